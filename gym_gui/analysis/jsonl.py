@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 
@@ -42,7 +42,7 @@ def open_rows(path: Path) -> BinaryIO:
     return open_file(path, inside=path.parents[2])
 
 
-def read_lines(path: Path, having: bytes = b"") -> Iterator[Line]:
+def read_lines(path: Path, having: Sequence[bytes] = ()) -> Iterator[Line]:
     """Rows of a JSON lines file, one at a time.
 
     A writer may be in the middle of its last line, or have died there: a last line
@@ -51,7 +51,7 @@ def read_lines(path: Path, having: bytes = b"") -> Iterator[Line]:
 
     Args:
         path: A file of an operator; one that does not exist yet has no rows.
-        having: Lines in which this does not stand are passed over, unread.
+        having: Lines in which none of these stands are passed over, unread.
 
     Raises:
         RunFormatError: A line that is not the half-written last one is no JSON object.
@@ -65,7 +65,7 @@ def read_lines(path: Path, having: bytes = b"") -> Iterator[Line]:
                     # Stop here: what the writer appends by now would look like a line of its own.
                     yield from _unfinished(raw, path, number, start)
                     return
-                if not having or having in raw:
+                if not having or any(each in raw for each in having):
                     yield Line(_finished(raw, path, number), path, number, start)
                 start += len(raw)
     except FileNotFoundError:

@@ -83,13 +83,13 @@ class OperatorRun:
             if episodes is None or step.episode_index in episodes:
                 yield step
 
-    def step_lines(self, having: str = "") -> Iterator[Line]:
+    def step_lines(self, having: Sequence[str] = ()) -> Iterator[Line]:
         """Decisions as decoded JSON, for passes over many rows that need little of each.
 
         Args:
-            having: Only rows with this field, and perhaps others with the word; no others are decoded.
+            having: Only rows with one of these fields, and perhaps others with its word; no more are decoded.
         """
-        return read_lines(self.path / "steps.jsonl", f'"{having}"'.encode() if having else b"")
+        return read_lines(self.path / "steps.jsonl", [f'"{name}"'.encode() for name in having])
 
     def calls(self) -> Iterator[Mapping[str, Any]]:
         """Paid calls, in the order in which they were made."""

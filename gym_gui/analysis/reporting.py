@@ -32,8 +32,8 @@ def report(
     """Print the comparison of one or several runs, and write it down.
 
     One run's ``summary.json`` and ``report.html`` go into its own folder, and ``transcript.html``
-    where calls to models or thoughts of programs were recorded. Of several runs, one summary is made;
-    it is written only where ``out`` says.
+    where calls to models were recorded, or more of decisions than the actions. Of several runs, one
+    summary is made; it is written only where ``out`` says.
 
     Args:
         paths: Run folders.
@@ -104,7 +104,7 @@ def write_html(summary: Summary, folder: Path, runs: Sequence[Run] = ()) -> Path
     Args:
         summary: What the page says.
         folder: Where it goes.
-        runs: Whose calls to models, and thoughts of programs, are on a page of their own.
+        runs: Whose calls to models, and what was told of decisions, are on a page of their own.
 
     Returns:
         The report's page.

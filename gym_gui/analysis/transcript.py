@@ -1,7 +1,8 @@
-"""What language models were asked and answered, and what programs thought, beside what was played.
+"""What language models were asked and answered, and what others told of decisions, beside what was played.
 
-``calls.jsonl`` has the calls, ``steps.jsonl`` what became of them, and the thoughts. Both may have
-gigabytes: only the place of each turn is kept, and an episode's turns are read when they are wanted.
+``calls.jsonl`` has the calls, ``steps.jsonl`` what became of them, and what was told: thoughts of programs,
+scores of actions. Both may have gigabytes: only the place of each turn is kept, and an episode's turns are
+read when they are wanted.
 """
 
 from __future__ import annotations
@@ -15,17 +16,20 @@ from typing import Any, NamedTuple, cast
 
 import orjson
 
-from gym_gui.analysis import wording
+from gym_gui.analysis import action_scores, thoughts, wording
+from gym_gui.analysis.action_scores import Score, scores_of
 from gym_gui.analysis.jsonl import open_rows
 from gym_gui.analysis.reader import OperatorRun
-from gym_gui.analysis.thoughts import FIELD, Thought, thought_of
+from gym_gui.analysis.thoughts import Thought, thought_of
 from gym_gui.core.enums import FALLBACKS
 from gym_gui.core.errors import RunFormatError
 from gym_gui.core.record_fields import count, items, mapping, number, text
 
-CHAT, DRY, THOUGHT = "chat", "dry", "thought"
+CHAT, DRY, DECISION = "chat", "dry", "decision"
 """Kinds of turn: a call that was answered (or failed), one that a dry run did not send, and a decision of
-a program that tells what it thought."""
+which its row tells more than the action."""
+TOLD = (thoughts.FIELD, action_scores.FIELD)
+"""Fields of rows that tell more of a decision."""
 
 
 class Message(NamedTuple):
@@ -42,7 +46,7 @@ class Message(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One call to a model or one decision of a program, and what became of it.
+    """One call to a model, or one decision of which more was told, and what became of it.
 
     Attributes:
         agent: The agent that asked or decided; where seats are swapped, the one that its slot plays.
@@ -51,7 +55,7 @@ class Turn:
         attempt: 0 for the first ask, k for the k-th retry.
         turn: Number of the call within its decision, from 0.
         ref: Its name in ``calls.jsonl``; step rows refer to it.
-        kind: ``chat``, ``dry`` where nothing was sent, or ``thought``.
+        kind: ``chat``, ``dry`` where nothing was sent, or ``decision``.
         provider: Whose server.
         model: The model asked for.
         model_reported: The model that the server says has answered; empty where it says nothing.
@@ -76,7 +80,8 @@ class Turn:
         said: What the agent said to its team.
         refused: The reply could not be played: it was asked again, or something else was played.
         slot: The configured slot that sits in the agent's seat; empty where it is not known.
-        thought: What a program thought; ``None`` of a call.
+        thought: What a program thought; ``None`` where no program decided.
+        scores: How the actions were scored, the best first; empty where nothing was told of that.
     """
 
     agent: str
@@ -110,6 +115,12 @@ class Turn:
     refused: bool = False
     slot: str = ""
     thought: Thought | None = None
+    scores: tuple[Score, ...] = ()
+
+    @property
+    def is_decision(self) -> bool:
+        """Whether it is a decision, and no call to a model."""
+        return self.kind == DECISION
 
     @property
     def answered_by(self) -> str:
@@ -129,6 +140,7 @@ class Turn:
             self.thinking,
             self.error,
             self.said,
+            self.word if self.is_decision else "",
             *self.tools,
             *(m.text for m in self.messages),
             *(piece for _, piece in (self.thought.pieces() if self.thought is not None else ())),
@@ -137,13 +149,12 @@ class Turn:
 
 
 def turn_of(call: Mapping[str, Any]) -> Turn:
-    """A row of ``calls.jsonl``, or one of ``steps.jsonl`` with a thought, as a turn; so are lines told live.
+    """A row of ``calls.jsonl``, or one of ``steps.jsonl`` that tells more, as a turn; so are lines told live.
 
     Whatever is missing or of another type is left empty: rows are written by workers of anybody.
     """
-    thought = thought_of(call.get(FIELD))
-    if thought is not None:
-        return _decided(call, thought)
+    if tells_more(call):
+        return _decided(call)
     tokens = mapping(call.get("tokens")) or {}
     return Turn(
         agent=text(call.get("agent")) or "",
@@ -173,7 +184,14 @@ def turn_of(call: Mapping[str, Any]) -> Turn:
     )
 
 
-def _decided(row: Mapping[str, Any], thought: Thought) -> Turn:
+def tells_more(row: Mapping[str, Any]) -> bool:
+    """Whether a row of ``steps.jsonl`` is a turn: what it tells of a call belongs to the call's own."""
+    if thought_of(row.get(thoughts.FIELD)) is not None:
+        return True
+    return "agent_id" in row and not row.get("call_ref") and bool(scores_of(row.get(action_scores.FIELD)))
+
+
+def _decided(row: Mapping[str, Any]) -> Turn:
     agent, episode = text(row.get("agent_id")) or "", count(row.get("episode_index")) or 0
     step = count(row.get("step_index")) or 0
     turn = Turn(
@@ -181,10 +199,10 @@ def _decided(row: Mapping[str, Any], thought: Thought) -> Turn:
         episode,
         step,
         ref=f"{agent}/{episode}/{step}",
-        kind=THOUGHT,
+        kind=DECISION,
         latency_ms=number(row.get("latency_ms")),
         word=text(row.get("word")) or "",
-        thought=thought,
+        thought=thought_of(row.get(thoughts.FIELD)),
     )
     return with_row(turn, row)
 
@@ -197,8 +215,14 @@ def with_row(turn: Turn, row: Mapping[str, Any]) -> Turn:
         row: The row of ``steps.jsonl`` of the same agent, episode and step.
     """
     source = text(row.get("action_source")) or ""
-    said = text(row.get("said")) or ""
-    return replace(turn, action=row.get("action"), source=source, said=said, refused=source in FALLBACKS)
+    return replace(
+        turn,
+        action=row.get("action"),
+        source=source,
+        said=text(row.get("said")) or "",
+        refused=source in FALLBACKS,
+        scores=scores_of(row.get(action_scores.FIELD)),
+    )
 
 
 def _messages(given: Any) -> Iterator[Message]:
@@ -241,7 +265,7 @@ class _Index(NamedTuple):
     """Where the turns of an operator stand, and what can be asked for."""
 
     episodes: dict[int, array[int]]
-    thoughts: dict[int, array[int]]
+    decided: dict[int, array[int]]
     agents: dict[str, int]
     calls: int
     decisions: int
@@ -259,13 +283,13 @@ class Transcript:
 
     @property
     def agents(self) -> tuple[str, ...]:
-        """Agents that made calls or told what they thought."""
+        """Agents that made calls or told more of their decisions."""
         return tuple(self._index.agents)
 
     @property
     def episodes(self) -> tuple[int, ...]:
         """Episodes with turns, in ascending order."""
-        return tuple(sorted(self._index.episodes.keys() | self._index.thoughts.keys()))
+        return tuple(sorted(self._index.episodes.keys() | self._index.decided.keys()))
 
     def __len__(self) -> int:
         """Turns in all."""
@@ -278,7 +302,7 @@ class Transcript:
 
     @property
     def decisions(self) -> int:
-        """Decisions of programs that tell what they thought."""
+        """Decisions, without a call, of which more was told."""
         return self._index.decisions
 
     def turns(
@@ -305,13 +329,13 @@ class Transcript:
 
     def _episode(self, index: int) -> list[Turn]:
         order = {agent: i for i, agent in enumerate(self._index.agents)}
-        turns = [*self._calls_of(index), *self._thoughts_of(index)]
+        turns = [*self._calls_of(index), *self._decisions_of(index)]
         turns.sort(key=lambda t: (t.step, order.get(t.agent, 0), t.attempt))
         return turns
 
-    def _thoughts_of(self, index: int) -> Iterator[Turn]:
+    def _decisions_of(self, index: int) -> Iterator[Turn]:
         slots = self._seats.get(index, {})
-        for row in _rows_at(self.operator.path / "steps.jsonl", self._index.thoughts.get(index, ())):
+        for row in _rows_at(self.operator.path / "steps.jsonl", self._index.decided.get(index, ())):
             turn = turn_of(row)
             slot = slots.get(turn.agent, turn.agent)
             yield replace(turn, slot=slot, word=self._word(slot, turn.action))
@@ -355,7 +379,7 @@ class Transcript:
     @cached_property
     def _index(self) -> _Index:
         episodes: dict[int, array[int]] = {}
-        thoughts: dict[int, array[int]] = {}
+        decided: dict[int, array[int]] = {}
         agents: dict[str, int] = {}
         calls = decisions = 0
         for line in self.operator.call_lines():
@@ -366,15 +390,15 @@ class Transcript:
             agent = text(line.value.get("agent")) or ""
             agents[agent] = agents.get(agent, 0) + 1
             calls += 1
-        for line in self.operator.step_lines(having=FIELD):
+        for line in self.operator.step_lines(having=TOLD):
             index = count(line.value.get("episode_index"))
-            if index is None or thought_of(line.value.get(FIELD)) is None:
+            if index is None or not tells_more(line.value):
                 continue
-            thoughts.setdefault(index, array("q")).append(line.start)
+            decided.setdefault(index, array("q")).append(line.start)
             agent = text(line.value.get("agent_id")) or ""
             agents[agent] = agents.get(agent, 0) + 1
             decisions += 1
-        return _Index(episodes, thoughts, agents, calls, decisions)
+        return _Index(episodes, decided, agents, calls, decisions)
 
     @cached_property
     def _steps(self) -> dict[int, array[int]]:
@@ -411,11 +435,11 @@ def _rows_at(path: Path, offsets: Sequence[int]) -> Iterator[dict[str, Any]]:
 
 
 def told(transcripts: Iterable[Transcript]) -> str:
-    """What they have, in words: ``12 calls to models, 40 decisions of programs``; empty where nothing."""
+    """What they have, in words: ``12 calls to models, 40 decisions``; empty where nothing."""
     found = list(transcripts)
     calls, decisions = sum(t.calls for t in found), sum(t.decisions for t in found)
     parts = [f"{wording.count(calls, 'call')} to models" if calls else ""]
-    parts.append(f"{wording.count(decisions, 'decision')} of programs" if decisions else "")
+    parts.append(wording.count(decisions, "decision") if decisions else "")
     return ", ".join(filter(None, parts))
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from gym_gui.analysis import wording
+from gym_gui.analysis.action_scores import MOST, Score, listed
 from gym_gui.analysis.markup import safe, shorten
 from gym_gui.analysis.page_style import PAGE_HEAD, STYLE
 from gym_gui.analysis.reader import OperatorRun, Run
@@ -61,7 +62,7 @@ def render_transcript(runs: Sequence[Run], *, most: int = MOST_TURNS) -> str:
     agents, episodes = agents[:MOST_CHOICES], episodes[:MOST_CHOICES]
     title = "Transcript of " + (f"run {runs[0].run_id}" if len(runs) == 1 else f"{len(runs)} runs")
     facts = _facts(runs, sum(len(p.turns) for p in parts), [p.transcript for p in parts])
-    nothing = "<p>No model was asked, and no program has thought.</p>"
+    nothing = "<p>No model was asked, and nothing was told of decisions but the actions.</p>"
     style = STYLE + TRANSCRIPT_STYLE + rules(len(agents), len(episodes))
     body = "".join(_operator_part(part, agents, episodes, len(parts) > 1) for part in parts)
     return (
@@ -124,7 +125,7 @@ def _size(turn: Turn, before: Turn | None) -> int:
         *(m.text for m in turn.messages[repeated(turn, before) :]),
         *(words for _, words in (turn.thought.pieces() if turn.thought is not None else ())),
     ]
-    return 600 + sum(min(len(t), MOST_OF_A_TEXT) for t in texts)
+    return 600 + 120 * min(len(turn.scores), MOST) + sum(min(len(t), MOST_OF_A_TEXT) for t in texts)
 
 
 def _left_out(part: _Part) -> str:
@@ -230,7 +231,7 @@ def _head(turn: Turn) -> str:
     place += [f"step {turn.step}"]
     place += [f"retry {turn.attempt}"] if turn.attempt else []
     place += [f"call {turn.turn + 1}"] if turn.turn else []
-    facts = [*_price(turn)] if turn.thought is None else []
+    facts = [] if turn.is_decision else [*_price(turn)]
     facts += [wording.milliseconds(turn.latency_ms)] if turn.latency_ms is not None else []
     facts += [f"asked {turn.retries + 1} times"] if turn.retries else []
     line = _DOT.join(fact for fact in facts if fact)
@@ -254,8 +255,10 @@ def _price(turn: Turn) -> Iterator[str]:
 def _body(turn: Turn) -> Iterator[str]:
     if turn.thought is not None:
         yield from _thought(turn, turn.thought)
-    else:
+    elif not turn.is_decision:
         yield from _reply(turn)
+    if turn.scores:
+        yield _bars(turn)
     if turn.said:
         yield f"<p>Said to the team: <q>{safe(turn.said)}</q></p>"
     if words := _outcome(turn):
@@ -274,6 +277,23 @@ def _thought(turn: Turn, thought: Thought) -> Iterator[str]:
     changes = [*(f"+ {b}" for b in thought.added), *(f"\N{MINUS SIGN} {b}" for b in thought.removed)]
     if changes:
         yield _details(thought.changes, _pre("\n".join(changes)))
+
+
+def _bars(turn: Turn) -> str:
+    """A bar for each action that was scored, the best first; the one that was played stands out."""
+    shown = listed(turn.scores, turn.word)
+    rows = "".join(_bar(score, score.word == turn.word) for score in shown)
+    rest = len(turn.scores) - len(shown)
+    more = f'<p class="muted">and {wording.count(rest, "action")} with lower scores</p>' if rest else ""
+    return f'<table class="scores"><tbody>{rows}</tbody></table>{more}'
+
+
+def _bar(score: Score, played: bool) -> str:
+    kind = ' class="played"' if played else ""
+    return (
+        f'<tr{kind}><td class="word">{safe(score.word)}</td><td>{safe(score.written)}</td>'
+        f'<td><i style="width: {100 * score.share:.1f}%"></i></td></tr>'
+    )
 
 
 def _reply(turn: Turn) -> Iterator[str]:

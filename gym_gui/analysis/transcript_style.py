@@ -34,6 +34,12 @@ pre {
 pre.reply { background: var(--wash); }
 summary { cursor: pointer; color: var(--muted); font-size: 12px; margin-top: 4px; }
 summary:hover { color: var(--text); }
+.scores { width: auto; min-width: min(100%, 420px); margin: 6px 0; }
+.scores td { border: 0; padding: 1px 10px 1px 0; vertical-align: middle; }
+.scores td:last-child { width: 60%; padding: 0; }
+.scores i { display: block; height: 8px; min-width: 1px; border-radius: 2px; background: var(--muted); }
+.scores .played { font-weight: 600; }
+.scores .played i { background: var(--accent); }
 .turn .role { font-size: 12px; color: var(--muted); margin: 8px 0 0; }
 @media print { nav.choices { display: none; } details { display: block; } }
 main:has(#failed:checked) .turn:not(.failed) { display: none; }

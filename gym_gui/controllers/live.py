@@ -11,8 +11,7 @@ from typing import Any, TypeVar
 
 import orjson
 
-from gym_gui.analysis.thoughts import FIELD
-from gym_gui.analysis.transcript import THOUGHT
+from gym_gui.analysis.transcript import DECISION, TOLD, tells_more
 from gym_gui.controllers import rows
 from gym_gui.controllers.episode import Episode
 from gym_gui.controllers.eyes import Eyes
@@ -128,36 +127,36 @@ class Spectator:
     # -- thoughts --------------------------------------------------------------------------
 
     def _tell_thoughts(self, episode: Episode) -> None:
-        """What programs thought in the step that was taken, of each step of the episode that is shown."""
+        """What was told of the decisions in the step that was taken, of each step of the episode shown."""
         for agent, slot in episode.seats.items():
             row = episode.latest(agent)
-            if row is None or not row[rows.EXTRAS] or FIELD not in row[rows.EXTRAS]:
+            if row is None or not row[rows.EXTRAS] or row[rows.EXTRAS].keys().isdisjoint(TOLD):
                 continue
             if self._thoughts.get(agent, -1) >= row[rows.STEP]:
                 continue
             self._thoughts[agent] = row[rows.STEP]
             eyes = self._eyes.looking(episode)
             if not eyes or agent in eyes:  # what others think tells their cards
-                self._on_event(Thought(self._thought(episode.index, slot, agent, row)))
+                told = self._decision(episode.index, slot, agent, row)
+                if tells_more(told):
+                    self._on_event(Thought(orjson.dumps(told)))
 
-    def _thought(self, index: int, slot: AgentID, agent: AgentID, row: Sequence[Any]) -> bytes:
+    def _decision(self, index: int, slot: AgentID, agent: AgentID, row: Sequence[Any]) -> dict[str, Any]:
         extras, action = row[rows.EXTRAS], to_plain(row[rows.ACTION])
-        told = {name: to_plain(extras[name]) for name in (FIELD, "said") if name in extras}
+        told = {name: to_plain(extras[name]) for name in (*TOLD, "said", "call_ref") if name in extras}
         info = self._slots[agent]
         discrete = info.action_codec.space.kind == "Discrete"
-        return orjson.dumps(
-            {
-                "kind": THOUGHT,
-                "agent_id": slot,
-                "episode_index": index,
-                "step_index": row[rows.STEP],
-                "action": action,
-                "word": _word(info, action - info.action_codec.space.start, action) if discrete else "",
-                "action_source": row[rows.SOURCE],
-                "latency_ms": row[rows.LATENCY],
-                **told,
-            }
-        )
+        return {
+            "kind": DECISION,
+            "agent_id": slot,
+            "episode_index": index,
+            "step_index": row[rows.STEP],
+            "action": action,
+            "word": _word(info, action - info.action_codec.space.start, action) if discrete else "",
+            "action_source": row[rows.SOURCE],
+            "latency_ms": row[rows.LATENCY],
+            **told,
+        }
 
     # -- looking ---------------------------------------------------------------------------
 

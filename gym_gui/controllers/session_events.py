@@ -75,7 +75,7 @@ class CallMade:
 
 @dataclass(frozen=True, slots=True)
 class Thought:
-    """What a program thought in the episode that is looked at: its row, with who plays for the seat.
+    """What was told of a decision in the episode that is looked at: its row, with who plays for the seat.
 
     It is there to be seen only: the record has it in the episode's rows.
     """
@@ -160,7 +160,7 @@ class EpisodePlayed:
 
 @dataclass(frozen=True, slots=True)
 class TurnTaken:
-    """A model was asked or a program has thought, and what came of it."""
+    """A model was asked or more was told of a decision, and what came of it."""
 
     turn: Turn
 

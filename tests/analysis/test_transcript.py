@@ -452,7 +452,7 @@ def test_the_page_shows_intention_plan_beliefs_and_failed_goals_of_programs(
     html = render_transcript([open_run(folder)])
     page = _Page(html)
     words = " ".join(page.words.split())
-    assert "6 decisions of programs" in words and "to models" not in words
+    assert "6 decisions" in words and "to models" not in words
     assert "solve \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} approach(2, -1) line 4: +!a" in words
     assert "+2 beliefs" in words and "\N{MINUS SIGN} free(1, 0)" in words and "I turn" in words
     assert "Failed: solve: no applicable plan" in words
@@ -460,8 +460,75 @@ def test_the_page_shows_intention_plan_beliefs_and_failed_goals_of_programs(
     assert "price" not in words and "tokens" not in words
     assert not {tag for tag, _ in page.found} & {"script", "img"}
     report([folder])
-    assert "Transcript of 6 decisions of programs" in (folder / "report.html").read_text()
+    assert "Transcript of 6 decisions" in (folder / "report.html").read_text()
     assert (folder / "transcript.html").is_file()
+
+
+def scoring(scores: Any, **row: Any) -> dict[str, Any]:
+    """A row whose actions were scored."""
+    told = {"agent_id": "green_0", "episode_index": 0, "step_index": 4, "action": 2, "word": "forward"}
+    return {**told, "action_source": "policy", "scores": scores, **row}
+
+
+def test_scores_of_actions_are_a_turn_with_a_bar_for_each(tmp_path: Path, runs: Any) -> None:
+    folder = of_programs(tmp_path, runs, CALLS)
+    file = folder / "operators/team/steps.jsonl"
+    scores = {"noop": 0.09, "left": 0.2, "forward": 0.71}
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    for row in rows:
+        if row.pop("bdi", None) or row["agent_id"] == "green_1":
+            row["scores"] = scores
+        if row["agent_id"] == "green_1":
+            row["call_ref"] = f"green_1/{row['episode_index']}/{row['step_index']}/0/0"
+    file.write_bytes(runs.dump(rows))
+    found = transcript(folder)
+    # What an agent scored that asked a model stands with its call.
+    assert (found.calls, found.decisions) == (len(CALLS), 6)
+    assert next(t.scores for t in found.turns(0, "green_1") if t.source)[0].word == "forward"
+    (turn, *_) = found.turns(0, "green_0")
+    assert turn.thought is None and turn.word == "forward"
+    assert [(s.word, s.written, s.share) for s in turn.scores] == [
+        ("forward", "0.710", 0.71),
+        ("left", "0.200", 0.2),
+        ("noop", "0.090", 0.09),
+    ]
+    assert [t.step for t in found.turns(0, "green_0", words="FORWARD")] == [0, 1, 2]
+    page = _Page(render_transcript([open_run(folder)]))
+    assert page.words.count("0.710") == sum(bool(t.scores) for t in found.turns()) > 6
+    widths = [given["style"] for tag, given in page.found if tag == "i" and "style" in given]
+    assert widths[:3] == ["width: 71.0%", "width: 20.0%", "width: 9.0%"]
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"a": 3.0, "b": -1, "c": 1}, [("a", 1.0), ("c", 0.5), ("b", 0.0)]),
+        ({"a": 5, "b": 5}, [("a", 1.0), ("b", 1.0)]),
+        ({"a": 1.7e308, "b": -1.7e308}, [("a", 1.0), ("b", 0.0)]),
+        ({"a": 0, "b": 0}, [("a", 0.0), ("b", 0.0)]),
+        ({"a": "much", "b": None, "c": True, "d": 0.5}, [("d", 0.5)]),
+    ],
+)
+def test_scores_of_any_size_have_bars(given: Any, told: list[tuple[str, float]]) -> None:
+    assert [(s.word, s.share) for s in turn_of(scoring(given)).scores] == told
+
+
+@pytest.mark.parametrize("given", [None, 3, [0.1], {}, {"a": "much"}])
+def test_scores_that_are_none_make_no_turn(given: Any) -> None:
+    assert not turn_of(scoring(given)).is_decision
+
+
+def test_of_many_actions_the_best_are_listed_and_the_one_that_was_played(tmp_path: Path, runs: Any) -> None:
+    folder = of_programs(tmp_path, runs, ())
+    file = folder / "operators/team/steps.jsonl"
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    for row in rows:
+        if row.pop("bdi", None):
+            row["scores"] = {**{f"go {i}": 1 - i / 100 for i in range(90)}, "forward": 0.01}
+    file.write_bytes(runs.dump(rows))
+    html = render_transcript([open_run(folder)])
+    assert "go 9<" in html and "go 10<" not in html and ">forward<" in html
+    assert "and 80 actions with lower scores" in html
 
 
 def test_damaged_thoughts_are_shown_as_far_as_they_go(tmp_path: Path, runs: Any) -> None:

@@ -60,7 +60,7 @@ def batch(slot: Slot, colours: Sequence[str], mask: Any = None, **more: Any) -> 
 
 
 def scores(answer: Any) -> list[dict[str, float]]:
-    return [extra["clip"]["scores"] for extra in answer.extras]
+    return [extra["scores"] for extra in answer.extras]
 
 
 def test_the_action_with_the_highest_score_is_played_and_the_picture_matters(clip: Path) -> None:
@@ -235,7 +235,7 @@ async def test_it_plays_what_it_sees_and_the_record_says_why(clip: Path, tmp_pat
     steps = recorded.steps("clip")
     assert len(steps) == 15
     for step in steps:
-        told = step.extra["clip"]["scores"]
+        told = step.extra["scores"]
         assert len(told) == 7 and list(told)[int(step.action)] == max(told, key=lambda word: told[word])
     digest = hashlib.sha256((clip / WEIGHTS).read_bytes()).hexdigest()
     assert f"clip:tiny:{digest[:8]}" in str(recorded.header())

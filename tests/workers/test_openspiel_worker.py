@@ -69,7 +69,8 @@ async def test_the_same_seeds_give_the_same_moves_and_the_record_says_what_was_s
         assert again.column(index, "search", "player_0") == log.column(index, "search", "player_0")
     told = log.column(0, "search", "player_0")
     assert told[0]["simulations"] == 100
-    assert all(word.startswith("column ") for word in told[0]["shares"])
+    scores = log.column(0, "scores", "player_0")[0]
+    assert all(word.startswith("column ") for word in scores) and sum(scores.values()) <= 1.001
     assert log.column(0, "value", "player_0")[-1] == 1.0
 
 
@@ -109,8 +110,8 @@ def test_a_solved_game_earns_more_than_random_and_reports_say_what_it_gives_away
     assert slot.policy in (first.folder / "report.html").read_text(encoding="utf-8")
     assert list((tmp_path / "cache").rglob("cfr/*.json"))
     rows = [line.value for o in first.run.operators.values() for line in o.step_lines()]
-    told = [row["cfr"]["shares"] for row in rows if row["agent_id"] == "player_0"]
-    assert all(sum(shares.values()) == pytest.approx(1, abs=0.001) for shares in told)
+    told = [row["scores"] for row in rows if row["agent_id"] == "player_0"]
+    assert all(sum(scores.values()) == pytest.approx(1, abs=0.001) for scores in told)
     again = evaluate("open_spiel/leduc_poker", players, seeds=80, out=tmp_path / "runs")
     assert again.returns("player_0").tolist() == first.returns("player_0").tolist()
 

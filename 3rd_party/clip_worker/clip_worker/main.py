@@ -66,7 +66,7 @@ class _Player:
             own = logits[row, [words.index(word) for word in choices[i]]]
             answers[i] = list(choices[i].values())[int(own.argmax())]  # of equals the first
             scores = zip(choices[i], _softmax(own).tolist(), strict=True)
-            extras[i] = {"clip": {"scores": {word: round(score, 4) for word, score in scores}}}
+            extras[i] = {"scores": {word: round(score, 4) for word, score in scores}}
         return Actions(answers, extras=extras)
 
     def _choices(self, decision: Decision) -> dict[str, int]:

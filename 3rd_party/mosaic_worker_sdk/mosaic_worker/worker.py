@@ -287,8 +287,8 @@ class Actions:
     Attributes:
         actions: One action (or :class:`Invalid`) per decision of the batch, in its order.
         values: State values, float (N,), recorded beside the action; optional.
-        extras: A mapping per decision recorded in its row (``tokens``, ``call_ref``), of unusable answers
-            too; optional.
+        extras: A mapping per decision recorded in its row (``tokens``, ``call_ref``, ``scores``), of
+            unusable answers too; optional.
     """
 
     actions: Any

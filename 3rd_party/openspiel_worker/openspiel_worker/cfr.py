@@ -50,8 +50,6 @@ class Solved:
         LoadError: The game is not one that can be solved, or a setting cannot be.
     """
 
-    key = "cfr"
-
     def __init__(self, table: Table, slot: Slot) -> None:
         self._table, self._best = table, slot.deterministic is True
         self._algorithm = str(slot.settings["algorithm"])

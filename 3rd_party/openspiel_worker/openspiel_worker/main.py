@@ -64,9 +64,9 @@ class _Slot:
     def _told(self, state: Any, found: Found) -> dict[str, Any]:
         most = sorted(found.shares, key=lambda each: (-found.shares[each], each))[:_MOST_TOLD]
         shares = {self._table.word(state, action): round(found.shares[action], 4) for action in most}
-        counted = {"simulations": found.simulations} if found.simulations else {}
+        searched = {"search": {"simulations": found.simulations}} if found.simulations else {}
         value = {} if found.value is None else {"value": found.value}
-        return {**value, self._player.key: {**counted, "shares": shares}}
+        return {**value, **searched, "scores": shares}
 
 
 class OpenSpielWorker(Worker):

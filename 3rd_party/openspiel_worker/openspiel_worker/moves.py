@@ -28,12 +28,8 @@ class Player(Protocol):
     """A way to play.
 
     Attributes:
-        key: Under which its findings are recorded.
         name: For tables: ``MCTS, 1000 simulations``.
     """
-
-    @property
-    def key(self) -> str: ...
 
     @property
     def name(self) -> str: ...

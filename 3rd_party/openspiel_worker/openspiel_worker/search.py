@@ -77,8 +77,6 @@ class Search:
         LoadError: The game cannot be searched.
     """
 
-    key = "search"
-
     def __init__(self, table: Table, budget: Budget, best: bool) -> None:
         self._table, self._budget, self._best = table, budget, best
         game = table.game

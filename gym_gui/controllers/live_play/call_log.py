@@ -1,4 +1,4 @@
-"""What the players of one operator asked their models and were answered, or thought, while it plays.
+"""What the players of one operator asked their models and were answered, or told, while it plays.
 
 Lines are kept as they came and read when somebody looks at them: of ten thousand turns a
 person reads a few.
@@ -13,7 +13,8 @@ from typing import Any, Final
 
 import orjson
 
-from gym_gui.analysis.transcript import CHAT, DRY, THOUGHT, Turn, turn_of, with_row
+from gym_gui.analysis.action_scores import FIELD as SCORES
+from gym_gui.analysis.transcript import CHAT, DECISION, DRY, Turn, turn_of, with_row
 from gym_gui.core.enums import FALLBACKS
 from gym_gui.core.live import LiveView
 from gym_gui.core.record_fields import mapping
@@ -83,7 +84,7 @@ class CallLog:
     Attributes:
         spending: What they have cost, those included that have been forgotten.
         agents: Turns by slot, in the order in which slots had their first.
-        decisions: How many of all were decisions of programs.
+        decisions: How many of all were decisions without a call.
         first: Number of the oldest call that is kept; numbers count from 0 and stay.
         last: The newest turn, or ``None``.
     """
@@ -108,17 +109,17 @@ class CallLog:
         return self.first + len(self._lines)
 
     def add(self, line: bytes) -> Turn | None:
-        """Take a call or a thought; ``None`` where the line is neither."""
+        """Take a call or a decision; ``None`` where the line is neither."""
         try:
             value = mapping(orjson.loads(line))
         except orjson.JSONDecodeError:
             return None
-        if value is None or value.get("kind", CHAT) not in (CHAT, DRY, THOUGHT):
+        if value is None or value.get("kind", CHAT) not in (CHAT, DRY, DECISION):
             return None
         turn = turn_of(value)
         number = len(self)
         key = (turn.agent, turn.episode, turn.step)
-        if turn.kind == THOUGHT:
+        if turn.is_decision:
             self.decisions += 1  # it tells itself what became of it
         else:
             self._count_call(turn, key, number)
@@ -160,7 +161,7 @@ class CallLog:
             agent = str(row.get("agent_id"))
             key = (seats.get(agent, agent), int(row.get("episode_index", -1)), int(row.get("step_index", -1)))
             if key in self._newest:
-                kept = {name: row.get(name) for name in ("action", "action_source", "said")}
+                kept = {name: row.get(name) for name in ("action", "action_source", "said", SCORES)}
                 self._played[key] = kept
                 number, attempt = self._newest[key]
                 self._newest[key] = self._answer(number, key, row.get("call_ref")), attempt
@@ -215,7 +216,7 @@ class CallLog:
         row = self._played.get(key)
         if number in self._refused:
             turn = replace(turn, refused=True)
-        elif row is not None and turn.thought is None and self._newest.get(key, (-1, 0))[0] == number:
+        elif row is not None and not turn.is_decision and self._newest.get(key, (-1, 0))[0] == number:
             turn = with_row(turn, row)
             turn = replace(turn, word=self._action_word(turn))
         self._kept_turns[number] = turn

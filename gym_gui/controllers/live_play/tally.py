@@ -31,7 +31,7 @@ class Tally:
     Attributes:
         episodes: Episodes that have ended.
         episodes_done: Lines of the last 1,000 of them.
-        calls: What models were asked and programs thought; ``None`` where nothing was.
+        calls: What models were asked, and what was told of decisions; ``None`` where nothing was.
         returns: (episode counted from 1, return) of the last 5,000 whose return is finite.
         rewards: (step, reward of all agents) of the episode in flight, the last 2,000.
         actions: How often each (number, word) was seen, where actions are numbered.
@@ -79,7 +79,7 @@ class Tally:
                 self.actions[agent.number, agent.action] += 1
 
     def call(self, line: bytes) -> Turn | None:
-        """Keep what a model was asked and answered, or a program thought; ``None``: the line is neither."""
+        """Keep a call to a model or what was told of a decision; ``None``: the line is neither."""
         if self.calls is None:
             from gym_gui.controllers.live_play.call_log import CallLog  # most operators have no turns
 

@@ -1,4 +1,5 @@
-"""What a card says of its models and programs: what was asked and answered last, or meant; what it cost.
+"""What a card says of its players: what a model was asked and answered last, a program meant, or how actions
+were scored; what it cost.
 
 It paints itself: labels that change with every call would have the whole card laid out again.
 """
@@ -6,11 +7,14 @@ It paints itself: labels that change with every call would have the whole card l
 from __future__ import annotations
 
 import textwrap
+from typing import NamedTuple
 
-from PyQt6.QtCore import QEvent, QRect, QSize, Qt, pyqtSignal
+from PyQt6.QtCore import QEvent, QRect, QRectF, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PyQt6.QtWidgets import QSizePolicy, QWidget
 
+from gym_gui.analysis import wording
+from gym_gui.analysis.action_scores import in_a_line, listed
 from gym_gui.analysis.thoughts import Thought
 from gym_gui.analysis.transcript import DRY, Turn
 from gym_gui.controllers.live_play.call_log import Spending
@@ -22,6 +26,17 @@ _TIP = 1500
 _TIP_COLUMNS = 80
 _LONGEST = 4000
 _SEEN = "<observation>"
+_BAR_PX, _BAR_HEIGHT = 120, 8
+"""Longest bar of a score, and how thick it is."""
+
+
+class _Row(NamedTuple):
+    """A line of the strip: words after a heading; or the score of an action, with a bar of that length."""
+
+    head: str
+    text: str
+    colour: str
+    share: float | None = None
 
 
 class CallStrip(QWidget):
@@ -41,14 +56,14 @@ class CallStrip(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self._rows: tuple[tuple[str, str, str], ...] = ()
+        self._rows: tuple[_Row, ...] = ()
         self._tip: Turn | None = None
         self.clear()
 
     @property
     def lines(self) -> tuple[str, ...]:
         """What it says."""
-        return tuple(f"{head} {text}".strip() for head, text, _ in self._rows)
+        return tuple(f"{row.head} {row.text}".strip() for row in self._rows)
 
     def show_call(self, turn: Turn, spending: Spending, *, several: bool = False) -> None:
         """Say this turn, and what all calls have cost.
@@ -58,12 +73,13 @@ class CallStrip(QWidget):
             spending: Of all calls.
             several: Whether several agents have turns, so that it is said whose it is.
         """
-        rows = _thought_rows(turn, turn.thought) if turn.thought is not None else _call_rows(turn)
+        rows = _decision_rows(turn) if turn.is_decision else _call_rows(turn)
         whose = [turn.agent] if several else []
         costs = [spending.words] if spending.calls else []
-        told = turn.thought.changes if turn.thought is not None else ""
+        told = wording.count(len(turn.scores), "action") if turn.scores else ""
+        told = turn.thought.changes if turn.thought is not None else told
         last = " \N{MIDDLE DOT} ".join(filter(None, [*whose, told, *costs, f"step {turn.step + 1}"]))
-        rows = (*rows, ("", last, "muted"))
+        rows = (*rows, _Row("", last, "muted"))
         if rows == self._rows:
             return
         self._rows, self._tip = rows, turn
@@ -72,7 +88,7 @@ class CallStrip(QWidget):
 
     def clear(self, words: str = "No model has been asked yet") -> None:
         """There was no turn yet; its place is kept, so that the card does not jump with the first."""
-        self._rows, self._tip = (("", words, "muted"),), None
+        self._rows, self._tip = (_Row("", words, "muted"),), None
         self.setToolTip("")
         self.setAccessibleName(". ".join(self.lines))
         self.update()
@@ -100,20 +116,33 @@ class CallStrip(QWidget):
         painter, now = QPainter(self), theme.current()
         painter.setFont(theme.tabular(theme.font(theme.SMALL_PX + 1)))
         metrics = QFontMetrics(painter.font())
-        head_width = max((metrics.horizontalAdvance(head) for head, _, _ in self._rows if head), default=0)
+        widest = max((metrics.horizontalAdvance(row.head) for row in self._rows), default=0)
+        head_width = min(widest, self.width() // 2)
         top = (self.height() - len(self._rows) * _LINE) // 2
-        for i, (head, text, colour) in enumerate(self._rows):
+        for i, row in enumerate(self._rows):
             rect = QRect(8, top + i * _LINE, self.width() - 16, _LINE)
-            if head:
+            if row.head:
                 painter.setPen(now.colour("muted"))
+                head = metrics.elidedText(row.head, Qt.TextElideMode.ElideRight, head_width)
                 painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter, head)
                 rect.setLeft(rect.left() + head_width + 8)
-            painter.setPen(theme.text_on(now.tokens.wash, now.colour(colour)))
-            elided = metrics.elidedText(text, Qt.TextElideMode.ElideRight, rect.width())
+            if row.share is not None:
+                self._paint_bar(painter, rect, row)
+            painter.setPen(theme.text_on(now.tokens.wash, now.colour(row.colour)))
+            elided = metrics.elidedText(row.text, Qt.TextElideMode.ElideRight, rect.width())
             painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter, elided)
         if self.hasFocus():
             painter.setPen(now.colour("accent"))
             painter.drawRoundedRect(self.rect().adjusted(0, 0, -1, -1), 7, 7)
+
+    def _paint_bar(self, painter: QPainter, rect: QRect, row: _Row) -> None:
+        """A bar at the left of a row, whose text is moved beside the longest that there could be."""
+        now, longest = theme.current(), min(_BAR_PX, rect.width() // 2)
+        bar = QRectF(rect.left(), rect.center().y() + 1 - _BAR_HEIGHT / 2, longest, _BAR_HEIGHT)
+        painter.fillRect(bar, now.colour("line"))
+        bar.setWidth(longest * (row.share or 0.0))
+        painter.fillRect(bar, now.colour("accent" if row.colour == "text" else "muted"))
+        rect.setLeft(rect.left() + longest + 8)
 
     def mouseReleaseEvent(self, a0: QMouseEvent | None) -> None:
         """A click opens it."""
@@ -139,19 +168,29 @@ class CallStrip(QWidget):
         super().keyPressEvent(a0)
 
 
-_Row = tuple[str, str, str]
-
-
 def _call_rows(turn: Turn) -> tuple[_Row, ...]:
-    return ("Asked", asked_line(turn), "muted"), (*_answer(turn), "error" if turn.failed else "text")
+    answer = _Row(*_answer(turn), "error" if turn.failed else "text")
+    return _Row("Asked", asked_line(turn), "muted"), answer
+
+
+def _decision_rows(turn: Turn) -> tuple[_Row, ...]:
+    return _score_rows(turn) if turn.thought is None else _thought_rows(turn, turn.thought)
 
 
 def _thought_rows(turn: Turn, thought: Thought) -> tuple[_Row, ...]:
     """The plan without its place, which the transcript has: a card is narrow."""
     if turn.failed:
-        return ("Goal", thought.intention or "none", "muted"), ("Idle", idle_reason(turn), "error")
+        return _Row("Goal", thought.intention or "none", "muted"), _Row("Idle", idle_reason(turn), "error")
     plan = thought.plan.partition(": ")[2] or thought.plan
-    return ("Goal", thought.intention or "none", "text"), ("Plan", plan or "none", "muted")
+    return _Row("Goal", thought.intention or "none", "text"), _Row("Plan", plan or "none", "muted")
+
+
+def _score_rows(turn: Turn) -> tuple[_Row, ...]:
+    """The action that was played, and the best of the others: which was close, or better."""
+    own = [score for score in turn.scores if score.word == turn.word]
+    others = [score for score in turn.scores if score.word != turn.word]
+    shown = [*own[:1], *others[: 2 - len(own[:1])]]
+    return tuple(_Row(s.word, s.written, "text" if s in own else "muted", s.share) for s in shown)
 
 
 def idle_reason(turn: Turn) -> str:
@@ -164,6 +203,8 @@ def whole_words(turn: Turn) -> str:
     """What was said or thought, in full."""
     if turn.thought is not None:
         return "\n\n".join(f"{heading}\n{words}" for heading, words in turn.thought.pieces())
+    if turn.is_decision:
+        return "\n".join(f"{score.written}  {score.word}" for score in listed(turn.scores, turn.word))
     return turn.error or turn.reply
 
 
@@ -186,10 +227,11 @@ def asked_line(turn: Turn) -> str:
 
 def answer_line(turn: Turn) -> str:
     """A reply in one line: its end, where models put what they decide, or the tools it calls; a program's
-    intention, with what came of it."""
-    if turn.thought is not None:
+    intention, or the best scores, with what came of it."""
+    if turn.is_decision:
         played = turn.word or str(turn.action)
-        return f"{turn.thought.intention} \N{RIGHTWARDS ARROW} {played}" if turn.thought.goals else played
+        why = in_a_line(turn.scores) if turn.thought is None else turn.thought.intention
+        return f"{why} \N{RIGHTWARDS ARROW} {played}" if why else played
     words = last_line(turn.reply)
     return " ".join(filter(None, [words, *turn.tools]))
 

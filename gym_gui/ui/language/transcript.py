@@ -1,4 +1,4 @@
-"""Follows what models were asked and answered and what programs thought: by agent, by words, to a step."""
+"""Follows calls to models and decisions of which more is told: by agent, by words, to a step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""One turn in full: a call's reply, what was thought, and the prompt; or a program's intention and beliefs.
+"""One turn in full: a call's reply, what was thought, and the prompt; or a program's intention and beliefs;
+and how actions were scored.
 
 Replies are hostile text: nothing of them is ever taken for markup.
 """
@@ -11,6 +12,8 @@ from typing import Final
 from PyQt6.QtGui import QFont, QGuiApplication, QTextCharFormat, QTextCursor
 from PyQt6.QtWidgets import QHBoxLayout, QTextEdit, QVBoxLayout, QWidget
 
+from gym_gui.analysis import wording
+from gym_gui.analysis.action_scores import listed
 from gym_gui.analysis.thoughts import FAILED, Thought
 from gym_gui.analysis.transcript import DRY, Turn, repeated
 from gym_gui.controllers.live_play.call_log import dollars
@@ -21,6 +24,8 @@ from gym_gui.ui.widgets import LinkButton, muted_label
 MOST: Final = 40_000
 """Characters of one text that are laid out; Copy has all of it."""
 _MARKS: Final = 500
+_BAR: Final = 24
+"""Characters of the longest bar."""
 _ROLES: Final = {
     "system": "System",
     "user": "Asked",
@@ -173,8 +178,8 @@ def sections(turn: Turn, old: int = 0, *, cut: bool = True, action: str = "") ->
             return text
         return f"{text[:MOST]}\n… {len(text) - MOST:,} more characters; Copy has all of it"
 
-    if turn.thought is not None:
-        yield from _thought(turn, turn.thought, fit, action)
+    if turn.is_decision:
+        yield from _decision(turn, fit, action)
         return
     if turn.error:
         yield "No reply", fit(turn.error), "error"
@@ -189,20 +194,33 @@ def sections(turn: Turn, old: int = 0, *, cut: bool = True, action: str = "") ->
         yield "Said to its team", fit(turn.said), "text"
     if turn.source:
         yield "Played", _played(turn, action or str(turn.action)), "text"
+    yield from _scores(turn)
     if turn.thinking:
         yield "Thinking", fit(turn.thinking), "muted"
     for message in turn.messages[old:]:
         yield _ROLES.get(message.role, message.role.capitalize()), fit(message.text), "text"
 
 
-def _thought(turn: Turn, thought: Thought, fit: Callable[[str], str], action: str) -> Iterator[Section]:
+def _decision(turn: Turn, fit: Callable[[str], str], action: str) -> Iterator[Section]:
     """What it did and meant to, then what it believed: that may be long."""
     if turn.source:
         yield "Played", _played(turn, action or str(turn.action)), "error" if turn.refused else "text"
     if turn.said:
         yield "Said to its team", fit(turn.said), "text"
-    for heading, words in thought.pieces():
+    yield from _scores(turn)
+    for heading, words in (turn.thought or Thought()).pieces():
         yield heading, fit(words), "error" if heading == FAILED else "text"
+
+
+def _scores(turn: Turn) -> Iterator[Section]:
+    """A line for each action: its score, a bar of that length, its word."""
+    shown = listed(turn.scores, turn.word)
+    if not shown:
+        return
+    rows = [f"{s.written}  {'▇' * round(_BAR * s.share)} {s.word}" for s in shown]
+    if rest := len(turn.scores) - len(shown):
+        rows.append(f"and {wording.count(rest, 'action')} with lower scores")
+    yield "Scores", "\n".join(rows), "text"
 
 
 def _played(turn: Turn, action: str) -> str:

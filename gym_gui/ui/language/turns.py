@@ -10,7 +10,7 @@ from typing import Final, Protocol
 import orjson
 from PyQt6.QtCore import QAbstractListModel, QModelIndex, QObject, Qt
 
-from gym_gui.analysis.transcript import THOUGHT, Turn, turn_of
+from gym_gui.analysis.transcript import Turn, turn_of
 from gym_gui.controllers.live_play.call_log import CallLog
 from gym_gui.ui.language.strip import answer_line
 
@@ -84,7 +84,7 @@ class EpisodeTurns:
 
     def __init__(self, turns: Sequence[Turn] = ()) -> None:
         self._turns = turns
-        self.unit = _unit(len(turns), sum(turn.kind == THOUGHT for turn in turns))
+        self.unit = _unit(len(turns), sum(turn.is_decision for turn in turns))
 
     def __len__(self) -> int:
         return len(self._turns)

@@ -60,8 +60,8 @@ class LiveOperator(QObject):
     episode_over = pyqtSignal(object)
     """The line of an episode that ended by itself, as recorded."""
     called = pyqtSignal(object)
-    """A model was asked or a program thought: the :class:`~gym_gui.analysis.transcript.Turn`, which is in
-    the player's tally too."""
+    """A model was asked or more was told of a decision: the
+    :class:`~gym_gui.analysis.transcript.Turn`, which is in the player's tally too."""
     broke = pyqtSignal(str)
     """Why it cannot go on."""
     stepped = pyqtSignal()

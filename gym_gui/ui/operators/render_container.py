@@ -228,7 +228,7 @@ class OperatorRenderContainer(Card):
             self.calls.clear("No model has been asked yet" if models else "It has not decided yet")
 
     def _on_called(self, turn: Turn) -> None:
-        """A model was asked or a program thought: cards of other players have no place for it."""
+        """A model was asked or more was told of a decision: cards of other players have no place for it."""
         calls = self.operator.player.tally.calls
         if calls is None:
             return

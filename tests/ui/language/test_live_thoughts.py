@@ -38,7 +38,7 @@ def door_key(program: str, steps: int = 40) -> OperatorConfig:
 def thought_line(step: int, **bdi: Any) -> bytes:
     """A row as it is told live."""
     row = {
-        "kind": "thought",
+        "kind": "decision",
         "agent_id": "agent_0",
         "episode_index": 0,
         "step_index": step,

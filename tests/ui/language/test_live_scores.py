@@ -1,0 +1,66 @@
+"""A card and the transcript show how a search scored its moves, from its first step to the replay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pyspiel")
+
+from gym_gui.controllers.knowledge import Knowledge
+from gym_gui.core.config import OperatorConfig, WorkerAssignment
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.live.deck import OperatorDeck
+from gym_gui.ui.operators.manual import ManualOperators
+from tests.support.no_processes import local_session
+
+from .conftest import WAIT
+
+
+def against_itself() -> OperatorConfig:
+    """A search in both seats of tic-tac-toe."""
+    who = WorkerAssignment("openspiel_worker", "planner", {"simulations": 20})
+    seats = {"player_1": who, "player_2": who}
+    return OperatorConfig("search", "Search", "", "classic/tictactoe_v3", seats)
+
+
+@pytest.fixture
+def manual(context: AppContext, qtbot: Any, finish: Any) -> Iterator[ManualOperators]:
+    deck = OperatorDeck(context, seed=3, open_session=local_session)
+    knowledge = Knowledge(context.store)
+    result = ManualOperators(context, deck, knowledge)
+    result.resize(960, 900)
+    result.show()
+    qtbot.waitExposed(result)
+    result.deck = deck
+    yield result
+    result.release()
+    finish(knowledge.close())
+    finish(deck.close())
+    result.close()
+    result.deleteLater()
+    deck.deleteLater()
+
+
+def test_a_search_shows_what_its_moves_were_worth(manual: ManualOperators, qtbot: Any) -> None:
+    deck = manual.deck
+    operator = deck.add(against_itself())
+    card = manual.card(operator)
+    qtbot.waitUntil(lambda: operator.player.last_view is not None, timeout=WAIT)
+    deck.step_all()
+    qtbot.waitUntil(lambda: card.has_strip, timeout=WAIT)
+    turn = operator.player.tally.calls.last
+    assert turn.scores and turn.scores[0].value >= turn.scores[-1].value
+    strip = card.calls
+    assert strip is not None
+    # What was played comes first, then the best of the others.
+    assert strip.lines[0].startswith(f"{turn.word} 0.")
+    assert strip.lines[2].endswith("5 actions · step 1")
+    strip.opened.emit()
+    dock = manual.transcript
+    assert dock is not None
+    told = dock.panel.view.text.toPlainText()
+    assert told.index("PLAYED") < told.index("SCORES\n0.")
+    assert "▇" in told and turn.scores[0].word in told
