@@ -13,12 +13,12 @@ from typing import Any, cast
 from gym_gui.core.enums import SteppingParadigm
 from gym_gui.core.errors import UnknownNameError, UsageError
 from gym_gui.core.policy_source import PolicySource
-from gym_gui.core.protocols import PolicyController, as_actor
+from gym_gui.core.protocols import Actor, PolicyController, as_actor
 from gym_gui.core.seeding import SEED, check_seed
 from gym_gui.core.spending import Amount
 from gym_gui.core.types import AgentID, EpisodeSummary, StepSnapshot
 from gym_gui.services.actor import ActorService, default_actor_service
-from gym_gui.services.backends import ActorBackend, PolicyBackend
+from gym_gui.services.backends import ActorBackend, PolicyBackend, SlotInfo
 from gym_gui.services.slot_policies import AgentPolicyBinding, SlotPolicies
 
 __all__ = ["AgentPolicyBinding", "PolicyMappingService"]
@@ -36,7 +36,8 @@ class PolicyMappingService(SlotPolicies):
         super().__init__()
         self._actors = actor_service if actor_service is not None else default_actor_service()
         self._controllers: dict[AgentID, PolicyController] = {}
-        self._default: PolicyBackend | None = None
+        self._default: PolicySource | None = None
+        self._by_default: dict[AgentID, PolicyBackend] = {}
         self._default_controller: PolicyController | None = None
         self._paradigm = SteppingParadigm.SINGLE_AGENT
         self._agents: list[AgentID] = []
@@ -122,7 +123,8 @@ class PolicyMappingService(SlotPolicies):
 
     def set_default_policy(self, policy: PolicyController) -> None:
         """Assign the policy of agents that have none of their own."""
-        self._default = ActorBackend("", PolicySource.held(policy).make, self.collect, exclusive=True)
+        self._default = PolicySource.held(policy)
+        self._by_default.clear()
         self._default_controller = policy
 
     def get_policy(self, agent_id: AgentID) -> PolicyController | None:
@@ -146,16 +148,26 @@ class PolicyMappingService(SlotPolicies):
         self._bindings.clear()
         self._backends.clear()
         self._controllers.clear()
+        self._by_default.clear()
         self._default = self._default_controller = None
 
     @property
     def exclusive(self) -> bool:
         return super().exclusive or (self._default is not None and self._default.exclusive)
 
+    def set_slot(self, slot: SlotInfo) -> None:
+        super().set_slot(slot)
+        self._by_default.pop(slot.agent_id, None)
+
     def _backend_of(self, agent_id: AgentID) -> PolicyBackend:
-        if agent_id not in self._backends and self._default is not None:
-            return self._default
-        return super()._backend_of(agent_id)
+        if agent_id in self._backends or self._default is None:
+            return super()._backend_of(agent_id)
+        backend = self._by_default.get(agent_id)
+        if backend is None:
+            backend = ActorBackend(agent_id, self._default.make, self.collect, self._default.exclusive)
+            backend.slot = self._slots.get(agent_id)
+            self._by_default[agent_id] = backend
+        return backend
 
     # -- asking without an engine ----------------------------------------------------
 
@@ -175,7 +187,8 @@ class PolicyMappingService(SlotPolicies):
         """
         if not isinstance(snapshot, StepSnapshot):
             snapshot = StepSnapshot(observation=snapshot, agent_id=agent_id, info=dict(info or {}))
-        return self._in_process(agent_id, snapshot.episode_index).select_action(snapshot)
+        own = self._in_process(agent_id, snapshot.episode_index)
+        return (self._actors if own is None else own).select_action(snapshot)
 
     def select_actions(
         self, observations: Mapping[AgentID, Any], snapshots: Mapping[AgentID, Any] | None = None
@@ -199,14 +212,23 @@ class PolicyMappingService(SlotPolicies):
 
     def notify_step(self, agent_id: AgentID, snapshot: StepSnapshot) -> None:
         """Tell an agent's policy the result of a step."""
-        self._in_process(agent_id, snapshot.episode_index).on_step(snapshot)
+        own = self._in_process(agent_id, snapshot.episode_index)
+        (self._actors.notify_step if own is None else own.on_step)(snapshot)
 
     def notify_episode_end(self, agent_id: AgentID, summary: EpisodeSummary) -> None:
         """Tell an agent's policy that the episode is over."""
-        self._backend_of(agent_id).end(summary)
+        if self._is_asked(agent_id):
+            self._backend_of(agent_id).end(summary)
+        elif self._in_process(agent_id, summary.episode_index) is None:
+            self._actors.notify_episode_end(summary)
 
-    def _in_process(self, agent_id: AgentID, episode: int) -> Any:
-        backend = self._backends.get(agent_id, self._default)
+    def _is_asked(self, agent_id: AgentID) -> bool:
+        """Whether a policy of its own, or the default one, decides for it; else the active actor does."""
+        return agent_id in self._backends or self._default is not None
+
+    def _in_process(self, agent_id: AgentID, episode: int) -> Actor | None:
+        """The actor of an episode; ``None`` where the active one of the actor service decides."""
+        backend = self._backend_of(agent_id) if self._is_asked(agent_id) else None
         if isinstance(backend, ActorBackend):
             return backend.actor(episode)
         if agent_id in self._bindings:
@@ -216,4 +238,4 @@ class PolicyMappingService(SlotPolicies):
             )
         if self._actors.get_active_actor_id() is None:
             self._backend_of(agent_id)  # raises: nobody plays it
-        return self._actors
+        return None

@@ -151,3 +151,32 @@ async def test_agents_without_a_policy_of_their_own_are_played_by_the_default_on
         mapping.set_slot(slot)
     sheet = await play(replace(lineup, policies=mapping), [5], max_steps=1)
     assert sheet.column(0, "action") == [2, 2]
+
+
+def test_an_agent_that_nobody_bound_is_told_as_it_is_asked() -> None:
+    actor = Fixed(1)
+    mapping = service(actor)
+    assert mapping.select_action("b", StepSnapshot(agent_id="b")) == 1
+    mapping.notify_step("b", StepSnapshot(step_index=4, agent_id="b"))
+    mapping.notify_episode_end("b", EpisodeSummary(agent_id="b"))
+    assert actor.told == [4, "end"]
+
+
+def test_the_default_policy_is_told_of_each_of_its_agents() -> None:
+    mapping, default = PolicyMappingService(ActorService()), Fixed(1)
+    mapping.set_default_policy(default)
+    for agent in ("a", "b"):
+        mapping.select_action(agent, StepSnapshot(agent_id=agent))
+    for agent in ("a", "b"):
+        mapping.notify_episode_end(agent, EpisodeSummary(agent_id=agent))
+    assert default.told == ["end", "end"]
+
+
+async def test_what_the_default_policy_does_is_held_against_the_rules() -> None:
+    mapping = PolicyMappingService(ActorService())
+    mapping.set_default_policy(Fixed(9))  # pyright: ignore[reportArgumentType]  # any policy will do
+    lineup = await lineup_of("rps_v2", {a: player() for a in ("player_0", "player_1")}, api="parallel")
+    for slot in lineup.slots.values():
+        mapping.set_slot(slot)
+    sheet = await play(replace(lineup, policies=mapping), [5], max_steps=1)
+    assert "action 9 is outside 0..2" in sheet.episodes[0]["error"]
