@@ -22,7 +22,7 @@ class SkillEnv(gymnasium.Env[Mapping[str, Any], int]):
     pays ``1 - 0.9 * moves / budget`` and terminates the episode, as does solving the task itself; one
     whose budget is spent truncates it. The next episode goes on in the same world, where its state is
     one that skills are needed in, until that world's own episode is over. ``reset(seed=…)`` begins
-    another one.
+    another one, as ``reset()`` in the middle of an option does.
 
     Args:
         environment: Made with a manager above its only agent; closed with this one.
@@ -51,7 +51,8 @@ class SkillEnv(gymnasium.Env[Mapping[str, Any], int]):
     ) -> tuple[Mapping[str, Any], dict[str, Any]]:
         super().reset(seed=seed, options=options)
         self.reached = None
-        if seed is not None or not self._going_on:
+        cut_off = self._adapter.running(self._agent) is not None  # by somebody else's limit, in mid-option
+        if seed is not None or not self._going_on or cut_off:
             self._adapter.reset(seed=int(self.np_random.integers(2**31)))
             self._going_on = True
         startable = [number for number, _ in self._adapter.startable(self._manager)]

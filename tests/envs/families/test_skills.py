@@ -95,3 +95,18 @@ def test_it_has_its_tasks_words() -> None:
     assert environment.action_meanings("agent_0")[:3] == ("left", "right", "forward")
     assert environment.keys("agent_0").bindings
     environment.close()
+
+
+def test_an_episode_that_is_cut_off_is_followed_by_another(skills: Any) -> None:
+    """As by a wrapper with a limit of steps, in the middle of an option."""
+    _, info = skills.reset(seed=3)
+    budgets = {o.name: o.budget for o in skills.environment.adapter.options_of("agent_0")}
+    for _ in range(5):
+        skills.step(0)
+        first, info = skills.reset()
+        assert first in skills.observation_space
+    moves, over = 0, False
+    while not over:
+        *_, terminated, truncated, _ = skills.step(0)
+        moves, over = moves + 1, terminated or truncated
+    assert moves <= budgets[info["option"]]
