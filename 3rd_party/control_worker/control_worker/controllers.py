@@ -158,7 +158,11 @@ def _lqr(settings: Mapping[str, Any], task: Task | None, setpoint: Measured) -> 
     effort = float(settings.get("effort") or task.effort)
     try:
         gains = task.gains(weights, effort, constants)
-    except np.linalg.LinAlgError:
+    except (
+        np.linalg.LinAlgError,
+        ArithmeticError,
+        ValueError,
+    ):  # a rod without length, masses beyond measure
         raise ValueError(
             "no feedback of this model keeps the cost finite: look at model, weights and effort"
         ) from None

@@ -15,6 +15,8 @@ Array = NDArray[np.float64]
 Measured = Mapping[str, float]
 """Numbers of an observation by name, as facts have them."""
 
+_LARGEST = 1e12
+"""Beyond which a number in a setting is a slip; what is computed from such numbers overflows."""
 _STEP = 1e-5
 """Of central differences at the upright state, where the models are smooth: errors are about 1e-10."""
 
@@ -243,6 +245,6 @@ def numbers(
     for name, value in given.items():
         if known and name not in known:
             raise ValueError(f"{setting} has {name!r}, which there is not: it may have {', '.join(known)}")
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not np.isfinite(value):
-            raise ValueError(f"{setting}: {name} is {value!r}, which is no number")
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) <= _LARGEST:
+            raise ValueError(f"{setting}: {name} is {value!r:.40}, which is no number that could be meant")
     return {name: float(value) for name, value in given.items()}

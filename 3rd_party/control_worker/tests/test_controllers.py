@@ -112,3 +112,19 @@ def test_an_option_that_names_no_place_is_refused(env_id: str, option: str) -> N
 def test_what_is_wrong_is_said_in_a_sentence(settings: dict[str, Any], env_id: str, says: str) -> None:
     with pytest.raises(ValueError, match=says):
         controller(settings, task_of(env_id), (-1.0, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("env_id", "model"),
+    [
+        ("Pendulum-v1", {"length": 0}),
+        ("Pendulum-v1", {"mass": 0}),
+        ("Pendulum-v1", {"length": 1e200}),
+        ("CartPole-v1", {"cart_mass": 0, "pole_mass": 0}),
+        ("CartPole-v1", {"gear": 0}),
+        ("CartPole-v1", {"pole_centre": 10**400}),
+    ],
+)
+def test_a_model_that_cannot_be_is_refused_in_a_sentence(env_id: str, model: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"look at model, weights and effort|which is no number"):
+        controller({"model": model}, task_of(env_id), (-1.0, 1.0))
