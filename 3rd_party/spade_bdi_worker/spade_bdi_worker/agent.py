@@ -24,6 +24,7 @@ from agentspeak.runtime import BuildTermVisitor, Environment, Intention
 from spade_bdi_worker.literals import as_text, literal, message
 from spade_bdi_worker.program import Program, ProgramError, said
 
+_ENDLESS = "the program's rules call each other without end"
 LONGEST_SAID = 1000
 """Characters that an agent may say to its team with one action."""
 
@@ -164,8 +165,9 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
     def _begin(self, trigger: Any, goal_type: Any, term: Any) -> None:
         try:
             self.call(trigger, goal_type, term, Intention(), delayed=True)
-        except AslError as error:
-            self.thought.failed.append(f"{as_text(term)}: {error}")
+        except (AslError, RecursionError) as error:
+            reason = _ENDLESS if isinstance(error, RecursionError) else error
+            self.thought.failed.append(f"{as_text(term)}: {reason}")
 
     def deliberate(self, cycles: int, until: float) -> Any:
         """Go on with what is intended until there is an action.
@@ -187,6 +189,9 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
                     busy = self.step()
                 except agentspeak.AggregatedError:
                     self._fail(_reason(problems))
+                    busy = True
+                except RecursionError:
+                    self._fail(_ENDLESS)
                     busy = True
             if self.acted is not None:
                 self._take_turns()

@@ -73,7 +73,7 @@ def parsed(text: str) -> Any:
             if rest.lexeme != ".":
                 raise ProgramError([f"{text!r} is no literal"])
             term = tree.accept(agentspeak.parser.ConstFoldVisitor(log)).accept(BuildTermVisitor({}))
-        except (agentspeak.AggregatedError, StopIteration):
+        except (agentspeak.AggregatedError, StopIteration, RecursionError):
             raise ProgramError(problems or [f"{text!r} is no literal"]) from None
     if not agentspeak.is_literal(term):
         raise ProgramError([f"{text!r} is no literal"])

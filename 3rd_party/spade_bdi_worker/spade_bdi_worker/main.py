@@ -13,6 +13,7 @@ from typing import Any
 import agentspeak
 import numpy as np
 
+from mosaic_worker.spaces import Space
 from mosaic_worker.worker import (
     Actions,
     Batch,
@@ -104,26 +105,26 @@ class _Player:
         legal = decision.legal_actions
         if legal is None:
             return []
+        start = self.slot.action_space.start
         by_number = {number: word for word, number in self.words.items()}
-        return [f"legal({by_number.get(number, number)})" for number in legal]
+        return [f"legal({by_number.get(number, number + start)})" for number in legal]
 
     def _number(self, action: Any, decision: Decision) -> Any:
         """What a program's action is in the environment."""
+        start = self.slot.action_space.start
         if (called := _flat(action)) in self.words:
-            return self.words[called]
+            return self.words[called] + start
         if action.functor in self.skills:
             return Invalid(f"there is no action {as_text(action)} here", str(action))
         given = action.args[0]
-        if isinstance(given, tuple):
-            return np.asarray(given, self.slot.action_space.dtype or np.float32)
-        if agentspeak.is_number(given):
-            return int(given)
+        if isinstance(given, tuple) or agentspeak.is_number(given):
+            return _played(given, self.slot.action_space)
         word = given.functor if agentspeak.is_atom(given) else str(given)
         for number, each in decision.choices:
             if each == word:
                 return number
         if (called := as_atom(word)) in self.words:
-            return self.words[called]
+            return self.words[called] + start
         return Invalid(f"there is no action {word!r} now", str(action))
 
 
@@ -131,6 +132,25 @@ def _flat(action: Any) -> str:
     """A call as one atom: ``go_to(yellow, key)``, and ``go_to(yellow_key)``, is ``go_to_yellow_key``."""
     parts = [each.functor if agentspeak.is_atom(each) else str(each) for each in action.args]
     return as_atom("_".join([action.functor, *parts])) if parts else str(action.functor)
+
+
+def _played(given: Any, space: Space) -> Any:
+    """Numbers as an action of a space; :class:`Invalid` where one would become another in its type."""
+    try:
+        numbers = np.asarray(given, np.float64).reshape(-1)
+    except (TypeError, ValueError, OverflowError):
+        return Invalid("an action is numbers here, which what the program gave is not", str(given))
+    wanted = int(np.prod(space.shape))
+    if numbers.size != wanted:
+        return Invalid(f"an action has {wanted} numbers here, not {numbers.size}", str(given))
+    dtype = np.dtype(space.dtype or np.int64)
+    with np.errstate(all="ignore"):
+        action = numbers.astype(dtype)
+    same = action == numbers if dtype.kind != "f" else ~np.isnan(numbers)
+    if not same.all():
+        other = numbers[~same][0]
+        return Invalid(f"an action's numbers are {dtype} here, which {other:g} is not", str(given))
+    return action.reshape(space.shape)
 
 
 def _quoted(text: str) -> str:

@@ -58,9 +58,11 @@ def read_program(path: str) -> Program:
     """
     try:
         content = read_file(path, links=True, limit=MAX_BYTES)
-        text = content.decode()
-    except (OSError, ValueError) as error:
-        raise ProgramError([f"{path} cannot be read: {error}"]) from None
+        text = content.decode("utf-8-sig")
+    except OSError as error:
+        raise ProgramError([f"{path} cannot be read: {error.strerror or error}"]) from None
+    except UnicodeDecodeError:
+        raise ProgramError([f"{path} cannot be read: it is not UTF-8"]) from None
     return parse_program(path.rsplit("/", 1)[-1], text)
 
 
@@ -77,12 +79,12 @@ def parse_program(name: str, text: str) -> Program:
     with said() as problems:
         log = agentspeak.Log(_INTERPRETER, 3)
         try:
-            tokens = agentspeak.lexer.TokenStream(agentspeak.StringSource(name, text), log)
-            _refuse_includes(name, text)
-            tree = agentspeak.parser.parse(name, tokens, log)
+            tree = agentspeak.parser.parse(name, _Tokens(name, text, log), log)
             log.throw()
         except agentspeak.AggregatedError:
             raise ProgramError(problems or [f"{name} is no program"]) from None
+        except RecursionError:
+            raise ProgramError([f"{name}: it is nested too deeply"]) from None
     return Program(name, tree)
 
 
@@ -128,11 +130,20 @@ def _steps(bodies: Sequence[Any]) -> Iterator[Any]:
                 yield step
 
 
-def _refuse_includes(name: str, text: str) -> None:
-    """Another file is not read because one names it."""
-    for number, line in enumerate(text.splitlines(), 1):
-        if line.partition("//")[0].replace(" ", "").startswith("{include("):
-            raise ProgramError([f"{name}, line {number}: programs are one file, nothing is included"])
+class _Tokens(agentspeak.lexer.TokenStream):  # type: ignore[misc]
+    """Of a program; another file is not read because one names it."""
+
+    def __init__(self, name: str, text: str, log: Any) -> None:
+        super().__init__(agentspeak.StringSource(name, text), log)
+        self._name = name
+
+    def __next__(self) -> Any:
+        token = super().__next__()
+        if token.lexeme == "include":
+            raise ProgramError(
+                [f"{self._name}, line {token.loc.lineno}: programs are one file, nothing is included"]
+            )
+        return token
 
 
 @contextmanager

@@ -69,6 +69,7 @@ def test_recovery_is_sought_from_the_inside_outwards() -> None:
         ("!go. +!go <- !there.", {}, "no applicable plan for +!there/0"),
         ("!go. +!go <- !go.", {}, "within 2000 steps"),
         ("!go. +!go <- !go.", {"cycles": 10**9, "until": 0.0}, "within its deadline"),
+        ("on(X) :- on(X). !go. +!go : on(1) <- left.", {}, "rules call each other without end"),
     ],
 )
 def test_a_program_without_an_action_is_told_why(text: str, limits: dict[str, Any], says: str) -> None:
@@ -130,6 +131,9 @@ def test_where_several_beliefs_fit_the_one_that_came_first_is_taken() -> None:
         ("!go.\n+!go <- left\n+!stay <- right.", "mind.asl, line 3: expected term, got '!'"),
         ("+!go : <- left.", "mind.asl, line 1: expected term"),
         ('{ include("other.asl") }', "mind.asl, line 1: programs are one file"),
+        ('{\tinclude("other.asl") }', "mind.asl, line 1: programs are one file"),
+        ('at("http://x"). { // now\n include ("other.asl") }', "mind.asl, line 2: programs are one file"),
+        ("+!go : " + "(" * 5000 + "a" + ")" * 5000 + " <- left.", "mind.asl: it is nested too deeply"),
     ],
 )
 def test_a_mistake_is_named_with_its_line(text: str, says: str) -> None:
@@ -141,6 +145,28 @@ def test_a_mistake_is_named_with_its_line(text: str, says: str) -> None:
 def test_a_file_that_is_none_is_named(tmp_path: Any) -> None:
     with pytest.raises(ProgramError, match=r"nowhere\.asl cannot be read"):
         read_program(str(tmp_path / "nowhere.asl"))
+
+
+def test_what_is_wrong_with_a_file_is_said_without_numbers_of_the_system(tmp_path: Any) -> None:
+    file = tmp_path / "mind.asl"
+    file.write_bytes(b"!g\xe9.")
+    with pytest.raises(ProgramError, match=r"mind\.asl cannot be read: it is not UTF-8$"):
+        read_program(str(file))
+    with pytest.raises(ProgramError, match=r"nowhere\.asl cannot be read: No such file or directory$"):
+        read_program(str(tmp_path / "nowhere.asl"))
+
+
+def test_a_byte_order_mark_is_no_part_of_a_program(tmp_path: Any) -> None:
+    (tmp_path / "mind.asl").write_text("!go. +!go <- left.", "utf-8-sig")
+    assert len(read_program(str(tmp_path / "mind.asl")).tree.plans) == 1
+
+
+@pytest.mark.parametrize(
+    "words", ['.send(green_0, tell, "open)', f".broadcast(tell, {'f(' * 330}a{')' * 330})"]
+)
+def test_whatever_a_team_mate_says_is_heard(words: str) -> None:
+    text = "!wait. +!wait <- left; !wait. +said(green_1, _) <- right."
+    assert decide(agent(text), heard=[f"green_1: {words}"])[0] in ("left", "right")
 
 
 def test_words_of_actions_are_atoms() -> None:
