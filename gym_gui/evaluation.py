@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gym_gui.analysis import Run, Summary, open_run, summarize, write_html
-from gym_gui.analysis.export import episode_rows
+from gym_gui.analysis.export import episode_rows, step_rows
 from gym_gui.analysis.notebook import notebook_html
 from gym_gui.controllers.local_session import LocalSession
 from gym_gui.controllers.resolved_operator import ResolvedOperator, resolve_operator
@@ -117,8 +117,11 @@ class Results:
         """
         return write_html(self.summary, self.folder, [self.run])
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self, *, steps: bool = False) -> Any:
         """A ``pandas.DataFrame`` with a row per episode and the columns of an export.
+
+        Args:
+            steps: A row per decision instead, those of managers too.
 
         Raises:
             MissingDependencyError: pandas is not installed.
@@ -127,7 +130,7 @@ class Results:
             pandas = import_module("pandas")
         except ImportError as error:
             raise MissingDependencyError("pandas", f"{into_this_python()} pandas") from error
-        return pandas.DataFrame(list(episode_rows(self.run)))
+        return pandas.DataFrame(list(step_rows(self.run) if steps else episode_rows(self.run)))
 
     def __str__(self) -> str:
         return f"{self.summary}\n" + "\n".join(f"{name + ':':<6}{path}" for name, path in self._places())

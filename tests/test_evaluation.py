@@ -171,7 +171,9 @@ def test_without_pandas_the_line_that_installs_it_is_said(
 
 def test_episodes_as_a_data_frame(tmp_path: Path) -> None:
     pytest.importorskip("pandas")
-    frame = evaluate("CartPole-v1", Lean, seeds=3, out=tmp_path).to_pandas()
+    results = evaluate("CartPole-v1", Lean, seeds=3, out=tmp_path)
+    frame = results.to_pandas()
+    assert len(results.to_pandas(steps=True)) == frame["length"].sum()
     assert list(frame["seed"]) == [0, 1, 2] and set(frame["status"]) == {"completed"}
 
 

@@ -4,26 +4,31 @@ from __future__ import annotations
 
 import csv
 import textwrap
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+
+import orjson
 
 from gym_gui.analysis.calls import CallTally, collect_calls, summed
 from gym_gui.analysis.charts import Chart, interval_charts, outcome_chart, pair_chart
 from gym_gui.analysis.charts.marks import rough_width
 from gym_gui.analysis.charts.svg import WIDTH, shapes, written_out
 from gym_gui.analysis.markup import safe, shorten
-from gym_gui.analysis.reader import Run
+from gym_gui.analysis.option_rows import OptionMoves, option_counts, options_by_episode
+from gym_gui.analysis.reader import OperatorRun, Run
 from gym_gui.analysis.result_columns import file_row
 from gym_gui.analysis.summary import Comparison, Summary
 from gym_gui.analysis.text import by_task, clean
 from gym_gui.core.colours import LIGHT
 from gym_gui.core.errors import MissingDependencyError, UsageError
+from gym_gui.core.record_fields import number, text
 from gym_gui.core.records import EpisodeRecord
 from mosaic_worker.plain_files import replaced
 
 Row = Mapping[str, Any]
+Table = Mapping[str, Sequence[Any]]
 
 CSV, PARQUET = ".csv", ".parquet"
 _MARGIN = 24
@@ -49,7 +54,9 @@ def episode_rows(run: Run) -> Iterable[Row]:
         calls: dict[int, dict[str, CallTally]] = {}
         for (index, slot), tally in collect_calls(operator).items():
             calls.setdefault(index, {})[slot] = tally
-        for e in sorted(operator.episodes(), key=lambda e: e.episode_index):
+        episodes = sorted(operator.episodes(), key=lambda e: e.episode_index)
+        options = options_by_episode(operator, episodes)
+        for e in episodes:
             yield {
                 "run_id": run.run_id,
                 "operator_id": e.operator_id,
@@ -71,6 +78,7 @@ def episode_rows(run: Run) -> Iterable[Row]:
                 "started_at": e.started_at,
                 "wall_s": e.wall_s,
                 **_tokens_of(e, calls.get(e.episode_index, {})),
+                **option_counts(options.get(e.episode_index)),
                 **{f"return.{agent}": value for agent, value in e.returns.items()},
                 **{f"played_by.{agent}": a.policy or a.worker_id for agent, a in e.agents.items()},
                 **{f"score.{team}": t.score for team, t in e.teams.items() if t.score is not None},
@@ -95,6 +103,44 @@ def _tokens_of(episode: EpisodeRecord, calls: Mapping[str, CallTally]) -> Row:
     }
 
 
+def step_rows(run: Run) -> Iterator[Row]:
+    """Every decision of finished episodes, a row each, those of managers too.
+
+    ``option`` is what a manager asked for, in its own row and in those of the moves that it led to;
+    ``option_move`` counts these from 1. How it ended stands in the manager's row and with its last move.
+
+    Raises:
+        RunFormatError: A row is damaged.
+    """
+    for operator in run.operators.values():
+        finished = {episode.episode_index for episode in operator.episodes()}
+        yield from _steps_of(run, operator, finished)
+
+
+def _steps_of(run: Run, operator: OperatorRun, finished: Collection[int]) -> Iterator[Row]:
+    options = OptionMoves()
+    for step in operator.steps(finished):
+        yield {
+            "run_id": run.run_id,
+            "operator_id": operator.operator_id,
+            "episode_index": step.episode_index,
+            "step_index": step.step_index,
+            "seed": step.seed,
+            "agent_id": step.agent_id,
+            "action": orjson.dumps(step.action).decode(),
+            "action_source": str(step.action_source),
+            "reward": step.reward,
+            "terminated": step.terminated,
+            "truncated": step.truncated,
+            "value": number(step.value),
+            "latency_ms": step.latency_ms,
+            "input_tokens": step.tokens.input if step.tokens else None,
+            "output_tokens": step.tokens.output if step.tokens else None,
+            "said": text(step.extra.get("said")),
+            **options.of(step),
+        }
+
+
 def write_table(rows: Iterable[Row], path: Path) -> int:
     """Write rows as CSV or Parquet, by the file's ending; whole or not at all.
 
@@ -109,23 +155,36 @@ def write_table(rows: Iterable[Row], path: Path) -> int:
         UsageError: The ending is neither, there are no rows, or the file cannot be written.
         MissingDependencyError: Parquet needs pyarrow, which is not installed.
     """
-    writers: dict[str, Callable[[list[Row], list[str], Path], None]] = {CSV: _csv, PARQUET: _parquet}
+    writers: dict[str, Callable[[Table, Path], None]] = {CSV: _csv, PARQUET: _parquet}
     write = writers.get(path.suffix.lower())
     if write is None:
         raise UsageError(f"{path.name} is neither a .csv nor a .parquet file", fix=f"Write {path.stem}.csv")
-    listed = list(rows)
-    if not listed:
+    table, count = _table_of(rows)
+    if not count:
         raise UsageError("there is nothing to write: no episode is finished yet", fix="Wait until one is")
-    columns = list(dict.fromkeys(key for row in listed for key in row))
-    write_whole(path, lambda temporary: write(listed, columns, temporary))
-    return len(listed)
+    write_whole(path, lambda temporary: write(table, temporary))
+    return count
 
 
-def _csv(rows: list[Row], columns: list[str], path: Path) -> None:
+def _table_of(rows: Iterable[Row]) -> tuple[Table, int]:
+    """Columns by name, and how many rows they have; steps are too many to keep a mapping for each."""
+    table: dict[str, list[Any]] = {}
+    count = 0
+    for row in rows:
+        for name in row:
+            if name not in table:
+                table[name] = [None] * count
+        for name, column in table.items():
+            column.append(row.get(name))
+        count += 1
+    return table, count
+
+
+def _csv(table: Table, path: Path) -> None:
     with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, columns, restval="")
-        writer.writeheader()
-        writer.writerows({key: _cell(value) for key, value in row.items()} for row in rows)
+        writer = csv.writer(file)
+        writer.writerow(table)
+        writer.writerows(map(_cell, row) for row in zip(*table.values(), strict=True))
 
 
 def _cell(value: Any) -> Any:
@@ -134,13 +193,13 @@ def _cell(value: Any) -> Any:
     return clean(value) if isinstance(value, str) else value
 
 
-def _parquet(rows: list[Row], columns: list[str], path: Path) -> None:
+def _parquet(table: Table, path: Path) -> None:
     try:
         arrow: Any = import_module("pyarrow")  # it has no types
         parquet: Any = import_module("pyarrow.parquet")
     except ImportError:
         raise MissingDependencyError("writing Parquet", "mosaic install gui") from None
-    parquet.write_table(arrow.table({key: [row.get(key) for row in rows] for key in columns}), str(path))
+    parquet.write_table(arrow.table(table), str(path))
 
 
 def write_whole(path: Path, write: Callable[[Path], None]) -> None:

@@ -232,6 +232,23 @@ def _decision_values(o: OperatorSummary) -> Mapping[str, Any]:
     }
 
 
+def _per_episode(o: OperatorSummary, total: int) -> float | None:
+    return total / o.recorded if o.recorded else None
+
+
+def _any_options(rows: Sequence[ResultRow], _: Place) -> bool:
+    return any(row.operator.options for row in rows)
+
+
+def _options(row: ResultRow, locale: Locale) -> Cell:
+    o = row.operator
+    return Cell(wording.number(_per_episode(o, o.manager_decisions) if o.options else None, 1, locale))
+
+
+def _option_values(o: OperatorSummary) -> Mapping[str, Any]:
+    return {"manager_decisions": o.manager_decisions, "options": len({each.option for each in o.options})}
+
+
 OPERATOR_COLUMNS: tuple[ResultColumn, ...] = (
     ResultColumn(
         "Operator",
@@ -304,6 +321,14 @@ OPERATOR_COLUMNS: tuple[ResultColumn, ...] = (
     ),
     ResultColumn("Length", _length, "Mean environment steps of an episode", _length_values),
     ResultColumn(
+        "Options",
+        _options,
+        "Decisions of managers in an episode; what they asked for stands below",
+        _option_values,
+        places=Place.WINDOW,
+        wanted=_any_options,
+    ),
+    ResultColumn(
         "Unusable",
         _unusable,
         "Share of decisions whose last reply could not be played",
@@ -362,10 +387,6 @@ def _tokens_in(row: ResultRow, locale: Locale) -> Cell:
 def _tokens_out(row: ResultRow, locale: Locale) -> Cell:
     calls = row.operator.calls
     return Cell(wording.number(calls.output_tokens if calls else None, 0, locale))
-
-
-def _per_episode(o: OperatorSummary, total: int) -> float | None:
-    return total / o.recorded if o.recorded else None
 
 
 def _calls_per_episode(row: ResultRow, locale: Locale) -> Cell:

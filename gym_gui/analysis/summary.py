@@ -324,6 +324,11 @@ class OperatorSummary:
     halved: int = 0
     options: tuple[OptionSummary, ...] = ()
 
+    @property
+    def manager_decisions(self) -> int:
+        """How often its managers have asked for an option."""
+        return sum(each.chosen for each in self.options)
+
 
 @dataclass(frozen=True)
 class Comparison:

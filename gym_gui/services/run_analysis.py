@@ -53,7 +53,7 @@ async def write_run_table(run: Path, what: str, path: Path) -> int:
 
     Args:
         run: The run folder.
-        what: ``operators`` or ``episodes``.
+        what: ``operators``, ``episodes``, ``steps``, or ``games``.
         path: The file.
 
     Returns:
@@ -71,7 +71,7 @@ async def write_run_table(run: Path, what: str, path: Path) -> int:
 def main(argv: Sequence[str] | None = None) -> int:
     """Do one thing with one run; returns the exit status."""
     parser = argparse.ArgumentParser(prog=f"python -m {__name__}")
-    parser.add_argument("what", choices=("summary", "report", "operators", "episodes", "games"))
+    parser.add_argument("what", choices=("summary", "report", "operators", "episodes", "steps", "games"))
     parser.add_argument("run", type=Path)
     parser.add_argument("--out", type=Path)
     args = parser.parse_args(argv)
@@ -84,13 +84,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _result(what: str, run: Run, out: Path | None) -> bytes:
-    from gym_gui.analysis.export import episode_rows, operator_rows, write_table
+    from gym_gui.analysis.export import episode_rows, operator_rows, step_rows, write_table
     from gym_gui.analysis.reporting import write_html, write_summary
     from gym_gui.analysis.summary_builder import summarize
 
-    if what == "episodes":
+    if what in ("episodes", "steps"):
         assert out is not None
-        return b"%d" % write_table(episode_rows(run), out)
+        return b"%d" % write_table(episode_rows(run) if what == "episodes" else step_rows(run), out)
     if what == "games":
         from gym_gui.analysis.pgn import write_pgn
 

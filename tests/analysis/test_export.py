@@ -11,9 +11,17 @@ from typing import Any
 import pytest
 
 from gym_gui.analysis import Run, open_run, summarize
-from gym_gui.analysis.export import episode_rows, figure_svg, operator_rows, write_figure, write_table
+from gym_gui.analysis.export import (
+    episode_rows,
+    figure_svg,
+    operator_rows,
+    step_rows,
+    write_figure,
+    write_table,
+)
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import UsageError
+from gym_gui.core.experiment_data import experiment_from_data
 from tests.support.engine import player, record_run
 
 
@@ -60,6 +68,64 @@ def test_episodes_as_parquet(run: Run, tmp_path: Path) -> None:
     games = [row for row in table if row["operator_id"] == "four"]
     assert {row["outcome.player_0"] for row in games} <= {"win", "draw", "loss"}
     assert table[0]["outcome.player_0"] is None
+
+
+@pytest.fixture
+async def two_levels(tmp_path: Path) -> Run:
+    """A manager at random over skills, beside an agent that nobody manages."""
+    who = {"type": "baseline", "behavior": "minigrid_skills"}
+    managed = {"agent": {"type": "random"}}
+    data = {"id": "two", "task": "MiniGrid-DoorKey-5x5-v0", "manager": managed, "workers": {"agent": who}}
+    (operator,) = experiment_from_data({"operators": [{**data, "max_steps": 30}]}, complete=False).operators
+    pole = OperatorConfig("pole", "", "", "CartPole-v1", {})
+    folder = await record_run(tmp_path / "two", (operator, {}), (pole, {"agent_0": player()}))
+    return open_run(folder)
+
+
+def test_steps_say_what_was_asked_for_which_of_its_moves_it_is_and_how_it_ended(
+    two_levels: Run, tmp_path: Path
+) -> None:
+    path = tmp_path / "s.csv"
+    recorded = [step for o in two_levels.operators.values() for step in o.steps()]
+    assert write_table(step_rows(two_levels), path) == len(recorded)
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    pole = [row for row in rows if row["operator_id"] == "pole"]
+    assert {row["option"] + row["option_move"] + row["option_ended_by"] for row in pole} == {""}
+    assert {row["action"] for row in pole} <= {"0", "1"}
+    for episode in {row["episode_index"] for row in rows}:
+        mine = [r for r in rows if (r["operator_id"], r["episode_index"]) == ("two", episode)]
+        choices = [i for i, row in enumerate(mine) if row["agent_id"].endswith("/goal")]
+        assert choices[0] == 0
+        for start, end in zip(choices, [*choices[1:], len(mine)], strict=True):
+            choice, moves = mine[start], mine[start + 1 : end]
+            assert [int(row["option_move"]) for row in moves] == list(range(1, len(moves) + 1))
+            assert {row["option"] for row in moves} == {choice["option"]}
+            assert int(choice["option_moves"]) == len(moves) and choice["option_move"] == ""
+            ends = [row["option_ended_by"] for row in moves]
+            assert ends == [""] * (len(moves) - 1) + [choice["option_ended_by"]]
+
+
+def test_episodes_and_operators_count_what_managers_decided(two_levels: Run) -> None:
+    asked = {e: list[str]() for e in range(3)}
+    for step in two_levels.operators["two"].steps():
+        if step.agent_id.endswith("/goal"):
+            asked[step.episode_index].append(step.option)
+    rows = list(episode_rows(two_levels))
+    told = [(row["manager_decisions"], row["options"]) for row in rows if row["operator_id"] == "two"]
+    assert told == [(len(each), len(set(each))) for each in asked.values()]
+    assert all("options" not in row for row in rows if row["operator_id"] == "pole")
+    whole = {row["operator_id"]: row for row in operator_rows(summarize(two_levels))}
+    every = [option for each in asked.values() for option in each]
+    assert (whole["two"]["manager_decisions"], whole["two"]["options"]) == (len(every), len(set(every)))
+    assert (whole["pole"]["manager_decisions"], whole["pole"]["options"]) == (0, 0)
+
+
+def test_steps_as_parquet_whatever_actions_are(two_levels: Run, tmp_path: Path) -> None:
+    parquet: Any = pytest.importorskip("pyarrow.parquet")
+    count = write_table(step_rows(two_levels), tmp_path / "s.parquet")
+    table = parquet.read_table(tmp_path / "s.parquet").to_pylist()
+    assert len(table) == count and {type(row["action"]) for row in table} == {str}
 
 
 def test_a_table_is_written_whole_or_not_at_all(run: Run, tmp_path: Path) -> None:

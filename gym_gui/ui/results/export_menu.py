@@ -45,6 +45,7 @@ class ExportMenu(QMenu):
         for key, text, slot in (
             ("operators", "Comparison as a table…", self._on_operators),
             ("episodes", "Episodes as a table…", self._on_episodes),
+            ("steps", "Steps as a table…", self._on_steps),
             ("games", "Games of chess as PGN…", self._on_games),
             ("figure", "Plots as a picture…", self._on_figure),
             ("video", "Replay as a video…", self._on_video),
@@ -61,8 +62,8 @@ class ExportMenu(QMenu):
         """Enable what there is something for."""
         comparison, replay = self._comparison(), self._replay()
         said = comparison is not None and comparison.analysis is not None
-        for key in ("operators", "episodes", "figure"):
-            self.choices[key].setEnabled(said or key == "episodes")
+        for key in ("operators", "figure"):
+            self.choices[key].setEnabled(said)
         analysis = comparison.analysis if comparison is not None else None
         chess = analysis is not None and any(is_chess(operator) for operator in analysis.operators)
         self.choices["games"].setVisible(chess)
@@ -76,6 +77,9 @@ class ExportMenu(QMenu):
 
     def _on_episodes(self) -> None:
         self._ask_table("episodes", "episodes.csv")
+
+    def _on_steps(self) -> None:
+        self._ask_table("steps", "steps.csv")
 
     def _on_games(self) -> None:
         if self.run is not None:

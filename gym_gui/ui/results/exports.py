@@ -135,7 +135,7 @@ def verified_in_words(result: dict[str, object]) -> Said:
 
 
 def table_job(run: Path, what: str, path: Path) -> Job:
-    """Writes a table; ``what`` is ``operators`` or ``episodes``."""
+    """Writes a table; ``what`` is ``operators``, ``episodes`` or ``steps``."""
 
     async def job(_share: OnShare) -> Said:
         rows = await write_run_table(run, what, path)

@@ -193,7 +193,12 @@ def test_verified_reported_exported(
 ) -> None:
     verify_and_cancel(opened_run, qtbot)
     report(opened_run, qtbot, run, monkeypatch)
-    for action, name in [("operators", "o.csv"), ("episodes", "e.parquet"), ("figure", "f.svg")]:
+    for action, name in [
+        ("operators", "o.csv"),
+        ("episodes", "e.parquet"),
+        ("steps", "s.csv"),
+        ("figure", "f.svg"),
+    ]:
         choose(opened_run, qtbot, action, tmp_path / name)
         assert (tmp_path / name).stat().st_size > 100, name
 
