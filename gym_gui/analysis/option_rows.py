@@ -78,7 +78,5 @@ class OptionMoves:
         return _columns(option, asked.done, None, asked.ended_by if asked.done == asked.moves else None)
 
 
-def _columns(
-    option: str | None, move: int | None, moves: int | None, ended_by: str | None
-) -> dict[str, Any]:
+def _columns(option: str | None, move: int | None, moves: int | None, ended_by: str | None) -> dict[str, Any]:
     return {"option": option, "option_move": move, "option_moves": moves, "option_ended_by": ended_by}

@@ -24,6 +24,7 @@ from gym_gui.analysis.thoughts import Thought, thought_of
 from gym_gui.core.enums import FALLBACKS
 from gym_gui.core.errors import RunFormatError
 from gym_gui.core.record_fields import count, items, mapping, number, text
+from gym_gui.core.types import REFUSED
 
 CHAT, DRY, DECISION = "chat", "dry", "decision"
 """Kinds of turn: a call that was answered (or failed), one that a dry run did not send, and a decision of
@@ -79,6 +80,7 @@ class Turn:
             followed at the same decision, or the row is missing.
         said: What the agent said to its team.
         refused: The reply could not be played: it was asked again, or something else was played.
+        why_refused: Why, where something else was played and the row says so.
         slot: The configured slot that sits in the agent's seat; empty where it is not known.
         thought: What a program thought; ``None`` where no program decided.
         scores: How the actions were scored, the best first; empty where nothing was told of that.
@@ -113,6 +115,7 @@ class Turn:
     source: str = ""
     said: str = ""
     refused: bool = False
+    why_refused: str = ""
     slot: str = ""
     thought: Thought | None = None
     scores: tuple[Score, ...] = ()
@@ -221,6 +224,7 @@ def with_row(turn: Turn, row: Mapping[str, Any]) -> Turn:
         source=source,
         said=text(row.get("said")) or "",
         refused=source in FALLBACKS,
+        why_refused=text(row.get(REFUSED)) or "",
         scores=scores_of(row.get(action_scores.FIELD)),
     )
 

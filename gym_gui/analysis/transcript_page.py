@@ -321,6 +321,8 @@ def _outcome(turn: Turn) -> str:
     if turn.refused:
         how = {"noop": "the no-op", "random_legal": "a random legal action"}.get(turn.source, turn.source)
         what = "Not usable" if turn.thought is None else "No action was chosen"
+        if turn.why_refused:
+            return f"{what}: {turn.why_refused}. In its place {how} was played, {action}."
         return f"{what}: {how} was played instead, {action}."
     return f"Played: {action}"
 

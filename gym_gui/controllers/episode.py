@@ -23,9 +23,12 @@ from gym_gui.core.record_digest import seal
 from gym_gui.core.records import EpisodeRecord, RebindingRecord, TeamRecord, TokenCount
 from gym_gui.core.seeding import policy_seed
 from gym_gui.core.spaces import NotInSpace, Parts
-from gym_gui.core.types import AgentID, Answer, Decision, EpisodeSummary, StepOutcome
+from gym_gui.core.types import REFUSED, AgentID, Answer, Decision, EpisodeSummary, StepOutcome
 from gym_gui.envs import Environment
 from mosaic_worker.failures import described
+
+_LONGEST_REASON = 500
+"""Characters of why an answer could not be played."""
 
 
 class Episode:
@@ -126,6 +129,8 @@ class Episode:
 
     def substitute(self, decision: Decision, action: Any, source: ActionSource, answer: Answer) -> None:
         """Play ``action`` in place of an unusable ``answer``."""
+        why = {REFUSED: answer.invalid[:_LONGEST_REASON]}
+        answer = answer._replace(extras={**(answer.extras or {}), **why})
         self.played[decision.agent_id] = (decision, answer, action, source)
 
     def ask_again(self, decision: Decision, reason: str) -> Decision:

@@ -21,7 +21,7 @@ from gym_gui.controllers.session_interface import LiveSettings
 from gym_gui.core.enums import EpisodeStatus, WorkerKind
 from gym_gui.core.live import AgentView, LiveView, Pointing
 from gym_gui.core.plain import to_plain
-from gym_gui.core.types import PLAN_POINTS, AgentID, Plan
+from gym_gui.core.types import PLAN_POINTS, REFUSED, AgentID, Plan
 from gym_gui.services.backends import SlotInfo
 
 _T = TypeVar("_T")
@@ -143,7 +143,9 @@ class Spectator:
 
     def _decision(self, index: int, slot: AgentID, agent: AgentID, row: Sequence[Any]) -> dict[str, Any]:
         extras, action = row[rows.EXTRAS], to_plain(row[rows.ACTION])
-        told = {name: to_plain(extras[name]) for name in (*TOLD, "said", "call_ref") if name in extras}
+        told = {
+            name: to_plain(extras[name]) for name in (*TOLD, "said", "call_ref", REFUSED) if name in extras
+        }
         info = self._slots[agent]
         discrete = info.action_codec.space.kind == "Discrete"
         return {
@@ -278,6 +280,7 @@ class Spectator:
             unusable=unusable,
             by=episode.chosen_by_another(agent),
             option_since=extras.get("option_since"),
+            refused=str(extras.get(REFUSED, "")),
         )
 
     def _tried(self, deed: str, ask: Callable[[], _T]) -> _T | None:

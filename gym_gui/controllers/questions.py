@@ -78,7 +78,7 @@ class QuestionDesk:
         self._hide(one)
         try:
             value = action_from_plain(space, action)
-            problem = problem_with(space, value, one.decision.action_mask)
+            problem = problem_with(space, value, one.decision.action_mask, one.slot.names)
         except ValueError as exc:
             value, problem = None, str(exc)
         if problem:

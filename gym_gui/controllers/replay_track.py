@@ -11,9 +11,9 @@ from typing import Any
 from gym_gui.controllers.replay_reel import Look
 from gym_gui.core.config import GOAL_SUFFIX
 from gym_gui.core.live import AgentView, LiveView
-from gym_gui.core.record_fields import number
+from gym_gui.core.record_fields import number, text
 from gym_gui.core.records import StepRecord
-from gym_gui.core.types import AgentID
+from gym_gui.core.types import REFUSED, AgentID
 from gym_gui.services.recorded_episode import RecordedEpisode
 
 Meanings = Mapping[AgentID, Sequence[str]]
@@ -144,6 +144,7 @@ class ReplayTrack:
             latency_ms=step.latency_ms or 0.0,
             by=self._taken_over_by(agent, step.step_index),
             option_since=since if isinstance(since := step.extra.get("option_since"), int) else None,
+            refused=text(step.extra.get(REFUSED)) or "",
         )
 
     def _taken_over_by(self, agent: AgentID, step: int) -> str:

@@ -3,16 +3,59 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gym_gui.core.config import GOAL_SUFFIX
 from gym_gui.core.spaces import Space
-from gym_gui.core.types import Mask
+from gym_gui.core.types import AgentID, Mask
+
+_MOST_TOLD = 6
+"""Legal actions that are named where one is not."""
 
 
-def problem_with(space: Space, action: Any, mask: Mask | None = None) -> str:
+@dataclass(frozen=True, slots=True)
+class ActionNames:
+    """What a slot's discrete actions are called in a sentence about them.
+
+    Attributes:
+        words: A word per action, or empty.
+        are_options: They are options, which start or do not, of a manager.
+    """
+
+    words: Sequence[str] = ()
+    are_options: bool = False
+
+    @classmethod
+    def of(cls, slot: AgentID, words: Sequence[str]) -> ActionNames:
+        """Those of a slot."""
+        return cls(words, slot.endswith(GOAL_SUFFIX))
+
+    def illegal(self, index: int, number: int, mask: Mask) -> str:
+        """That an action is not legal, and which are.
+
+        Args:
+            index: Its place in the mask.
+            number: The action.
+            mask: The legal actions.
+        """
+        if not (index < len(self.words) and self.words[index]):
+            return f"action {number} is not legal now"
+        known = [word for word, legal in zip(self.words, mask, strict=False) if legal and word]
+        listed = ", ".join([*known[:_MOST_TOLD], *(["…"] if len(known) > _MOST_TOLD else [])])
+        if self.are_options:
+            return f"{self.words[index]} cannot start: what can start now is {listed or 'nothing'}"
+        return f"{self.words[index]} is not legal now; legal are: {listed}"
+
+
+_NAMELESS = ActionNames()
+
+
+def problem_with(space: Space, action: Any, mask: Mask | None = None, names: ActionNames = _NAMELESS) -> str:
     """Why ``action`` cannot be played, or ``""`` when it can.
 
     Args:
@@ -20,10 +63,11 @@ def problem_with(space: Space, action: Any, mask: Mask | None = None) -> str:
         action: Of the space's dtype and shape (the codec has seen to that), or anything
             at all from an in-process policy.
         mask: Legal actions of a ``Discrete`` (or flattened ``MultiDiscrete``) space.
+        names: What discrete actions are called.
     """
     kind = space.kind
     if kind == "Discrete":
-        return _discrete(space, action, mask)
+        return _discrete(space, action, mask, names)
     if kind in ("Dict", "Tuple"):
         return _container(space, action)
     if kind == "Box":
@@ -39,7 +83,7 @@ def problem_with(space: Space, action: Any, mask: Mask | None = None) -> str:
     return ""
 
 
-def _discrete(space: Space, action: Any, mask: Mask | None) -> str:
+def _discrete(space: Space, action: Any, mask: Mask | None, names: ActionNames) -> str:
     try:
         number = operator.index(action)
     except TypeError:
@@ -50,7 +94,7 @@ def _discrete(space: Space, action: Any, mask: Mask | None) -> str:
     if not 0 <= index < space.n:
         return f"action {number} is outside {space.start}..{space.start + space.n - 1}"
     if mask is not None and not mask[index]:
-        return f"action {number} is not legal now"
+        return names.illegal(index, number, mask)
     return ""
 
 

@@ -109,6 +109,7 @@ class AgentView:
         by: Who chose it, where it was somebody else than plays the slot: who has left it since, in
             a record also who took it over; else ``""``.
         option_since: Step in which that was asked; ``None`` where it is not known.
+        refused: Why its own answer could not be played, where something else was; else ``""``.
     """
 
     agent: AgentID
@@ -124,6 +125,7 @@ class AgentView:
     unusable: int = 0
     by: str = ""
     option_since: int | None = None
+    refused: str = ""
 
 
 @dataclass(frozen=True, slots=True)

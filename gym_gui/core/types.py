@@ -20,6 +20,8 @@ Plan = Sequence[Sequence[float]]
 """Points in the world through which a player means to go."""
 PLAN_POINTS: Final = "plan_points"
 """The field of an action's record that holds them."""
+REFUSED: Final = "refused"
+"""The field that says why the answer could not be played, in the record of what was played instead."""
 Mask = NDArray[np.bool_] | NDArray[np.int8]
 """1-D, one entry per action of a ``Discrete`` space (or the concatenation of a
 ``MultiDiscrete``'s components); non-zero means legal."""

@@ -74,6 +74,7 @@ def _agent_message(view: AgentView) -> pb.AgentView:
         unusable=view.unusable,
         by=view.by,
         option_since=view.option_since,
+        refused=view.refused,
     )
 
 
@@ -92,6 +93,7 @@ def _agent_of(message: pb.AgentView) -> AgentView:
         message.unusable,
         message.by,
         message.option_since if message.HasField("option_since") else None,
+        message.refused,
     )
 
 

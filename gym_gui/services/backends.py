@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
-from gym_gui.core.legality import problem_with
+from gym_gui.core.legality import ActionNames, problem_with
 from gym_gui.core.policy_source import ActorContext
 from gym_gui.core.protocols import Actor
 from gym_gui.core.spaces import SpaceCodec
@@ -201,7 +201,7 @@ class ActorBackend:
             return Answer(d, invalid="the policy returned no action", latency_ms=latency)
         if self.slot is None:
             return Answer(d, action, latency_ms=latency)
-        action, invalid = _canonical(self.slot.action_codec, action, d.action_mask)
+        action, invalid = _canonical(self.slot, action, d.action_mask)
         return Answer(d, action, invalid, "", latency)
 
     def result(self, outcome: StepOutcome) -> None:
@@ -243,12 +243,13 @@ class ActorBackend:
         """Answers are given at once; nothing is ever pending."""
 
 
-def _canonical(codec: SpaceCodec, action: Any, mask: Mask | None) -> tuple[Any, str]:
+def _canonical(slot: SlotInfo, action: Any, mask: Mask | None) -> tuple[Any, str]:
     """The action in its space's own dtype, as a worker's would arrive, and what is wrong with it.
 
     So an environment is given the same whoever plays, and the same when it is played again.
     """
-    problem = problem_with(codec.space, action, mask)
+    codec = slot.action_codec
+    problem = problem_with(codec.space, action, mask, ActionNames.of(slot.agent_id, slot.action_meanings))
     if problem:
         return action, problem
     try:

@@ -11,7 +11,7 @@ import numpy as np
 
 from gym_gui.core.enums import EpisodeStatus, Limit, Loss
 from gym_gui.core.errors import ProtocolError
-from gym_gui.core.legality import problem_with
+from gym_gui.core.legality import ActionNames, problem_with
 from gym_gui.core.spaces import NotInSpace, Space, SpaceCodec
 from gym_gui.core.spending import NOTHING, Amount, Course
 from gym_gui.core.types import Answer, Decision, EpisodeSummary, Shown, StepOutcome
@@ -46,9 +46,11 @@ class WorkerSlot:
         deadline_s: Longest time for an answer; ``None`` for no limit.
         pipeline: What happens to observations before the worker sees them; ``observation_space``
             is what comes out.
+        action_meanings: A word per discrete action, or empty.
 
     Attributes:
         completed: Episodes that it has played to their end.
+        names: What its actions are called.
     """
 
     exclusive = False
@@ -63,8 +65,10 @@ class WorkerSlot:
         sink: Sink,
         deadline_s: float | None = None,
         pipeline: Pipeline | None = None,
+        action_meanings: Sequence[str] = (),
     ) -> None:
         self.index, self.agent_id, self.process = index, agent_id, process
+        self.names = ActionNames.of(agent_id, action_meanings)
         self._streams = None if pipeline is None else EpisodeStreams(pipeline)
         self._sees, self._does = SpaceCodec(observation_space), SpaceCodec(action_space)
         self._sink, self._deadline_s = sink, deadline_s
@@ -318,9 +322,8 @@ class WorkerSlot:
             if not record[0]:
                 self._batches -= 1
             mask = decision.action_mask
-            invalid = (
-                "" if plain and mask is None and low <= action < high else problem_with(space, action, mask)
-            )
+            is_legal = plain and mask is None and low <= action < high
+            invalid = "" if is_legal else problem_with(space, action, mask, self.names)
             latency = (now - record[1]) * 1e3
             answers.append(Answer(decision, action, invalid, "", latency, extras.get(i) if extras else None))
         return answers

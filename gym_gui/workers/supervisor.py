@@ -266,7 +266,15 @@ class Supervisor:
             raise
         post.slots = [
             WorkerSlot(
-                i, r.agent_id, process, r.observation_space, r.action_space, sink, r.deadline_s, r.pipeline
+                i,
+                r.agent_id,
+                process,
+                r.observation_space,
+                r.action_space,
+                sink,
+                r.deadline_s,
+                r.pipeline,
+                r.action_meanings,
             )
             for i, r in enumerate(requests)
         ]

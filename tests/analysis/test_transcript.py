@@ -531,6 +531,23 @@ def test_of_many_actions_the_best_are_listed_and_the_one_that_was_played(tmp_pat
     assert "and 80 actions with lower scores" in html
 
 
+def test_why_an_answer_was_not_played_stands_with_what_was(tmp_path: Path, runs: Any) -> None:
+    folder = of_programs(tmp_path, runs, CALLS)
+    file = folder / "operators/team/steps.jsonl"
+    why = "go to(yellow key) cannot start: what can start now is explore"
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    for row in rows:
+        if row["action_source"] in ("noop", "random_legal"):
+            row["refused"] = why
+    file.write_bytes(runs.dump(rows))
+    refused = [turn for turn in transcript(folder).turns() if turn.why_refused]
+    assert {turn.agent for turn in refused} == {"green_0", "green_1"}
+    assert all(turn.refused and turn.why_refused == why for turn in refused)
+    words = " ".join(_Page(render_transcript([open_run(folder)])).words.split())
+    assert f"Not usable: {why}. In its place a random legal action was played, " in words
+    assert f"No action was chosen: {why}. In its place the no-op was played, " in words
+
+
 def test_damaged_thoughts_are_shown_as_far_as_they_go(tmp_path: Path, runs: Any) -> None:
     folder = of_programs(tmp_path, runs, ())
     file = folder / "operators/team/steps.jsonl"

@@ -157,11 +157,17 @@ async def test_a_manager_that_chooses_what_cannot_start_is_told_and_the_other_op
     for episode in run.operators["strict"].episodes():
         assert episode.status == "failed"
         assert re.fullmatch(
-            r"agent_0/goal: unusable action at step 0: action \d is not legal now", str(episode.error)
+            r"agent_0/goal: unusable action at step 0: (go to|pick up|open|drop)\b.* cannot start: "
+            r"what can start now is explore\b.*",
+            str(episode.error),
         )
     assert [episode.error for episode in run.operators["lenient"].episodes()] == [None, None]
     sources = {s.action_source for s in run.operators["lenient"].steps() if s.agent_id == "agent_0/goal"}
     assert "random_legal" in sources
+    for step in run.operators["lenient"].steps():
+        if step.action_source == "random_legal" and step.agent_id == "agent_0/goal":
+            assert " cannot start: what can start now is " in step.extra["refused"]
+            assert step.option in step.extra["refused"].partition(" now is ")[2]
     assert all(episode.status == "completed" for episode in run.operators["lenient"].episodes())
     assert all(episode.success for episode in run.operators["good"].episodes())
 

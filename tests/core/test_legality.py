@@ -10,7 +10,7 @@ from gymnasium import spaces
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gym_gui.core.legality import problem_with
+from gym_gui.core.legality import ActionNames, problem_with
 from gym_gui.core.spaces import to_space
 from tests.support.space_strategies import any_space
 
@@ -122,3 +122,23 @@ def test_discrete_agrees_with_gymnasium(n: int, start: int, action: int, data: s
     inside = bool(space.contains(action))
     assert (problem_with(to_space(space), action) == "") == inside
     assert (problem_with(to_space(space), action, mask) == "") == (inside and bool(mask[action - start]))
+
+
+@pytest.mark.parametrize(
+    ("slot", "number", "mask", "told"),
+    [
+        ("agent", 6, [1, 0, 1], "right is not legal now; legal are: left, ahead"),
+        ("agent/goal", 6, [1, 0, 1], "right cannot start: what can start now is left, ahead"),
+        ("agent", 8, [1, 1, 1, 0], "action 8 is not legal now"),
+    ],
+)
+def test_an_action_that_has_a_word_is_named_by_it(slot: str, number: int, mask: list[int], told: str) -> None:
+    space = to_space(spaces.Discrete(len(mask), start=5))
+    names = ActionNames.of(slot, ("left", "right", "ahead"))
+    assert problem_with(space, number, np.array(mask, bool), names) == told
+
+
+def test_of_many_legal_actions_some_are_named() -> None:
+    names = ActionNames([f"go {i}" for i in range(99)])
+    told = problem_with(to_space(spaces.Discrete(99)), 0, np.arange(99) > 0, names)
+    assert told == "go 0 is not legal now; legal are: go 1, go 2, go 3, go 4, go 5, go 6, …"

@@ -24,7 +24,9 @@ from gym_gui.host.views import (
 )
 from mosaic_worker.spaces import Space
 
-AGENT = AgentView("a", "b", "left", 2, str(ActionSource.NOOP), 0.5, 1.5, -0.25, "go", 12.5, 3, "", 0)
+AGENT = AgentView(
+    "a", "b", "left", 2, str(ActionSource.NOOP), 0.5, 1.5, -0.25, "go", 12.5, 3, "", 0, "up cannot start"
+)
 BOARD = Board(
     "chess",
     2,

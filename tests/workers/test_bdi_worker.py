@@ -218,7 +218,10 @@ async def test_an_option_is_called_by_its_words(call: str, tmp_path: Path) -> No
     [
         ("!go. +!go <- sing(a_song); !go.", "line 1: there is no action 'sing' here"),
         ("!go. +!go <- go_to(red, whale); !go.", r"there is no action go_to\(red, whale\) here"),
-        ("!go. +!go <- open(yellow, door); !go.", "action 5 is not legal now"),
+        (
+            "!go. +!go <- open(yellow, door); !go.",
+            r"open\(yellow door\) cannot start: what can start now is explore",
+        ),
     ],
 )
 async def test_a_skill_that_there_is_not_and_one_that_cannot_start(

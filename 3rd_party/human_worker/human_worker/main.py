@@ -70,9 +70,8 @@ class HumanWorker(Worker):
             return Invalid(f"the script of {many} is over. Set script_end to ask, noop or repeat"), None
         action = script.actions[line % length]
         if batch.action_masks is not None and not _legal(batch.slot, batch.action_masks[i], action):
-            return Invalid(
-                f"entry {line % length} of the script, {action}, is not legal here", str(action)
-            ), None
+            said = _said(batch.slot, action)
+            return Invalid(f"entry {line % length} of the script, {said}, is not legal here", said), None
         return action, _BY_HAND
 
     def _line(self, batch: Batch, i: int) -> int:
@@ -82,6 +81,13 @@ class HumanWorker(Worker):
         if not steps or steps[-1] != step:
             steps.append(step)
         return len(steps) - 1
+
+
+def _said(slot: Slot, action: Any) -> str:
+    """An action by its word, where it has one."""
+    if slot.action_space.kind != "Discrete" or not slot.action_meanings:
+        return str(action)
+    return slot.action_meanings[int(action) - slot.action_space.start] or str(action)
 
 
 def _legal(slot: Slot, mask: Any, action: Any) -> bool:

@@ -18,6 +18,7 @@ from gym_gui.analysis.transcript import CHAT, DECISION, DRY, Turn, turn_of, with
 from gym_gui.core.enums import FALLBACKS
 from gym_gui.core.live import LiveView
 from gym_gui.core.record_fields import mapping
+from gym_gui.core.types import REFUSED
 
 MOST_CALLS: Final = 20_000
 MOST_BYTES: Final = 32 << 20
@@ -161,7 +162,7 @@ class CallLog:
             agent = str(row.get("agent_id"))
             key = (seats.get(agent, agent), int(row.get("episode_index", -1)), int(row.get("step_index", -1)))
             if key in self._newest:
-                kept = {name: row.get(name) for name in ("action", "action_source", "said", SCORES)}
+                kept = {name: row.get(name) for name in ("action", "action_source", "said", SCORES, REFUSED)}
                 self._played[key] = kept
                 number, attempt = self._newest[key]
                 self._newest[key] = self._answer(number, key, row.get("call_ref")), attempt

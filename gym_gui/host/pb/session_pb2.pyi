@@ -364,7 +364,7 @@ class Outcomes(_message.Message):
     def __init__(self, teams: _Optional[_Iterable[_Union[NamedText, _Mapping]]] = ...) -> None: ...
 
 class AgentView(_message.Message):
-    __slots__ = ("agent", "slot", "action", "number", "source", "reward", "total", "value", "option", "latency_ms", "unusable", "by", "option_since")
+    __slots__ = ("agent", "slot", "action", "number", "source", "reward", "total", "value", "option", "latency_ms", "unusable", "by", "option_since", "refused")
     AGENT_FIELD_NUMBER: _ClassVar[int]
     SLOT_FIELD_NUMBER: _ClassVar[int]
     ACTION_FIELD_NUMBER: _ClassVar[int]
@@ -378,6 +378,7 @@ class AgentView(_message.Message):
     UNUSABLE_FIELD_NUMBER: _ClassVar[int]
     BY_FIELD_NUMBER: _ClassVar[int]
     OPTION_SINCE_FIELD_NUMBER: _ClassVar[int]
+    REFUSED_FIELD_NUMBER: _ClassVar[int]
     agent: str
     slot: str
     action: str
@@ -391,7 +392,8 @@ class AgentView(_message.Message):
     unusable: int
     by: str
     option_since: int
-    def __init__(self, agent: _Optional[str] = ..., slot: _Optional[str] = ..., action: _Optional[str] = ..., number: _Optional[int] = ..., source: _Optional[str] = ..., reward: _Optional[float] = ..., total: _Optional[float] = ..., value: _Optional[float] = ..., option: _Optional[str] = ..., latency_ms: _Optional[float] = ..., unusable: _Optional[int] = ..., by: _Optional[str] = ..., option_since: _Optional[int] = ...) -> None: ...
+    refused: str
+    def __init__(self, agent: _Optional[str] = ..., slot: _Optional[str] = ..., action: _Optional[str] = ..., number: _Optional[int] = ..., source: _Optional[str] = ..., reward: _Optional[float] = ..., total: _Optional[float] = ..., value: _Optional[float] = ..., option: _Optional[str] = ..., latency_ms: _Optional[float] = ..., unusable: _Optional[int] = ..., by: _Optional[str] = ..., option_since: _Optional[int] = ..., refused: _Optional[str] = ...) -> None: ...
 
 class Board(_message.Message):
     __slots__ = ("kind", "rows", "columns", "cells", "moves", "last", "turn", "flipped")

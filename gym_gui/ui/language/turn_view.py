@@ -188,6 +188,8 @@ def sections(turn: Turn, old: int = 0, *, cut: bool = True, action: str = "") ->
     if turn.reply or not (turn.error or turn.tools or turn.kind == DRY):
         heading = "Reply, which could not be played" if turn.refused else "Reply"
         yield heading, fit(turn.reply) or "(nothing)", "error" if turn.refused else "text"
+    if turn.why_refused:
+        yield "Why not", turn.why_refused, "error"
     if turn.tools:
         yield "Tools it called", fit("\n".join(turn.tools)), "text"
     if turn.said:
@@ -205,6 +207,8 @@ def _decision(turn: Turn, fit: Callable[[str], str], action: str) -> Iterator[Se
     """What it did and meant to, then what it believed: that may be long."""
     if turn.source:
         yield "Played", _played(turn, action or str(turn.action)), "error" if turn.refused else "text"
+    if turn.why_refused:
+        yield "Why not its own", turn.why_refused, "error"
     if turn.said:
         yield "Said to its team", fit(turn.said), "text"
     yield from _scores(turn)

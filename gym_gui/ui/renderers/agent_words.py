@@ -75,7 +75,7 @@ def agent_sentence(agent: AgentView, seat: SlotPlayer, *, to_move: bool) -> str:
     """Everything about one agent, for a tooltip and for people who hear the window."""
     who = f"{agent.agent}, played by {seat.player}" if seat.player else agent.agent
     did = f"last action {agent.action}" if agent.action else "no action yet"
-    source = source_words(agent)
+    source = ": ".join(filter(None, (source_words(agent), agent.refused)))
     parts = [
         f"{did} ({source})" if source else did,
         f"reward {number_words(agent.reward)}, return {number_words(agent.total)}",

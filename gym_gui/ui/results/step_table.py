@@ -21,6 +21,7 @@ from gym_gui.analysis import wording
 from gym_gui.core.enums import ActionSource
 from gym_gui.core.record_fields import number
 from gym_gui.core.records import StepRecord
+from gym_gui.core.types import REFUSED
 from gym_gui.ui.results.replay_player import ReplayPlayer
 from gym_gui.ui.widgets.rows import Column, RowsModel, RowsTable
 
@@ -158,17 +159,24 @@ def _columns(players: Sequence[ReplayPlayer], names: Sequence[str]) -> list[Colu
             columns.append(_column("Value", its, _value, about, figure=True))
         if any(step.action_source in _SOURCES for step in steps):
             about = f"Who chose for {name}, where it was not its policy"
-            columns.append(_column("By", its, _source, about))
+            columns.append(_column("By", its, _source, about, tip=_refused))
         if alone and any(step.option is not None for step in steps):
             columns.append(_column("Option", its, _option, "What was asked for; at its choice, how it ended"))
     return columns
 
 
 def _column(
-    heading: str, players: Sequence[ReplayPlayer | None], text: Text, about: str = "", *, figure: bool = False
+    heading: str,
+    players: Sequence[ReplayPlayer | None],
+    text: Text,
+    about: str = "",
+    *,
+    figure: bool = False,
+    tip: Text | None = None,
 ) -> Column[_Row]:
     """A column about these players' episodes; ``None`` stands for one that it is not about."""
-    return Column(heading, partial(_cell, players, text), about=about, figure=figure)
+    said = None if tip is None else partial(_cell, players, tip)
+    return Column(heading, partial(_cell, players, text), about=about, figure=figure, tip=said)
 
 
 def _cell(players: Sequence[ReplayPlayer | None], text: Text, row: _Row) -> str:
@@ -200,6 +208,10 @@ def _value(_player: ReplayPlayer, step: StepRecord) -> str:
 
 def _source(_player: ReplayPlayer, step: StepRecord) -> str:
     return _SOURCES.get(step.action_source, "")
+
+
+def _refused(_player: ReplayPlayer, step: StepRecord) -> str:
+    return str(step.extra.get(REFUSED, ""))
 
 
 def _option(_player: ReplayPlayer, step: StepRecord) -> str:
