@@ -51,13 +51,14 @@ def installed_jason(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
 class Talk:
     """A worker's process, spoken to line by line."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *options: str) -> None:
         self._folder, self._slot, self._id = folder, 0, 0
         with WorkerTypeRegistry.isolated() as registry:
             discover()
             definition = registry.require("jason_worker")
+        java, *rest = Launch(definition).command(None)
         self.process = subprocess.Popen(
-            Launch(definition).command(None),
+            [java, *options, *rest],
             cwd=definition.folder,
             env=worker_environment(definition),
             stdin=subprocess.PIPE,
@@ -72,10 +73,18 @@ class Talk:
         self.process.stdin.flush()
         return json.loads(self.process.stdout.readline())
 
-    def load(self, text: str, **settings: Any) -> dict[str, Any]:
+    def close(self) -> None:
+        assert self.process.stdin and self.process.stdout
+        self.process.stdin.close()
+        assert self.process.wait(10) == 0
+        self.process.stdout.close()
+
+    def load(
+        self, text: str, *, encoding: str = "utf-8", words: Sequence[str] = WORDS, **settings: Any
+    ) -> dict[str, Any]:
         self._slot += 1
         file = self._folder / "mind.asl"
-        file.write_text(text)
+        file.write_text(text, encoding)
         space = {"kind": "Discrete", "dtype": "int64", "n": 4, "start": 0}
         given = json.dumps({"program": str(file), **settings})
         answer = self.ask(
@@ -84,7 +93,7 @@ class Talk:
                 "agent": "green_0",
                 "action_space": json.dumps(space),
                 "settings": given,
-                "action_meanings": WORDS,
+                "action_meanings": list(words),
             }
         )
         return answer["loaded"]

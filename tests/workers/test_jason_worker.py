@@ -27,10 +27,7 @@ MOST_MB = 150
 def talk(jason: None, tmp_path: Path) -> Iterator[Talk]:
     talk = Talk(tmp_path)
     yield talk
-    assert talk.process.stdin and talk.process.stdout
-    talk.process.stdin.close()
-    assert talk.process.wait(10) == 0
-    talk.process.stdout.close()
+    talk.close()
 
 
 def test_a_mistake_is_named_with_its_line_and_what_was_expected(talk: Talk) -> None:
@@ -42,8 +39,68 @@ def test_a_mistake_is_named_with_its_line_and_what_was_expected(talk: Talk) -> N
         ("+!go <- left;\n  fly.", "mind.asl, line 2: no such action fly, there are: left, right"),
         ("+!go <- if (a) { fly(3) }.", "mind.asl, line 1: no such action fly(3)"),
         ('+!go <- .save_agent("x").', "mind.asl, line 1: no such action .save_agent here"),
+        ("{ fly(3) } +!go <- left.", "mind.asl: the interpreter cannot read it"),
+        ("+!go : " + "(" * 20000 + "a" + ")" * 20000 + " <- left.", "mind.asl: it is nested too deeply"),
     ):
         assert says in talk.load(text)["error"]
+
+
+@pytest.mark.parametrize(
+    "directive",
+    [
+        '{ include("other.asl") }',
+        '{\n include("other.asl") }',
+        '{ /* here */ include("other.asl") }',
+        'at("http://x"). { include("other.asl") }',
+        '{ begin include("other.asl") } { end }',
+        '{ register_function("java.lang.Runtime") }',
+    ],
+)
+def test_nothing_is_read_because_a_program_names_it(talk: Talk, directive: str, tmp_path: Path) -> None:
+    (tmp_path / "other.asl").write_text("+!go <- left.")
+    assert (
+        "programs are one file, nothing is included" in talk.load(f"!go. {directive} +!go <- left.")["error"]
+    )
+
+
+def test_a_file_that_is_no_text_is_told_and_a_byte_order_mark_is_none_of_it(talk: Talk) -> None:
+    assert "it is not UTF-8" in talk.load("!g\xe9.", encoding="latin-1")["error"]
+    assert "error" not in talk.load("!go. +!go <- left.", encoding="utf-8-sig")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        '.send(green_0, tell, "open)',
+        '.send(green_0, tell, a) "',
+        f".broadcast(tell, {'f(' * 5000}a{')' * 5000})",
+    ],
+)
+def test_whatever_a_team_mate_says_is_heard(talk: Talk, words: str) -> None:
+    agent = talk.agent("+said(green_1, _) <- right. +a <- forward.")
+    assert agent.decide(heard=[f"green_1: {words}"])[0] == "right"
+
+
+@pytest.mark.parametrize(
+    ("step", "says"),
+    [("act(1.5)", "int64 here, which 1.5 is not"), ("act([north])", "int64 here"), ("act([1])", "right")],
+)
+def test_numbers_that_are_no_action_are_not_made_into_one(talk: Talk, step: str, says: str) -> None:
+    assert says in talk.agent(f"!go. +!go <- {step}.").decide()[0]
+
+
+def test_quotations_are_sent_and_printed_as_they_are(talk: Talk) -> None:
+    agent = talk.agent('!go. +!go <- .send(green_1, tell, note("see _1,_2", _)); left.')
+    assert agent.decide()[1]["said"] == '.send(green_1, tell, note("see _1,_2", _))'
+
+
+def test_words_are_the_same_in_every_country(jason: None, tmp_path: Path) -> None:
+    turkish = Talk(tmp_path, "-Duser.language=tr")
+    assert (
+        turkish.agent("!go. +!go <- pickup.", words=["left", "right", "forward", "PICKUP"]).decide()[0]
+        == "pickup"
+    )
+    turkish.close()
 
 
 def test_plans_go_on_fail_recover_and_tell_why(talk: Talk) -> None:

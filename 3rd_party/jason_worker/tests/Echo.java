@@ -12,7 +12,7 @@ public final class Echo implements Interpreter {
     }
 
     @Override
-    public Program read(String file, Set<String> words) throws Refused {
+    public Program read(String file, Set<String> words, Set<String> skills) throws Refused {
         if (file.equals("wrong")) {
             throw new Refused("wrong, line 1: nothing was expected");
         }

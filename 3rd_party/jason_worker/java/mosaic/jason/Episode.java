@@ -19,6 +19,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import mosaic.worker.Interpreter;
 import mosaic.worker.Undecided;
+import mosaic.worker.Words;
 
 /** An agent of a program in one episode. */
 final class Episode implements Interpreter.Agent {
@@ -140,8 +141,22 @@ final class Episode implements Interpreter.Agent {
         return "the program has nothing left to do and chooses no action";
     }
 
-    /** What its action is in the environment; null where there is no such action, and the plan has failed. */
-    private Interpreter.Choice choice(Literal action) {
+    /** A call as one atom: {@code go_to(yellow, key)}, and {@code go_to(yellow_key)}, is {@code go_to_yellow_key}. */
+    private static String called(Literal action) {
+        StringBuilder parts = new StringBuilder(action.getFunctor());
+        for (int k = 0; k < action.getArity(); k++) {
+            Term each = action.getTerm(k);
+            parts.append('_').append(each instanceof StringTerm text ? text.getString() : each.toString());
+        }
+        return action.getArity() == 0 ? action.getFunctor() : Words.atom(parts.toString());
+    }
+
+    /**
+     * What its action is in the environment; null where there is no such action, and the plan has failed.
+     *
+     * @throws Undecided It is a skill, and not one with these parameters.
+     */
+    private Interpreter.Choice choice(Literal action) throws Undecided {
         if (!source.isAction(action)) {
             body.acted.setFailureReason(new Atom("no_such_action"), "there is no action " + Terms.text(action));
             body.acted.setResult(false);
@@ -150,8 +165,12 @@ final class Episode implements Interpreter.Agent {
             return null;
         }
         String said = body.said.toString();
+        String called = called(action);
+        if (source.words().contains(called)) {
+            return new Interpreter.Choice(called, null, said);
+        }
         if (!source.isAct(action)) {
-            return new Interpreter.Choice(action.getFunctor(), null, said);
+            throw new Undecided("there is no action " + Terms.text(action) + " here");
         }
         Term given = action.getTerm(0);
         if (given instanceof ListTerm list) {

@@ -16,6 +16,7 @@ public final class Main {
         Config.get().setProperty(Config.START_WEB_MI, "false");
         LogManager.getLogManager().reset();
         Logger.getLogger("").addHandler(new Ear());
+        RefusedDirective.register();
         new Conversation("jason_worker", arguments[0], Source::read).run();
         Runtime.getRuntime().halt(0); // the interpreter's timers would keep it
     }

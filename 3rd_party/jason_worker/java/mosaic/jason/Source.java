@@ -10,7 +10,9 @@ import jason.asSyntax.parser.ParseException;
 import jason.asSyntax.parser.Token;
 import jason.asSyntax.parser.TokenMgrError;
 import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -29,19 +31,19 @@ import mosaic.worker.Refused;
  * @param name Of its file.
  * @param text As it stands there.
  * @param words What the environment's actions are called.
+ * @param skills What is called with parameters among them.
  */
-record Source(String name, String text, Set<String> words) implements Interpreter.Program {
+record Source(String name, String text, Set<String> words, Set<String> skills) implements Interpreter.Program {
     private static final long MAX_BYTES = 1_000_000;
-    private static final Pattern DIRECTIVE =
-            Pattern.compile("\\{\\s*(include|register_function|loadInternalActions?)\\s*\\(");
+    /** Some editors put it ahead of a text. */
+    private static final String BYTE_ORDER = "\ufeff";
     private static final Pattern LINE = Pattern.compile("line (\\d+)");
     private static final Map<String, String> TOKENS = Map.of(
             "<VAR>", "a variable", "<UNNAMEDVAR>", "a variable", "<UNNAMEDVARID>", "a variable", "<ATOM>", "a name",
             "<NUMBER>", "a number", "<STRING>", "a string", "<EOF>", "the end");
 
-    static Source read(String file, Set<String> words) throws Refused {
+    static Source read(String file, Set<String> words, Set<String> skills) throws Refused {
         Path path = Path.of(file);
-        String name = path.getFileName().toString();
         String text;
         try {
             if (!Files.isRegularFile(path)) {
@@ -51,10 +53,15 @@ record Source(String name, String text, Set<String> words) implements Interprete
                 throw new Refused(file + " cannot be read: it has more than " + MAX_BYTES + " bytes");
             }
             text = Files.readString(path, StandardCharsets.UTF_8);
+        } catch (CharacterCodingException error) {
+            throw new Refused(file + " cannot be read: it is not UTF-8");
+        } catch (AccessDeniedException error) {
+            throw new Refused(file + " cannot be read: permission denied");
         } catch (IOException error) {
             throw new Refused(file + " cannot be read: " + error.getMessage());
         }
-        Source source = new Source(name, text, words);
+        text = text.startsWith(BYTE_ORDER) ? text.substring(1) : text;
+        Source source = new Source(path.getFileName().toString(), text, words, skills);
         source.check();
         return source;
     }
@@ -75,13 +82,6 @@ record Source(String name, String text, Set<String> words) implements Interprete
 
     /** Find all that is wrong before anything is played. */
     private void check() throws Refused {
-        String[] lines = text.split("\n", -1);
-        for (int k = 0; k < lines.length; k++) {
-            Matcher found = DIRECTIVE.matcher(lines[k].replaceFirst("//.*", ""));
-            if (found.find()) {
-                throw new Refused(place(k + 1) + "programs are one file, nothing is included (" + found.group(1) + ")");
-            }
-        }
         List<String> problems = new ArrayList<>();
         try {
             Mind mind = new Mind(new Body("nobody"));
@@ -97,6 +97,12 @@ record Source(String name, String text, Set<String> words) implements Interprete
             problems.add(place(found.find() ? Integer.parseInt(found.group(1)) : 1) + "this has no end, or is no AgentSpeak");
         } catch (JasonException error) {
             problems.add(name + ": " + error.getMessage());
+        } catch (StackOverflowError error) {
+            problems.add(name + ": it is nested too deeply");
+        } catch (RefusedDirective.Found error) {
+            problems.add(place(error.line) + "programs are one file, nothing is included (" + error.getMessage() + ")");
+        } catch (RuntimeException error) {
+            problems.add(name + ": the interpreter cannot read it, as with a directive that there is not: { like(this) }");
         }
         if (!problems.isEmpty()) {
             throw new Refused(String.join("; ", problems.subList(0, Math.min(3, problems.size()))));
@@ -128,7 +134,8 @@ record Source(String name, String text, Set<String> words) implements Interprete
 
     /** Whether the environment has it. */
     boolean isAction(Literal action) {
-        return action.getArity() == 0 ? words.contains(action.getFunctor()) : isAct(action);
+        boolean word = action.getArity() == 0 && words.contains(action.getFunctor());
+        return word || skills.contains(action.getFunctor()) || isAct(action);
     }
 
     /** Whether it is {@code act(A)}. */

@@ -52,7 +52,7 @@ public final class ActionSpace {
     /**
      * The bytes of one action.
      *
-     * @throws Undecided It has not so many numbers.
+     * @throws Undecided It has not so many numbers, or one would become another in the space's type.
      */
     byte[] bytes(double... values) throws Undecided {
         int wanted = kind.equals("Discrete") ? 1 : size;
@@ -61,11 +61,31 @@ public final class ActionSpace {
         }
         ByteBuffer out = ByteBuffer.allocate(8 * values.length).order(ByteOrder.LITTLE_ENDIAN);
         for (double value : values) {
+            if (!fits(value)) {
+                throw new Undecided("an action's numbers are " + dtype + " here, which " + text(value) + " is not");
+            }
             put(out, value);
         }
         byte[] bytes = new byte[out.position()];
         out.flip().get(bytes);
         return bytes;
+    }
+
+    private boolean fits(double value) {
+        int bits = Integer.parseInt("0" + dtype.replaceAll("\\D", ""));
+        if (dtype.startsWith("float")) {
+            return !Double.isNaN(value);
+        }
+        if (dtype.equals("bool")) {
+            return value == 0 || value == 1;
+        }
+        boolean signed = !dtype.startsWith("u");
+        double least = signed ? -Math.pow(2, bits - 1) : 0;
+        return value == Math.rint(value) && least <= value && value < Math.pow(2, signed ? bits - 1 : bits);
+    }
+
+    private static String text(double value) {
+        return Double.isNaN(value) ? "one of them" : String.valueOf(value).replaceAll("\\.0$", "");
     }
 
     private void put(ByteBuffer out, double value) {

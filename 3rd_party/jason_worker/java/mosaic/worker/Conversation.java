@@ -13,8 +13,10 @@ import java.util.Map;
 
 /** MOSAIC's worker protocol on stdin and stdout, one JSON object per line: docs/worker_protocol.md. */
 public final class Conversation {
-    /** One step of the interpreter may last so many times as long as a decision, and a second. */
+    /** One step of the interpreter may last so many times as long as a decision. */
     private static final double PATIENCE = 5;
+    /** And so many seconds, which a machine with much else to do takes. */
+    private static final double MARGIN_S = 3;
 
     private final String worker;
     private final String version;
@@ -120,7 +122,7 @@ public final class Conversation {
         }
         Questions questions = new Questions(Json.object(work.get("questions")));
         if (questions.size() > 0) {
-            double seconds = (questions.size() + PATIENCE) * player.seconds() + 1;
+            double seconds = (questions.size() + PATIENCE) * player.seconds() + MARGIN_S;
             overdue = System.nanoTime() + (long) (seconds * 1e9);
             Map<String, Object> replies = player.answer(slot, questions);
             overdue = null;

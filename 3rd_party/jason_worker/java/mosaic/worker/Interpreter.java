@@ -11,9 +11,10 @@ public interface Interpreter {
      *
      * @param file Where it lies.
      * @param words What the environment's actions are called.
+     * @param skills What is called with parameters among them, {@code go_to} for {@code go_to_yellow_key}.
      * @throws Refused It cannot be read or is wrong; each mistake with its file and line.
      */
-    Program read(String file, Set<String> words) throws Refused;
+    Program read(String file, Set<String> words, Set<String> skills) throws Refused;
 
     /** A program that can be run. */
     interface Program {

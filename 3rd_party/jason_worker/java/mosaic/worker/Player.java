@@ -31,8 +31,9 @@ final class Player {
         noop = "noop".equals(settings.get("idle")) ? (String) load.get("noop") : null;
         limits = new Interpreter.Limits(
                 Json.whole(settings.getOrDefault("max_cycles", 10_000L)), seconds(settings));
-        words = words(Json.list(load.get("action_meanings")));
-        program = interpreter.read(file, words.keySet());
+        List<String> meanings = Json.list(load.get("action_meanings"));
+        words = Words.numbers(meanings);
+        program = interpreter.read(file, words.keySet(), Words.skills(meanings));
     }
 
     private static double seconds(Map<String, Object> settings) {
@@ -46,16 +47,6 @@ final class Player {
 
     String policy() {
         return program.policy();
-    }
-
-    /** Actions by the atoms that programs call them by. */
-    private static Map<String, Integer> words(List<String> meanings) {
-        Map<String, Integer> words = new LinkedHashMap<>();
-        for (int k = 0; k < meanings.size(); k++) {
-            String word = meanings.get(k).toLowerCase().replaceAll("[^\\p{L}\\p{N}]", "_").replaceAll("^_+|_+$", "");
-            words.put(word.matches("\\p{L}.*") ? word : "n" + word, k);
-        }
-        return words;
     }
 
     void begin(Map<String, Object> start) {
