@@ -40,7 +40,9 @@ _THEIRS: Final = {
         "execution: {num_episodes: 1, seeds: 1}\n"
     ),
 }
+_EMPTY: Final = "docs/examples/bdi/empty.asl"
 _THERE: Final[Mapping[str, Mapping[str, str]]] = {
+    "docs/bdi.md": {_EMPTY: (ROOT / _EMPTY).read_text()},
     "docs/command_line.md": {"typo.py": _POLE.replace("Pole-v1", "Pole-v7"), **_THEIRS},
     "docs/run_directory.md": {"pole.py": _POLE},
     "docs/security.md": _THEIRS,
@@ -91,7 +93,7 @@ def test_what_is_left_out_is_shown(page: str) -> None:
 
 def _follow(following: Reader, page: str) -> None:
     for name, text in _THERE.get(page, {}).items():
-        (following.home / name).parent.mkdir(exist_ok=True)
+        (following.home / name).parent.mkdir(exist_ok=True, parents=True)
         (following.home / name).write_text(text, encoding="utf-8")
     if page == "docs/run_directory.md":
         _stand_in_a_run(following)
