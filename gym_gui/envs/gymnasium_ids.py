@@ -11,7 +11,7 @@ from typing import Any
 import gymnasium
 
 from gym_gui.envs import registry
-from gym_gui.envs.families.skills import SkillFamily
+from gym_gui.envs.families.derived import DerivedFamily
 
 
 def _maker_of(env_id: str) -> Callable[..., Any]:
@@ -22,6 +22,6 @@ def _maker_of(env_id: str) -> Callable[..., Any]:
 
 
 for _family in registry.families().values():
-    if isinstance(_family, SkillFamily):
+    if isinstance(_family, DerivedFamily):
         for _id in _family.ids():
             gymnasium.register(_id, _maker_of(_id))  # pyright: ignore[reportUnknownMemberType]

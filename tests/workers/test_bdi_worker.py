@@ -138,6 +138,15 @@ async def test_two_programs_open_doors_in_their_order_because_one_tells_the_othe
         assert [row["agent_id"] for row in heard] == ([] if silent else ["agent_1"])
 
 
+@pytest.mark.parametrize("side", ["green", "blue"])
+async def test_a_program_beats_chance_at_soccer_on_either_side(bdi: Agent, side: str) -> None:
+    chance = "blue" if side == "green" else "green"
+    players = {f"{side}_0": bdi(EXAMPLES / "soccer.asl"), f"{chance}_0": {"type": "random"}}
+    log = await played(players, "MosaicMultiGrid-S-1v1-IndAgObs-v1", range(6))
+    assert [episode["outcome"][side] for episode in log.episodes.values()].count("win") >= 5
+    assert not any(sum(episode["invalid_actions"].values()) for episode in log.episodes.values())
+
+
 async def test_a_program_that_never_acts_is_a_true_record(bdi: Agent, tmp_path: Path) -> None:
     (tmp_path / "idle.asl").write_text("believes(nothing).")
     log = await played({"agent": bdi(tmp_path / "idle.asl")}, "MiniGrid-Empty-5x5-v0", range(1))

@@ -37,6 +37,7 @@ _PACKAGES = {
     "BabyAI-": "minigrid",
     "ALE/": "ale_py",
     "Skills/": "gym_gui.envs.gymnasium_ids",
+    "SingleAgent/": "gym_gui.envs.gymnasium_ids",
 }
 """Who registers environments with such names."""
 
@@ -158,12 +159,13 @@ def preprocessing_for(config: TrainingConfig, observation_space: Any) -> list[di
     steps: list[dict[str, Any]] = []
     space = observation_space
     if isinstance(space, spaces.Dict):
-        key = config.select or next((key for key in _KEYS if isinstance(space.get(key), spaces.Box)), "")
-        if key:
-            steps.append({"step": "select", "key": key})
-            space = space.get(key)
+        main = next((key for key in _KEYS if isinstance(space.get(key), spaces.Box)), "")
+        keys = config.selected or ([main] if main else [])
+        if len(keys) == 1:
+            steps.append({"step": "select", "key": keys[0]})
+            space = space.get(keys[0])
         else:
-            steps.append({"step": "keep", "keys": _numbers_in(space)})
+            steps.append({"step": "keep", "keys": keys or _numbers_in(space)})
     if isinstance(space, spaces.Discrete):
         steps.append({"step": "one_hot"})
     elif not isinstance(space, spaces.Box):

@@ -77,6 +77,17 @@ def test_a_minigrid_image_is_selected_by_itself() -> None:
     environments.close()
 
 
+def test_several_entries_of_an_observation_are_learnt_from_as_one_vector() -> None:
+    minigrid = "MiniGrid-Empty-5x5-v0"
+    environments = Environments(PPOConfig(env_id=minigrid, num_envs=1, select="image, direction"))
+    assert environments.preprocessing == [
+        {"step": "keep", "keys": ["image", "direction"]},
+        {"step": "flatten"},
+    ]
+    assert environments.observation_space.shape == (4 + 7 * 7 * 3,)
+    environments.close()
+
+
 @pytest.mark.parametrize(
     ("settings", "steps"),
     [

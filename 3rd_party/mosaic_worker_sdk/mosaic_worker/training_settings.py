@@ -5,7 +5,7 @@ Only workers that train need pydantic; nothing else of the package imports this.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Dict, FrozenSet, Literal, Mapping, Tuple
+from typing import Any, ClassVar, Dict, FrozenSet, List, Literal, Mapping, Tuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -88,9 +88,9 @@ class TrainingSettings(BaseModel):
     )
     select: str = Field(
         default="",
-        title="Entry of the observation",
-        description="Key to take from a Dict observation; by default image, observation or rgb, "
-        "else everything in one vector.",
+        title="Entries of the observation",
+        description="Key to take from a Dict observation, or several with commas between, in one vector; "
+        "by default image, observation or rgb, else everything in one vector.",
     )
     grayscale: bool = Field(
         default=False, title="Grey", description="Turn colour images to grey before anything sees them."
@@ -115,6 +115,11 @@ class TrainingSettings(BaseModel):
         title="Video every",
         description="Film an episode of the policy every so many steps, and of the finished one; 0: never.",
     )
+
+    @property
+    def selected(self) -> List[str]:
+        """The keys of ``select``."""
+        return [key.strip() for key in self.select.split(",") if key.strip()]
 
     def __init__(self, **settings: Any) -> None:
         """Check settings.

@@ -149,13 +149,16 @@ def steps_for(space: Any, config: TrainingConfig) -> list[dict[str, Any]]:
     """
     steps: list[dict[str, Any]] = []
     while isinstance(space, spaces.Dict):
-        key = config.select if not steps and config.select else _main_entry(space)
-        if key and key not in space.spaces:
-            raise ConfigError(f"the observation has no entry {key!r}; it has {', '.join(space.spaces)}")
-        if not key:
+        main = _main_entry(space)
+        keys = (config.selected if not steps else []) or ([main] if main else [])
+        for key in keys:
+            if key not in space.spaces:
+                raise ConfigError(f"the observation has no entry {key!r}; it has {', '.join(space.spaces)}")
+        if len(keys) != 1:
+            steps += [{"step": "keep", "keys": keys}] if keys else []
             break
-        steps.append({"step": "select", "key": key})
-        space = space.spaces[key]
+        steps.append({"step": "select", "key": keys[0]})
+        space = space.spaces[keys[0]]
     if is_picture(space):
         return steps + _image_steps(tuple(space.shape or ()), config)
     if config.grayscale or config.resize:

@@ -172,6 +172,7 @@ def test_statistics_of_the_training_travel_with_the_policy(tmp_path: Path) -> No
         ("Pictures-v0", [], ["transpose"]),
         ("PictureDict-v0", ["--resize=16"], ["select", "resize", "flatten"]),
         ("PictureDict-v0", ["--select=speed"], ["select"]),
+        ("PictureDict-v0", ["--select=speed,gear"], ["keep", "flatten"]),
         ("Dashboard-v0", [], ["flatten"]),
         ("Places-v0", [], []),
         ("Switches-v0", ["--frame-stack=3"], ["one_hot", "frame_stack"]),

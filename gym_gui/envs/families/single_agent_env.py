@@ -1,0 +1,76 @@
+"""An environment for several agents, seen and played by one of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import gymnasium
+
+from gym_gui.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from gym_gui.envs.environment import Environment
+
+
+class SingleAgentEnv(gymnasium.Env[Any, Any]):
+    """The first agent's slot: what it sees, does and earns is what it would with others in theirs.
+
+    The others do nothing. An episode is over for good once this agent's is.
+
+    Args:
+        environment: Whose agents act at once; closed with this one.
+
+    Attributes:
+        environment: As given.
+        agent: The agent.
+
+    Raises:
+        UsageError: Another agent has no action with which it does nothing.
+    """
+
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 10}  # noqa: RUF012
+
+    def __init__(self, environment: Environment) -> None:
+        self.environment = environment
+        self.agent, *others = environment.adapter.possible_agents
+        self._idle = {other: environment.noop_action(other) for other in others}
+        busy = [other for other, action in self._idle.items() if action is None]
+        if busy:
+            raise UsageError(
+                f"{environment.spec.id} has no action with which {busy[0]} does nothing, so that none of its "
+                "agents can be trained alone"
+            )
+        self.render_mode = environment.adapter.env.render_mode
+        self.observation_space = environment.adapter.observation_space(self.agent)
+        self.action_space = environment.adapter.action_space(self.agent)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed, options=options)
+        world = int(self.np_random.integers(2**31)) if seed is None else seed
+        return self.environment.adapter.reset(seed=world, options=options)[self.agent], self._info()
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        adapter, agent = self.environment.adapter, self.agent
+        result = adapter.step(
+            {each: action if each == agent else self._idle[each] for each in adapter.get_current_agents()}
+        )
+        return (
+            result.observations[agent],
+            result.rewards.get(agent, 0.0),
+            result.terminated[agent],
+            result.truncated[agent],
+            self._info(),
+        )
+
+    def _info(self) -> dict[str, Any]:
+        adapter = self.environment.adapter
+        mask = adapter.action_mask(self.agent)
+        return {**adapter.info(self.agent), **({} if mask is None else {"action_mask": mask})}
+
+    def render(self) -> Any:
+        return self.environment.adapter.render()
+
+    def close(self) -> None:
+        self.environment.close()
