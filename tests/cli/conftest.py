@@ -12,9 +12,10 @@ import pytest
 from gym_gui.processes.tree import TAG
 from tests.support.commands import Mosaic, experiment
 from tests.support.fixtures import offspring
+from tests.support.no_processes import sessions_here
 from tests.support.processes import Offspring
 
-__all__ = ["offspring"]
+__all__ = ["offspring", "sessions_here"]
 
 
 @pytest.fixture

@@ -85,6 +85,7 @@ def operator(setting: str, url: str) -> dict[str, Any]:
     return {"id": setting, "task": "CartPole-v1", "workers": {"agent": player}, "max_steps": STEPS}
 
 
+@pytest.mark.full
 def test_three_settings_of_a_model_are_told_apart_and_paid_for_to_the_cent(mosaic: Mosaic) -> None:
     provider = Provider()
     with FakeModelServer(provider) as server:

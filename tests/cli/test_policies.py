@@ -106,6 +106,7 @@ def test_a_policy_goes_out_and_comes_in(policies: Policies, tmp_path: Path) -> N
     assert "unknown policy 'brought'" in policies("show", "brought").line
 
 
+@pytest.mark.usefixtures("sessions_here")
 def test_it_plays_under_its_name(mosaic: Mosaic) -> None:
     kept_policy(mosaic.home / "data/policies/brought")
     experiment = mosaic.home / "it.yaml"

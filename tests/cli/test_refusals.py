@@ -86,6 +86,7 @@ class _Bomb:
         return os.mkdir, (str(self.mark),)
 
 
+@pytest.mark.usefixtures("sessions_here")
 def test_what_the_worker_refuses_ends_the_command(mosaic: Mosaic) -> None:
     """The worker was started for it, unlike in all else here: a checkpoint that would run code."""
     mark = mosaic.home / "ran"

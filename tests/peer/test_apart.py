@@ -32,12 +32,11 @@ def plan(*operators: dict[str, Any], episodes: int = 4, **more: Any) -> dict[str
 # -- 4: the first operator to finish an episode resets the other ----------------------------
 
 
-async def test_operators_do_not_touch_each_other(tmp_path: Path, offspring: Offspring):
+async def test_operators_do_not_touch_each_other(tmp_path: Path):
     """Beside another, an operator plays to the step what it plays alone."""
     long = operator("long", task="MiniGrid-Empty-8x8-v0", env_name="minigrid")
     short = operator("short", max_steps=3)
-    together = MosaicRun(tmp_path, offspring, plan(long, short, episodes=6), "--processes", "2")
-    assert together.wait() == 0
+    together = await played_here(tmp_path / "together", plan(long, short, episodes=6), processes=2)
     single = await played_here(tmp_path / "alone", plan(long, episodes=6))
 
     def essence(run: Recorded) -> list[tuple[Any, ...]]:

@@ -7,8 +7,7 @@ from typing import Any
 
 from gym_gui.workers.registry import WorkerTypeRegistry
 from tests.support.little_workers import RAW, little_worker
-from tests.support.processes import Offspring
-from tests.support.runs import MosaicRun, operator, played_here, slot
+from tests.support.runs import operator, played_here, slot
 
 DONE = "completed"
 
@@ -50,7 +49,7 @@ async def test_no_reply_is_taken_for_another(tmp_path: Path):
         assert [(s.episode_index, s.step_index, s.action) for s in run.steps(name)] == expected
 
 
-def test_garbage_ends_the_worker_and_the_episode(tmp_path: Path, offspring: Offspring):
+async def test_garbage_ends_the_worker_and_the_episode(tmp_path: Path):
     """Each process sends garbage at its third answer; after three more it is given up."""
     deeds = {
         "garbage": "link.sendall(b'Loading model\\n' if asked == 3 else data)",
@@ -62,8 +61,8 @@ def test_garbage_ends_the_worker_and_the_episode(tmp_path: Path, offspring: Offs
         "frame": "it sent 3 bytes that are no message",
         "half": "it stopped in the middle of a message (9 bytes)",
     }
-    run = MosaicRun(tmp_path, offspring, plan(tmp_path, deeds), "--processes", "2")
-    assert run.wait() == 1
+    with WorkerTypeRegistry.isolated():
+        run = await played_here(tmp_path, plan(tmp_path, deeds), processes=2)
     assert run.statuses("other") == [DONE] * 4
     for name in deeds:
         assert run.statuses(name) == ["failed"] * 4

@@ -1,6 +1,6 @@
-"""For tests of the window that are not about processes: what children answer is answered here.
+"""For tests of windows and commands that are not about processes: what children answer is answered here.
 
-It is the children's own code that answers, called where the window would otherwise start one;
+It is the children's own code that answers, called where the program would otherwise start one;
 what is true of the processes themselves is shown elsewhere (``tests/controllers``, ``tests/host``,
 ``tests/window``, and the tests of the window that ask for no fixture from here).
 """
@@ -8,7 +8,9 @@ what is true of the processes themselves is shown elsewhere (``tests/controllers
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+import contextlib
+import io
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +22,14 @@ from gym_gui.controllers.local_session import LocalSession
 from gym_gui.controllers.resolved_operator import ResolvedOperator, resolve_operator
 from gym_gui.controllers.script_execution import OperatorScriptExecutionManager
 from gym_gui.core.config import OperatorConfig
+from gym_gui.core.errors import MosaicError, UsageError
+from gym_gui.host.process import HostOwner
+from gym_gui.host.replay_server import replayed
+from gym_gui.services import run_analysis
 from gym_gui.services.actor import NoopActor, RandomActor
 from gym_gui.services.experiment_file import load_experiment
+from gym_gui.services.secrets import resolve_secrets
+from gym_gui.services.subprocess_job import USAGE, Finished
 
 _HERE = {actor.id: actor for actor in (RandomActor, NoopActor)}
 
@@ -79,3 +87,68 @@ def plays_here(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("gym_gui.ui.live.operator.open_host_session", local_session)
     monkeypatch.setattr("gym_gui.host.client.HostSession", session)  # of experiment files
+
+
+@pytest.fixture
+def sessions_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What ``mosaic run`` plays, it plays in this process, as in a notebook; all workers are children."""
+
+    def session(resolved: ResolvedOperator, settings: Any, on_event: Any) -> LocalSession:
+        secrets = {agent: resolve_secrets(player) for agent, player in resolved.assignments.items()}
+        return LocalSession(resolved, settings, on_event, secrets)
+
+    monkeypatch.setattr("gym_gui.cli.play.HostSession", session)
+
+
+class _ReplaysHere:
+    """Stands where a replay has the process that plays it."""
+
+    pid = 0
+
+    def __init__(self, owner: HostOwner, *_about: object, **_how: object) -> None:
+        self._owner = owner
+        self._task: asyncio.Task[None] | None = None
+
+    async def start(self, **_how: object) -> None:
+        """There is nothing to start."""
+
+    def follow(self, _method: str, request: Any, on_looks: Callable[[Any], None]) -> None:
+        self._task = asyncio.get_running_loop().create_task(self._play(request, on_looks))
+
+    async def _play(self, request: Any, on_looks: Callable[[Any], None]) -> None:
+        try:
+            async with contextlib.aclosing(replayed(request)) as looks:
+                async for news in looks:
+                    on_looks(news)
+        except MosaicError as error:
+            self._owner.on_failed(error)
+
+    async def close(self, **_how: object) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+
+
+@pytest.fixture
+def replays_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Recorded episodes are played again in this process."""
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")  # as the child does, and for its reason
+    monkeypatch.setattr("gym_gui.host.replay.HostProcess", _ReplaysHere)
+
+
+async def _analysed_here(_module: str, *arguments: str) -> Finished:
+    await asyncio.sleep(0)
+    out, err = io.TextIOWrapper(io.BytesIO()), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        status = run_analysis.main(arguments)
+    complaint = err.getvalue().strip()
+    if status == USAGE:
+        raise UsageError(complaint)
+    return Finished(status, out.buffer.getvalue(), complaint)  # type: ignore[attr-defined]
+
+
+@pytest.fixture
+def analyses_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs are summarised, and reports and tables of them written, in this process."""
+    monkeypatch.setattr(run_analysis, "run_subprocess_job", _analysed_here)

@@ -16,6 +16,7 @@ from gym_gui.analysis import Run, open_run
 from gym_gui.controllers.local_session import LocalSession
 from gym_gui.controllers.resolved_operator import resolve_operator
 from gym_gui.controllers.script_execution import OperatorScriptExecutionManager
+from gym_gui.core.config import Experiment
 from gym_gui.core.experiment_data import experiment_from_data
 from gym_gui.core.records import EpisodeRecord, StepRecord
 from gym_gui.processes.tree import TAG
@@ -106,14 +107,23 @@ class Recorded:
         return list(self.open().operators[name].steps())
 
 
-async def played_here(out: Path, experiment: Mapping[str, Any]) -> Recorded:
+async def played_here(
+    out: Path, experiment: Mapping[str, Any] | Experiment, *, processes: int = 1
+) -> Recorded:
     """Play an experiment with this process as the session of every operator; workers have their own.
 
     What is recorded is what ``mosaic run`` records: processes of sessions add nothing to it.
+
+    Args:
+        out: The folder of the run folder.
+        experiment: As data, or as it was read.
+        processes: Sessions at work at the same time.
     """
-    asked = experiment_from_data(dict(experiment))
+    asked = experiment if isinstance(experiment, Experiment) else experiment_from_data(dict(experiment))
     resolved_operators = [resolve_operator(one) for one in asked.operators]
-    await OperatorScriptExecutionManager(asked, resolved_operators, LocalSession, out).run()
+    await OperatorScriptExecutionManager(
+        asked, resolved_operators, LocalSession, out, processes=processes
+    ).run()
     return Recorded(out)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.window.program import Program
 
 SLOTS = ("green_0", "green_1", "blue_0", "blue_1")
@@ -25,6 +27,7 @@ def until_table(window: Program, team: dict[str, str]) -> None:
     window.wait(lambda: table(window) == team, f"the table says {team}")
 
 
+@pytest.mark.full
 def test_a_mixed_team_is_kept_and_plays(window: Program) -> None:
     window.press("ctrl+4")
     window.until_page("agents")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import signal
 
+import pytest
+
 from tests.support.processes import strangers
 from tests.support.waiting import eventually
 from tests.window.program import Program
@@ -25,6 +27,7 @@ def busy(window: Program, card: str, *operators: str) -> Program:
     return window
 
 
+@pytest.mark.full
 def test_a_killed_host_its_restart_and_the_end_of_everything(window: Program) -> None:
     busy(window, "duel", "ppo", "random")
     kill_and_restart(window, "random", "ppo")

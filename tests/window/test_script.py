@@ -32,6 +32,7 @@ def test_a_file_on_the_command_line(start: Start, experiment: Path) -> None:
     assert not window.run_folders(), "nothing is run before somebody says so"
 
 
+@pytest.mark.full
 def test_files_chosen_with_the_keyboard(window: Program, experiment: Path) -> None:
     window.until_page("home")
     choose(window, experiment)

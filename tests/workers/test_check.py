@@ -80,6 +80,7 @@ def test_worker_without_fault_passes(name: str):
     assert len(report.measures()) == 4
 
 
+@pytest.mark.full
 def test_trained_policy_passes_in_the_slot_it_was_trained_for():
     checkpoint = ROOT / "docs/examples/checkpoints/ppo_cartpole"
     report = check_worker(

@@ -180,6 +180,7 @@ def test_a_killed_training_leaves_its_last_checkpoint(start: Any, tmp_path: Path
     assert Policy.load(tmp_path).description.total_steps >= kept["step"]
 
 
+@pytest.mark.full
 def test_a_reader_that_goes_away_ends_the_training(start: Any, tmp_path: Path) -> None:
     child = start(*LONG, f"--out={tmp_path}")
     until(child, tmp_path, "progress")

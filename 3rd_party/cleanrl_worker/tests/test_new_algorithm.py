@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from gym_gui.services.trainer import train
 from gym_gui.workers.manifest import read_manifest
 from mosaic_worker.checkpoint import read_description
@@ -41,6 +43,7 @@ def insert_after(file: Path, line: str, text: str) -> None:
     file.write_text(before.replace(line, line + text), "utf-8")
 
 
+@pytest.mark.full
 def test_an_algorithm_of_three_files_is_offered_and_trained(tmp_path: Path) -> None:
     copy = tmp_path / "worker"
     shutil.copytree(WORKER, copy, ignore=shutil.ignore_patterns("tests", "__pycache__"))

@@ -91,7 +91,9 @@ def test_credit_travels_back_one_step_and_none_from_illegal_actions(name: str, t
     assert second == pytest.approx(1.0, abs=0.25)
 
 
-@pytest.mark.parametrize(("name", "env_id"), [("c51", "Lamp-v0"), ("dqn", "LampLarge-v0")])
+@pytest.mark.parametrize(
+    ("name", "env_id"), [("c51", "Lamp-v0"), pytest.param("dqn", "LampLarge-v0", marks=pytest.mark.full)]
+)
 def test_images_are_learnt_from(name: str, env_id: str, tmp_path: Path) -> None:
     steps = {"total_steps": 600, "learning_rate": 1e-3, "batch_size": 32, "buffer_size": 500, "num_envs": 1}
     learner = learn(name, env_id, tmp_path, **steps)

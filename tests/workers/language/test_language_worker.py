@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pytest
 from gymnasium import spaces
 
 from gym_gui.analysis import open_run
@@ -147,6 +148,7 @@ def _open_here(resolved: Any, settings: SessionSettings, on_event: OnSessionEven
     return LocalSession(resolved, settings, on_event)
 
 
+@pytest.mark.full
 async def test_a_real_model_plays_with_rl_against_rl_and_random(
     tmp_path: Path, model_server: ModelServer
 ) -> None:
