@@ -9,10 +9,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from gym_gui.analysis import wording
-from gym_gui.core.record_fields import mapping, number
+from gym_gui.analysis.decision_rows import numbers_of
 
-FIELD = "scores"
-"""Its name in a row."""
 MOST = 10
 """Actions of a decision that are listed; of more, the best."""
 
@@ -35,9 +33,8 @@ class Score(NamedTuple):
 
 
 def scores_of(given: Any) -> tuple[Score, ...]:
-    """What a row has under :data:`FIELD`, the best first; what is no number is left out."""
-    told = [(word, number(value)) for word, value in (mapping(given) or {}).items()]
-    found = [(word, value) for word, value in told if value is not None]
+    """What a row has under :data:`~gym_gui.analysis.decision_rows.SCORES`, the best first; what is no number is left out."""
+    found = numbers_of(given)
     values = [value for _, value in found]
     low, high = min([0.0, *values]), max([1.0, *values])
     if (low, high) != (0.0, 1.0):

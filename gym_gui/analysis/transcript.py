@@ -16,8 +16,9 @@ from typing import Any, NamedTuple, cast
 
 import orjson
 
-from gym_gui.analysis import action_scores, thoughts, wording
+from gym_gui.analysis import thoughts, wording
 from gym_gui.analysis.action_scores import Score, scores_of
+from gym_gui.analysis.decision_rows import DECISION, SCORES, TOLD, tells_more
 from gym_gui.analysis.jsonl import open_rows
 from gym_gui.analysis.reader import OperatorRun
 from gym_gui.analysis.thoughts import Thought, thought_of
@@ -26,11 +27,8 @@ from gym_gui.core.errors import RunFormatError
 from gym_gui.core.record_fields import count, items, mapping, number, text
 from gym_gui.core.types import REFUSED
 
-CHAT, DRY, DECISION = "chat", "dry", "decision"
-"""Kinds of turn: a call that was answered (or failed), one that a dry run did not send, and a decision of
-which its row tells more than the action."""
-TOLD = (thoughts.FIELD, action_scores.FIELD)
-"""Fields of rows that tell more of a decision."""
+CHAT, DRY = "chat", "dry"
+"""Kinds of turn beside decisions: a call that was answered (or failed), and one not sent in a dry run."""
 
 
 class Message(NamedTuple):
@@ -187,13 +185,6 @@ def turn_of(call: Mapping[str, Any]) -> Turn:
     )
 
 
-def tells_more(row: Mapping[str, Any]) -> bool:
-    """Whether a row of ``steps.jsonl`` is a turn: what it tells of a call belongs to the call's own."""
-    if thought_of(row.get(thoughts.FIELD)) is not None:
-        return True
-    return "agent_id" in row and not row.get("call_ref") and bool(scores_of(row.get(action_scores.FIELD)))
-
-
 def _decided(row: Mapping[str, Any]) -> Turn:
     agent, episode = text(row.get("agent_id")) or "", count(row.get("episode_index")) or 0
     step = count(row.get("step_index")) or 0
@@ -225,7 +216,7 @@ def with_row(turn: Turn, row: Mapping[str, Any]) -> Turn:
         said=text(row.get("said")) or "",
         refused=source in FALLBACKS,
         why_refused=text(row.get(REFUSED)) or "",
-        scores=scores_of(row.get(action_scores.FIELD)),
+        scores=scores_of(row.get(SCORES)),
     )
 
 

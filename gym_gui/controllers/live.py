@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import orjson
 
-from gym_gui.analysis.transcript import DECISION, TOLD, tells_more
+from gym_gui.analysis.decision_rows import DECISION, TOLD, tells_more
 from gym_gui.controllers import rows
 from gym_gui.controllers.episode import Episode
 from gym_gui.controllers.eyes import Eyes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from importlib.metadata import Distribution, distributions
+from importlib.metadata import Distribution, PackageNotFoundError, distributions
 
 
 @lru_cache(maxsize=64)
@@ -18,6 +18,14 @@ def distributions_of(package: str) -> tuple[str, ...]:
     """
     held = (found.metadata["Name"] for found in distributions() if _holds(found, package))
     return tuple(name for name in held if name)  # half-removed ones have none
+
+
+def holds(name: str, package: str) -> bool:
+    """Whether there is a distribution of that name, and it holds top-level ``package``."""
+    try:
+        return _holds(Distribution.from_name(name), package)
+    except PackageNotFoundError:
+        return False
 
 
 def _holds(distribution: Distribution, package: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -10,6 +9,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
+from gym_gui.core.entry_points import entry_points
 from gym_gui.core.errors import (
     ExperimentError,
     MissingDependencyError,
@@ -37,7 +37,7 @@ GROUP = "mosaic.families"
 def families() -> Mapping[str, Family]:
     """All families by name: built in, from entry points, and the user's own last."""
     found: dict[str, Family] = {family.name: family for family in BUILT_IN}
-    for point in importlib.metadata.entry_points(group=GROUP):
+    for point in entry_points(GROUP):
         try:
             loaded: Any = point.load()
             family = loaded if isinstance(loaded, Family) else loaded()

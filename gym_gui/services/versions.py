@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from gym_gui.core.inherited import inherited
-from gym_gui.envs.distributions import distributions_of
+from gym_gui.envs.distributions import distributions_of, holds
 from gym_gui.processes.child import ChildStartError
 from gym_gui.processes.run_child import run_child_sync
 from gym_gui.version import __version__
@@ -22,19 +22,24 @@ class _HasEnvironment(Protocol):
 
 def version_of(package: str) -> str | None:
     """Version of the distribution that holds an import package, or ``None``."""
-    for distribution in distributions_of(package) or (package,):
-        try:
-            return version(distribution)
-        except PackageNotFoundError:
-            continue
-    return None
+    names = (package,) if holds(package, package) else distributions_of(package) or (package,)
+    return next(filter(None, map(_installed, names)), None)
+
+
+def _installed(distribution: str) -> str | None:
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return None
 
 
 def versions_of(resolved: _HasEnvironment) -> dict[str, str]:
     """Versions of the engine and of what an operator's environment comes from."""
-    packages = ["numpy", "gymnasium", "pettingzoo", "protobuf", resolved.env_package]
-    found = {p: v for p in packages if p and (v := version_of(p)) is not None}
-    return {"python": platform.python_version(), "mosaic": __version__, **found}
+    found = {name: _installed(name) for name in ("numpy", "gymnasium", "pettingzoo", "protobuf")}
+    if package := resolved.env_package:
+        found.setdefault(package, version_of(package))
+    known = {name: number for name, number in found.items() if number is not None}
+    return {"python": platform.python_version(), "mosaic": __version__, **known}
 
 
 def machine() -> dict[str, Any]:

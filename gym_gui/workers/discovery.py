@@ -10,10 +10,10 @@ import importlib.util
 import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 
 from gym_gui.core import aliases
+from gym_gui.core.entry_points import entry_points
 from gym_gui.core.errors import UsageError
 from gym_gui.core.paths import user_workers_dir
 from gym_gui.workers.bundled import MANIFEST, bundled_folders
@@ -107,7 +107,7 @@ def _entries() -> Iterator[Found]:
             if path.resolve() not in seen:
                 seen.add(path.resolve())
                 yield _read_found(path.parent.name, path, source)
-    for point in sorted(metadata.entry_points(group=ENTRY_POINT_GROUP), key=lambda point: point.name):
+    for point in entry_points(ENTRY_POINT_GROUP):
         folder = _locate(point.value)
         if folder is None:
             problem = f"its entry point names package {point.value!r}, which is not installed"

@@ -9,7 +9,8 @@ from __future__ import annotations
 import difflib
 import json
 import math
-from collections.abc import Mapping, Sequence
+import operator
+from collections.abc import Mapping, Sequence, Set
 from functools import cache
 from importlib import import_module
 from typing import Any, Final
@@ -39,12 +40,19 @@ _BOUNDS: Final = {
     "maximum": "at most",
     "exclusiveMaximum": "less than",
 }
+_WITHIN: Final = {
+    "minimum": operator.ge,
+    "exclusiveMinimum": operator.gt,
+    "maximum": operator.le,
+    "exclusiveMaximum": operator.lt,
+}
 _COUNTS: Final = {"minItems": "at least", "maxItems": "at most"}
 _SAID: Final = {*_BOUNDS, "type", "enum", "oneOf", "const", "pattern"}
 """Keywords that :func:`wanted` puts into words; of others the library speaks."""
 
-_OF_TEXT: Final = {"type", "oneOf", "enum", "title", "description", "default"}
-"""What a schema of text, or of a choice among texts, says; with anything more it is judged by the library."""
+_PLAIN: Final = {"type", "title", "description", "default"}
+"""What a schema of text, a number or a choice among texts says beside its options or bounds, and keys of
+forms (``x-``); with anything more it is judged by the library."""
 _OF_CHOICE: Final = {"const", "title", "description"}
 
 
@@ -56,7 +64,7 @@ def first_problem(schema: Mapping[str, Any], value: object, name: str) -> str:
         value: What is given.
         name: What the sentence calls it.
     """
-    if _is_plain_text(schema, value):
+    if _is_plain(schema, value):
         return ""
     try:
         error = next(iter(_validator(schema).iter_errors(value)), None)
@@ -75,20 +83,41 @@ def first_problem(schema: Mapping[str, Any], value: object, name: str) -> str:
     return f"{name}{place} must be {wanted(error.schema)}{instead}"
 
 
-def _is_plain_text(schema: Mapping[str, Any], value: object) -> bool:
-    """Whether a value is text where any text, or this one among options, is all that is wanted.
+def _is_plain(schema: Mapping[str, Any], value: object) -> bool:
+    """Whether a value is text where any text, or this one among options, is all that is wanted; or a number
+    within bounds, or true or false, where that is.
 
     To see that needs no library; importing it is a tenth of what a process that plays takes to start.
     """
-    if not isinstance(value, str) or schema.get("type") != "string" or {"oneOf", "enum"} <= schema.keys():
+    match value:
+        case str():
+            return _is_plain_text(schema, value)
+        case bool():
+            return schema.get("type") == "boolean" and _says_only(schema, _PLAIN)
+        case int() | float():
+            kinds = ("number", "integer") if isinstance(value, int) else ("number",)
+            if schema.get("type") not in kinds or not _says_only(schema, {*_PLAIN, *_BOUNDS}):
+                return False
+            within = all(holds(value, schema[key]) for key, holds in _WITHIN.items() if key in schema)
+            return within and math.isfinite(value)
+        case _:
+            return False
+
+
+def _is_plain_text(schema: Mapping[str, Any], value: str) -> bool:
+    if {"oneOf", "enum"} <= schema.keys() or not _says_only(schema, {*_PLAIN, "oneOf", "enum"}):
         return False
     choices: Sequence[Mapping[str, Any]] = schema.get("oneOf", ())
-    if not all(key in _OF_TEXT or key.startswith("x-") for key in schema):
+    if schema.get("type", "" if choices else None) not in ("string", ""):
         return False
-    if not all({"const"} <= choice.keys() <= _OF_CHOICE for choice in choices):
+    if not all("const" in choice and _says_only(choice, _OF_CHOICE) for choice in choices):
         return False
     options = [choice["const"] for choice in choices] or schema.get("enum")
     return options is None or options.count(value) == 1
+
+
+def _says_only(schema: Mapping[str, Any], keys: Set[str]) -> bool:
+    return all(key in keys or key.startswith("x-") for key in schema)
 
 
 def nearest(schema: Mapping[str, Any], value: object) -> str:

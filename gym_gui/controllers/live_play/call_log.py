@@ -13,8 +13,8 @@ from typing import Any, Final
 
 import orjson
 
-from gym_gui.analysis.action_scores import FIELD as SCORES
-from gym_gui.analysis.transcript import CHAT, DECISION, DRY, Turn, turn_of, with_row
+from gym_gui.analysis.decision_rows import DECISION, SCORES
+from gym_gui.analysis.transcript import CHAT, DRY, Turn, turn_of, with_row
 from gym_gui.core.enums import FALLBACKS
 from gym_gui.core.live import LiveView
 from gym_gui.core.record_fields import mapping
