@@ -33,7 +33,7 @@ class Score(NamedTuple):
 
 
 def scores_of(given: Any) -> tuple[Score, ...]:
-    """What a row has under :data:`~gym_gui.analysis.decision_rows.SCORES`, the best first; what is no number is left out."""
+    """What a row says of scores, the best first; what is no number is left out."""
     found = numbers_of(given)
     values = [value for _, value in found]
     low, high = min([0.0, *values]), max([1.0, *values])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import asdict
 from rich.text import Text
 
 from gym_gui.analysis.jsonl import read_lines
@@ -173,7 +173,7 @@ def show_run(path: Path, *, as_json: bool = False) -> None:
             "versions": dict(run.record.versions),
             "machine": dict(run.record.machine),
             "commit": run.record.commit,
-            "retries": [dataclasses.asdict(retry) for retry in run.record.retries],
+            "retries": [asdict(retry) for retry in run.record.retries],
             "experiment": dict(run.record.experiment),
         }
         write_json(row)

@@ -7,8 +7,9 @@ client, and on to the window. Who needs only some of them matches these and pass
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
+
+from msgspec import Struct
 
 from gym_gui.controllers.live_play.state import OperatorState
 from gym_gui.core.config import OperatorConfig
@@ -25,23 +26,20 @@ Picture: TypeAlias = "NDArray[np.uint8]"
 """``(height, width, 3)``, RGB."""
 
 
-@dataclass(frozen=True, slots=True)
-class EpisodeStarted:
+class EpisodeStarted(Struct, frozen=True):
     """An episode begins."""
 
     index: int
 
 
-@dataclass(frozen=True, slots=True)
-class EpisodeRetried:
+class EpisodeRetried(Struct, frozen=True):
     """An episode is begun again, because a worker was lost."""
 
     index: int
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class EpisodeFinished:
+class EpisodeFinished(Struct, frozen=True):
     """An episode is over.
 
     Attributes:
@@ -59,22 +57,19 @@ class EpisodeFinished:
     unplayed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class StepsTaken:
+class StepsTaken(Struct, frozen=True):
     """Environment steps that the session has taken so far."""
 
     total: int
 
 
-@dataclass(frozen=True, slots=True)
-class CallMade:
+class CallMade(Struct, frozen=True):
     """A call was paid for; its line in ``calls.jsonl``."""
 
     line: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Thought:
+class Thought(Struct, frozen=True):
     """What was told of a decision in the episode that is looked at: its row, with who plays for the seat.
 
     It is there to be seen only: the record has it in the episode's rows.
@@ -83,8 +78,7 @@ class Thought:
     line: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class LogLine:
+class LogLine(Struct, frozen=True):
     """A line for the log; levels are those of :mod:`logging`."""
 
     level: int
@@ -92,8 +86,7 @@ class LogLine:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class FrameDrawn:
+class FrameDrawn(Struct, frozen=True):
     """A picture of the episode that is looked at; it belongs to the view of that number, which follows.
 
     Where the listener is slow, pictures are left out: the newest counts.
@@ -103,15 +96,13 @@ class FrameDrawn:
     number: int
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionWithdrawn:
+class QuestionWithdrawn(Struct, frozen=True):
     """Nobody waits for the answer to this question any more."""
 
     question_id: int
 
 
-@dataclass(frozen=True, slots=True)
-class SessionEnded:
+class SessionEnded(Struct, frozen=True):
     """The session is over: ``""`` when it was asked to end, else why."""
 
     reason: str
@@ -139,48 +130,41 @@ OnSessionEvent: TypeAlias = Callable[[SessionEvent], None]
 """Called from the event loop."""
 
 
-@dataclass(frozen=True, slots=True)
-class StateChanged:
+class StateChanged(Struct, frozen=True):
     """A player stands elsewhere; told again and again while somebody thinks, and when it is busy no more."""
 
     state: OperatorState
 
 
-@dataclass(frozen=True, slots=True)
-class StepTaken:
+class StepTaken(Struct, frozen=True):
     """A step that was asked for has been taken."""
 
 
-@dataclass(frozen=True, slots=True)
-class EpisodePlayed:
+class EpisodePlayed(Struct, frozen=True):
     """An episode that was asked for has ended by itself; its line, as recorded."""
 
     row: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class TurnTaken:
+class TurnTaken(Struct, frozen=True):
     """A model was asked or more was told of a decision, and what came of it."""
 
     turn: Turn
 
 
-@dataclass(frozen=True, slots=True)
-class ConfigChanged:
+class ConfigChanged(Struct, frozen=True):
     """Somebody else plays, or they go by another name."""
 
     config: OperatorConfig
 
 
-@dataclass(frozen=True, slots=True)
-class EpisodeUnrecorded:
+class EpisodeUnrecorded(Struct, frozen=True):
     """What was being played is not on record; why, as a sentence."""
 
     sentence: str
 
 
-@dataclass(frozen=True, slots=True)
-class PlayerBroken:
+class PlayerBroken(Struct, frozen=True):
     """It cannot go on; why, as a sentence."""
 
     sentence: str

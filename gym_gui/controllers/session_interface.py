@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
+
+from msgspec import Struct, field
 
 from gym_gui.controllers.resolved_operator import ResolvedOperator
 from gym_gui.controllers.session_events import OnSessionEvent
@@ -16,8 +17,7 @@ from gym_gui.core.spending import Amount
 from gym_gui.core.types import AgentID
 
 
-@dataclass(frozen=True)
-class SessionReady:
+class SessionReady(Struct, frozen=True):
     """What a session says of itself once everybody sits.
 
     Attributes:
@@ -145,8 +145,7 @@ class Session(Protocol):
 Render: TypeAlias = Literal["rgb_array", "ansi", "none"]
 
 
-@dataclass(frozen=True)
-class LiveSettings:
+class LiveSettings(Struct, frozen=True):
     """How a session is watched.
 
     Attributes:
@@ -173,8 +172,7 @@ class LiveSettings:
             raise UsageError(f"nothing can be shown as {self.render!r}", fix="Choose rgb_array, ansi or none")
 
 
-@dataclass(frozen=True)
-class SessionSettings:
+class SessionSettings(Struct, frozen=True):
     """How a session plays.
 
     Attributes:

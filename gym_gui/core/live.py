@@ -8,14 +8,14 @@ shared memory; see :mod:`gym_gui.host.frames`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from gym_gui.core.types import AgentID
 
 
-@dataclass(frozen=True, slots=True)
-class Compiling:
+class Compiling(Struct, frozen=True):
     """How far the compiling of a package's functions is.
 
     Attributes:
@@ -29,8 +29,7 @@ class Compiling:
     total: int
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(Struct, frozen=True):
     """A legal action of a board game, as places on the board.
 
     Attributes:
@@ -48,8 +47,7 @@ class Move:
     promotion: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Board:
+class Board(Struct, frozen=True):
     """A board position that can be drawn without knowing the game's rules.
 
     Attributes:
@@ -75,8 +73,7 @@ class Board:
     flipped: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Pointing:
+class Pointing(Struct, frozen=True):
     """What a person may choose by pointing at the picture.
 
     Attributes:
@@ -90,8 +87,7 @@ class Pointing:
     moves: tuple[Move, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class AgentView:
+class AgentView(Struct, frozen=True):
     """What one agent did last.
 
     Attributes:
@@ -128,8 +124,7 @@ class AgentView:
     refused: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class LiveView:
+class LiveView(Struct, frozen=True):
     """One look at an episode.
 
     Attributes:
@@ -169,8 +164,7 @@ class LiveView:
     pointing: Pointing | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class HumanQuestion:
+class HumanQuestion(Struct, frozen=True):
     """A decision that a person has to make.
 
     Attributes:

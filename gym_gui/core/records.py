@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
 from typing import Any, TypedDict, cast
+
+from msgspec import Struct, field
+from msgspec.structs import asdict
 
 from gym_gui.core.enums import ActionSource, EpisodeStatus, Outcome
 from gym_gui.core.formats import check_format
@@ -44,8 +46,7 @@ _LOST_ONCE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class AgentRecord:
+class AgentRecord(Struct, frozen=True):
     """Who sat in a seat during one episode.
 
     Attributes:
@@ -69,8 +70,7 @@ class AgentRecord:
         return {**named, **self.extra, "slot": self.slot}
 
 
-@dataclass(frozen=True, slots=True)
-class RebindingRecord:
+class RebindingRecord(Struct, frozen=True):
     """Somebody else took over a seat during an episode.
 
     Attributes:
@@ -88,8 +88,7 @@ class RebindingRecord:
     policy: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class TeamRecord:
+class TeamRecord(Struct, frozen=True):
     """What the seats of one team achieved in one episode.
 
     Attributes:
@@ -107,16 +106,14 @@ class TeamRecord:
         return {"agents": list(self.agents), "return": self.return_, "score": self.score}
 
 
-@dataclass(frozen=True, slots=True)
-class TokenCount:
+class TokenCount(Struct, frozen=True):
     """Language-model tokens read and written."""
 
     input: int
     output: int
 
 
-@dataclass(frozen=True, slots=True)
-class EpisodeRecord:
+class EpisodeRecord(Struct, frozen=True):
     """One line of ``episodes.jsonl``: a finished episode.
 
     Attributes:
@@ -222,8 +219,7 @@ class EpisodeRecord:
         return is_open(self.status, self.lost, self.error)
 
 
-@dataclass(frozen=True, slots=True)
-class StepRecord:
+class StepRecord(Struct, frozen=True):
     """One line of ``steps.jsonl``: one agent's decision and what it led to.
 
     Attributes:
@@ -263,8 +259,7 @@ class StepRecord:
     extra: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
-@dataclass(frozen=True, slots=True)
-class RetryRecord:
+class RetryRecord(Struct, frozen=True):
     """An episode that was begun again because a process was lost.
 
     Attributes:
@@ -280,8 +275,7 @@ class RetryRecord:
     lost: str = SESSION
 
 
-@dataclass(frozen=True, slots=True)
-class RunRecord:
+class RunRecord(Struct, frozen=True):
     """``run.json``: what was asked for, by what code, on which machine.
 
     Attributes:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from gym_gui.core.record_fields import count, mapping, number
 
 
-@dataclass(frozen=True, slots=True)
-class Amount:
+class Amount(Struct, frozen=True):
     """Tokens and US dollars.
 
     Attributes:
@@ -38,8 +38,7 @@ class Amount:
 NOTHING = Amount()
 
 
-@dataclass(frozen=True, slots=True)
-class Taking:
+class Taking(Struct, frozen=True):
     """A slot that has changed hands in the midst of an episode.
 
     Attributes:
@@ -72,8 +71,7 @@ def _amount(value: object) -> Amount:
     return Amount(count(written.get("tokens")) or 0, number(written.get("usd")) or 0.0)
 
 
-@dataclass(frozen=True, slots=True)
-class Course:
+class Course(Struct, frozen=True):
     """What a slot has taken in an episode so far.
 
     Attributes:

@@ -6,7 +6,8 @@ import asyncio
 import contextlib
 import os
 from collections.abc import AsyncIterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from gym_gui.controllers.local_session import LocalSession
 from gym_gui.controllers.session_events import (

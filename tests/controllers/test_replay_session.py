@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import orjson
 import pytest
+from msgspec import structs
 
 from gym_gui.analysis import open_run
 from gym_gui.controllers.replay_reel import Look, Reel
@@ -121,13 +122,11 @@ async def test_limits_of_the_run_hold(tmp_path: Path) -> None:
 
 
 async def test_unseeded_episodes_and_missing_environments_are_refused(tmp_path: Path) -> None:
-    import dataclasses
-
     episode = await recorded(tmp_path, "cartpole")
-    unseeded = dataclasses.replace(episode, episode=dataclasses.replace(episode.episode, seed=None))
+    unseeded = replace(episode, episode=structs.replace(episode.episode, seed=None))
     with pytest.raises(RunFormatError, match="no seed"):
         ReplayOrder.of(unseeded)
-    gone = dataclasses.replace(episode, config={**episode.config, "task": "Nowhere-v1"})
+    gone = replace(episode, config={**episode.config, "task": "Nowhere-v1"})
     with pytest.raises(UsageError, match="Nowhere-v1"):
         EpisodeReplay(ReplayOrder.of(gone)).open()
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import gymnasium as gym
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from gym_gui.core.enums import ActionSource, Outcome
 from gym_gui.core.live import AgentView, Board, HumanQuestion, LiveView, Move, Pointing
