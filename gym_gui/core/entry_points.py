@@ -6,6 +6,7 @@ import sys
 from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 
 def entry_points(group: str) -> tuple[metadata.EntryPoint, ...]:
@@ -22,7 +23,7 @@ def entry_points(group: str) -> tuple[metadata.EntryPoint, ...]:
 
 
 @lru_cache(maxsize=1)
-def _read(_places: tuple[tuple[str, int], ...]) -> metadata.EntryPoints:
+def _read(_places: tuple[tuple[str, int], ...]) -> Any:  # its type changes with Python 3.12
     return metadata.entry_points()
 
 
