@@ -48,9 +48,7 @@ def slots_with(operator: OperatorConfig, name: str) -> dict[str, WorkerAssignmen
 
 def settings_of(assignment: WorkerAssignment) -> Mapping[str, Any]:
     """A slot's settings with the worker's own where the experiment gives none."""
-    definition = WorkerTypeRegistry.require(assignment.worker_id)
-    schema = {s.name: s.default for s in definition.settings_schema if s.default is not None}
-    return {**schema, **definition.default_settings, **assignment.settings}
+    return WorkerTypeRegistry.require(assignment.worker_id).with_defaults(assignment.settings)
 
 
 class Budgets(NamedTuple):

@@ -6,7 +6,6 @@ import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 from gym_gui import envs
 from gym_gui.controllers.lineup import (
@@ -87,7 +86,9 @@ class ResolvedOperator:
     def views(self) -> Mapping[AgentID, PromptInputs]:
         """What slots are shown beside their observations, by slot that wants it."""
         wanted = {
-            agent: PromptInputs.of(definition.inputs.wanted, settings_of(self.assignments[agent], definition))
+            agent: PromptInputs.of(
+                definition.inputs.wanted, definition.with_defaults(self.assignments[agent].settings)
+            )
             for agent, definition in self.workers.items()
         }
         return {agent: view for agent, view in wanted.items() if view is not None}
@@ -191,11 +192,6 @@ def _cut_off(max_steps: int | None, environment: Environment) -> str:
     if max_steps is None or (own is not None and own <= max_steps):
         return ""
     return f"Here a game is cut off after {max_steps} step{'s' * (max_steps != 1)}."
-
-
-def settings_of(assignment: WorkerAssignment, definition: WorkerTypeDefinition) -> dict[str, Any]:
-    """What a slot's worker is set to: the slot's own settings over the worker's defaults."""
-    return {**definition.default_settings, **assignment.settings}
 
 
 def make_environment(config: OperatorConfig, render_mode: str | None = None) -> Environment:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from gym_gui.controllers.demonstrations import with_turns
 from gym_gui.controllers.lineup import IN_PROCESS, Lineup, Player
-from gym_gui.controllers.resolved_operator import ResolvedOperator, settings_of
+from gym_gui.controllers.resolved_operator import ResolvedOperator
 from gym_gui.core.policy_source import PolicySource
 from gym_gui.core.types import AgentID
 from gym_gui.services.slot_policies import AgentPolicyBinding, SlotPolicies
@@ -92,7 +92,7 @@ async def _start_worker(
     for request, (slot, policy) in zip(requests, started, strict=True):
         agent, name = request.agent_id, policy or definition.type_id
         kind = resolved.assignments[agent].worker_type
-        settings = dict(settings_of(resolved.assignments[agent], definition))
+        settings = definition.with_defaults(resolved.assignments[agent].settings)
         result.append((AgentPolicyBinding(agent, name, definition.type_id, settings, kind), slot))
     return result
 
@@ -105,7 +105,7 @@ def _request(
         resolved.assignments[agent],
         resolved.pipelines.get(agent),
     )
-    settings = with_turns(resolved, agent, definition.placed(settings_of(assignment, definition)))
+    settings = with_turns(resolved, agent, definition.placed(definition.with_defaults(assignment.settings)))
     if assignment.checkpoint_agent is not None:
         settings["checkpoint_agent"] = assignment.checkpoint_agent
     deadline = assignment.deadline_s

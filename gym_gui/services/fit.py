@@ -58,7 +58,7 @@ def fit(
     Returns:
         One sentence without a full stop; empty when it fits.
     """
-    settings = {**worker.default_settings, **assignment.settings}
+    settings = worker.with_defaults(assignment.settings)
     path = policy_path(assignment, worker)
     if file is None and path is not None:
         file = read_policy_file(path)
@@ -87,7 +87,7 @@ def _environment_incompatibility(
     if others := worker.capabilities.made_for_others(slot.env_id):
         return f"{worker.display_name} is {others}"
     for setting in worker.settings_schema:
-        option = setting.option(settings.get(setting.name, setting.default))
+        option = setting.option(settings.get(setting.name))
         if option is not None and (reason := option.incompatibility(slot.env_id, slot.agent_id)):
             return reason
     return ""

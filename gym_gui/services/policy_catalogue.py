@@ -159,8 +159,7 @@ def policy_of(
         policies: Those to look among.
         worker: Its worker: a setting that is left out has its default.
     """
-    defaults = {s.name: s.default for s in worker.settings_schema} if worker is not None else {}
-    settings = {**defaults, **(worker.default_settings if worker is not None else {}), **assignment.settings}
+    settings = assignment.settings if worker is None else worker.with_defaults(assignment.settings)
     mine = [policy for policy in policies if policy.worker_id == assignment.worker_id]
     exact = [
         p
@@ -178,7 +177,7 @@ def title_of(
     """What people call who plays a slot: a policy's title, a model's name; arguments as :func:`policy_of`."""
     if worker is None:
         return assignment.worker_id
-    settings = {**worker.default_settings, **assignment.settings}
+    settings = worker.with_defaults(assignment.settings)
     model = next((settings.get(s.name) for s in worker.settings_schema if s.kind == "model"), None)
     if model:
         return str(model)

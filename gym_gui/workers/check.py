@@ -124,7 +124,7 @@ def check_worker(
         observations = observation_space_for(capabilities.observation_spaces)
     if actions is None:
         actions = action_space_for(capabilities.action_spaces)
-    given = definition.placed({**definition.default_settings, **(settings or {})})
+    given = definition.placed(definition.with_defaults(settings or {}))
     request = SlotRequest(
         "agent_0", env_id, observations, actions, given, tuple(action_meanings), simulator=simulator
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Literal, cast
 
@@ -176,7 +177,8 @@ class WorkerTypeDefinition:
         inputs: What it wants beside observation and mask.
         limits: Limits of its process.
         default_policy_id: Policy id that is registered for it, or empty.
-        default_settings: Settings where the experiment gives none.
+        default_settings: Settings where the experiment gives none, over the defaults of ``settings``; ask
+            :meth:`with_defaults`.
         extra: Extra of ``mosaic-gym-gui`` that brings its dependencies, or empty.
         requirements: Requirements file, absolute, or ``None``.
         folder: Where its manifest lies, or ``None`` when registered from code.
@@ -216,18 +218,28 @@ class WorkerTypeDefinition:
         for name in ("pip_dependencies", "system_dependencies", "required_workers", "aliases"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
 
-    @property
+    @cached_property
     def settings_schema(self) -> tuple[Setting, ...]:
-        """Its settings: as its manifest says, or its model, or as its default values show; and its seed."""
+        """Its settings: as its manifest says, or its model, or as its default values show; and its seed.
+
+        Each has the default that holds, wherever the manifest gives it.
+        """
+        given = self.default_settings
         if self.settings:
             own = self.settings
         elif self.config_schema is not None:
             own = settings_from_schema(cast("Any", self.config_schema).model_json_schema())
         else:
-            own = settings_from_values(self.default_settings)
+            own = settings_from_values(given)
+        own = tuple(each.with_default(given[each.name]) if each.name in given else each for each in own)
         if self.kind is WorkerKind.HUMAN or any(setting.name == SEED_OF_SLOT.name for setting in own):
             return own
         return (*own, SEED_OF_SLOT)
+
+    def with_defaults(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """What a slot is set to: what it gives, and the worker's default for whatever it leaves out."""
+        own = {each.name: each.default for each in self.settings_schema if each.default is not None}
+        return {**own, **self.default_settings, **settings}
 
     def placed(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         """Settings as its process gets them: a command runs in a folder of its own, with absolute paths."""
@@ -251,6 +263,7 @@ class WorkerTypeDefinition:
                     f"settings.{setting.name} of {self.type_id}: its default does not fit: {wrong}",
                     fix="Change the default or the limits",
                 )
+        self.check_settings(self.default_settings, "[defaults]")
 
     def check_settings(self, values: Mapping[str, Any], where: str) -> None:
         """Refuse settings of a slot that the worker does not have or cannot take.

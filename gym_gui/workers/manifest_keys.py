@@ -234,7 +234,7 @@ SECTIONS: Mapping[str, Mapping[str, Key]] = {
     },
     "defaults": {
         "policy_id": Key(text, "Policy id registered for it, for example `cleanrl_ppo`."),
-        "settings": Key(table, "Settings where the experiment gives none."),
+        "settings": Key(table, "Settings where the experiment gives none, over the `default` of each."),
     },
 }
 
@@ -261,7 +261,7 @@ SETTING: Mapping[str, Key] = {
     "type": Key(one_of(*TYPES), f"What it takes: {', '.join(f'`{t}`' for t in TYPES)}.", required=True),
     "title": Key(text, "Its label in forms; the name by default."),
     "meaning": Key(text, "One sentence, shown as its tooltip."),
-    "default": Key(anything, "What holds where nothing is given."),
+    "default": Key(anything, "What holds where nothing is given: the form shows it, and the worker gets it."),
     "options": Key(listing(table, "tables"), "Values of a `choice`."),
     "minimum": Key(limit, "Least number."),
     "maximum": Key(limit, "Greatest number."),

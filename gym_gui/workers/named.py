@@ -42,7 +42,7 @@ def _needs(definition: WorkerTypeDefinition, settings: Mapping[str, Any]) -> Ite
         value = settings.get(setting.name)
         if setting.kind == "episode" and isinstance(value, Mapping):
             value = cast("Mapping[str, Any]", value).get("run")
-        own = (None, "", setting.default, definition.default_settings.get(setting.name))
+        own = (None, "", setting.default)
         if not isinstance(value, str) or value in own:
             continue
         if setting.kind in _PURPOSES:

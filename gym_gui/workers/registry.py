@@ -96,7 +96,7 @@ class WorkerTypeRegistry:
     def resolve(cls, name: str) -> tuple[WorkerTypeDefinition, dict[str, Any]]:
         """A worker under any accepted spelling, with its settings by default.
 
-        Settings come from the worker's ``default_settings`` and from the spelling:
+        Settings come from the worker's defaults and from the spelling:
         ``passive_worker`` is ``operators_worker`` with ``behavior: noop``.
 
         Raises:
@@ -106,7 +106,7 @@ class WorkerTypeRegistry:
         # A worker may bear an old spelling as its own id: then it implies nothing.
         behavior = "" if name == definition.type_id else aliases.BEHAVIORS.get(name, "")
         implied = {"behavior": behavior} if behavior else {}
-        return definition, {**definition.default_settings, **implied}
+        return definition, definition.with_defaults(implied)
 
     @classmethod
     def require(cls, type_id: str) -> WorkerTypeDefinition:

@@ -84,6 +84,10 @@ class Setting:
     schema: Mapping[str, Any]
     required: bool = False
 
+    def with_default(self, value: Any) -> Setting:
+        """The same setting with another default."""
+        return Setting(self.name, {**self.schema, "default": value}, self.required)
+
     @cached_property
     def types(self) -> tuple[str, ...]:
         """Its JSON types, ``null`` left out; empty: any."""

@@ -84,7 +84,7 @@ class ServerSettings(BaseModel):
         le=1,
         title="Top p",
         description="Words are drawn from the likeliest that have this share of the probability; none: the "
-        "server's own. Where it is given and temperature is not, the temperature is the server's own too.",
+        "server's own. With it, a temperature of 0 is left out, and is the server's own.",
     )
     reasoning_effort: Effort | None = Field(
         None,
@@ -234,8 +234,8 @@ class ServerSettings(BaseModel):
     @property
     def sent_temperature(self) -> float | None:
         """The temperature to ask for; ``None``: the server's own."""
-        if self.top_p is not None and "temperature" not in self.model_fields_set:
-            return None  # at our default of 0 it would mean nothing
+        if self.top_p is not None and not self.temperature:
+            return None  # at 0 there is one word left, and top_p would mean nothing
         return self.temperature
 
     @property

@@ -116,10 +116,9 @@ class PlayerForm(QWidget):
         without += [
             name for name in _ELSEWHERE if player.worker_type == "human" and name not in player.settings
         ]
-        values = {**(worker.default_settings if worker is not None else {}), **player.settings}
         self.form = SettingsForm(
             schema,
-            values,
+            player.settings,
             env_id=env_id,
             agent=agent,
             without=without,

@@ -111,10 +111,11 @@ async def test_without_them_nothing_of_them_is_sent(fake: FakeModelServer) -> No
         fake.requests.clear()
 
 
-async def test_top_p_alone_leaves_the_temperature_to_the_server(fake: FakeModelServer) -> None:
-    assert "temperature" not in (await sent(fake, "openai", top_p=0.5)).json
-    fake.requests.clear()
-    assert (await sent(fake, "openai", top_p=0.5, temperature=0)).json["temperature"] == 0
+async def test_beside_top_p_a_temperature_of_0_is_left_to_the_server(fake: FakeModelServer) -> None:
+    for given in ({}, {"temperature": 0}, {"temperature": None}):
+        assert "temperature" not in (await sent(fake, "openai", top_p=0.5, **given)).json
+        fake.requests.clear()
+    assert (await sent(fake, "openai", top_p=0.5, temperature=0.1)).json["temperature"] == 0.1
 
 
 async def test_the_end_of_what_stays_the_same_is_marked_for_the_cache(fake: FakeModelServer) -> None:
