@@ -128,6 +128,7 @@ def test_what_was_asked_before_a_kill_is_paid_for_after_it(mosaic: Mosaic, offsp
         assert all(row["status"] == "completed" for row in rows(run)["gpt-4o"])
 
 
+@pytest.mark.usefixtures("sessions_here")
 def test_a_model_that_never_answers_ends_the_run_and_is_not_said_to_be_free(mosaic: Mosaic) -> None:
     with FakeModelServer(lambda request: Raw(stall_after=0)) as server:
         operator = asks(server.url, "gpt-4o", timeout_s=0.5, retries=1)
@@ -143,6 +144,7 @@ def test_a_model_that_never_answers_ends_the_run_and_is_not_said_to_be_free(mosa
         assert calls["unsure_usd"] > 0
 
 
+@pytest.mark.usefixtures("sessions_here")
 def test_no_episode_is_begun_once_the_runs_time_is_over(mosaic: Mosaic) -> None:
     """The first reply comes after it: what is on is played to its end, what waits in a session is not."""
 
@@ -167,6 +169,7 @@ def test_no_episode_is_begun_once_the_runs_time_is_over(mosaic: Mosaic) -> None:
         assert (done.status, done.json()["episodes"]) == (0, 4), done.err
 
 
+@pytest.mark.usefixtures("sessions_here")
 def test_an_episode_ends_with_its_time_and_its_line_says_so(mosaic: Mosaic) -> None:
     def script(request: Request) -> Reply | Raw:
         return Raw(stall_after=0) if request.number == 2 else said(request)
@@ -179,6 +182,7 @@ def test_an_episode_ends_with_its_time_and_its_line_says_so(mosaic: Mosaic) -> N
     assert row["limit"] == "agent_0: the episode has taken its 3 s (episode_time_limit_s)"
 
 
+@pytest.mark.usefixtures("sessions_here")
 def test_only_budgets_of_a_run_can_be_changed(mosaic: Mosaic) -> None:
     with FakeModelServer(said) as server:
         slot = asks(server.url, "gpt-4o", token_budget=13_000)
@@ -198,6 +202,7 @@ def test_only_budgets_of_a_run_can_be_changed(mosaic: Mosaic) -> None:
         assert (done.status, done.json()["episodes"]) == (0, 4), done.err
 
 
+@pytest.mark.usefixtures("sessions_here")
 def test_a_budget_that_cannot_be_kept_is_refused_before_anything_is_played(mosaic: Mosaic) -> None:
     with FakeModelServer(said) as server:
         slot = asks(server.url, "my-own-model")

@@ -107,6 +107,7 @@ def test_lists_fit_a_narrow_terminal(mosaic: Mosaic, played: Path) -> None:
         assert "…" not in head, "something was cut off"
 
 
+@pytest.mark.usefixtures("sessions_here")
 def test_elsewhere_lines_are_plain(mosaic: Mosaic) -> None:
     done = mosaic("run", experiment(mosaic.home, {"name": "Random"}, {"name": "Other"}))
     assert done.status == 0
@@ -117,6 +118,7 @@ def test_elsewhere_lines_are_plain(mosaic: Mosaic) -> None:
     assert done.out.splitlines()[-1].startswith("Run:  runs/")
 
 
+@pytest.mark.usefixtures("sessions_here")
 def test_json_is_one_object_and_progress_in_lines(mosaic: Mosaic) -> None:
     done = mosaic("run", experiment(mosaic.home, num_episodes=30), "--json")
     told = done.json()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shutil
 import subprocess
@@ -19,6 +20,7 @@ from gym_gui.controllers.resolved_operator import resolve_operator
 from gym_gui.controllers.session_interface import SessionSettings
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import OperatorConfig
+from tests.support.runs import played_here
 from tests.support.session_log import SessionLog
 from tests.support.waiting import in_time
 from tests.support.watching import plans
@@ -70,7 +72,6 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[int, int
     folder = tmp_path_factory.mktemp("equal")
     file = folder / "experiment.json"
     file.write_text(json.dumps(EXPERIMENT))
-    done: dict[tuple[int, int], Path] = {}
 
     def play(concurrency: int, processes: int) -> Path:
         if (concurrency, processes) not in done:
@@ -82,7 +83,14 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[int, int
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MOSAIC_DATA_DIR", str(folder / "data"))
+        done = {FIRST: _played_here(folder / "runs")}
         yield play
+
+
+def _played_here(out: Path) -> Path:
+    """One episode at a time, in this process; in others, below, the command plays."""
+    experiment = {**EXPERIMENT, "execution": {**EXPERIMENT["execution"], "concurrency": 1}}
+    return asyncio.run(played_here(out, experiment)).folder
 
 
 @pytest.mark.parametrize(("concurrency", "processes"), OTHERS)

@@ -26,7 +26,7 @@ from tests.support.seats_told import LATE, Moves, Reader, Table
 
 FEW: Mapping[str, Sequence[str]] = {
     "multigrid": ("MosaicMultiGrid-S-2v2-IndAgObs-v1",),
-    "ini_multigrid": ("MultiGrid-RedBlueDoors-6x6-v0", "MultiGrid-BlockedUnlockPickup-v0"),
+    "ini_multigrid": ("MultiGrid-RedBlueDoors-6x6-v0",),
     "mpe2": tuple(
         f"mpe2/simple_{name}" for name in ("adversary_v3", "crypto_v3", "push_v3", "speaker_listener_v4")
     ),

@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 import pytest
 
-from gym_gui.analysis import compare_runs, open_run
+from gym_gui.analysis import Run, compare_runs, open_run
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.workers.registry import WorkerTypeRegistry
 from tests.support.little_workers import PATIENT, little_worker
@@ -120,16 +120,6 @@ def test_kill_9_of_the_program_and_half_written_lines(
     assert compare_runs(run.folder, undisturbed) is None
 
 
-def test_interrupted(tmp_path: Path, offspring: Offspring, gate: Gate, undisturbed: Path):
-    run = started(tmp_path, offspring)
-    before = interrupted(run, signal.SIGINT)
-    gate.open()
-    resumed(tmp_path, offspring, run)
-    after = when(run.folder)
-    assert len(after) == 2 * EPISODES and before.items() <= after.items()
-    assert compare_runs(run.folder, undisturbed) is None
-
-
 def interrupted(run: MosaicRun, number: int) -> dict[tuple[str, int], str]:
     """End a run with a signal, and return the episodes that it has kept."""
     run.signal(number)
@@ -197,19 +187,29 @@ def test_a_finished_run_is_left_as_it_is(tmp_path: Path, offspring: Offspring, u
     assert when(run.folder) == before
 
 
-def test_failures_before_the_cut_still_count(tmp_path: Path, offspring: Offspring, gate: Gate):
-    """The exit status is that of the whole run, not of its last part."""
+def test_interrupted_after_failures_which_still_count(
+    tmp_path: Path, offspring: Offspring, gate: Gate, undisturbed: Path
+):
+    """The exit status is that of the whole run, not of its last part; the others are as undisturbed."""
     settings = {"fault": "illegal", "times": 0}
     failing = operator("failing", slot("baseline", worker_id="test_worker", settings=settings))
     run = started(tmp_path, offspring, {"operators": [PATIENT_ONE, failing], "execution": EXECUTION})
     assert run.statuses("failing") == ["failed"] * EPISODES
-    run.signal(signal.SIGINT)
-    assert run.wait() == 130
+    before = interrupted(run, signal.SIGINT)
     gate.open()
-    again = MosaicRun(tmp_path, offspring, None, "--resume", str(run.folder))
+    again = MosaicRun(tmp_path, offspring, None, "--resume", str(run.folder), "--processes", "1")
     assert again.wait() == 1
     assert again.header()["status"] == "failed"
     assert again.statuses("failing") == ["failed"] * EPISODES
+    after = when(run.folder)
+    assert len(after) == 2 * EPISODES and before.items() <= after.items(), "none lost, none repeated"
+    assert played(open_run(run.folder)) == played(open_run(undisturbed))
+
+
+def played(run: Run) -> list[tuple[Any, ...]]:
+    """What the operator played that all runs have."""
+    rows = run.operators["patient"].steps()
+    return sorted((row.episode_index, row.step_index, row.action, row.state_sha) for row in rows)
 
 
 @pytest.mark.full

@@ -16,9 +16,18 @@ SHAKY = "shaky"
 """Crashes once; the others do it whenever they are played."""
 
 
-@pytest.mark.parametrize("concurrency", [pytest.param(1, marks=pytest.mark.full), 4])
-def test_the_culprit_fails_and_all_others_complete(tmp_path: Path, offspring: Offspring, concurrency: int):
-    words = {"segfault": "was killed (signal 11, SIGSEGV)", "exit": "ended with exit status 7"}
+SEGFAULT = {"segfault": "was killed (signal 11, SIGSEGV)"}
+BOTH = {**SEGFAULT, "exit": "ended with exit status 7"}
+"""How the session process of each ends."""
+
+
+@pytest.mark.parametrize(
+    ("concurrency", "words"),
+    [(4, SEGFAULT), *(pytest.param(n, BOTH, marks=pytest.mark.full) for n in (1, 4))],
+)
+def test_the_culprit_fails_and_all_others_complete(
+    tmp_path: Path, offspring: Offspring, concurrency: int, words: dict[str, str]
+):
     gates = {deed: Gate(tmp_path / deed) for deed in words}
     once = Gate(tmp_path / SHAKY).kwargs(at=102, deed="segfault", times=1)
     operators = [operator("other"), operator(SHAKY, task=GATED, env_kwargs=once)]

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.processes import Offspring
-from tests.support.runs import MosaicRun
+from gym_gui.services.experiment_file import load_experiment
+from tests.support.runs import played_here
 
 # Both forms as the peer writes them; only the numbers of episodes are smaller.
 NEW_FORM = """
@@ -51,12 +51,12 @@ OLD = (OLD_FORM, [1000] * 3)
         pytest.param(*NEW, *CART, id="new-cart", marks=pytest.mark.full),
     ],
 )
-def test_it_runs_unchanged(
-    tmp_path: Path, offspring: Offspring, form: str, seeds: list[int], env_name: str, task: str, limit: int
+async def test_it_runs_unchanged(
+    tmp_path: Path, form: str, seeds: list[int], env_name: str, task: str, limit: int
 ):
-    script = form.replace("ENV_NAME", env_name).replace("TASK", task)
-    run = MosaicRun(tmp_path, offspring, script)
-    assert run.wait() == 0, run.err
+    script = tmp_path / "experiment.py"
+    script.write_text(form.replace("ENV_NAME", env_name).replace("TASK", task))
+    run = await played_here(tmp_path / "runs", load_experiment(script, allow_code=True))
     record = run.open().record
     assert record.status == "completed"
     for name in "abc":
