@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
+from gym_gui.analysis.distributions import beta_quantile, normal_cdf, normal_quantile, student_quantile
 from gym_gui.analysis.summary import BOOTSTRAP, EXACT_SHARE, PAIRED_SHARES, PERCENTILE
 
 Floats = NDArray[np.float64]
@@ -58,8 +58,8 @@ def share_interval(hits: float, n: int) -> Interval | None:
     if n == 0:
         return None
     tail = (1 - CONFIDENCE) / 2
-    low = 0.0 if hits <= 0 else float(special.betaincinv(hits, n - hits + 1, tail))
-    high = 1.0 if hits >= n else float(special.betaincinv(hits + 1, n - hits, 1 - tail))
+    low = 0.0 if hits <= 0 else beta_quantile(hits, n - hits + 1, tail)
+    high = 1.0 if hits >= n else beta_quantile(hits + 1, n - hits, 1 - tail)
     return Interval(low, high, EXACT_SHARE)
 
 
@@ -171,7 +171,7 @@ def paired_interval(
     n = len(d)
     ahead = (np.count_nonzero(d > 0) + 1) / (n + 2)
     behind = (np.count_nonzero(d < 0) + 1) / (n + 2)
-    z = float(special.ndtri((1 + CONFIDENCE) / 2))
+    z = normal_quantile((1 + CONFIDENCE) / 2)
     half = z * math.sqrt((ahead + behind - (ahead - behind) ** 2) / (n + 2))
     middle = ahead - behind
     low, high = size * max(-1.0, middle - half), size * min(1.0, middle + half)
@@ -242,8 +242,7 @@ def _expanded_percentiles(values: bytes, units: bytes, resamples: int) -> Interv
     unit_of = np.argsort(np.argsort(first, kind="stable"))[unit_of]
     n = len(first)
     estimates = np.concatenate([_iqms(x, unit_of, w) for w in _unit_counts(n, resamples)])
-    # stdtrit is Student's t quantile; scipy.stats would take a second to import.
-    tail = float(special.ndtr(-math.sqrt(n / (n - 1)) * special.stdtrit(n - 1, (1 + CONFIDENCE) / 2)))
+    tail = normal_cdf(-math.sqrt(n / (n - 1)) * student_quantile(n - 1, (1 + CONFIDENCE) / 2))
     low, high = np.quantile(estimates, [tail, 1 - tail])
     return Interval(float(low), float(high), PERCENTILE)
 

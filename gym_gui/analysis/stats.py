@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy import special
 
+from gym_gui.analysis.distributions import binomial_cdf, normal_quantile
 from gym_gui.analysis.intervals import CHUNK, MIN_UNITS, SEED, Floats, step_of
 from gym_gui.analysis.summary import FLIP_EXACT, FLIP_SAMPLED, MCNEMAR
 
@@ -115,8 +115,8 @@ def mcnemar_test(ahead: int, behind: int) -> float:
     if ahead == behind:
         return 1.0
     fewer, n = min(ahead, behind), ahead + behind
-    below = float(special.bdtr(fewer - 1, n, 0.5)) if fewer else 0.0
-    return below + float(special.bdtr(fewer, n, 0.5))  # half the chance of what was seen, twice
+    below = binomial_cdf(fewer - 1, n, 0.5) if fewer else 0.0
+    return below + binomial_cdf(fewer, n, 0.5)  # half the chance of what was seen, twice
 
 
 class PairedTest(NamedTuple):
@@ -171,5 +171,5 @@ def units_to_decide(differences: Sequence[float] | Floats) -> int | None:
     size, spread = abs(float(d.mean())), float(d.std(ddof=1))
     if size == 0 or spread == 0 or spread / size > 1e4:
         return None
-    reach = float(special.ndtri(0.975) + special.ndtri(0.8))
+    reach = normal_quantile(0.975) + normal_quantile(0.8)
     return max(MIN_UNITS, math.ceil((reach * spread / size) ** 2))

@@ -1,0 +1,40 @@
+"""Quantiles and tails of the distributions that intervals and tests are made of.
+
+``scipy.special`` has them. It is imported when the first is asked for: that takes longer than to read a
+small run and write its report, and where there are few episodes nothing is asked. (``scipy.stats`` would
+take a second.)
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+
+def _special() -> Any:
+    return import_module("scipy.special")
+
+
+def normal_quantile(p: float) -> float:
+    """The value below which a standard normal variable is with probability ``p``."""
+    return float(_special().ndtri(p))
+
+
+def normal_cdf(x: float) -> float:
+    """How probable it is that a standard normal variable is at most ``x``."""
+    return float(_special().ndtr(x))
+
+
+def student_quantile(degrees: float, p: float) -> float:
+    """The value below which Student's t of so many degrees of freedom is with probability ``p``."""
+    return float(_special().stdtrit(degrees, p))
+
+
+def beta_quantile(a: float, b: float, p: float) -> float:
+    """The value below which a beta variable (``a``, ``b`` > 0) is with probability ``p``."""
+    return float(_special().betaincinv(a, b, p))
+
+
+def binomial_cdf(hits: int, n: int, p: float) -> float:
+    """How probable at most ``hits`` hits of ``n`` are, each of probability ``p``."""
+    return float(_special().bdtr(hits, n, p))
