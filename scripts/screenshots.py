@@ -72,6 +72,7 @@ class Scenes:
             "operators-transcript": self.operators_transcript,
             "operators-program": self.operators_program,
             "operators-two-levels": self.operators_two_levels,
+            "operators-planner": self.operators_planner,
             "prompts": self.prompts,
             "program": self.program,
             "agents": self.agents,
@@ -267,6 +268,32 @@ class Scenes:
         page.deck.set_pace(2.0, lock_step=False)
         await self._until(lambda: one.last_view and one.last_view.step >= 3, "moves", settle_s=0)
         await self._until(lambda: other.questions, "a question")
+
+    async def operators_planner(self) -> None:
+        """A planner and where its plan leads, beside chance."""
+        from gym_gui.core.config import OperatorConfig
+
+        def one(name: str, title: str, worker: str, **settings: Any) -> OperatorConfig:
+            return OperatorConfig.single_agent(
+                operator_id=name, display_name=title, task="Hopper-v5", worker_id=worker, settings=settings
+            )
+
+        configs = [
+            one("planner", "Planner", "mujoco_mpc_worker"),
+            one("random", "Random", "operators_worker", behavior="random"),
+        ]
+        self._context.go("operators", operators=configs, seed=0, run=True)
+        await asyncio.sleep(0)
+        page = self._page("operators")
+        page.manual.set_plots_wanted(False)
+        first = page.deck.operators[0]
+        page.deck.set_pace(30.0, lock_step=False)
+        await self._until(
+            lambda: first.player.last_view and first.player.last_view.step >= 60, "hops", settle_s=0
+        )
+        page.deck.pause()
+        page.manual.select(first)
+        await asyncio.sleep(_SETTLE_S)
 
     async def prompts(self) -> None:
         """The model's prompts, and what becomes of them."""

@@ -37,7 +37,7 @@ async def test_it_plans_with_the_state_it_is_handed_and_repeats() -> None:
     few = {"rollouts": 64, "horizon": 12, "knots": 12}
     log = await episodes("InvertedDoublePendulum-v5", range(1), 30, **few)
     assert log.episodes[0]["length"] == 30
-    assert log.episodes[0]["returns"]["agent_0"] > 270, "it has stood for 30 steps"
+    assert log.episodes[0]["returns"]["agent_0"] > 250, "it has stood for 30 steps"
     assert log.episodes[0]["saw_state"] == ["agent_0"]
     points = log.column(0, "plan_points")
     assert len(points) == 30 and all(np.shape(each) == (12, 3) for each in points)

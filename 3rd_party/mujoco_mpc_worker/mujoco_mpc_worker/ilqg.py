@@ -7,7 +7,7 @@ finite differences, steps of all times at once.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,19 +20,25 @@ _STATE_STEP = 1e-5
 _REWARD_STEP = 1e-4
 _SHARES = 0.5 ** np.arange(7.0)
 """Of a change, tried side by side (the line search)."""
+_STRIDE = 6
+"""Steps that the line search simulates at once; in between, the linear model says what feedback does."""
 _REGULAR = (1e-6, 1e-3, 1e8)
 """Least, first and largest regularisation."""
 
 
 class Quadratic(NamedTuple):
-    """The problem around a plan, for each of its steps: x' = A x + B u, and what that costs."""
+    """The problem around a plan, for each of its steps.
 
-    a: Array
-    b: Array
-    gradient: Array
-    """By (x, u), (steps, n + nu)."""
-    hessian: Array
-    """(steps, n + nu, n + nu), positive semidefinite."""
+    Both are of a change's numbers, which are those of the controls, of the state, and a 1 behind them.
+
+    Attributes:
+        moves: To the next state's change, the 1 behind it, (steps, n + 1, nu + n + 1).
+        costs: Quadratic form of what the step costs, (steps, nu + n + 1, nu + n + 1), positive semidefinite
+            but for the 1.
+    """
+
+    moves: Array
+    costs: Array
 
 
 class ILQG(Planner):
@@ -57,7 +63,7 @@ class ILQG(Planner):
             )
 
     def _search(self, state: Array, rng: np.random.Generator, until: float) -> None:
-        left = self._settings.rollouts - 1
+        left = self.settings.rollouts - 1
         start = self._simulation.start(state)
         states = self._nominal(start)
         around: Quadratic | None = None
@@ -80,7 +86,7 @@ class ILQG(Planner):
             around = None
 
     def _pays(self, left: int, derives: bool, until: float) -> bool:
-        if self._settings.budget_ms:
+        if self.settings.budget_ms:
             return self._clock() < until
         return left >= len(_SHARES) + (self._derivative_cost if derives else 0)
 
@@ -105,72 +111,104 @@ class ILQG(Planner):
         ends, inputs = after.states.reshape(*shape, -1), after.inputs.reshape(*shape, -1)
         base = np.repeat(ends[:, :1], n + nu, axis=1).reshape(horizon * (n + nu), -1)
         difference = simulation.difference(base, ends[:, 1:].reshape(len(base), -1))
-        jacobian = _finite(difference.reshape(horizon, n + nu, n).swapaxes(1, 2) / sizes[:, None])
-        slopes = _finite((inputs[:, 1:] - inputs[:, :1]).swapaxes(1, 2) / sizes[:, None])
+        jacobian = difference.reshape(horizon, n + nu, n) / sizes[..., None]
+        slopes = (inputs[:, 1:] - inputs[:, :1]) / sizes[..., None]
         lives = np.concatenate(([True], ~np.logical_or.accumulate(after.ends.reshape(shape)[:-1, 0])))
-        gradient, hessian = self._costs(inputs[:, 0])
-        gradient = np.einsum("ti,tij->tj", gradient, slopes) * lives[:, None]
-        hessian = np.einsum("tik,tij,tjl->tkl", slopes, hessian, slopes, optimize=True) * lives[:, None, None]
-        values, vectors = np.linalg.eigh(_finite(hessian))
-        convex = (vectors * np.maximum(values, 0.0)[:, None]) @ vectors.swapaxes(1, 2)
-        return Quadratic(jacobian[..., :n], jacobian[..., n:], _finite(gradient), convex)
+        moves = np.zeros((horizon, n + 1, nu + n + 1))
+        moves[:, :n, :-1] = _controls_first(_finite(jacobian), nu).swapaxes(1, 2)
+        moves[:, n, -1] = 1.0
+        return Quadratic(moves, self._costs(inputs[:, 0], _controls_first(_finite(slopes), nu), lives))
 
-    def _costs(self, inputs: Array) -> tuple[Array, Array]:
-        """First and second derivative of what steps cost, by what the reward is computed from."""
-        count = inputs.shape[-1]
-        first, second = np.triu_indices(count)
-        eye = np.eye(count) * _REWARD_STEP
-        offsets = np.concatenate((np.zeros((1, count)), eye, -eye, eye[first] + eye[second]))
-        cost = -self._simulation.rewards(inputs[:, None] + offsets)
-        here, ahead, behind, pairs = np.split(cost, (1, 1 + count, 1 + 2 * count), axis=1)
-        gradient = (ahead - behind) / (2 * _REWARD_STEP)
-        hessian = np.zeros((len(inputs), count, count))
-        hessian[:, first, second] = (pairs - ahead[:, first] - ahead[:, second] + here) / _REWARD_STEP**2
-        hessian[:, second, first] = hessian[:, first, second]
-        return _finite(gradient), _finite(hessian)
+    def _costs(self, inputs: Array, slopes: Array, lives: Flags) -> Array:
+        """What steps cost, as :class:`Quadratic` has it.
+
+        Args:
+            inputs: What the reward is computed from, (steps, inputs).
+            slopes: Their change with each number of a change, (steps, nu + n, inputs).
+            lives: Which steps come before the episode's end, (steps,).
+        """
+        here, ahead, behind = self._paid_around(inputs, np.eye(inputs.shape[1]))
+        gradient = _finite((behind - ahead) / (2 * _REWARD_STEP))
+        matter = np.flatnonzero(self._simulation.matters(inputs[0]) | gradient.any(0))
+        first, second = (matter[each] for each in np.triu_indices(len(matter)))
+        eye = np.eye(inputs.shape[1])
+        pairs = self._rewards(inputs, eye[first] + eye[second])
+        curved = -(pairs - ahead[:, first] - ahead[:, second] + here) / _REWARD_STEP**2
+        hessian = np.zeros((len(inputs), len(matter), len(matter)))
+        upper = np.triu_indices(len(matter))
+        hessian[:, upper[0], upper[1]] = hessian[:, upper[1], upper[0]] = _finite(curved)
+        values, vectors = np.linalg.eigh(hessian)
+        convex = (vectors * np.maximum(values, 0.0)[:, None]) @ vectors.swapaxes(1, 2)
+        some = slopes[..., matter]
+        costs = np.zeros((len(inputs), slopes.shape[1] + 1, slopes.shape[1] + 1))
+        costs[:, :-1, :-1] = some @ convex @ some.swapaxes(1, 2)
+        costs[:, :-1, -1] = costs[:, -1, :-1] = (slopes @ gradient[..., None])[..., 0]
+        return costs * lives[:, None, None]
+
+    def _paid_around(self, inputs: Array, directions: Array) -> tuple[Array, Array, Array]:
+        """Rewards of inputs, (steps, 1), and a little ahead and behind, (steps, directions)."""
+        zero = np.zeros((1, inputs.shape[1]))
+        paid = self._rewards(inputs, np.concatenate((zero, directions, -directions)))
+        here, ahead, behind = np.split(paid, (1, 1 + len(directions)), axis=1)
+        return here, ahead, behind
+
+    def _rewards(self, inputs: Array, directions: Array) -> Array:
+        """What steps earn whose inputs lie a little in so many directions, (steps, directions)."""
+        return self._simulation.rewards(inputs[:, None] + _REWARD_STEP * directions)
 
     def _better(self, start: Array, states: Array, around: Quadratic) -> tuple[Array, float, Array] | None:
         """The best of the line search: plan, what it earns, its states; ``None`` where none earns more."""
-        simulation, plan = self._simulation, self._plan
-        change, feedback = self._backward(around)
+        simulation, plan, laws = self._simulation, self._plan, self._backward(around)
+        nu = plan.shape[1]
 
-        def controls(step: int, now: Array) -> Array:
+        def controls(step: int, now: Array, count: int) -> Array:
             off = simulation.difference(np.repeat(states[step][None], len(now), axis=0), now)
-            return self._playable(plan[step] + _SHARES[:, None] * change[step] + off @ feedback[step].T)
+            done = np.empty((len(now), count, nu))
+            for i in range(count):
+                law, move = laws[step + i], around.moves[step + i, :-1]
+                change = _SHARES[:, None] * law[:, -1] + off @ law[:, :-1].T
+                done[:, i] = self._playable(plan[step + i] + change)
+                off = (done[:, i] - plan[step + i]) @ move[:, :nu].T + off @ move[:, nu:-1].T
+            return done
 
-        tried, paths, earned = simulation.closed_loop(start, controls, len(_SHARES), len(plan))
+        tried, paths, earned = simulation.closed_loop(start, controls, len(_SHARES), len(plan), _STRIDE)
         best = int(np.argmax(earned))
         if not earned[best] > self.value:
             return None
         return tried[best], float(earned[best]), paths[best]
 
-    def _backward(self, around: Quadratic) -> tuple[Array, Array]:
-        """Riccati's recursion: changes of the controls, (steps, nu), and feedback, (steps, nu, n)."""
-        a, b, gradient, hessian = around
-        n, (steps, nu) = a.shape[1], self._plan.shape
-        change, feedback = np.zeros((steps, nu)), np.zeros((steps, nu, n))
-        v: Any = np.zeros(n)
-        vv: Array = np.zeros((n, n))
+    def _backward(self, around: Quadratic) -> Array:
+        """Riccati's recursion: controls' changes by the state's, and in the last column what they change
+        without one, (steps, nu, n + 1).
+        """
+        nu = self._plan.shape[1]
+        low, high = self._simulation.low - self._plan, self._simulation.high - self._plan
+        laws = np.zeros((len(self._plan), nu, around.moves.shape[1]))
+        value = np.zeros((around.moves.shape[1], around.moves.shape[1]))
         more = self._regular * np.eye(nu)
-        for t in reversed(range(steps)):
-            both = np.concatenate((a[t], b[t]), axis=1)
-            q: Array = gradient[t] + both.T @ v
-            qq: Array = hessian[t] + both.T @ vv @ both
-            quu, qux = qq[n:, n:], qq[n:, :n]
-            regular = quu + more
-            k, free = bounded_step(
-                regular, q[n:], self._simulation.low - self._plan[t], self._simulation.high - self._plan[t]
-            )
-            gain: Array = np.zeros((nu, n))
-            if free.all():
-                gain = -_solved(regular, qux)
-            elif free.any():
-                gain[free] = -_solved(regular[np.ix_(free, free)], qux[free])
-            change[t], feedback[t] = k, gain
-            v = q[:n] + gain.T @ (quu @ k + q[n:]) + qux.T @ k
-            vv = qq[:n, :n] + gain.T @ quu @ gain + gain.T @ qux + qux.T @ gain
-            vv = (vv + vv.T) / 2
-        return _finite(change), _finite(feedback)
+        for t in reversed(range(len(laws))):
+            move = around.moves[t]
+            q = around.costs[t] + move.T @ value @ move
+            quu, qux = q[:nu, :nu], q[:nu, nu:]
+            law = laws[t] = _law(quu + more, qux, low[t], high[t])
+            mixed = qux.T @ law
+            value = q[nu:, nu:] + law.T @ quu @ law + mixed + mixed.T
+        return _finite(laws)
+
+
+def _law(hessian: Array, mixed: Array, low: Array, high: Array) -> Array:
+    """The least of a quadratic in the controls within bounds: by the state's change, and in the last column
+    without one.
+    """
+    law = -_solved(hessian, mixed)
+    least = law[:, -1]
+    if (low <= least).all() and (least <= high).all():
+        return law
+    law[:, -1], free = bounded_step(hessian, mixed[:, -1], low, high)
+    law[~free, :-1] = 0.0
+    if free.any() and not free.all():
+        law[free, :-1] = -_solved(hessian[np.ix_(free, free)], mixed[free, :-1])
+    return law
 
 
 def bounded_step(hessian: Array, gradient: Array, low: Array, high: Array) -> tuple[Array, Flags]:
@@ -193,6 +231,11 @@ def bounded_step(hessian: Array, gradient: Array, low: Array, high: Array) -> tu
         moved[free] -= _solved(hessian[np.ix_(free, free)], slope[free])
         x = np.minimum(np.maximum(moved, low), high)
     return x, free
+
+
+def _controls_first(x: Array, nu: int) -> Array:
+    """Of (steps, n + nu, …), the second axis turned so that the controls, which are last, come first."""
+    return np.roll(x, nu, axis=1)
 
 
 def _solved(a: Array, b: Array) -> Array:

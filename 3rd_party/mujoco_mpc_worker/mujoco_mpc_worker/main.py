@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -22,8 +23,11 @@ from mosaic_worker.worker import (
 )
 from mujoco_mpc_worker.ilqg import ILQG
 from mujoco_mpc_worker.planners import Planner, Settings
+from mujoco_mpc_worker.rewards import Reward, going_to
 from mujoco_mpc_worker.simulation import Simulation
 from mujoco_mpc_worker.task_file import Task
+
+_PLACE = re.compile(r"go to\((-?[\d.]+) m, (-?[\d.]+) m\)")
 
 
 def make_planner(simulation: Simulation, settings: Settings, seed: int) -> Planner:
@@ -52,26 +56,33 @@ class _Player:
                 "there is no simulator to plan with: this worker plays MuJoCo's environments only"
             )
         given = slot.settings
-        self.settings = Settings(**{f.name: given[f.name] for f in fields(Settings) if f.name in given})
-        self._substeps = int(given.get("substeps") or 0)
+        settings = Settings(**{f.name: given[f.name] for f in fields(Settings) if f.name in given})
         self._space = slot.action_space
         threads, survival = int(given.get("threads") or 0), float(given.get("survival") or 0.0)
+        step_ms = float(given.get("step_ms") or 0.0)
         self._file = str(given.get("task_file") or "")
         task = Task(self._file) if self._file else None
-        self.simulation = Simulation(slot.simulator, threads, self._substeps, survival, task)
+        self._aims = _aims(slot)
+        if task and self._aims:
+            raise LoadError(
+                "a task_file says what to plan for, and so does the manager: leave one of them out"
+            )
+        aim = self._aims[0] if self._aims else None
+        self.simulation = Simulation(slot.simulator, threads, step_ms, survival, task, aim)
         self._refuse_other_actions()
         self._trace, self._points = str(given.get("trace") or ""), int(given.get("plan_points", 12))
         self.simulation.traced(self._trace)
-        make_planner(self.simulation, self.settings, 0)  # refused before anything is played
+        self.settings = make_planner(
+            self.simulation, settings, 0
+        ).settings  # refused before anything is played
         self._plans: dict[int, tuple[Planner, int, Decided | None]] = {}
 
     @property
     def name(self) -> str:
         s = self.settings
         budget = f"{s.budget_ms:g} ms, does not repeat" if s.budget_ms else f"{s.rollouts} rollouts"
-        coarse = f", {self._substeps} substeps" if self._substeps else ""
         aim = f", {Path(self._file).name}" if self._file else ""
-        return f"{s.planner} ({budget}, horizon {s.horizon}{coarse}{aim})"
+        return f"{s.planner} ({budget}, horizon {s.horizon}{aim})"
 
     def _refuse_other_actions(self) -> None:
         space, low, high = self._space, self.simulation.low, self.simulation.high
@@ -94,11 +105,31 @@ class _Player:
         if decided is None or decision.step != step:  # asked again, it plans nothing new
             if decision.state is None:
                 raise PolicyFailed("the session has sent no state of its simulator")
+            if self._aims:
+                self.simulation.plan_for(self._aims[int(decision.observation["option"])])
             action = planner.act(decision.step, decision.state).astype(self._space.dtype or np.float32)
             points = planner.path(decision.state, self._trace, self._points)
             decided = Decided(action.reshape(self._space.shape), planner.value, points)
             self._plans[decision.episode] = planner, decision.step, decided
         return decided
+
+
+def _aims(slot: Slot) -> list[Reward]:
+    """What each option of a manager is planned for; empty where there is no manager.
+
+    Raises:
+        LoadError: An option is no place on the ground.
+    """
+    found: list[Reward] = []
+    for option in slot.options:
+        match = _PLACE.fullmatch(option)
+        if match is None:
+            raise LoadError(
+                "below a manager it goes to places on the ground, 'go to(1 m, -1 m)', as runners have them "
+                f"that see where they are; {option!r} of {slot.env_id!r} it cannot carry out"
+            )
+        found.append(going_to((float(match[1]), float(match[2]))))
+    return found
 
 
 class MpcWorker(Worker):

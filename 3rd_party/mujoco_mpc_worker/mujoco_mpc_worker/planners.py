@@ -11,18 +11,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 from scipy.interpolate import make_interp_spline
 
-from mujoco_mpc_worker.rewards import Array
+from mujoco_mpc_worker.rewards import Array, Flags
 from mujoco_mpc_worker.simulation import Simulation
 
 Spline = Literal["zero", "linear", "cubic"]
-_SMALLEST = 0.1
-"""The least of predictive sampling's changes beside the largest."""
+_AHEAD_S, _AHEAD = 0.8, (10, 1000)
+"""How far plans look ahead where nothing is said: so many seconds, in so many steps at least and at most."""
+_SCALES = (0.04, 2.0)
+"""Predictive sampling's smallest and largest changes, in shares of ``noise``."""
 
 
 @dataclass(frozen=True)
@@ -30,11 +32,11 @@ class Settings:
     """How plans are made; the names are those of the worker's settings."""
 
     planner: str = "predictive_sampling"
-    horizon: int = 40
+    horizon: int = 0
     rollouts: int = 64
-    iterations: int = 2
+    iterations: int = 4
     budget_ms: float = 0.0
-    knots: int = 8
+    knots: int = 12
     spline: Spline = "linear"
     noise: float = 0.5
     elites: float = 0.125
@@ -45,6 +47,10 @@ class Settings:
         """Plans of each round, together ``rollouts``; a round has two at least."""
         rounds = max(1, min(self.iterations, self.rollouts // 2))
         return tuple(self.rollouts // rounds + (i < self.rollouts % rounds) for i in range(rounds))
+
+    def over(self, seconds: float) -> Settings:
+        """With a horizon, for an environment whose step takes so long."""
+        return replace(self, horizon=self.horizon or int(np.clip(round(_AHEAD_S / seconds), *_AHEAD)))
 
 
 def weights(spline: Spline, knots: int, steps: int) -> Array:
@@ -79,8 +85,9 @@ class Planner:
         seed: int,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
-        self._simulation, self._settings, self._seed, self._clock = simulation, settings, seed, clock
-        self._set_up(simulation, settings)
+        self.settings = settings.over(simulation.seconds)
+        self._simulation, self._seed, self._clock = simulation, seed, clock
+        self._set_up(simulation, self.settings)
         self._plan: Array = self._at_rest()
         self._at = 0
         self.value = 0.0
@@ -93,7 +100,7 @@ class Planner:
     def _at_rest(self) -> Array:
         """A plan of controls in the middle of what they can be."""
         middle = (self._simulation.low + self._simulation.high) / 2
-        return self._playable(np.tile(middle, (self._settings.horizon, 1)))
+        return self._playable(np.tile(middle, (self.settings.horizon, 1)))
 
     def act(self, step: int, state: Array) -> Array:
         """The plan's first action, (nu,).
@@ -108,7 +115,7 @@ class Planner:
         self._shift(step - self._at)
         self._at = step
         rng = np.random.default_rng((self._seed, step))
-        self._search(state, rng, self._clock() + self._settings.budget_ms / 1000)
+        self._search(state, rng, self._clock() + self.settings.budget_ms / 1000)
         return self._plan[0]
 
     def path(self, state: Array, trace: str, count: int) -> list[list[float]]:
@@ -117,7 +124,7 @@ class Planner:
 
     def _search(self, state: Array, rng: np.random.Generator, until: float) -> None:
         """Make the plan better, as long as the budget lasts."""
-        settings = self._settings
+        settings = self.settings
         spread = np.tile(settings.noise * self._half, (self._weights.shape[1], 1))
         if settings.budget_ms:
             spread = self._improve(state, rng, settings.rounds[0], spread)
@@ -135,15 +142,26 @@ class Planner:
 
     def _playable(self, plans: Array) -> Array:
         """Within bounds, as the environment gets them."""
-        clipped = np.clip(plans, self._simulation.low, self._simulation.high)
+        clipped = np.minimum(np.maximum(plans, self._simulation.low), self._simulation.high)
         return clipped.astype(np.float32).astype(np.float64)
+
+    def _parts(self, rng: np.random.Generator, plans: int) -> Array:
+        """How much of each knot's change counts in each plan, (plans, knots, 1).
+
+        It is a stretch of the plan alone, in some plans little and in some much: what balances falls where
+        all of its plan is changed at once.
+        """
+        knots = self._weights.shape[1]
+        ends, at = np.sort(rng.integers(0, knots, (plans, 2)), axis=1), np.arange(knots, dtype=np.int64)
+        stretch: Flags = (ends[:, :1] <= at) & (at <= ends[:, 1:])
+        return (np.geomspace(*_SCALES, plans)[:, None] * stretch)[..., None]
 
     def _improve(self, state: Array, rng: np.random.Generator, plans: int, spread: Array) -> Array:
         """One round; returns the spread of the next."""
-        settings = self._settings
+        settings = self.settings
         changes = spread * rng.standard_normal((plans, *spread.shape))
-        if settings.planner == "predictive_sampling":  # there are small steps among them, too
-            changes *= np.geomspace(_SMALLEST, 1.0, plans)[:, None, None]
+        if settings.planner == "predictive_sampling":
+            changes *= self._parts(rng, plans)
         changes[0] = 0.0  # the plan itself is among them
         tried = self._playable(self._plan + np.einsum("tk,nku->ntu", self._weights, changes))
         earned = self._simulation.returns(state, tried)

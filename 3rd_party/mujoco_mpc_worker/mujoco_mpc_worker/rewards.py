@@ -6,7 +6,7 @@ hold them against it on random states.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Constants = Mapping[str, Any]
+_EFFORT = 0.01
+"""What the squared controls cost on the way to a place, in m."""
 
 
 class Steps(NamedTuple):
@@ -116,6 +118,22 @@ def _reacher(steps: Steps, c: Constants) -> Paid:
     return _never(
         -far * float(c["reward_dist_weight"]) - _squares(steps.action) * float(c["reward_control_weight"])
     )
+
+
+def going_to(place: Sequence[float]) -> Reward:
+    """How far a place on the ground is, in m below 0, for models whose first numbers say where one is.
+
+    Who falls is told by the environment's bounds of the height, where it has such.
+    """
+
+    def paid(steps: Steps, c: Constants) -> Paid:
+        far = np.sqrt(_squares(steps.qpos[..., :2] - np.asarray(place, np.float64)))
+        paid = _never(-far - _EFFORT * _squares(steps.action))
+        if not c.get("terminate_when_unhealthy"):
+            return paid
+        return Paid(paid.reward, ~_within(steps.qpos[..., 2], c["healthy_z_range"]))
+
+    return paid
 
 
 REWARDS: Mapping[str, Reward] = {

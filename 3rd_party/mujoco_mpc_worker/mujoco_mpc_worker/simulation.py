@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -57,8 +58,8 @@ class Stepped(NamedTuple):
     ends: Flags
 
 
-Controls = Callable[[int, Array], Array]
-"""From a step's number and states, (plans, size), to controls, (plans, nu)."""
+Controls = Callable[[int, Array, int], Array]
+"""From a step's number, states, (plans, size), and a number of steps to controls, (plans, steps, nu)."""
 
 
 class Simulation:
@@ -67,11 +68,11 @@ class Simulation:
     Args:
         about: What the session says of its simulator.
         threads: That simulate; 0: as many as there are cores.
-        substeps: Steps of the simulator within one of the environment. 0: the environment's own, with its
-            integrator; else so many, longer or shorter, with ``implicitfast``, which costs a quarter of
-            Runge-Kutta.
+        step_ms: How long the simulator's steps may be where that spares work, with ``implicitfast``, which
+            costs a quarter of Runge-Kutta; 0: they are the environment's, with its integrator.
         survival: What a plan is worth more that does not end the episode, for all that lies behind it.
         task: What to plan for in place of the environment's own reward.
+        aim: The same, as :meth:`plan_for` takes it.
 
     Attributes:
         model: MuJoCo's, as it plans.
@@ -86,9 +87,10 @@ class Simulation:
         self,
         about: Mapping[str, Any],
         threads: int = 0,
-        substeps: int = 0,
+        step_ms: float = 0.0,
         survival: float = 0.0,
         task: Task | None = None,
+        aim: Reward | None = None,
     ) -> None:
         theirs, ours = f"{about.get('engine')} {about.get('version')}", f"mujoco {mujoco.__version__}"
         if theirs != ours:
@@ -96,20 +98,20 @@ class Simulation:
                 f"the session simulates with {theirs}, this worker with {ours}, and one's plans are not "
                 f"the other's: install mujoco=={about.get('version')} for the worker"
             )
-        model, reward = _compiled(about), REWARDS.get(str(about.get("task")))
+        model, reward = _compiled(about), aim or REWARDS.get(str(about.get("task")))
         if task is not None:
             task.check_names(model)
             measuring: Any = mujoco.MjSpec.from_string(str(about["model"]))
             task.measure(measuring)
             model = measuring.compile()
-            reward = task.reward(model)
+            reward = task.reward(model, reward)
         if reward is None:
             raise LoadError(
                 f"the reward of {about.get('task')} is not known here: name a task_file, which says what to "
                 f"plan for (docs/control.md); known are {', '.join(REWARDS)}"
             )
         skip = int(about["frame_skip"])
-        self._set_up(model, reward, about["constants"], skip, threads, substeps, survival)
+        self._set_up(model, reward, about["constants"], skip, threads, step_ms, survival)
 
     @classmethod
     def of(
@@ -118,12 +120,12 @@ class Simulation:
         reward: Reward,
         frame_skip: int,
         threads: int = 0,
-        substeps: int = 0,
+        step_ms: float = 0.0,
         survival: float = 0.0,
     ) -> Simulation:
         """One of a model and a reward of one's own."""
         made = cls.__new__(cls)
-        made._set_up(model, reward, {}, frame_skip, threads, substeps, survival)
+        made._set_up(model, reward, {}, frame_skip, threads, step_ms, survival)
         return made
 
     def _set_up(
@@ -133,15 +135,12 @@ class Simulation:
         constants: Mapping[str, Any],
         frame_skip: int,
         threads: int,
-        substeps: int,
+        step_ms: float,
         survival: float,
     ) -> None:
         self.model, self._reward, self._constants, self._survival = model, reward, constants, survival
         self.seconds = float(model.opt.timestep) * frame_skip
-        self._skip = substeps or frame_skip
-        if substeps:
-            model.opt.timestep = self.seconds / substeps
-            model.opt.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+        self._skip = self._coarsened(frame_skip, step_ms / 1000) if step_ms else frame_skip
         limited = np.asarray(model.actuator_ctrllimited, np.bool_)
         self.low: Array = np.where(limited, model.actuator_ctrlrange[:, 0], -1.0)
         self.high: Array = np.where(limited, model.actuator_ctrlrange[:, 1], 1.0)
@@ -156,6 +155,14 @@ class Simulation:
         self._unapplied = self._part(self._data[0], _APPLIED)[int(model.nu) :]
         self._applied = self._unapplied
 
+    def _coarsened(self, frame_skip: int, longest: float) -> int:
+        """Have the model step as far as it may; returns its steps within one of the environment."""
+        options, cheap = self.model.opt, mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+        steps = min(frame_skip, math.ceil(self.seconds / longest - 1e-9))
+        if steps < frame_skip or options.integrator == mujoco.mjtIntegrator.mjINT_RK4:
+            options.timestep, options.integrator = self.seconds / steps, cheap
+        return steps
+
     def _part(self, data: Any, what: Any) -> Array:
         part = np.empty(int(mujoco.mj_stateSize(self.model, what)))
         mujoco.mj_getState(self.model, data, part, what)
@@ -165,6 +172,10 @@ class Simulation:
     def tangents(self) -> int:
         """How many numbers a small change of the state has: positions, speeds, activations."""
         return 2 * int(self.model.nv) + int(self.model.na)
+
+    def plan_for(self, reward: Reward) -> None:
+        """Have plans earn something else from now on."""
+        self._reward = reward
 
     def start(self, state: Array) -> Array:
         """Take the session's state; returns its ``mjSTATE_FULLPHYSICS``.
@@ -285,24 +296,35 @@ class Simulation:
         (earned,) = self._earned(start, found, plan[None])
         return np.concatenate((start[None], found.states[0])), float(earned)
 
+    def matters(self, inputs: Array) -> Flags:
+        """Which of a step's inputs its reward reads, (inputs,): those without which it is no number."""
+        return np.isnan(self.rewards(np.where(np.eye(len(inputs), dtype=np.bool_), np.nan, inputs)))
+
     def closed_loop(
-        self, start: Array, controls: Controls, plans: int, horizon: int
+        self, start: Array, controls: Controls, plans: int, horizon: int, stride: int
     ) -> tuple[Array, Array, Array]:
         """Simulate plans whose controls depend on where they are.
+
+        Args:
+            start: As :meth:`start` returns it.
+            controls: Decides for ``stride`` steps at a time.
+            plans: How many.
+            horizon: Steps.
+            stride: Steps that are simulated at once.
 
         Returns:
             Controls, (plans, horizon, nu); states, (plans, horizon + 1, size); what plans earn, (plans,).
         """
-        states: list[Array] = [np.tile(start, (plans, 1))]
+        states: list[Array] = [np.tile(start, (plans, 1, 1))]
         actions: list[Array] = []
         sensors: list[Array] = []
-        for step in range(horizon):
-            actions.append(controls(step, states[-1]))
-            after, measured = self._roll(states[-1], actions[-1][:, None])
-            states.append(after[:, 0])
-            sensors.append(measured[:, 0])
-        done, paths = np.stack(actions, axis=1), np.stack(states, axis=1)
-        found = Rollouts(paths[:, 1:], np.stack(sensors, axis=1), self._whole(start, paths[:, 1:]))
+        for step in range(0, horizon, stride):
+            actions.append(controls(step, states[-1][:, -1], min(stride, horizon - step)))
+            after, measured = self._roll(states[-1][:, -1], actions[-1])
+            states.append(after)
+            sensors.append(measured)
+        done, paths = np.concatenate(actions, axis=1), np.concatenate(states, axis=1)
+        found = Rollouts(paths[:, 1:], np.concatenate(sensors, axis=1), self._whole(start, paths[:, 1:]))
         return done, paths, self._earned(start, found, done)
 
     def nudged(self, states: Array, actions: Array, size: float) -> tuple[Array, Array, Array]:

@@ -82,13 +82,14 @@ class Task:
     def __init__(self, path: str) -> None:
         self._file = Path(path).name
         table = _read(Path(path))
-        self._known(table, ("terms", "bounds", "control_cost", "alive"), "")
+        self._known(table, ("terms", "bounds", "control_cost", "alive", "reward"), "")
         self._terms = [self._term(each, f"terms[{i}]") for i, each in enumerate(self._tables(table, "terms"))]
         self._bounds = [
             self._bound(each, f"bounds[{i}]") for i, each in enumerate(self._tables(table, "bounds"))
         ]
         self._control_cost = self._number(table, "control_cost", "", 0.0)
         self._alive = self._number(table, "alive", "", 0.0)
+        self._own = self._number(table, "reward", "", 0.0)
         if not self._terms:
             raise self._wrong("terms", "there is none, so that every plan is as good as any other")
 
@@ -114,8 +115,30 @@ class Task:
             for name in filter(None, (source.name, source.origin)):
                 self._numbered(model, source, name)
 
-    def reward(self, model: Any) -> Reward:
-        """What steps earn, for a model that :meth:`measure` has prepared."""
+    def reward(self, model: Any, own: Reward | None) -> Reward:
+        """What steps earn.
+
+        Args:
+            model: One that :meth:`measure` has prepared.
+            own: The environment's own reward, where it is known.
+
+        Raises:
+            LoadError: The file counts it, and it is not known.
+        """
+        added = self._added(model)
+        if not self._own:
+            return added
+        if own is None:
+            raise self._wrong("reward", "the environment's own reward is not known here: leave this out")
+
+        def paid(steps: Steps, constants: Constants) -> Paid:
+            (theirs, ends), (ours, over) = own(steps, constants), added(steps, constants)
+            return Paid(self._own * theirs + ours, ends | over)
+
+        return paid
+
+    def _added(self, model: Any) -> Reward:
+        """What the file's own keys pay."""
         terms = [(self._reader(model, term.source), term) for term in self._terms]
         bounds = [(self._reader(model, bound.source), bound) for bound in self._bounds]
 

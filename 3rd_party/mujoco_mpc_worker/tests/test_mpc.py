@@ -15,7 +15,8 @@ gym: Any = pytest.importorskip("gymnasium")
 
 from gym_gui.envs.simulator import MuJoCoSimulator  # noqa: E402
 from mosaic_worker.gymnasium_spaces import describe  # noqa: E402
-from mosaic_worker.worker import LoadError, PolicyFailed, Slot  # noqa: E402
+from mosaic_worker.spaces import Space  # noqa: E402
+from mosaic_worker.worker import Batch, EpisodeStart, LoadError, PolicyFailed, Slot  # noqa: E402
 from mujoco_mpc_worker.ilqg import bounded_step  # noqa: E402
 from mujoco_mpc_worker.main import MpcWorker, make_planner  # noqa: E402
 from mujoco_mpc_worker.planners import Planner, Settings, weights  # noqa: E402
@@ -235,7 +236,7 @@ def test_coarser_copies_cost_less_and_say_nearly_the_same() -> None:
     env = gym.make("Hopper-v5").unwrapped
     env.reset(seed=1)
     actions = np.random.default_rng(0).uniform(-0.3, 0.3, (8, 10, 3))
-    found = [Simulation(about(env), 1, substeps).returns(state_of(env), actions) for substeps in (0, 4, 2)]
+    found = [Simulation(about(env), 1, step_ms).returns(state_of(env), actions) for step_ms in (0, 2, 4)]
     np.testing.assert_allclose(found[1], found[0], atol=0.2)
     np.testing.assert_allclose(found[2], found[0], atol=0.4)
     assert (found[1] != found[0]).all()
@@ -276,13 +277,23 @@ def _quadratic(steps: Steps, _: Any) -> Paid:
     return Paid(reward, np.zeros(reward.shape, bool))
 
 
-def test_ilqg_is_lqr_where_the_task_is_linear_and_quadratic() -> None:
+def _crossed(steps: Steps, _: Any) -> Paid:
+    """What the place and the speed cost together, too."""
+    place, speed = steps.qpos[..., 0], steps.qvel[..., 0]
+    reward = -((place + 0.3 * speed) ** 2) - 0.05 * np.square(steps.action).sum(-1)
+    return Paid(reward, np.zeros(reward.shape, bool))
+
+
+@pytest.mark.parametrize(
+    ("reward", "costs"), [(_quadratic, [[1, 0], [0, 0.1]]), (_crossed, [[1, 0.3], [0.3, 0.09]])]
+)
+def test_ilqg_is_lqr_where_the_task_is_linear_and_quadratic(reward: Any, costs: Any) -> None:
     model = mujoco.MjModel.from_xml_string(MASS.format(more=""))
-    simulation, data = Simulation.of(model, _quadratic, 1, threads=1), mujoco.MjData(model)
+    simulation, data = Simulation.of(model, reward, 1, threads=1), mujoco.MjData(model)
     data.qpos[0], data.qvel[0] = 0.4, -0.2
     mass, dt = float(model.body_mass[1]), 0.02
     a, b = np.array([[1, dt], [0, 1]]), np.array([[dt * dt / mass], [dt / mass]])
-    p = solve_discrete_are(a, b, np.diag([1, 0.1]), np.array([[0.05]]))
+    p = solve_discrete_are(a, b, np.array(costs), np.array([[0.05]]))
     gain = np.linalg.solve(0.05 + b.T @ p @ b, b.T @ p @ a)
     plan = make_planner(simulation, Settings("ilqg", horizon=150, rollouts=24), seed=0)
     (force,) = plan.act(0, _state(model, data))
@@ -352,3 +363,70 @@ def test_a_plan_tells_where_it_leads() -> None:
     with pytest.raises(LoadError, match="no body or site 'tail'; it has torso, thigh"):
         simulation.traced("tail")
     simulation.close()
+
+
+def slot_of(env: Any, name: str, options: tuple[str, ...] = (), **settings: Any) -> Slot:
+    space, number = describe(env.action_space), describe(gym.spaces.Discrete(max(1, len(options))))
+    seen = Space("Dict", spaces={"option": number}) if options else space
+    return Slot(0, "agent_0", name, seen, space, settings, simulator=about(env), options=options)
+
+
+@pytest.mark.parametrize(("name", "horizon"), [("Hopper-v5", 100), ("HalfCheetah-v5", 16)])
+def test_where_nothing_is_said_plans_look_as_many_seconds_ahead_everywhere(name: str, horizon: int) -> None:
+    worker = MpcWorker()
+    assert f"horizon {horizon}" in worker.load(slot_of(gym.make(name).unwrapped, name, threads=1))
+    worker.close()
+
+
+def test_steps_that_are_long_and_cheap_already_stay_as_they_are() -> None:
+    env = gym.make("HalfCheetah-v5").unwrapped
+    env.reset(seed=1)
+    actions = np.random.default_rng(0).uniform(-0.3, 0.3, (8, 10, 6))
+    own, same, fewer = (
+        Simulation(about(env), 1, step_ms).returns(state_of(env), actions) for step_ms in (0, 10, 25)
+    )
+    assert (own == same).all() and (own != fewer).all()
+
+
+def test_what_a_reward_is_computed_from_is_found_out() -> None:
+    env = gym.make("HalfCheetah-v5").unwrapped
+    simulation = Simulation(about(env), 1)
+    sizes = [env.model.nq, env.model.nq, env.model.nv, env.model.nu]
+    matters = simulation.matters(np.zeros(sum(sizes)))
+    before, after, speeds, controls = np.split(matters, np.cumsum(sizes)[:-1])
+    assert np.flatnonzero(before).tolist() == np.flatnonzero(after).tolist() == [0], "the way forward alone"
+    assert not speeds.any() and controls.all()
+
+
+def test_below_a_manager_it_goes_where_it_is_sent() -> None:
+    env = gym.make("Swimmer-v5", exclude_current_positions_from_observation=False).unwrapped
+    places = {"go to(0.3 m, 0.3 m)": (0.3, 0.3), "go to(-0.3 m, 0.3 m)": (-0.3, 0.3)}
+    for number, place in enumerate(places.values()):
+        env.reset(seed=0)
+        worker, slot = MpcWorker(), slot_of(env, "Swimmer-v5", tuple(places), rollouts=32, step_ms=10)
+        worker.load(slot)
+        worker.reset(slot, [EpisodeStart(0, 0)])
+        began = np.linalg.norm(np.subtract(place, env.data.qpos[:2]))
+        for step in range(60):
+            seen, seeds = {"option": np.array([number])}, np.zeros(1, np.uint64)
+            batch = Batch(slot, [step], [0], [step], seeds, seen, states=[state_of(env)])
+            (action,) = worker.select_actions(batch).actions
+            env.step(action)
+        worker.close()
+        assert np.linalg.norm(np.subtract(place, env.data.qpos[:2])) < 0.5 * began
+
+
+@pytest.mark.parametrize(
+    ("option", "more", "says"),
+    [
+        ("go to(0.5 m)", {}, r"goes to places on the ground, .*; 'go to\(0.5 m\)' of 'Swimmer-v5'"),
+        ("go to(1 m, 1 m)", {"task_file": "x.toml"}, "so does the manager: leave one of them out"),
+    ],
+)
+def test_what_it_cannot_carry_out_is_refused(
+    tmp_path: Path, option: str, more: dict[str, str], says: str
+) -> None:
+    (tmp_path / "x.toml").write_text('[[terms]]\nqpos = "slider1"\n', "utf-8")
+    files = {key: str(tmp_path / value) for key, value in more.items()}
+    with pytest.raises(LoadError, match=says):
+        MpcWorker().load(slot_of(gym.make("Swimmer-v5").unwrapped, "Swimmer-v5", (option,), **files))

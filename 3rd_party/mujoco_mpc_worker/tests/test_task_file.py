@@ -53,7 +53,7 @@ def written(folder: Path, text: str, name: str = "task.toml") -> Path:
 
 def test_a_file_pays_what_it_says(tmp_path: Path) -> None:
     env = env_of("Reacher-v5")
-    simulation = planned(env, written(tmp_path, REACH), substeps=2)
+    simulation = planned(env, written(tmp_path, REACH), step_ms=10)
     state, actions = np.array(MuJoCoSimulator(env).state()), np.full((1, 6, 2), 0.4)
     model, data = simulation.model, mujoco.MjData(simulation.model)
     mujoco.mj_setState(model, data, state, mujoco.mjtState.mjSTATE_INTEGRATION)
@@ -82,7 +82,7 @@ def test_json_says_the_same(tmp_path: Path) -> None:
 
 def test_bounds_end_what_is_paid() -> None:
     env = env_of("Hopper-v5")
-    simulation = planned(env, EXAMPLE, substeps=2)
+    simulation = planned(env, EXAMPLE, step_ms=4)
     state = np.array(MuJoCoSimulator(env).state())
     short, long = (simulation.returns(state, np.ones((1, steps, 3)))[0] for steps in (90, 140))
     assert short == long, "it has fallen before"
@@ -94,7 +94,7 @@ def test_a_task_without_a_reward_model_is_planned_from_a_file(tmp_path: Path, pl
     env = env_of("Pusher-v5")
     near = '[[terms]]\nbody_position = "tips_arm"\nfrom = "object"\n'
     calm = '[[terms]]\nqvel = "r_elbow_flex_joint"\nweight = 0.01\n'
-    simulation = planned(env, written(tmp_path, near + calm), substeps=2)
+    simulation = planned(env, written(tmp_path, near + calm), step_ms=25)
     plan = make_planner(simulation, Settings(planner, horizon=8, rollouts=40, knots=4), seed=0)
     before = None
     for step in range(6):
@@ -133,3 +133,21 @@ def test_a_key_that_says_nothing_is_named(tmp_path: Path, text: str, says: str) 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(LoadError, match=r"gone\.toml cannot be read: No such file"):
         Task(str(tmp_path / "gone.toml"))
+
+
+def test_the_environments_own_reward_may_count_too(tmp_path: Path) -> None:
+    env = env_of("Hopper-v5")
+    state, actions = np.array(MuJoCoSimulator(env).state()), np.ones((1, 140, 3))
+    term = '[[terms]]\nqvel = "rootx"\nweight = {weight}\n'
+    nothing = written(tmp_path, "reward = 2.0\n" + term.format(weight=0.0), "nothing.toml")
+    alone = Simulation(MuJoCoSimulator(env).description(), 1, step_ms=4).returns(state, actions)[0]
+    twice = planned(env, nothing, step_ms=4).returns(state, actions)[0]
+    assert twice == pytest.approx(2 * alone), "and the fall ends both"
+    slower = written(tmp_path, "reward = 2.0\n" + term.format(weight=1.0), "slower.toml")
+    assert planned(env, slower, step_ms=4).returns(state, actions)[0] < twice
+    with pytest.raises(
+        LoadError, match=r"nothing\.toml: reward: the environment's own reward is not known here"
+    ):
+        planned(
+            env_of("Ant-v5"), written(tmp_path, 'reward = 1\n[[terms]]\nqvel = "hip_1"\n', "nothing.toml")
+        )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from gym_gui.core.errors import UsageError
@@ -68,9 +69,31 @@ def test_a_cart_on_mujocos_track_has_places_too() -> None:
     assert {"go to(-0.75 m)", "go to(0.25 m)"} < started
 
 
-@pytest.mark.parametrize("task", ["Hopper-v5", "Acrobot-v1", "MountainCar-v0"])
+RUNNERS = {"exclude_current_positions_from_observation": False}
+
+
+@pytest.mark.parametrize("task", ["Swimmer-v5", "Ant-v5"])
+def test_runners_that_see_where_they_are_have_places_on_the_ground(task: str) -> None:
+    pytest.importorskip("mujoco")
+    environment = make(task, env_kwargs=RUNNERS).with_manager()
+    adapter: Any = environment.adapter
+    adapter.reset(seed=0)
+    names = environment.action_meanings(BOSS)
+    assert len(names) == 4 and {option.name for _, option in adapter.startable(BOSS)} == set(names)
+    library = environment.family.options(make(task, env_kwargs=RUNNERS), AGENT)
+    assert library is not None
+    for option in library.options:
+        here = np.zeros(environment.adapter.observation_space(AGENT)["observation"].shape)
+        began = library.read(here)
+        here[:2] = [float(each.removesuffix(" m")) for each in option.arguments]
+        there = library.read(here)
+        assert option.starts(began) and not option.ends(began, began)
+        assert option.ends(there, began) and not option.starts(there)
+
+
+@pytest.mark.parametrize("task", ["Hopper-v5", "Swimmer-v5", "Ant-v5", "Acrobot-v1", "MountainCar-v0"])
 def test_where_an_observation_does_not_say_where_one_is_there_are_none(task: str) -> None:
-    if task.startswith("Hopper"):
+    if task.endswith("v5"):
         pytest.importorskip("mujoco")
     with pytest.raises(UsageError, match=f"{task} has no options of its own"):
         make(task).with_manager()
