@@ -22,7 +22,7 @@ from gym_gui.core.spending import Amount
 from gym_gui.core.subjects import Subject
 from gym_gui.core.trust import allow
 from gym_gui.core.validation import Plain
-from gym_gui.workers.discovery import known_workers
+from gym_gui.workers.discovery import find_workers
 from gym_gui.workers.registry import WorkerTypeRegistry
 
 CASSETTE, CASSETTE_FILE, DRY_RUN = "cassette", "cassette_file", "dry_run"
@@ -36,7 +36,7 @@ Change = Callable[[WorkerAssignment], WorkerAssignment]
 
 def has_setting(assignment: WorkerAssignment, name: str) -> bool:
     """Whether the slot's worker says that it has a setting of this name."""
-    known_workers()
+    find_workers([assignment.worker_id])
     definition = WorkerTypeRegistry.get(assignment.worker_id)
     return definition is not None and any(setting.name == name for setting in definition.settings_schema)
 

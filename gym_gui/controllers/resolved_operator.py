@@ -30,7 +30,7 @@ from gym_gui.services.backends import SlotInfo
 from gym_gui.services.fit import fit, other_worker, pipeline_of, policy_path
 from gym_gui.services.policy_files import read_policy_file
 from gym_gui.services.policy_library import at_path, known_name
-from gym_gui.workers.discovery import known_workers
+from gym_gui.workers.discovery import find_workers
 from gym_gui.workers.named import needs_of_settings
 from gym_gui.workers.registry import WorkerTypeDefinition, WorkerTypeRegistry
 from gym_gui.workers.status import check_installed
@@ -229,10 +229,11 @@ def needs_of(config: OperatorConfig, env_only: bool = False) -> list[Need]:
     Raises:
         UsageError: The environment or a worker is unknown, or nobody can allow it.
     """
-    known_workers()
+    players = [] if env_only else list(config.resolved_slots().values())
+    find_workers(player.worker_id for player in players)
     spec = envs.resolve(config.task, env_name=config.env_name or None, api=config.api, origin=config.origin)
     needs = envs.needs_of(spec, config.env_kwargs)
-    for assignment in () if env_only else config.resolved_slots().values():
+    for assignment in players:
         definition = WorkerTypeRegistry.require(assignment.worker_id)
         needs += needs_of_settings(definition, assignment.settings)
     return list(dict.fromkeys(needs))
@@ -272,12 +273,12 @@ def resolve_operator(
         UsageError: The environment, a worker or a slot name is unknown; a slot is empty; a
             worker cannot play a slot. One sentence, with the way out.
     """
-    known_workers()
     given = dict(objects or {})
-    for agent, assignment in config.resolved_slots().items():
-        if agent not in given:
-            definition = WorkerTypeRegistry.require(assignment.worker_id)
-            require(needs_of_settings(definition, assignment.settings), config.origin)
+    players = {a: player for a, player in config.resolved_slots().items() if a not in given}
+    find_workers(player.worker_id for player in players.values())
+    for player in players.values():
+        definition = WorkerTypeRegistry.require(player.worker_id)
+        require(needs_of_settings(definition, player.settings), config.origin)
     environment = make_environment(config)
     try:
         slots = read_slots(environment)

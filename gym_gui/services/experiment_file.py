@@ -31,7 +31,7 @@ from gym_gui.services.policy_library import PREFIX, PolicyLibrary
 from gym_gui.services.secrets import resolve_secrets
 
 # Imported for what it does: it tells the types of workers with a manifest.
-from gym_gui.workers.discovery import known_workers
+from gym_gui.workers.discovery import find_workers
 from gym_gui.workers.registry import WorkerTypeRegistry
 from mosaic_worker.plain_files import read_file
 
@@ -135,7 +135,7 @@ def _anchored(experiment: Experiment, folder: Path) -> Experiment:
 
 def _names_of_files(worker_id: str) -> list[str]:
     """The settings of a worker that are paths of files or folders which it reads."""
-    known_workers()
+    find_workers([worker_id])
     definition = WorkerTypeRegistry.get(worker_id)
     schema = () if definition is None else definition.settings_schema
     return ["checkpoint", *(s.name for s in schema if s.kind in ("policy", "file", "prompts"))]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -88,14 +88,42 @@ def discover(registry: type[WorkerTypeRegistry] = WorkerTypeRegistry) -> list[Fo
             if registry.get(entry.name) is None:
                 registry.mark_broken(entry.name, entry.problem)
         found.append(entry)
+    registry.mark_complete()
     return found
 
 
 def known_workers() -> tuple[WorkerTypeDefinition, ...]:
     """All types of worker that are registered, by id; found on the first call, which reads files."""
-    if not WorkerTypeRegistry.all():
+    if not WorkerTypeRegistry.all() or WorkerTypeRegistry.is_partial():
         discover()
     return WorkerTypeRegistry.all()
+
+
+def find_workers(names: Iterable[str]) -> None:
+    """Register what goes by these names; a process that plays need not read the manifests of all.
+
+    Nothing changes in what a name means: who comes with MOSAIC comes first anyway.
+
+    Args:
+        names: Ids; where one is an alias, or of a worker from elsewhere, all workers are found.
+    """
+    for name in names:
+        if WorkerTypeRegistry.get(name) is None and not _register_bundled(name):
+            known_workers()
+            return
+
+
+def _register_bundled(name: str) -> bool:
+    manifests = [place / name / MANIFEST for place in bundled_folders()] if name.isidentifier() else []
+    entry = next((_read_found(name, path, "bundled") for path in manifests if path.is_file()), None)
+    if entry is None or entry.definition is None or entry.name != name:
+        return False
+    partial = WorkerTypeRegistry.is_partial() or not WorkerTypeRegistry.all()
+    try:
+        WorkerTypeRegistry.register(entry.definition, partial=partial)
+    except UsageError:
+        return False
+    return True
 
 
 def _entries() -> Iterator[Found]:

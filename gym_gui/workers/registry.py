@@ -44,11 +44,16 @@ class WorkerTypeRegistry:
     _types: ClassVar[dict[str, WorkerTypeDefinition]] = {}
     _aliases: ClassVar[dict[str, str]] = {}
     _broken: ClassVar[dict[str, str]] = {}
+    _partial: ClassVar[bool] = False
     _lock: ClassVar[threading.RLock] = threading.RLock()
 
     @classmethod
-    def register(cls, definition: WorkerTypeDefinition) -> None:
+    def register(cls, definition: WorkerTypeDefinition, *, partial: bool = False) -> None:
         """Add a worker type.
+
+        Args:
+            definition: What it is.
+            partial: Nobody has looked yet for all the others.
 
         Raises:
             UsageError: Its id or an alias already means another worker.
@@ -65,6 +70,17 @@ class WorkerTypeRegistry:
             cls._types[definition.type_id] = definition
             cls._aliases.update(dict.fromkeys(definition.aliases, definition.type_id))
             cls._broken.pop(definition.type_id, None)
+            cls._partial = cls._partial or partial
+
+    @classmethod
+    def is_partial(cls) -> bool:
+        """Whether there may be workers that nobody has looked for yet."""
+        return cls._partial
+
+    @classmethod
+    def mark_complete(cls) -> None:
+        """All workers have been looked for."""
+        cls._partial = False
 
     @classmethod
     def unregister(cls, type_id: str) -> None:
@@ -171,15 +187,17 @@ class WorkerTypeRegistry:
             empty: Start with nothing registered.
         """
         with cls._lock:
-            before = (cls._types, cls._aliases, cls._broken)
-            cls._types, cls._aliases, cls._broken = (
-                ({}, {}, {}) if empty else (dict(before[0]), dict(before[1]), dict(before[2]))
+            before = (cls._types, cls._aliases, cls._broken, cls._partial)
+            cls._types, cls._aliases, cls._broken, cls._partial = (
+                ({}, {}, {}, False)
+                if empty
+                else (dict(before[0]), dict(before[1]), dict(before[2]), before[3])
             )
         try:
             yield cls
         finally:
             with cls._lock:
-                cls._types, cls._aliases, cls._broken = before
+                cls._types, cls._aliases, cls._broken, cls._partial = before
 
 
 def _near(name: str, known: list[str]) -> list[str]:

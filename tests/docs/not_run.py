@@ -32,7 +32,8 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
     "docs/bdi.md": {
         "apt-get install openjdk-17-jdk-headless": _MACHINE,
         "mosaic workers install jason_worker": _DOWNLOADS,
-        "mosaic workers check jason_worker --env MiniGrid-Empty-5x5-v0 --set program=docs/examples/bdi/empty.asl": (
+        "mosaic workers check jason_worker --env MiniGrid-Empty-5x5-v0"
+        " --set program=docs/examples/bdi/empty.asl": (
             "needs its interpreter; its own tests are in tests/workers"
         ),
     },

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from gym_gui.core.errors import UsageError
-from gym_gui.workers.discovery import Found, bundled_folders, discover, known_workers
+from gym_gui.workers.discovery import Found, bundled_folders, discover, find_workers, known_workers
 from gym_gui.workers.registry import WorkerTypeRegistry
 from gym_gui.workers.status import check_installed, status_of
 
@@ -57,6 +57,24 @@ def test_workers_are_found_on_the_first_call_and_kept() -> None:
 def only(found: list[Found], name: str) -> Found:
     (entry,) = [f for f in found if f.name == name]
     return entry
+
+
+def test_a_process_that_plays_reads_the_manifests_of_who_plays_and_others_are_found_when_asked_for(
+    drop: Drop,
+):
+    drop("my_worker")
+    with WorkerTypeRegistry.isolated() as registry:
+        find_workers(["operators_worker"])
+        assert [worker.type_id for worker in registry.all()] == ["operators_worker"]
+        find_workers(["my_worker", "operators_worker"])
+        assert {"my_worker", "sb3_worker"} < {worker.type_id for worker in registry.all()}
+    for name in ("passive_worker", "../operators_worker", "nobody"):
+        with WorkerTypeRegistry.isolated() as registry:
+            find_workers([name])
+            assert len(known_workers()) == len(registry.all()) > 10, name
+    with WorkerTypeRegistry.isolated() as registry:
+        find_workers(["operators_worker"])
+        assert len(known_workers()) > 10
 
 
 def test_dropped_folder_is_found_and_nothing_of_it_is_imported(drop: Drop):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from gym_gui.core.assignment import WorkerAssignment
-from gym_gui.workers.discovery import discover
+from gym_gui.workers.discovery import find_workers
 from gym_gui.workers.registry import WorkerTypeDefinition, WorkerTypeRegistry
 
 WORKER_ID: Final = "mujoco_mpc_worker"
@@ -23,8 +23,7 @@ class MuJoCoMPCController:
     """
 
     def __init__(self) -> None:
-        if not WorkerTypeRegistry.all():
-            discover()
+        find_workers([WORKER_ID])
         self.definition: WorkerTypeDefinition = WorkerTypeRegistry.require(WORKER_ID)
 
     def assignment(self, **settings: Any) -> WorkerAssignment:
