@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from gym_gui.controllers.episode import Episode
 from gym_gui.core.errors import ObservationError
+from gym_gui.core.live import Pointing
 from gym_gui.core.prompt_inputs import PromptInputs
 from gym_gui.core.types import AgentID
 from gym_gui.envs.pictures import Picture
@@ -31,6 +33,7 @@ class Eyes:
         self._seen: dict[AgentID, Any] = {}
         self._latest: tuple[AgentID, ...] = ()
         self._whole = False
+        self._parts: dict[AgentID, tuple[float, float, float, float]] = {}
 
     def kept_from(self, episode: Episode) -> tuple[AgentID, ...]:
         """Seats of people from which the game hides something."""
@@ -60,13 +63,19 @@ class Eyes:
 
     def picture(self, episode: Episode, eyes: Collection[AgentID]) -> Picture | None:
         """What they may see, side by side; ``None`` where there is no such picture, or not yet."""
-        drawn = [
-            picture
+        drawn = {
+            agent: picture
             for agent in eyes
             if agent in self._seen
             and (picture := episode.environment.seat_picture(agent, self._seen[agent])) is not None
-        ]
-        return _side_by_side(drawn) if drawn else None
+        }
+        self._parts = _parts(drawn)
+        return _side_by_side(list(drawn.values())) if drawn else None
+
+    def pointing(self, episode: Episode, agent: AgentID) -> Pointing | None:
+        """What a person may choose in the picture of what they may see, as it was drawn last."""
+        found = episode.environment.pointing(agent, "egocentric") if agent in self._parts else None
+        return None if found is None else replace(found, part=self._parts[agent])
 
     def text(self, episode: Episode, eyes: Collection[AgentID]) -> str:
         """What they may know, in words."""
@@ -81,6 +90,18 @@ class Eyes:
         except ObservationError:
             return ""
         return "\n\n".join(filter(None, (said, environment.describer(agent).reading(agent))))
+
+
+def _parts(drawn: Mapping[AgentID, Picture]) -> dict[AgentID, tuple[float, float, float, float]]:
+    """Where each picture lies among those side by side: left, top, width and height, as shares."""
+    height = max((len(picture) for picture in drawn.values()), default=0)
+    width = sum(picture.shape[1] + _BETWEEN for picture in drawn.values()) - _BETWEEN
+    parts: dict[AgentID, tuple[float, float, float, float]] = {}
+    left = 0
+    for agent, picture in drawn.items():
+        parts[agent] = left / width, 0.0, picture.shape[1] / width, len(picture) / height
+        left += picture.shape[1] + _BETWEEN
+    return parts
 
 
 def _side_by_side(pictures: list[Picture]) -> Picture:

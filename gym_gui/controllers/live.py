@@ -237,17 +237,17 @@ class Spectator:
             sent_ns=self._done_ns,
             kept_from=self._eyes.kept_from(episode),
             eyes=eyes,
-            pointing=None if over or eyes else self._pointing(episode),
+            pointing=None if over else self._pointing(episode, eyes),
         )
 
-    def _pointing(self, episode: Episode) -> Pointing | None:
-        """What a person who is asked may choose in the picture."""
+    def _pointing(self, episode: Episode, eyes: tuple[AgentID, ...]) -> Pointing | None:
+        """What a person who is asked may choose in the picture that is shown: the whole, or their own."""
         asked = (d.agent_id for d in episode.asked.values() if _is_person(episode, d.slot))
-        found = (
-            self._tried("tell what can be pointed at", partial(episode.environment.pointing, a))
-            for a in asked
-        )
-        return next((pointing for pointing in found if pointing is not None), None)
+        agent = next(asked, None)  # of several the first, whose question a click answers
+        if agent is None:
+            return None
+        point = partial(self._eyes.pointing, episode) if eyes else episode.environment.pointing
+        return self._tried("tell what can be pointed at", partial(point, agent))
 
     def _text(self, episode: Episode, number: int, eyes: tuple[AgentID, ...]) -> str:
         """Its own text; what people may know in words, where there is no picture of it."""

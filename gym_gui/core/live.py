@@ -80,11 +80,14 @@ class Pointing(Struct, frozen=True):
         rows: Cells of the picture from top to bottom.
         columns: The same from left to right.
         moves: What each cell stands for: ``target`` is the cell, ``label`` what is chosen.
+        part: Where these cells are, where they are not the whole picture: left, top, width and height, as
+            shares of it.
     """
 
     rows: int
     columns: int
     moves: tuple[Move, ...]
+    part: tuple[float, float, float, float] = (0.0, 0.0, 1.0, 1.0)
 
 
 class AgentView(Struct, frozen=True):

@@ -207,13 +207,18 @@ class Environment:
         """Whether seats hide things from each other here, and the whole picture would show ``agent`` some."""
         return self.hidden_information and not self._describer.sees_all(self._behind(agent)[0])
 
-    def pointing(self, manager: AgentID) -> Pointing | None:
-        """What a manager may choose by pointing at the whole picture; ``None``: nothing."""
+    def pointing(self, manager: AgentID, frame: Frame = "whole") -> Pointing | None:
+        """What a manager may choose by pointing at a picture; ``None``: nothing.
+
+        Args:
+            manager: Its slot.
+            frame: Whether it is the whole picture, or the one of :meth:`seat_picture`.
+        """
         adapter = self.adapter
         if not isinstance(adapter, HierarchicalAdapter) or not (seat := adapter.manages(manager)):
             return None
-        cells, names = self._describer.cells(seat, "whole"), self.action_meanings(manager)
-        found = [(n, self._describer.in_picture(seat, place)) for n, place in adapter.places(manager)]
+        cells, names = self._describer.cells(seat, frame), self.action_meanings(manager)
+        found = [(n, self._describer.in_picture(seat, at, frame)) for n, at in adapter.places(manager)]
         moves = tuple(Move(n, cell, label=names[n]) for n, cell in found if cell is not None)
         return Pointing(*cells, moves) if cells is not None and moves else None
 

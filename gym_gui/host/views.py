@@ -132,16 +132,18 @@ def board_of(message: pb.Board) -> Board:
     )
 
 
-def _pointing_message(pointing: Pointing | None) -> pb.Board | None:
+def _pointing_message(pointing: Pointing | None) -> pb.Pointing | None:
     if pointing is None:
         return None
     moves = [_move_message(move, pointing.columns) for move in pointing.moves]
-    return pb.Board(rows=pointing.rows, columns=pointing.columns, moves=moves)
+    cells = {"rows": pointing.rows, "columns": pointing.columns}
+    return pb.Pointing(**cells, moves=moves, part=pointing.part)
 
 
-def _pointing_of(message: pb.Board) -> Pointing:
+def _pointing_of(message: pb.Pointing) -> Pointing:
     moves = tuple(_move_of(move, message.columns) for move in message.moves)
-    return Pointing(message.rows, message.columns, moves)
+    left, top, width, height = message.part
+    return Pointing(message.rows, message.columns, moves, (left, top, width, height))
 
 
 def _move_message(move: Move, columns: int) -> pb.Move:

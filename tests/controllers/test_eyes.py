@@ -160,3 +160,27 @@ async def test_who_only_watches_and_who_plays_an_open_game_sees_everything() -> 
         whole = environment.picture()
         environment.close()
         assert whole is not None and np.array_equal(picture, whole)
+
+
+async def test_a_person_who_manages_a_player_points_in_that_players_own_picture() -> None:
+    """Two at once: each picture has its part, and what is pointed at is the first one's."""
+    team, task = ("green_0", "green_1"), "MosaicMultiGrid-S-2v2-IndAgObs-v1"
+    workers = dict.fromkeys((*team, "blue_0", "blue_1"), OTHER)
+    watcher = SessionLog()
+    config = resolved(workers, task=task, manager=dict.fromkeys(team, PERSON))
+    session = LocalSession(config, SessionSettings(1, live=LiveSettings()), watcher)
+    await session.start()
+    try:
+        session.play(plans(3))
+        await in_time(lambda: len(watcher.questions) == 2, "both are asked")
+        await in_time(lambda: "green_1/goal" in watcher.last.turn, "the look follows")
+    finally:
+        await session.close()
+    view, picture = looked(watcher)
+    assert view.eyes == ("green_0/goal", "green_1/goal") and picture is not None
+    pointing = view.pointing
+    assert pointing is not None and watcher.questions[0].agent == "green_0/goal"
+    assert (pointing.rows, pointing.columns) == (3, 3)
+    assert [(move.label, move.target) for move in pointing.moves] == [("defend", (0, 0))]
+    left, top, width, height = pointing.part
+    assert (left, top, height) == (0.0, 0.0, 1.0) and 0.45 < width < 0.5

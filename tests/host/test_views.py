@@ -53,6 +53,7 @@ def asked(question: HumanQuestion) -> HumanQuestion:
         LiveView(3, 2**63, 9, (AGENT, AgentView("c", "c")), ("a", "c"), text="ümlaut\n\x1b[31m"),
         LiveView(1, 1, 4, (AGENT,), over="completed", outcome={"x": "win"}, board=BOARD, frame=8, sent_ns=5),
         LiveView(1, 1, 4, (), pointing=Pointing(3, 5, (Move(2, (1, 4), label="go to(ball)"),))),
+        LiveView(1, 1, 5, (), pointing=Pointing(3, 5, (), (0.5, 0.0, 0.5, 1.0))),
         LiveView(1, 1, 4, (), over="failed", error="it broke", scores={"x": 1.0, "y": -2.5}),
     ],
 )

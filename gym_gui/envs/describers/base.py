@@ -137,11 +137,11 @@ class Describer(ABC):
         """
         return None
 
-    def in_picture(self, agent: AgentID, place: Place) -> tuple[int, int] | None:
-        """Row and column, of the :meth:`cells` of the whole picture, of a place that is told from ``agent``.
+    def in_picture(self, agent: AgentID, place: Place, frame: Frame) -> tuple[int, int] | None:
+        """Row and column, of the :meth:`cells` of a picture, of a place that is told from ``agent``.
 
         Returns:
-            ``None`` where places cannot be found in the picture.
+            ``None`` where places cannot be found in the picture, or this one is not in it.
         """
         return None
 

@@ -196,6 +196,12 @@ def absolute(own: Sequence[int], facing: int, ahead: int, right: int) -> tuple[i
     return int(own[1]) + y * ahead + x * right, int(own[0]) + x * ahead - y * right
 
 
+def in_view(size: int, ahead: int, right: int) -> tuple[int, int] | None:
+    """Row and column in a view of so many cells a side, whose agent looks up from the middle of its foot."""
+    row, column = size - 1 - ahead, size // 2 + right
+    return (row, column) if 0 <= row < size and 0 <= column < size else None
+
+
 def relative(own: Sequence[int], facing: int, other: Sequence[int]) -> tuple[int, int]:
     """Where ``other`` is from ``own``: cells ahead and to the right of who looks ``facing``."""
     x, y = int(other[0]) - int(own[0]), int(other[1]) - int(own[1])

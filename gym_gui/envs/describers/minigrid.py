@@ -16,7 +16,7 @@ from gym_gui.envs.describers import minigrid_rules
 from gym_gui.envs.describers.babyai_missions import meanings
 from gym_gui.envs.describers.base import ActionWord
 from gym_gui.envs.describers.generic import SpaceDescriber
-from gym_gui.envs.describers.grid_words import COMPASS, GridView, absolute, surroundings
+from gym_gui.envs.describers.grid_words import COMPASS, GridView, absolute, in_view, surroundings
 from gym_gui.envs.facts import Fact, fact
 
 if TYPE_CHECKING:
@@ -138,11 +138,17 @@ class MiniGridDescriber(SpaceDescriber):
 
     def cells(self, agent: AgentID, frame: Frame) -> tuple[int, int]:
         game = self.environment.env
-        own = frame == "egocentric" and not self.sees_all(agent)
+        own = self._is_own(agent, frame)
         return (game.agent_view_size, game.agent_view_size) if own else (game.height, game.width)
 
-    def in_picture(self, agent: AgentID, place: Place) -> tuple[int, int] | None:
+    def _is_own(self, agent: AgentID, frame: Frame) -> bool:
+        """Whether a picture shows the cells of the agent's view alone."""
+        return frame == "egocentric" and not self.sees_all(agent)
+
+    def in_picture(self, agent: AgentID, place: Place, frame: Frame) -> tuple[int, int] | None:
         game = self.environment.env
+        if self._is_own(agent, frame):
+            return in_view(game.agent_view_size, *place)
         return absolute(game.agent_pos, int(game.agent_dir), *place)
 
 

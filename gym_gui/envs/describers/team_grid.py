@@ -12,7 +12,7 @@ from gym_gui.core.paradigms import Place
 from gym_gui.core.prompt_inputs import Frame, Mode
 from gym_gui.core.types import AgentID
 from gym_gui.envs.describers.generic import SpaceDescriber
-from gym_gui.envs.describers.grid_words import COMPASS, GridView, absolute, relative, surroundings
+from gym_gui.envs.describers.grid_words import COMPASS, GridView, absolute, in_view, relative, surroundings
 from gym_gui.envs.describers.multigrid_tiles import TILE, view_tiles
 from gym_gui.envs.facts import Fact, fact
 from gym_gui.envs.pictures import Picture, framed
@@ -115,6 +115,8 @@ class TeamGridDescriber(SpaceDescriber):
         size = int(self.environment.adapter.observation_space(agent)["image"].shape[0])
         return size, size
 
-    def in_picture(self, agent: AgentID, place: Place) -> tuple[int, int] | None:
+    def in_picture(self, agent: AgentID, place: Place, frame: Frame) -> tuple[int, int] | None:
+        if frame == "egocentric":
+            return in_view(self.cells(agent, frame)[0], *place)
         state = self.bodies[agent].state
         return absolute(state.pos, int(state.dir), *place)

@@ -348,8 +348,8 @@ class View(_message.Message):
     kept_from: _containers.RepeatedScalarFieldContainer[str]
     eyes: _containers.RepeatedScalarFieldContainer[str]
     sent_ns: int
-    pointing: Board
-    def __init__(self, episode: _Optional[int] = ..., seed: _Optional[int] = ..., step: _Optional[int] = ..., agents: _Optional[_Iterable[_Union[AgentView, _Mapping]]] = ..., turn: _Optional[_Iterable[str]] = ..., over: _Optional[str] = ..., error: _Optional[str] = ..., scores: _Optional[_Union[Scores, _Mapping]] = ..., outcome: _Optional[_Union[Outcomes, _Mapping]] = ..., board: _Optional[_Union[Board, _Mapping]] = ..., text: _Optional[str] = ..., picture: _Optional[int] = ..., frame: _Optional[_Union[Frame, _Mapping]] = ..., kept_from: _Optional[_Iterable[str]] = ..., eyes: _Optional[_Iterable[str]] = ..., sent_ns: _Optional[int] = ..., pointing: _Optional[_Union[Board, _Mapping]] = ...) -> None: ...
+    pointing: Pointing
+    def __init__(self, episode: _Optional[int] = ..., seed: _Optional[int] = ..., step: _Optional[int] = ..., agents: _Optional[_Iterable[_Union[AgentView, _Mapping]]] = ..., turn: _Optional[_Iterable[str]] = ..., over: _Optional[str] = ..., error: _Optional[str] = ..., scores: _Optional[_Union[Scores, _Mapping]] = ..., outcome: _Optional[_Union[Outcomes, _Mapping]] = ..., board: _Optional[_Union[Board, _Mapping]] = ..., text: _Optional[str] = ..., picture: _Optional[int] = ..., frame: _Optional[_Union[Frame, _Mapping]] = ..., kept_from: _Optional[_Iterable[str]] = ..., eyes: _Optional[_Iterable[str]] = ..., sent_ns: _Optional[int] = ..., pointing: _Optional[_Union[Pointing, _Mapping]] = ...) -> None: ...
 
 class Scores(_message.Message):
     __slots__ = ("teams",)
@@ -414,6 +414,18 @@ class Board(_message.Message):
     turn: str
     flipped: bool
     def __init__(self, kind: _Optional[str] = ..., rows: _Optional[int] = ..., columns: _Optional[int] = ..., cells: _Optional[_Iterable[str]] = ..., moves: _Optional[_Iterable[_Union[Move, _Mapping]]] = ..., last: _Optional[_Iterable[int]] = ..., turn: _Optional[str] = ..., flipped: bool = ...) -> None: ...
+
+class Pointing(_message.Message):
+    __slots__ = ("rows", "columns", "moves", "part")
+    ROWS_FIELD_NUMBER: _ClassVar[int]
+    COLUMNS_FIELD_NUMBER: _ClassVar[int]
+    MOVES_FIELD_NUMBER: _ClassVar[int]
+    PART_FIELD_NUMBER: _ClassVar[int]
+    rows: int
+    columns: int
+    moves: _containers.RepeatedCompositeFieldContainer[Move]
+    part: _containers.RepeatedScalarFieldContainer[float]
+    def __init__(self, rows: _Optional[int] = ..., columns: _Optional[int] = ..., moves: _Optional[_Iterable[_Union[Move, _Mapping]]] = ..., part: _Optional[_Iterable[float]] = ...) -> None: ...
 
 class Move(_message.Message):
     __slots__ = ("action", "target", "source", "label", "promotion")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from PyQt6.QtCore import QPoint, QRect, QSize, Qt, pyqtSignal
+from PyQt6.QtCore import QPoint, QRect, QRectF, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QImage, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PyQt6.QtWidgets import QWidget
 
@@ -89,11 +90,18 @@ class FrameView(Surface):
 
     def moves_at(self, point: QPoint) -> list[Move]:
         """What a person may choose at a point of this widget."""
-        pointing, area = self._pointing, self.picture_rect()
-        if pointing is None or not self._interactive or not area.contains(point):
+        pointing, whole = self._pointing, self.picture_rect()
+        if pointing is None or not self._interactive:
             return []
-        row = (point.y() - area.top()) * pointing.rows // area.height()
-        column = (point.x() - area.left()) * pointing.columns // area.width()
+        left, top, width, height = pointing.part
+        area = QRectF(
+            whole.left() + left * whole.width(),
+            whole.top() + top * whole.height(),
+            width * whole.width(),
+            height * whole.height(),
+        )
+        row = math.floor((point.y() - area.top()) * pointing.rows / max(area.height(), 1))
+        column = math.floor((point.x() - area.left()) * pointing.columns / max(area.width(), 1))
         return [move for move in pointing.moves if move.target == (row, column)]
 
     def mouseMoveEvent(self, a0: QMouseEvent | None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 
 from gym_gui.core.paradigms import HierarchicalAdapter
@@ -200,3 +201,25 @@ def test_each_option_is_pointed_at_where_its_thing_is(task: str) -> None:
             assert environment.action_meanings(BOSS)[move.action] == move.label
             found += 1
     assert found > 8 and environment.pointing(AGENT) is None
+
+
+@pytest.mark.parametrize("task", ["MiniGrid-DoorKey-8x8-v0", "MultiGrid-BlockedUnlockPickup-v0"])
+def test_in_the_agents_own_picture_it_is_pointed_at_where_that_shows_it(task: str) -> None:
+    environment, adapter = managed(task)
+    found = 0
+    for seed in range(8):
+        seen = adapter.reset(seed=seed)[BOSS]
+        whole, own = environment.pointing(BOSS), environment.pointing(BOSS, "egocentric")
+        if own is None:
+            assert whole is None
+            continue
+        # The observation is the picture's own grid, by column and row.
+        cells = np.asarray(seen["image"])
+        assert (own.columns, own.rows) == cells.shape[:2] and whole is not None
+        assert [move.label for move in own.moves] == [move.label for move in whole.moves]
+        game = environment.env
+        for there, here in zip(whole.moves, own.moves, strict=True):
+            thing = game.grid.get(there.target[1], there.target[0])
+            assert tuple(cells[here.target[1], here.target[0]]) == tuple(np.asarray(thing.encode()))
+            found += 1
+    assert found > 8

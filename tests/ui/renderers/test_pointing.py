@@ -54,6 +54,20 @@ def test_a_click_on_a_cell_chooses_what_it_stands_for(stage: StageView) -> None:
     assert chosen == [3]
 
 
+def test_cells_may_be_a_part_of_the_picture(stage: StageView) -> None:
+    """Of two pictures side by side, the right one."""
+    chosen: list[int] = []
+    stage.move_chosen.connect(chosen.append)
+    stage.set_interactive(True)
+    pointing = Pointing(4, 4, (Move(3, (3, 0), label="fetch"),), (0.5, 0.0, 0.5, 1.0))
+    stage.show_view(LiveView(0, 0, 1, (), frame=2, pointing=pointing))
+    click(stage, 3, 0)
+    click(stage, 3, 5)
+    assert chosen == []
+    click(stage, 3, 4)
+    assert chosen == [3]
+
+
 def test_of_several_options_in_a_cell_one_is_asked_for(stage: StageView) -> None:
     chosen: list[int] = []
     stage.move_chosen.connect(chosen.append)
