@@ -13,10 +13,12 @@ import pytest
 from gym_gui.controllers.local_session import LocalSession
 from gym_gui.controllers.resolved_operator import resolve_operator
 from gym_gui.controllers.session_interface import SessionSettings
+from gym_gui.controllers.verification import verify
 from gym_gui.core.errors import MosaicError
 from tests.controllers.test_session_workers import operator
 from tests.support.commands import ROOT
 from tests.support.engine import plans
+from tests.support.runs import played_here
 from tests.support.session_log import SessionLog
 from tests.support.waiting import in_time
 
@@ -27,6 +29,11 @@ PAIR = "MosaicMultiGrid-C-2v2-IndAgObs-v1"
 SOLVED = [("MiniGrid-Empty-Random-6x6-v0", "empty.asl"), ("MiniGrid-DoorKey-8x8-v0", "doorkey.asl")]
 Agent = Callable[..., dict[str, Any]]
 """A slot that is played by a program."""
+
+
+def interpreter_of(agent: Any) -> str:
+    """Which interpreter plays it."""
+    return str(agent.args[0])
 
 
 def slot(worker: str, program: Path, **settings: Any) -> dict[str, Any]:
@@ -156,6 +163,39 @@ async def test_a_program_that_never_acts_is_a_true_record(bdi: Agent, tmp_path: 
         {"agent": bdi(tmp_path / "idle.asl", idle="noop")}, "MiniGrid-Empty-5x5-v0", range(1)
     )
     assert quiet.episodes[0]["status"] == "completed"
+
+
+ENDLESS = {
+    "spade_bdi_worker": "!go. +!go : .range(1000000000000, X) & X < 0 <- forward.",
+    "jason_worker": "!go. +!go : .range(X, 1, 1000000000000) & X < 0 <- forward.",
+}
+RECURSIVE = "on(X) :- on(X). !go. +!go : on(1) <- forward."
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("believes(nothing).", "has nothing left to do and chooses no action"),
+        ("!go. +!go <- !fly.", "no applicable plan for .!fly/0"),
+        (RECURSIVE, "rules call each other without end"),
+        ("", "within its deadline|one step of the interpreter has no end"),
+    ],
+    ids=["idle", "without a plan", "recursive", "endless"],
+)
+async def test_a_program_in_trouble_fails_with_one_line_and_the_other_operator_goes_on(
+    bdi: Agent, text: str, says: str, tmp_path: Path
+) -> None:
+    (tmp_path / "mind.asl").write_text(text or ENDLESS[interpreter_of(bdi)])
+    task, limit = {"task": "MiniGrid-Empty-5x5-v0"}, 60 if text else 0.1
+    stuck = {"id": "stuck", **task, "workers": {"agent": bdi(tmp_path / "mind.asl", deliberation_s=limit)}}
+    good = {"id": "good", **task, "workers": {"agent": bdi(EXAMPLES / "empty.asl")}}
+    experiment = {"operators": [stuck, good], "execution": {"num_episodes": 2, "seeds": 0}}
+    run = await played_here(tmp_path / "run", experiment)
+    assert run.statuses("stuck") == ["failed"] * 2
+    for episode in run.episodes("stuck").values():
+        assert re.search(says, str(episode.error)) and "\n" not in str(episode.error)
+    assert all(episode.success for episode in run.episodes("good").values())
+    assert not (await verify(run.open())).deviations
 
 
 async def test_why_no_action_was_chosen_is_in_the_row_of_what_was_played_instead(

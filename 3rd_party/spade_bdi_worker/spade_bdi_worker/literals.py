@@ -41,7 +41,45 @@ def literal(text: str, source: str) -> Any:
         ProgramError: It is none.
     """
     term = _flat(text)
-    return (parsed(text) if term is None else term).with_annotation(Literal("source", (Literal(source),)))
+    if term is None:
+        term = parsed(text)
+        if not term.is_ground({}):
+            return term.with_annotation(Literal("source", (Literal(source),)))
+        term = term.grounded({})
+    annots = term.annots | _from(source) if term.annots else _from(source)
+    return Ground(term.functor, term.args, annots)
+
+
+@lru_cache(maxsize=1_000)
+def _from(source: str) -> frozenset[Any]:
+    """One set for all that is from there: its hash is computed once."""
+    return frozenset({Literal("source", (Literal(source),))})
+
+
+class Ground(Literal):  # type: ignore[misc]
+    """A literal without variables: the interpreter would copy it, and go through it, at each touch.
+
+    Attributes:
+        text: As a program writes it, without where it is from.
+    """
+
+    def __init__(self, functor: str, args: Any, annots: Any) -> None:
+        super().__init__(functor, args, annots)
+        written = ", ".join(map(agentspeak.asl_repr, args))
+        self.text: str = f"{functor}({written})" if args else functor
+        self._hash = super().__hash__()
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def is_ground(self, scope: Any) -> bool:
+        return True
+
+    def grounded(self, scope: Any) -> Ground:
+        return self
+
+    def freeze(self, scope: Any, memo: Any) -> Ground:
+        return self
 
 
 def _flat(text: str) -> Any:
@@ -104,6 +142,8 @@ def message(text: str, own: str) -> tuple[str, str, str, Any] | None:
 
 def as_text(term: Any) -> str:
     """A literal as a program writes it, without where it is from; variables without a value are ``_``."""
+    if isinstance(term, Ground):
+        return term.text
     if agentspeak.is_literal(term):
         term = Literal(term.functor, term.args)
     return _VARIABLE.sub("_", agentspeak.asl_repr(term))

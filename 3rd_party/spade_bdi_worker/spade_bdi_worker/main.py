@@ -25,8 +25,9 @@ from mosaic_worker.worker import (
     Slot,
     Worker,
 )
-from spade_bdi_worker.agent import Episode, Undecided, as_atom, skills_of, words_of
+from spade_bdi_worker.agent import Episode, as_atom, skills_of, words_of
 from spade_bdi_worker.literals import as_text
+from spade_bdi_worker.mind import Undecided
 from spade_bdi_worker.program import Program, ProgramError, read_program, said, unknown_actions
 
 _ACTION_SPACES = ("Discrete", "Box", "MultiDiscrete", "MultiBinary")
@@ -62,6 +63,8 @@ class _Player:
                 self._make(EpisodeStart(0, 0, self.slot.agent_id))
             except (agentspeak.AslError, agentspeak.AggregatedError) as error:
                 problems.append(f"{self.program.name}: {error}")
+            except RecursionError:
+                problems.append(f"{self.program.name}: its rules call each other without end")
         problems += unknown_actions(self.program, self.words, self.skills)
         if problems:
             raise LoadError(str(ProgramError(problems)))
@@ -130,7 +133,7 @@ class _Player:
 
 def _flat(action: Any) -> str:
     """A call as one atom: ``go_to(yellow, key)``, and ``go_to(yellow_key)``, is ``go_to_yellow_key``."""
-    parts = [each.functor if agentspeak.is_atom(each) else str(each) for each in action.args]
+    parts = [agentspeak.asl_str(each) for each in action.args]
     return as_atom("_".join([action.functor, *parts])) if parts else str(action.functor)
 
 

@@ -165,4 +165,6 @@ class _Ear(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         place = getattr(record, "loc", None)
         where = f"{place.filename}, line {place.lineno}: " if place else ""
-        self.problems.append(f"{where}{record.getMessage()}")
+        # What the interpreter did not expect; it would name it as Python does.
+        failure = record.exc_info[1] if record.exc_info else None
+        self.problems.append(f"{where}{record.getMessage() if failure is None else failure}")

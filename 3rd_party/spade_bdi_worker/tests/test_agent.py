@@ -12,9 +12,10 @@ pytest.importorskip("agentspeak")
 
 from agentspeak import Literal
 
-from spade_bdi_worker.agent import Episode, Thought, Undecided, words_of
+from spade_bdi_worker.agent import Episode, words_of
 from spade_bdi_worker.literals import as_text, literal, parsed
-from spade_bdi_worker.program import ProgramError, parse_program, read_program
+from spade_bdi_worker.mind import Thought, Undecided
+from spade_bdi_worker.program import ProgramError, parse_program, read_program, said
 
 WORDS = ["left", "right", "forward", "pickup"]
 
@@ -50,6 +51,13 @@ def test_beliefs_are_what_is_seen_now_and_their_changes_are_events() -> None:
     assert thought.printed == ["gone yellow"]
 
 
+def test_what_a_plan_waits_for_is_an_event_where_no_plan_is_about_it() -> None:
+    episode = agent('!go. +!go <- .wait("+key(_)."); right. +!other <- left.')
+    with pytest.raises(Undecided, match="waits"):
+        decide(episode, ["free(1, 0)"])
+    assert decide(episode, ["key(yellow)"])[0] == "right"
+
+
 def test_a_goal_that_fails_is_recovered_by_its_own_plan_and_what_follows_goes_on() -> None:
     episode = agent("!day. +!day <- !work; forward. +!work <- left; .fail. -!work <- right.")
     assert [decide(episode)[0] for _ in range(3)] == ["left", "right", "forward"]
@@ -69,7 +77,11 @@ def test_recovery_is_sought_from_the_inside_outwards() -> None:
         ("!go. +!go <- !there.", {}, "no applicable plan for +!there/0"),
         ("!go. +!go <- !go.", {}, "within 2000 steps"),
         ("!go. +!go <- !go.", {"cycles": 10**9, "until": 0.0}, "within its deadline"),
+        ("!go. +!go : .range(1000000000000, X) & X < 0 <- left.", {"until": 0.0}, "within its deadline"),
         ("on(X) :- on(X). !go. +!go : on(1) <- left.", {}, "rules call each other without end"),
+        ("on(X) :- on(X). !go. +!go <- ?on(1); left.", {}, "rules call each other without end"),
+        ("n(0). n(N) :- n(M) & N = M + 1. !go. +!go : n(N) & N < 0 <- left.", {}, "without end"),
+        ("!go. +!go <- .nth(9, [a], X); left.", {}, "mind.asl, line 1: "),
     ],
 )
 def test_a_program_without_an_action_is_told_why(text: str, limits: dict[str, Any], says: str) -> None:
@@ -186,6 +198,17 @@ def test_beliefs_of_its_own_and_those_that_it_was_told_are_recorded_as_those_it_
     assert thought.removed == ["count(0)"]
     _, thought, _ = decide(episode, ["free(1, 0)"], heard=["green_1: .send(green_0, tell, ball(2, 3))"])
     assert (thought.added, thought.removed) == (["count(2)"], ["count(1)"])
+
+
+def test_beliefs_that_are_abolished_are_recorded_as_lost() -> None:
+    episode = agent("seen(1). seen(2). other(1). !go. +!go <- .abolish(seen(_)); left.")
+    assert decide(episode)[1].removed == ["seen(1)", "seen(2)"]
+
+
+def test_no_program_writes_a_file() -> None:
+    with said() as problems:
+        agent("!go. +!go <- .control_flow; left.")
+    assert problems == ["mind.asl, line 1: no such action '.control_flow/0'"]
 
 
 @pytest.mark.parametrize(
