@@ -97,6 +97,12 @@ class CodeEdit(QPlainTextEdit):
         self._make_room()
 
     @property
+    def text(self) -> str:
+        """What stands there, each character as it is: of all spaces Qt's ``toPlainText`` makes plain ones."""
+        document = self.document()
+        return "" if document is None else document.toRawText().replace("\u2029", "\n")
+
+    @property
     def problems(self) -> Mapping[int, Problem]:
         """What is marked, by line."""
         return self._wrong

@@ -6,9 +6,11 @@ What it checks, colours and offers to begin with is the module's: the window kno
 from __future__ import annotations
 
 import asyncio
+import os
+import stat
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from PyQt6.QtCore import Qt, QTimer
 from PyQt6.QtGui import QTextCursor
@@ -40,6 +42,33 @@ _LINE, _LINES = 24, 5
 """Height of a mistake, and so many are seen at once."""
 
 
+class _Form(NamedTuple):
+    """What of a file is no part of its text, and stays as it was.
+
+    Attributes:
+        mark: The byte order mark, where it begins with one.
+        line_break: Between its lines.
+    """
+
+    mark: str = ""
+    line_break: str = "\n"
+
+    @classmethod
+    def of(cls, content: bytes) -> tuple[_Form, str]:
+        """Of a file, with its text.
+
+        Raises:
+            ValueError: It is not UTF-8.
+        """
+        text = content.decode()
+        mark = "\ufeff" if text.startswith("\ufeff") else ""
+        return cls(mark, "\r\n" if "\r\n" in text else "\n"), text[len(mark) :]
+
+    def encoded(self, text: str) -> bytes:
+        """A text as such a file has it."""
+        return (self.mark + text.replace("\n", self.line_break)).encode()
+
+
 class FileEditor(QDialog):
     """See the module.
 
@@ -55,9 +84,12 @@ class FileEditor(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.resize(920, 640)
         self._context, self._request = context, request
-        self.path: Path | None = Path(request.path).expanduser() if request.path else None
+        self.path: Path | None = Path(os.path.expanduser(request.path)) if request.path else None  # noqa: PTH111
         self._kept = self._seen = ""
+        self._form = _Form()
+        self._on_disk: bytes | None = None
         self._ending = ""
+        self._unchecked = False
         self._task: asyncio.Task[None] | None = None
         self._again = False
         self._idle = QTimer(self)
@@ -128,34 +160,46 @@ class FileEditor(QDialog):
     @property
     def dirty(self) -> bool:
         """Whether the text differs from what is kept."""
-        return self.editor.toPlainText() != self._kept
+        return self.editor.text != self._kept
 
     def _load(self) -> None:
-        if self.path is None or not self.path.exists():
+        if self.path is None:
             return
         try:
-            self._kept = read_file(self.path, links=True, limit=MOST).decode()
+            self._on_disk = read_file(self.path, links=True, limit=MOST)
+            self._form, text = _Form.of(self._on_disk)
+        except FileNotFoundError:
+            return
         except (OSError, ValueError) as error:
-            self._complain(f"{self.path} cannot be read: {error}")
+            reason = (error.strerror if isinstance(error, OSError) else "") or "it is no text in UTF-8"
+            self._complain(f"{self.path} cannot be read: {reason}")
             self.path = None  # what could not be read is not written over
             return
-        self.editor.setPlainText(self._kept)
-        self._seen = self._kept
+        self.editor.setPlainText(text)
+        self._kept = self._seen = self.editor.text
 
     def keep(self) -> None:
         """Save the text, and have the setting name its file."""
         if self.path is None:
             self._on_save_as()
             return
-        written = self.editor.toPlainText()
+        written, before = self.editor.text, self._on_disk
+        self._on_disk = _content(self.path)
+        if self._on_disk not in (None, before):
+            self._complain(
+                f"{self.path} was changed by somebody else meanwhile. Save again to write over that"
+            )
+            return
         try:
+            data = self._form.encoded(written)
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            replace_file(self.path, written.encode(), sync=False)
-        except OSError as error:
-            reason = error.strerror or str(error)
+            # Where a person's own link stands it stays: the file behind it is what they edit.
+            replace_file(self.path.resolve(), data, mode=_mode(self.path), sync=False)
+        except (OSError, ValueError) as error:
+            reason = (error.strerror if isinstance(error, OSError) else "") or "it holds what is no character"
             self._complain(f"{self.path} cannot be written: {reason}. Save it under another name")
             return
-        self._kept = written
+        self._kept, self._on_disk = written, data
         self.trouble.hide()
         self._request.choose(str(self.path))
         self._tell()
@@ -165,12 +209,14 @@ class FileEditor(QDialog):
         """Save under a name; without an ending it gets the usual one."""
         chosen = Path(path)
         self.path = chosen if chosen.suffix or not self._ending else chosen.with_suffix(self._ending)
+        self._on_disk = _content(self.path)  # the dialog has asked whether to write over it
         self.keep()
 
     def _on_save_as(self) -> None:
         dialog = QFileDialog(self, f"Save {self._request.setting.label.lower()}")
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix(self._ending)  # so that it asks about the file that will be written over
         dialog.setDirectory(str(self.path.parent if self.path is not None else Path.cwd()))
         dialog.selectFile(self.path.name if self.path is not None else f"program{self._ending}")
         dialog.fileSelected.connect(self.save_to)
@@ -191,9 +237,9 @@ class FileEditor(QDialog):
         self.save.setEnabled(self.dirty)
 
     def _on_typed(self) -> None:
-        if self.editor.toPlainText() == self._seen:
+        if self.editor.text == self._seen:
             return  # its colours have changed
-        self._seen = self.editor.toPlainText()
+        self._seen = self.editor.text
         self.unsaved.hide()
         self._tell()
         self._idle.start()
@@ -214,7 +260,7 @@ class FileEditor(QDialog):
         self._task = self._context.spawn(self._check(), "Checking a file")
 
     async def _check(self) -> None:
-        request, written = self._request, self.editor.toPlainText()
+        request, written = self._request, self.editor.text
         question: dict[str, Any] = {"name": self.path.name if self.path is not None else "", "text": written}
         if request.actions:
             question["actions"] = list(request.actions)
@@ -222,12 +268,16 @@ class FileEditor(QDialog):
             said = await ask(request.worker, request.setting.module, question)
         except MosaicError as error:
             self.state.setText("")
+            self._unchecked = True
             self._complain(str(error))
         else:
             self._learn(said)
-            if written == self.editor.toPlainText():
+            if self._unchecked:
+                self._unchecked = False
+                self.trouble.hide()
+            if written == self.editor.text:
                 self._show(problems_of(said))
-        if self._again or written != self.editor.toPlainText():
+        if self._again or written != self.editor.text:
             self._again, self._task = False, None
             self._idle.start(0)
 
@@ -271,7 +321,7 @@ class FileEditor(QDialog):
     # -- its end -----------------------------------------------------------------------
 
     def _on_discard(self) -> None:
-        self._kept = self.editor.toPlainText()
+        self._kept = self.editor.text
         self.done(0)
 
     def done(self, a0: int) -> None:
@@ -284,6 +334,22 @@ class FileEditor(QDialog):
         if self._task is not None:
             self._task.cancel()
         super().done(a0)
+
+
+def _content(path: Path) -> bytes | None:
+    """What a file holds; ``None`` where it is not there, or is none that can be edited."""
+    try:
+        return read_file(path, links=True, limit=MOST)
+    except OSError:
+        return None
+
+
+def _mode(path: Path) -> int:
+    """Who may read and write a file; what is usual where it is new."""
+    try:
+        return stat.S_IMODE(path.stat().st_mode)
+    except OSError:
+        return 0o666
 
 
 def problems_of(said: Mapping[str, Any]) -> list[Problem]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtGui import QTextCharFormat
+from PyQt6.QtWidgets import QFileDialog
 
 pytest.importorskip("agentspeak")
 
@@ -167,3 +168,91 @@ def test_the_window_reads_no_program_itself() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
     )
     assert done.stdout.strip() == "[]"
+
+
+@pytest.fixture
+def opened(
+    context: AppContext, bdi: WorkerTypeDefinition, chosen: list[str], qtbot: Any, finish: Any
+) -> Iterator[Callable[[Path], FileEditor]]:
+    """Editors of files."""
+    editors: list[FileEditor] = []
+
+    def opened(file: Path) -> FileEditor:
+        setting = next(s for s in bdi.settings_schema if s.name == "program")
+        editor = FileEditor(context, FileRequest(bdi, setting, str(file), ACTIONS, chosen.append))
+        editor.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
+        editors.append(editor)
+        return editor
+
+    yield opened
+    for editor in editors:
+        if editor.dirty:
+            editor.unsaved.button.click()
+        editor.done(0)
+        editor.deleteLater()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"!go.\r\n+!go <- forward.\r\n", '!go.\n// a\u00a0space, "\u2028"\n'.encode(), "\ufeff!go.\n".encode()],
+    ids=["lines of another system", "spaces that do not break", "byte order mark"],
+)
+def test_what_is_not_typed_over_stays_byte_for_byte(
+    opened: Callable[[Path], FileEditor], content: bytes, tmp_path: Path
+) -> None:
+    file = tmp_path / "mind.asl"
+    file.write_bytes(content)
+    editor = opened(file)
+    assert not editor.dirty
+    editor.editor.appendPlainText("// more")
+    assert editor.dirty
+    editor.keep()
+    assert file.read_bytes().startswith(content.rstrip()) and b"// more" in file.read_bytes()
+    assert file.read_bytes().count(b"\r\n") == file.read_bytes().count(b"\n") * (b"\r" in content)
+
+
+def test_a_file_that_somebody_else_changed_is_not_written_over_unasked(
+    opened: Callable[[Path], FileEditor], tmp_path: Path
+) -> None:
+    file = tmp_path / "mind.asl"
+    file.write_text("!one.")
+    editor = opened(file)
+    editor.editor.setPlainText("!two.")
+    file.write_text("!other.")
+    editor.keep()
+    assert file.read_text() == "!other." and editor.dirty
+    assert "was changed by somebody else" in editor.trouble.text
+    editor.keep()
+    assert file.read_text() == "!two." and not editor.dirty
+
+
+def test_a_link_and_who_may_read_a_file_outlive_its_edit(
+    opened: Callable[[Path], FileEditor], tmp_path: Path
+) -> None:
+    file, link = tmp_path / "kept" / "mind.asl", tmp_path / "mind.asl"
+    file.parent.mkdir()
+    file.write_text("!one.")
+    file.chmod(0o600)
+    link.symlink_to(file)
+    editor = opened(link)
+    editor.editor.setPlainText("!two.")
+    editor.keep()
+    assert link.is_symlink() and file.read_text() == "!two."
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("path", ["~nobody-of-that-name/mind.asl", "x" * 300, "/dev/null/mind.asl"])
+def test_a_path_that_cannot_be_is_told_or_new(opened: Callable[[Path], FileEditor], path: str) -> None:
+    editor = opened(Path(path))
+    assert editor.editor.text == "" and not editor.dirty
+
+
+def test_saving_under_another_name_asks_about_the_file_that_would_be_written_over(
+    opened: Callable[[Path], FileEditor], tmp_path: Path, qtbot: Any
+) -> None:
+    editor = opened(tmp_path / "mind.asl")
+    qtbot.waitUntil(lambda: bool(editor.menu.actions()), timeout=WAIT)
+    editor.save_as.click()
+    dialog = editor.findChild(QFileDialog)
+    assert dialog is not None and dialog.defaultSuffix() == "asl"
+    dialog.reject()
