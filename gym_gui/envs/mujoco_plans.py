@@ -15,6 +15,8 @@ _NEAR: tuple[float, ...] = (1.0, 0.55, 0.1, 1.0)
 _FAR: tuple[float, ...] = (0.95, 0.2, 0.55, 1.0)
 _THICKNESS = 0.008
 """Of the model's own extent."""
+_PLANS, _POINTS = 8, 64
+"""So many are drawn, and of each: a viewer that is given too many marks draws nothing from then on."""
 
 
 def mark(env: Any, plans: Sequence[Plan]) -> None:
@@ -27,10 +29,15 @@ def mark(env: Any, plans: Sequence[Plan]) -> None:
     if env.render_mode != "rgb_array":
         return
     viewer = env.mujoco_renderer._get_viewer("rgb_array")
-    for plan in plans:
+    for plan in plans[:_PLANS]:
         try:
-            points = np.asarray(plan, np.float64)
-        except (ValueError, TypeError, OverflowError):  # a record is what anybody may have written
+            points = np.asarray(plan[:_POINTS], np.float64)
+        except (
+            ValueError,
+            TypeError,
+            OverflowError,
+            LookupError,
+        ):  # a record is what anybody may have written
             continue
         if points.ndim != 2 or points.shape[1] != 3 or not np.isfinite(points).all():
             continue

@@ -52,3 +52,10 @@ def test_where_the_family_draws_no_plans_the_picture_is_as_it_was() -> None:
     environment.adapter.reset(seed=0)
     np.testing.assert_array_equal(pixels(environment, WAY), pixels(environment))
     environment.close()
+
+
+def test_a_record_with_endless_plans_leaves_the_picture_as_it_is(hopper: Environment) -> None:
+    plain = pixels(hopper)
+    assert (pixels(hopper, *[[[i / 50, 0.0, 1.2] for i in range(5000)]] * 50) != plain).any()
+    np.testing.assert_array_equal(pixels(hopper), plain)
+    np.testing.assert_array_equal(pixels(hopper, {"a": 1}), plain)  # type: ignore[arg-type]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,6 +15,8 @@ import pytest
 from gym_gui.analysis import OperatorRun
 from gym_gui.workers.discovery import discover
 from gym_gui.workers.registry import WorkerTypeRegistry
+from mosaic_worker.spaces import Space
+from mosaic_worker.worker import Decision, EpisodeStart, Slot
 from tests.support.commands import ROOT, Mosaic
 from tests.support.fake_model_server import FakeModelServer, Reply, Request
 from tests.support.processes import Offspring
@@ -32,6 +36,7 @@ def graphed(word: str) -> Reply:
 
 
 SAYS = {"loop_worker": looped, "langgraph_worker": graphed}
+CLASSES = {"loop_worker": "LoopWorker", "langgraph_worker": "LangGraphWorker"}
 
 
 def script(name: str) -> Any:
@@ -122,3 +127,31 @@ def test_it_keeps_the_contract(name: str, tmp_path: Path, offspring: Offspring) 
         given = ("--set", "model_id=good", "--set", f"base_url={server.url}")
         checked = mosaic("workers", "check", name, "--env", GRID, *given)
     assert checked.status == 0, checked.out
+
+
+@pytest.mark.parametrize("name", [pytest.param("langgraph_worker", marks=pytest.mark.full), "loop_worker"])
+async def test_slots_of_one_process_ask_their_own_models(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Linked agents share a process, not their settings."""
+    pytest.importorskip("openai" if name == "loop_worker" else "langgraph")
+    monkeypatch.syspath_prepend(EXAMPLES / name)
+    worker = getattr(importlib.import_module(name), CLASSES[name])()
+    calls: list[Any] = []
+    worker.host = SimpleNamespace(record_call=calls.append)
+    space = Space("Discrete", "int64", n=2)
+    with FakeModelServer(script(name)) as server:
+        slots = []
+        for index, model in enumerate(("good", "never")):
+            settings = {"base_url": server.url, "model_id": model, "rounds": index + 1}
+            slots.append(Slot(index, f"agent_{index}", "x-v0", space, space, settings, ("forward", "stay")))
+            worker.load(slots[-1])
+            worker.reset(slots[-1], [EpisodeStart(0, 1, slots[-1].agent_id)])
+        decision = Decision(0, 0, 0, 1, 0, None, 0, "", "a room")
+        good, never = [await worker.decide(slot, decision) for slot in slots]
+        await worker.aclose()
+    assert good.actions == [0]
+    assert "no legal action in 2 replies" in never.reason
+    assert [(call["agent"], call["model"]) for call in calls] == [
+        ("agent_0", "good"), ("agent_1", "never"), ("agent_1", "never"),
+    ]  # fmt: skip

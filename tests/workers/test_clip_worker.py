@@ -136,6 +136,8 @@ def test_without_a_picture_the_answer_is_unusable(clip: Path) -> None:
         ({"caption": "go"}, "has no {action}"),
         ({"captions": {"lefft": "x"}}, "'lefft', which is no action here; there is left"),
         ({"captions": "left"}, "captions is to be an object"),
+        ({"captions": {"left": None}}, "captions: that of 'left' is None, which is no text"),
+        ({"captions": {"left": 3}}, "which is no text"),
     ],
 )
 def test_captions_that_cannot_be_are_refused(clip: Path, settings: dict[str, Any], words: str) -> None:

@@ -87,7 +87,11 @@ def _own(captions: Any) -> Mapping[str, str]:
         return {}
     if not isinstance(captions, Mapping):
         raise LoadError('captions is to be an object such as {"forward": "a free way ahead"}')
-    return {str(word): str(text) for word, text in cast("Mapping[Any, Any]", captions).items()}
+    own = cast("Mapping[Any, Any]", captions)
+    for word, text in own.items():
+        if not isinstance(text, str) or not text.strip():
+            raise LoadError(f"captions: that of {str(word)!r} is {text!r:.40}, which is no text")
+    return {str(word): text for word, text in own.items()}
 
 
 def _require_few(actions: int, error: type[Exception] = LoadError) -> None:

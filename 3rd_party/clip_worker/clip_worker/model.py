@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
@@ -29,6 +29,8 @@ PICTURES: Final = "preprocessor_config.json"
 _TOKENIZERS: Final = (("tokenizer.json",), ("vocab.json", "merges.txt"))
 _AT_ONCE: Final = 64
 """Captions that are embedded together."""
+_KEPT: Final = 10_000
+"""Embedded captions: some 20 MB."""
 
 
 class ModelError(Exception):
@@ -93,7 +95,9 @@ class Clip:
             found = self._model.logit_scale.exp() * seen @ words.T
         return np.round(found.double().numpy(), 2)
 
-    def _embed(self, captions: Iterable[str]) -> None:
+    def _embed(self, captions: Sequence[str]) -> None:
+        if len(self._captions) > _KEPT:  # games whose words change never come to an end with them
+            self._captions.clear()
         new = [each for each in dict.fromkeys(captions) if each not in self._captions]
         for start in range(0, len(new), _AT_ONCE):
             texts = new[start : start + _AT_ONCE]

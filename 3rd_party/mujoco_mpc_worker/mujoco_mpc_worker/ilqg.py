@@ -239,7 +239,11 @@ def _controls_first(x: Array, nu: int) -> Array:
 
 
 def _solved(a: Array, b: Array) -> Array:
-    return np.asarray(np.linalg.solve(a, b), np.float64)
+    """No numbers where ``a`` is singular: more regularisation mends that."""
+    try:
+        return np.asarray(np.linalg.solve(a, b), np.float64)
+    except np.linalg.LinAlgError:
+        return np.full(b.shape, np.nan)
 
 
 def _finite(x: Array) -> Array:

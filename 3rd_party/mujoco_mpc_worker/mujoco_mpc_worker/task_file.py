@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import json
 import math
+import sys
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import Any, NamedTuple, cast
 import mujoco
 import numpy as np
 
+from mosaic_worker.plain_files import read_file
 from mosaic_worker.worker import LoadError
 from mujoco_mpc_worker.rewards import Array, Constants, Flags, Paid, Reward, Steps
 
@@ -206,6 +208,11 @@ class Task:
         if not source.origin:
             return lambda s: s.sensors[..., places]
         less = self._measured(model, source, source.origin)
+        if len(less) != len(places):
+            raise self._wrong(
+                f"{source.where}.from",
+                f"{source.origin} has {len(less)} numbers, and {source.name} {len(places)}",
+            )
         return lambda s: s.sensors[..., places] - s.sensors[..., less]
 
     def _measured(self, model: Any, source: _Source, name: str) -> list[int]:
@@ -222,7 +229,7 @@ class Task:
     def _term(self, table: Mapping[str, Any], where: str) -> _Term:
         self._known(table, _TERM, where)
         norm = table.get("norm", "quadratic")
-        if norm not in _NORMS:
+        if not isinstance(norm, str) or norm not in _NORMS:
             raise self._wrong(f"{where}.norm", f"is {norm!r}; norms are {', '.join(_NORMS)}")
         target = table.get("target", 0.0)
         numbers = cast("list[Any]", target) if isinstance(target, list) else [target]
@@ -235,7 +242,7 @@ class Task:
             self._source(table, where),
             np.array(numbers, np.float64),
             self._number(table, "weight", where, 1.0),
-            str(norm),
+            norm,
             width,
         )
 
@@ -288,14 +295,15 @@ class Task:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    # Comparing keeps NaN, infinity and integers too long for a float out.
+    return (
+        isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
+    )
 
 
 def _read(path: Path) -> Mapping[str, Any]:
     try:
-        if path.stat().st_size > _LARGEST:
-            raise LoadError(f"{path.name} has more than {_LARGEST:,} bytes: this is no file that says a task")
-        text = path.read_text("utf-8")
+        text = read_file(path, links=True, limit=_LARGEST).decode("utf-8-sig")
         table: Any = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
     except OSError as error:
         raise LoadError(f"the task file {path} cannot be read: {error.strerror}") from error

@@ -365,6 +365,7 @@ def test_a_plan_tells_where_it_leads() -> None:
     simulation.close()
 
 
+<<<<<<< Updated upstream
 def slot_of(env: Any, name: str, options: tuple[str, ...] = (), **settings: Any) -> Slot:
     space, number = describe(env.action_space), describe(gym.spaces.Discrete(max(1, len(options))))
     seen = Space("Dict", spaces={"option": number}) if options else space
@@ -430,3 +431,23 @@ def test_what_it_cannot_carry_out_is_refused(
     files = {key: str(tmp_path / value) for key, value in more.items()}
     with pytest.raises(LoadError, match=says):
         MpcWorker().load(slot_of(gym.make("Swimmer-v5").unwrapped, "Swimmer-v5", (option,), **files))
+=======
+def test_controls_that_do_the_same_are_planned_with(tmp_path: Path) -> None:
+    """Of two motors on one joint no equation says which is to push."""
+    model = mujoco.MjModel.from_xml_string(
+        "<mujoco><option timestep='0.02'/><worldbody><body><joint type='slide' axis='1 0 0' name='x'/>"
+        "<geom size='.1' mass='1'/></body></worldbody><actuator>"
+        + "<motor joint='x' gear='1e4' ctrllimited='true' ctrlrange='-5 5'/>" * 2
+        + "</actuator></mujoco>"
+    )
+
+    def near(steps: Steps, _: Any) -> Paid:
+        reward = -1e12 * (steps.qpos[..., 0] - 1) ** 2
+        return Paid(reward, np.zeros(reward.shape, bool))
+
+    simulation, data = Simulation.of(model, near, 2, 1), mujoco.MjData(model)
+    plan = make_planner(simulation, Settings("ilqg", horizon=10, rollouts=200), seed=0)
+    assert np.isfinite(plan.act(0, _state(model, data))).all()
+    assert plan.value > -1e12 * 10
+    simulation.close()
+>>>>>>> Stashed changes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -121,6 +122,8 @@ def test_a_task_without_a_reward_model_is_planned_from_a_file(tmp_path: Path, pl
         ('[[terms]]\nbody_position = "torso"\naxis = "w"', r"terms\[0\].axis: must be x, y or z"),
         ('[[terms]]\nqpos = "rootz"\n[[bounds]]\nqpos = "rootz"', r"bounds\[0\]: needs low, high or both"),
         ("[[terms", "task.toml is neither TOML nor JSON: "),
+        ('[[terms]]\nqpos = "rootz"\nnorm = ["l2"]', r"terms\[0\].norm: is \['l2'\]; norms are linear"),
+        (f'[[terms]]\nqpos = "rootz"\nweight = 1{"0" * 400}', r"terms\[0\].weight: must be a number"),
     ],
 )
 def test_a_key_that_says_nothing_is_named(tmp_path: Path, text: str, says: str) -> None:
@@ -135,6 +138,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
         Task(str(tmp_path / "gone.toml"))
 
 
+<<<<<<< Updated upstream
 def test_the_environments_own_reward_may_count_too(tmp_path: Path) -> None:
     env = env_of("Hopper-v5")
     state, actions = np.array(MuJoCoSimulator(env).state()), np.ones((1, 140, 3))
@@ -151,3 +155,21 @@ def test_the_environments_own_reward_may_count_too(tmp_path: Path) -> None:
         planned(
             env_of("Ant-v5"), written(tmp_path, 'reward = 1\n[[terms]]\nqvel = "hip_1"\n', "nothing.toml")
         )
+=======
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "task.toml")
+    with pytest.raises(LoadError, match="is a named pipe, no regular file"):
+        Task(str(tmp_path / "task.toml"))
+
+
+def test_differences_are_of_things_of_one_size(tmp_path: Path) -> None:
+    sensors = "<sensor><framequat name='turn' objtype='body' objname='ball'/>"
+    sensors += "<framepos name='place' objtype='body' objname='ball'/></sensor>"
+    model = mujoco.MjModel.from_xml_string(
+        "<mujoco><worldbody><body name='ball'><freejoint/><geom size='.1'/></body></worldbody>"
+        f"{sensors}</mujoco>"
+    )
+    task = Task(str(written(tmp_path, '[[terms]]\nsensor = "turn"\nfrom = "place"')))
+    with pytest.raises(LoadError, match=r"terms\[0\].from: place has 3 numbers, and turn 4"):
+        task.reward(model)
+>>>>>>> Stashed changes

@@ -8,18 +8,17 @@ from openai import OpenAIError
 
 from mosaic_worker.calls import recorded_call
 from mosaic_worker.concurrent import AsyncWorker
-from mosaic_worker.worker import Actions, Decision, Invalid, LoadError
+from mosaic_worker.worker import Actions, Decision, Invalid, Slot
 
 
 @tool
-def act(action: str) -> str:
+def act(action: str) -> None:
     """Play a legal action."""
-    return action
 
 
 class State(MessagesState):
     decision: Decision
-    agent: str
+    seat: Slot
     words: dict[str, int]  # legal actions
     calls: list[dict]  # so far, as they are recorded
     action: str
@@ -28,51 +27,53 @@ class State(MessagesState):
 class LangGraphWorker(AsyncWorker):
     inputs = ("text", "messages")  # the observation in words, and what team-mates said
 
+    def __init__(self):
+        self.models, self.seats = {}, {}  # by slot: linked agents share a process
+        graph = StateGraph(State).add_node("ask", self.ask).add_node("read", self.read).add_edge(START, "ask")
+        self.graph = graph.add_edge("ask", "read").add_conditional_edges("read", self.follow).compile()
+
     def load(self, slot):
-        if slot.action_space.kind != "Discrete":
-            raise LoadError("this agent chooses among actions that are counted")
-        self.model_id, self.url, self.rounds = (slot.settings[n] for n in ("model_id", "base_url", "rounds"))
-        key = slot.secrets.get("api_key", "none")
-        model = ChatOpenAI(model=self.model_id, base_url=self.url, api_key=key, timeout=60)
-        self.model, self.seats = model.bind_tools([act]), {}
-        graph = StateGraph(State).add_node("ask", self.ask).add_node("read", self.read)
-        graph.add_edge(START, "ask").add_edge("ask", "read").add_conditional_edges("read", self.follow)
-        self.graph = graph.compile()
-        return f"langgraph:{self.model_id}"
+        name, url = slot.settings["model_id"], slot.settings["base_url"]
+        model = ChatOpenAI(model=name, base_url=url, api_key=slot.secrets.get("api_key", "none"), timeout=60)
+        self.models[slot.index] = model.bind_tools([act])
+        return f"langgraph:{name}"
 
     def reset(self, slot, starts):  # where teams change places, a slot has another seat in each episode
         self.seats.update({(slot.index, start.episode): slot.at(start.agent_id) for start in starts})
 
+    def on_episode_end(self, slot, ends):
+        for end in ends:
+            self.seats.pop((slot.index, end.episode), None)
+
     async def decide(self, slot, decision):
         seat, words = self.seats[slot.index, decision.episode], slot.legal_words(decision)
         told = [decision.text, *decision.messages, decision.reason, f"Legal actions: {', '.join(words)}"]
-        messages = [SystemMessage(seat.briefing), HumanMessage("\n".join(told))]
-        state = {"decision": decision, "agent": seat.agent_id, "words": words, "calls": [], "action": ""}
+        state = {"messages": [SystemMessage(seat.briefing), HumanMessage("\n".join(told))], "calls": []}
         try:
-            state = await self.graph.ainvoke({**state, "messages": messages})
+            state = await self.graph.ainvoke({**state, "decision": decision, "seat": seat, "words": words})
         except OpenAIError as error:
-            return Invalid(f"the model at {self.url} gives no answer: {error}")
+            return Invalid(f"the model at {slot.settings['base_url']} gives no answer: {error}")
         last = state["calls"][-1]
         if not state["action"]:
-            return Invalid(f"no legal action in {self.rounds} replies", last["reply"])
+            return Invalid(f"no legal action in {len(state['calls'])} replies", last["reply"])
         tokens = {name: sum(call["tokens"][name] for call in state["calls"]) for name in last["tokens"]}
         return Actions([words[state["action"]]], extras=[{"tokens": tokens, "call_ref": last["ref"]}])
 
     async def ask(self, state):
-        shown, turn = convert_to_openai_messages(state["messages"]), len(state["calls"])
-        place = self.host, state["agent"], state["decision"]
-        with recorded_call(*place, model=self.model_id, messages=shown, turn=turn) as call:
-            reply = await self.model.ainvoke(state["messages"])
+        seat, shown = state["seat"], convert_to_openai_messages(state["messages"])
+        asked = {"model": seat.settings["model_id"], "messages": shown, "turn": len(state["calls"])}
+        with recorded_call(self.host, seat.agent_id, state["decision"], **asked) as call:
+            reply = await self.models[seat.index].ainvoke(state["messages"])
             call["reply"] = reply.text or str([each["args"] for each in reply.tool_calls])
-            used = reply.usage_metadata
-            call["tokens"] = {"input": used["input_tokens"], "output": used["output_tokens"]}
+            used = reply.usage_metadata or {}  # not every server counts
+            call["tokens"] = {name: used.get(f"{name}_tokens", 0) for name in call["tokens"]}
         return {"messages": [reply], "calls": [*state["calls"], call]}
 
     def read(self, state):
-        wanted = {call["id"]: call["args"].get("action") for call in state["messages"][-1].tool_calls}
+        wanted = {call["id"]: str(call["args"].get("action")) for call in state["messages"][-1].tool_calls}
         action = next((word for word in wanted.values() if word in state["words"]), "")
         answers = [ToolMessage("That is no legal action.", tool_call_id=each) for each in wanted]
         return {"messages": answers or [HumanMessage("Call act.")], "action": action}
 
     def follow(self, state):
-        return END if state["action"] or len(state["calls"]) >= self.rounds else "ask"
+        return END if state["action"] or len(state["calls"]) >= state["seat"].settings["rounds"] else "ask"

@@ -13,14 +13,15 @@ KEPT = 6  # messages of earlier turns that it is shown again
 class LoopWorker(AsyncWorker):
     inputs = ("text", "messages")  # the observation in words, and what team-mates said
 
+    def __init__(self):
+        self.clients, self.chats = {}, {}  # by slot: linked agents share a process
+
     def load(self, slot):
         if slot.action_space.kind != "Discrete":
             raise LoadError("this agent chooses among actions that are counted")
-        settings = slot.settings
-        self.model, self.url, self.rounds = settings["model_id"], settings["base_url"], settings["rounds"]
-        self.client = AsyncOpenAI(base_url=self.url, api_key=slot.secrets.get("api_key", "none"), timeout=60)
-        self.chats = {}
-        return f"loop:{self.model}"
+        url, key = slot.settings["base_url"], slot.secrets.get("api_key", "none")
+        self.clients[slot.index] = AsyncOpenAI(base_url=url, api_key=key, timeout=60)
+        return f"loop:{slot.settings['model_id']}"
 
     def reset(self, slot, starts):
         for start in starts:
@@ -33,19 +34,17 @@ class LoopWorker(AsyncWorker):
             self.chats.pop((slot.index, end.episode), None)
 
     async def decide(self, slot, decision):
-        words = slot.legal_words(decision)
+        words, model, rounds = slot.legal_words(decision), slot.settings["model_id"], slot.settings["rounds"]
         agent, chat = self.chats[slot.index, decision.episode]
         del chat[1:-KEPT]
         chat.append({"role": "user", "content": told(decision, words)})
         tokens = {"input": 0, "output": 0}
-        for turn in range(self.rounds):
+        for turn in range(rounds):
             try:
-                with recorded_call(
-                    self.host, agent, decision, model=self.model, messages=chat, turn=turn
-                ) as call:
-                    await self.ask(chat, call)
+                with recorded_call(self.host, agent, decision, model=model, messages=chat, turn=turn) as call:
+                    await self.ask(self.clients[slot.index], chat, call)
             except OpenAIError as error:
-                return Invalid(f"the model at {self.url} gives no answer: {error}")
+                return Invalid(f"the model at {slot.settings['base_url']} gives no answer: {error}")
             tokens = {name: tokens[name] + call["tokens"][name] for name in tokens}
             chat.append({"role": "assistant", "content": call["reply"]})
             parts = (line.partition(":") for line in call["reply"].splitlines())
@@ -55,15 +54,17 @@ class LoopWorker(AsyncWorker):
                 extras = {"tokens": tokens, "call_ref": call["ref"], **said}
                 return Actions([words[lines["ACTION"]]], extras=[extras])
             chat.append({"role": "user", "content": f"No legal action. Legal are: {', '.join(words)}"})
-        return Invalid(f"no legal action in {self.rounds} replies", chat[-2]["content"])
+        return Invalid(f"no legal action in {rounds} replies", chat[-2]["content"])
 
-    async def ask(self, chat, call):
-        reply = await self.client.chat.completions.create(model=self.model, messages=chat, max_tokens=300)
-        call["tokens"] = {"input": reply.usage.prompt_tokens, "output": reply.usage.completion_tokens}
+    async def ask(self, client, chat, call):
+        reply = await client.chat.completions.create(model=call["model"], messages=chat, max_tokens=300)
+        if reply.usage:  # not every server counts
+            call["tokens"] = {"input": reply.usage.prompt_tokens, "output": reply.usage.completion_tokens}
         call["reply"] = reply.choices[0].message.content or ""
 
     async def aclose(self):
-        await self.client.close()
+        for client in self.clients.values():
+            await client.close()
 
 
 def told(decision, words):
