@@ -28,6 +28,8 @@ os.fsync = lambda _file: None
 # Garbage is collected between two tests, in this thread: Qt objects of a test before must not be deleted in
 # another thread, which ends the process now and then.
 gc.disable()
+# Networks of tests are small: a second thread costs more than it does, and takes the core of another test.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ["MOSAIC_CONFIG_DIR"] = str(Path(tempfile.gettempdir()) / f"mosaic-tests-{os.getpid()}" / "config")
 
 _THIRD_PARTY = Path(__file__).resolve().parent / "3rd_party"

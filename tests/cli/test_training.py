@@ -26,6 +26,7 @@ def searching(mosaic: Mosaic) -> Mosaic:
     return mosaic
 
 
+@pytest.mark.usefixtures("sessions_here")
 def test_a_trained_policy_plays_as_it_is_told(mosaic: Mosaic) -> None:
     done = mosaic("train", "--env", "CartPole-v1", "--algo", "PPO", "--out", "policy", *SHORT)
     assert done.status == 0, done.err

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from tests.support.commands import ROOT
+
 _WINDOW = "opens the window; its own tests are in tests/ui"
 _DOWNLOADS = "downloads packages; its own tests are in tests/packaging and tests/cli"
 _SERVER = "a program that is not part of this"
@@ -120,6 +122,21 @@ ONLY_IN_FULL: Final[Mapping[str, frozenset[str]]] = {
     "docs/command_line.md": frozenset({"mosaic train --env CartPole-v1 --steps 30000 --out pole"}),
 }
 """By page, the commands that only the long tests run."""
+
+_QUICKSTART: Final = f"mosaic run {ROOT / 'docs/examples/quickstart.py'}"
+_TRAINED: Final = ROOT / "docs/examples/checkpoints/ppo_cartpole"
+
+SHORTER: Final[Mapping[str, Mapping[str, str]]] = {
+    "README.md": {"./scripts/run.sh --headless": f"{_QUICKSTART} --episodes 2"},
+    "docs/getting_started.md": {
+        "mosaic run mixed.py": "mosaic run mixed.py --episodes 2",
+        "mosaic train --env CartPole-v1 --total-steps 40000": (
+            f"cp -r {_TRAINED} runs/ppo_CartPole-v1_seed1"  # that it trains, tests/cli show
+        ),
+        "mosaic run trained.py": "mosaic run trained.py --episodes 2",
+    },
+}
+"""By page and command, what all but the long tests run instead; what it prints is not compared."""
 
 NEEDS_TRAINED: Final = frozenset({"docs/command_line.md", "3rd_party/sb3_worker/README.md"})
 """Pages whose commands train policies or play trained ones: not to be followed without PyTorch."""

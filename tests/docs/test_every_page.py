@@ -11,7 +11,7 @@ from typing import Final
 
 import pytest
 
-from tests.docs.not_run import NEEDS_TRAINED, NOT_RUN, ONLY_IN_FULL, not_run
+from tests.docs.not_run import NEEDS_TRAINED, NOT_RUN, ONLY_IN_FULL, SHORTER, not_run
 from tests.docs.pages import Reader, blocks, commands, hidden_commands
 from tests.support.commands import ROOT
 from tests.support.trained import needs_a_trained_policy
@@ -73,7 +73,7 @@ def test_what_it_shows_happens(reader: Callable[..., Reader], page: str) -> None
 @needs_a_trained_policy
 @pytest.mark.parametrize("page", ONLY_IN_FULL)
 def test_what_it_shows_happens_to_the_end(reader: Callable[..., Reader], page: str) -> None:
-    _follow(reader(page, full=True), page)
+    _follow(reader(page), page)
 
 
 def test_pages_that_are_followed_alone_are_pages() -> None:
@@ -85,9 +85,9 @@ def test_commands_stand_in_blocks_of_a_shell() -> None:
     assert not {page: found for page, found in hidden.items() if found}
 
 
-@pytest.mark.parametrize("page", sorted({*NOT_RUN, *ONLY_IN_FULL}))
+@pytest.mark.parametrize("page", sorted({*NOT_RUN, *ONLY_IN_FULL, *SHORTER}))
 def test_what_is_left_out_is_shown(page: str) -> None:
-    left_out = {*not_run(page), *ONLY_IN_FULL.get(page, ())}
+    left_out = {*not_run(page), *ONLY_IN_FULL.get(page, ()), *SHORTER.get(page, ())}
     assert left_out <= _shown(page), f"no longer on {page}: {sorted(left_out - _shown(page))}"
 
 

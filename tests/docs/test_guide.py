@@ -1,14 +1,10 @@
-"""The guide to the window names what the window has: its controls, every shortcut, every setting."""
+"""The guide to the window names what the window has: its controls, every setting (shortcuts: tests/ui)."""
 
 from __future__ import annotations
 
 import ast
-import json
-import os
 import re
 import runpy
-import subprocess
-import sys
 import tomllib
 from functools import cache
 from pathlib import Path
@@ -30,31 +26,6 @@ _PICTURE = re.compile(r"images/([\w-]+)\.png")
 _ROW = re.compile(r"^\| (.+?) \| (.*?) \|(?: (.*?) \|)?$", re.MULTILINE)
 _LEAST = 5
 """Letters of a text with gaps below which it would fit anything."""
-
-_LIST_COMMANDS = """
-import json, sys
-from PyQt6.QtGui import QKeySequence
-from gym_gui.ui.app import create_window, end
-app, window = create_window(["mosaic"])
-found = {}
-async def look():
-    try:
-        for name in list(window._places):
-            window.go(name)
-            registry = window.context.commands
-            for command in registry.all():
-                keys = QKeySequence(registry.shortcut(command)).toString()
-                if keys:
-                    own = command.id.partition(".")[0] in ("file", "go", "view", "help")
-                    found.setdefault("everywhere" if own else name, {})[keys] = command.title
-    finally:
-        window.close()
-window.show()
-window.context.spawn(look(), "Listing the commands")
-app.exec()
-end(window)
-print(json.dumps(found))
-"""
 
 
 @cache
@@ -94,33 +65,6 @@ def test_what_is_bold_stands_in_the_window(page: Path) -> None:
 
 def test_the_check_of_names_can_fail() -> None:
     assert _is_said("Step all") and not _is_said("Walk everybody")
-
-
-def _told(heading: str) -> dict[str, str]:
-    """Keys and command of a table of shortcuts."""
-    section = SETTINGS.partition("## Shortcuts")[2].partition(f"| {heading} | |\n")[2].partition("\n\n")[0]
-    return {keys: title for keys, title, _ in _ROW.findall(section) if keys != "---"}
-
-
-def test_shortcuts_are_those_of_the_window(tmp_path: Path) -> None:
-    environment = {
-        **os.environ,
-        "QT_QPA_PLATFORM": "offscreen",
-        **{f"MOSAIC_{name}_DIR": str(tmp_path / name.lower()) for name in ("DATA", "CACHE", "RUNS")},
-    }
-    done = subprocess.run(
-        [sys.executable, "-c", _LIST_COMMANDS],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=90,
-        check=True,
-    )
-    found: dict[str, dict[str, str]] = json.loads(done.stdout)
-    # Desktops differ in this one; the window asks Qt.
-    found["agents"] = {"Ctrl+Shift+Z" if k == "Ctrl+Y" else k: v for k, v in found["agents"].items()}
-    names = {"everywhere": "everywhere", **{n: n.capitalize() for n in found if n != "everywhere"}}
-    assert {name: _told(heading) for name, heading in names.items()} == found
 
 
 def test_settings_are_those_of_the_window() -> None:

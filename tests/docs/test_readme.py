@@ -5,13 +5,16 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable
 
+import pytest
+
 from tests.docs.pages import Reader, blocks
 from tests.support.commands import ROOT
 
 README = ROOT / "README.md"
 
 
-def test_readme(reader: Callable[[str], Reader]) -> None:
+@pytest.mark.parametrize("_how", ["short", pytest.param("full", marks=pytest.mark.full)])
+def test_readme(reader: Callable[[str], Reader], _how: str) -> None:
     following = reader("README.md")
     following.follow()
     assert following.counted == {"files": 1, "commands": 4, "python": 1}

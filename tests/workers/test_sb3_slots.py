@@ -21,7 +21,7 @@ operators:
     task: CartPole-v1
     workers:
       agent_0: {type: rl, worker_id: sb3_worker, settings: {checkpoint: "library:pole"}}
-execution: {num_episodes: 3, seeds: 11}
+execution: {num_episodes: 3, seeds: 11, processes: 1}
 """
 
 

@@ -44,7 +44,7 @@ def experiment(folder: Path, *, episodes: int = 3, count: int = 2, **operator: A
     one = {"id": "a", "name": "Anna", "task": "CartPole-v1", "workers": RANDOM, **operator}
     two = {"id": "b", "name": "Bert", "task": "CartPole-v1", "workers": {"agent": {"type": "passive"}}}
     path = folder / "experiment.json"
-    execution = {"num_episodes": episodes, "seeds": 7, "concurrency": 2}
+    execution = {"num_episodes": episodes, "seeds": 7, "concurrency": 2, "processes": 1}
     path.write_text(json.dumps({"operators": [one, two][:count], "execution": execution}))
     return path
 

@@ -215,7 +215,7 @@ def test_details_reach_the_running_session(window: MainWindow, qtbot: Any):
 def test_plots_come_with_a_click_fill_and_are_remembered(window: MainWindow, qtbot: Any):
     window.context.go("operators", operators=[baseline("a"), baseline("b", "cycle")], seed=3, run=True)
     page = page_of(window)
-    page.deck.set_pace(None, lock_step=False)
+    page.deck.set_pace(60.0, lock_step=False)  # some episodes, not all that the processor can play
     plots = page.manual.plots
     assert not plots.isVisible() and not page.controls.plots.isChecked()
     qtbot.waitUntil(lambda: all(o.player.tally.episodes > 1 for o in page.deck.operators), timeout=WAIT)

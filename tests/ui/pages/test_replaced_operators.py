@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,8 @@ from tests.ui.conftest import PATIENCE_MS
 
 WAIT = PATIENCE_MS
 LEFT = Qt.MouseButton.LeftButton
+PACE = 60.0
+"""Steps a second: some episodes while others come, and not thousands, each of which is read again."""
 
 pytestmark = pytest.mark.usefixtures("looks_here")
 
@@ -88,7 +91,7 @@ def page(window: MainWindow) -> OperatorsTab:
     window.context.go("operators")
     page = window.findChild(OperatorsTab)
     assert page is not None
-    page.deck.set_pace(None, lock_step=False)
+    page.deck.set_pace(PACE, lock_step=False)
     return page
 
 
@@ -126,6 +129,7 @@ def test_home_cards_one_after_the_other(
     caplog: pytest.LogCaptureFixture,
 ):
     """Over real session processes."""
+    page.deck.set_pace(None, lock_step=False)
     click_card(window, "duel", qtbot)
     qtbot.waitUntil(lambda: witness.of("random") > 1, timeout=WAIT)
     before = processes(page)
@@ -176,7 +180,7 @@ def watch(window: MainWindow, page: OperatorsTab, qtbot: Any) -> str:
     (place,) = bundled_policies()
     policy = place / "ppo_cartpole"
     operator = operator_of(policy, worker_id="cleanrl_worker", env_id="CartPole-v1", title="PPO")
-    use_policy(window.context, "operators", operator)
+    use_policy(window.context, "operators", replace(operator, max_steps=4))
     return "ppo"
 
 
@@ -239,6 +243,8 @@ def test_whoever_comes_in_their_place_is_on_record(
     window.context.go("operators", operators=[baseline("a"), baseline("b", "cycle")], seed=9, run=True)
     qtbot.waitUntil(lambda: witness.of("a") > 1 and witness.of("b") > 1, timeout=WAIT)
     who = way(window, page, qtbot)
+    if way is card:  # episodes of hundreds of steps
+        page.deck.set_pace(None, lock_step=False)
     if not page.deck.running:
         qtbot.mouseClick(page.controls.run, LEFT)
     already = witness.of(who)

@@ -25,6 +25,8 @@ from tests.ui.results.conftest import played_run, run
 
 __all__ = ["played_run", "run"]
 
+pytestmark = pytest.mark.usefixtures("analyses_here")
+
 LONG = 40_000
 
 
@@ -165,6 +167,7 @@ def the_table_fills_its_width_and_badges_stay_by_the_names(
     assert min(figures) >= 0
 
 
+@pytest.mark.usefixtures("replays_here")
 def test_a_bar_replays_both(opened_run: ResultsPage, qtbot: QtBot, run: Path, tmp_path: Path) -> None:
     """And what is replayed is exported; another episode is asked for from elsewhere."""
     plot = opened_run.comparison.paired

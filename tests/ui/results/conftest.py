@@ -11,6 +11,9 @@ import pytest
 from gym_gui.core.config import OperatorConfig
 from gym_gui.services.store import Store
 from tests.support.engine import player, record_run
+from tests.support.no_processes import replays_here
+
+__all__ = ["replays_here"]
 
 
 @pytest.fixture(scope="session")

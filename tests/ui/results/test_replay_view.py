@@ -44,6 +44,7 @@ def marked(view: ReplayView) -> list[int]:
     return [r for r in range(model.rowCount()) if model.data(model.index(r, 0), CURRENT_ROLE)]
 
 
+@pytest.mark.usefixtures("replays_here")
 def test_keys_go_through_the_episode(view: ReplayView, qtbot: QtBot, run: Path) -> None:
     open_replay(view, qtbot, run, "poor", 1)
     length = load_episode(open_run(run), "poor", 1).episode.length
@@ -61,6 +62,7 @@ def test_keys_go_through_the_episode(view: ReplayView, qtbot: QtBot, run: Path) 
     assert transport.position == 0 and marked(view) == []
 
 
+@pytest.mark.usefixtures("replays_here")
 def test_it_has_the_keyboard_where_it_is_seen_and_nowhere_else(
     window: MainWindow, qtbot: QtBot, run: Path
 ) -> None:
@@ -75,6 +77,7 @@ def test_it_has_the_keyboard_where_it_is_seen_and_nowhere_else(
     assert window.focusWidget() is view
 
 
+@pytest.mark.usefixtures("replays_here")
 def test_the_picture_is_that_of_the_position(view: ReplayView, qtbot: QtBot, run: Path) -> None:
     open_replay(view, qtbot, run, "good", 0)
     player = view.current
@@ -91,6 +94,7 @@ def test_the_picture_is_that_of_the_position(view: ReplayView, qtbot: QtBot, run
         assert np.array_equal(shown[:, :, 2::-1], picture)
 
 
+@pytest.mark.usefixtures("replays_here")
 def test_space_plays_to_the_end_and_again_from_the_start(view: ReplayView, qtbot: QtBot, run: Path) -> None:
     open_replay(view, qtbot, run, "poor", 0)
     transport = view.transport
@@ -105,6 +109,7 @@ def test_space_plays_to_the_end_and_again_from_the_start(view: ReplayView, qtbot
     assert not transport.playing
 
 
+@pytest.mark.usefixtures("replays_here")
 def test_the_bar_and_the_table_are_clicked(view: ReplayView, qtbot: QtBot, run: Path) -> None:
     open_replay(view, qtbot, run, "poor", 0)
     scrub = view.transport.scrub
@@ -118,6 +123,7 @@ def test_the_bar_and_the_table_are_clicked(view: ReplayView, qtbot: QtBot, run: 
     assert view.transport.position == 3 and marked(view) == [2]
 
 
+@pytest.mark.usefixtures("replays_here")
 def test_two_of_one_seed_side_by_side(view: ReplayView, qtbot: QtBot, run: Path) -> None:
     open_replay(view, qtbot, run, "good", 1, "poor")
     first, second = (p.recorded.episode for p in view.players)
@@ -136,6 +142,7 @@ def test_two_of_one_seed_side_by_side(view: ReplayView, qtbot: QtBot, run: Path)
     assert not view.stages[1].isVisible()
 
 
+@pytest.mark.usefixtures("replays_here")
 def test_boards_are_drawn(view: ReplayView, qtbot: QtBot, run: Path) -> None:
     open_replay(view, qtbot, run, "four", 0)
     view.transport.to_last()
@@ -143,12 +150,14 @@ def test_boards_are_drawn(view: ReplayView, qtbot: QtBot, run: Path) -> None:
     assert not any(item.reason == "" for item in view.beside.items if item.value), "another environment"
 
 
+@pytest.mark.usefixtures("replays_here")
 def test_an_episode_that_is_not_there(view: ReplayView, qtbot: QtBot, run: Path) -> None:
     view.show_episode(run, "poor", 77)
     qtbot.waitUntil(view.trouble.isVisible, timeout=LONG)
     assert "Episodes 0 to 2" in view.trouble.text
 
 
+@pytest.mark.usefixtures("replays_here")
 def test_a_replay_that_departs_says_so(view: ReplayView, qtbot: QtBot, run: Path) -> None:
     steps = run / "operators" / "poor" / "steps.jsonl"
     text = steps.read_text()

@@ -54,7 +54,7 @@ def drop(library: PoliciesView, path: Path) -> None:
 
 
 def test_what_comes_with_mosaic_is_there(library: PoliciesView, window: MainWindow, qtbot: QtBot) -> None:
-    """It is described, found, seated, measured."""
+    """It is described, found, seated."""
     select(library, BUNDLED)
     texts = {name: value.text() for name, value in library.facts.values.items()}
     assert (texts["Algorithm"], texts["Environment"], texts["Worker"]) == (
@@ -69,7 +69,6 @@ def test_what_comes_with_mosaic_is_there(library: PoliciesView, window: MainWind
     library.search.clear()
     assert library.count.text() == "1 policy"
     it_goes_to_a_slot(library, window, qtbot)
-    its_score_is_measured(library, qtbot)
 
 
 def it_goes_to_a_slot(library: PoliciesView, window: MainWindow, qtbot: QtBot) -> None:
@@ -84,7 +83,8 @@ def it_goes_to_a_slot(library: PoliciesView, window: MainWindow, qtbot: QtBot) -
     assert (player.worker_id, player.settings["checkpoint"]) == ("cleanrl_worker", str(policy.file.path))
 
 
-def its_score_is_measured(library: PoliciesView, qtbot: QtBot) -> None:
+@pytest.mark.full
+def test_its_score_is_measured(library: PoliciesView, qtbot: QtBot) -> None:
     select(library, BUNDLED)
     assert library.facts.values["Score"].text() == "not measured"
     library.facts.measure.click()
