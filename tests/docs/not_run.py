@@ -34,15 +34,10 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
     "docs/bdi.md": {
         "apt-get install openjdk-17-jdk-headless": _MACHINE,
         "mosaic workers install jason_worker": _DOWNLOADS,
-<<<<<<< Updated upstream
         "mosaic workers check jason_worker --env MiniGrid-Empty-5x5-v0"
         " --set program=docs/examples/bdi/empty.asl": (
             "needs its interpreter; its own tests are in tests/workers"
         ),
-=======
-        "mosaic workers check jason_worker --env MiniGrid-Empty-5x5-v0 "
-        "--set program=docs/examples/bdi/empty.asl": "needs its interpreter; tested in tests/workers",
->>>>>>> Stashed changes
     },
     "docs/doorkey.md": {
         "mosaic run docs/examples/doorkey/doorkey.yaml": "plays for minutes; its own tests are in tests/cli",

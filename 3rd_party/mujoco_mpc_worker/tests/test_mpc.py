@@ -365,7 +365,6 @@ def test_a_plan_tells_where_it_leads() -> None:
     simulation.close()
 
 
-<<<<<<< Updated upstream
 def slot_of(env: Any, name: str, options: tuple[str, ...] = (), **settings: Any) -> Slot:
     space, number = describe(env.action_space), describe(gym.spaces.Discrete(max(1, len(options))))
     seen = Space("Dict", spaces={"option": number}) if options else space
@@ -431,7 +430,8 @@ def test_what_it_cannot_carry_out_is_refused(
     files = {key: str(tmp_path / value) for key, value in more.items()}
     with pytest.raises(LoadError, match=says):
         MpcWorker().load(slot_of(gym.make("Swimmer-v5").unwrapped, "Swimmer-v5", (option,), **files))
-=======
+
+
 def test_controls_that_do_the_same_are_planned_with(tmp_path: Path) -> None:
     """Of two motors on one joint no equation says which is to push."""
     model = mujoco.MjModel.from_xml_string(
@@ -450,4 +450,3 @@ def test_controls_that_do_the_same_are_planned_with(tmp_path: Path) -> None:
     assert np.isfinite(plan.act(0, _state(model, data))).all()
     assert plan.value > -1e12 * 10
     simulation.close()
->>>>>>> Stashed changes

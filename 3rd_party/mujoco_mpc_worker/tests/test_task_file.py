@@ -138,7 +138,6 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
         Task(str(tmp_path / "gone.toml"))
 
 
-<<<<<<< Updated upstream
 def test_the_environments_own_reward_may_count_too(tmp_path: Path) -> None:
     env = env_of("Hopper-v5")
     state, actions = np.array(MuJoCoSimulator(env).state()), np.ones((1, 140, 3))
@@ -155,7 +154,8 @@ def test_the_environments_own_reward_may_count_too(tmp_path: Path) -> None:
         planned(
             env_of("Ant-v5"), written(tmp_path, 'reward = 1\n[[terms]]\nqvel = "hip_1"\n', "nothing.toml")
         )
-=======
+
+
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "task.toml")
     with pytest.raises(LoadError, match="is a named pipe, no regular file"):
@@ -172,4 +172,3 @@ def test_differences_are_of_things_of_one_size(tmp_path: Path) -> None:
     task = Task(str(written(tmp_path, '[[terms]]\nsensor = "turn"\nfrom = "place"')))
     with pytest.raises(LoadError, match=r"terms\[0\].from: place has 3 numbers, and turn 4"):
         task.reward(model)
->>>>>>> Stashed changes
