@@ -41,6 +41,8 @@ _.integrator, _.objname, _.objtype  # MuJoCo
 _.on_end, _.on_start, _.pix_fmt, _.thread_count, _._update_rewards  # numba, PyAV, Shimmy
 _.force_recompile, _.nb_objects, _.nb_rooms  # TextWorld
 _.model_config  # pydantic
+_.handle_iq, _._http_server, _.setup, _.setup_query_local_ip  # SPADE, pyjabber
+_.tempdir  # tempfile
 _.integrator, _.objname, _.objtype  # MuJoCo
 
 # -- fields that are handed on all together: settings, rows of files, tokens of colours

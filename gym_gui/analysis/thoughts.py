@@ -30,6 +30,7 @@ class Thought:
         plan: The plan that acted, with its line.
         failed: Goals that failed and why.
         printed: What it printed.
+        heard: What has come to it past the session (over XMPP), with the step at which it was sent.
     """
 
     added: tuple[str, ...] = ()
@@ -38,6 +39,7 @@ class Thought:
     plan: str = ""
     failed: tuple[str, ...] = ()
     printed: tuple[str, ...] = ()
+    heard: tuple[str, ...] = ()
 
     @property
     def intention(self) -> str:
@@ -59,6 +61,7 @@ class Thought:
             ("Plan", self.plan),
             (FAILED, "\n".join(self.failed)),
             ("Printed", "\n".join(self.printed)),
+            ("Heard over XMPP", "\n".join(self.heard)),
             ("Believes now", "\n".join(self.added)),
             ("Believes no longer", "\n".join(self.removed)),
         )
@@ -85,4 +88,5 @@ def thought_of(given: Any) -> Thought | None:
         plan=text(said.get("plan")) or "",
         failed=listed("failed"),
         printed=listed("printed"),
+        heard=listed("heard"),
     )

@@ -274,6 +274,8 @@ def _thought(turn: Turn, thought: Thought) -> Iterator[str]:
         yield f'<p class="bad">Failed: {safe(failed)}</p>'
     if thought.printed:
         yield _pre("\n".join(thought.printed), "reply")
+    for heard in thought.heard:
+        yield f'<p class="muted">Heard over XMPP: {safe(heard)}</p>'
     changes = [*(f"+ {b}" for b in thought.added), *(f"\N{MINUS SIGN} {b}" for b in thought.removed)]
     if changes:
         yield _details(thought.changes, _pre("\n".join(changes)))

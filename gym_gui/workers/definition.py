@@ -42,6 +42,7 @@ class LaunchSpec:
         env: Variables added to the process's environment.
         inherits: Variables of the person's that it gets besides the usual ones.
         heartbeat_s: Seconds of silence after which the worker counts as hung.
+        session_secret: Its slots get a secret that such workers of a session share.
         python_path: Folders that make its package importable.
     """
 
@@ -51,6 +52,7 @@ class LaunchSpec:
     env: Mapping[str, str] = field(default_factory=dict[str, str])
     inherits: tuple[str, ...] = ()
     heartbeat_s: float | None = None
+    session_secret: bool = False
     python_path: tuple[Path, ...] = ()
 
 

@@ -237,6 +237,7 @@ def _launch(launch: dict[str, Any], folder: Path, package: str, workers: tuple[s
         env=launch.get("env", {}),
         inherits=tuple(launch.get("inherits", ())),
         heartbeat_s=launch.get("heartbeat_s"),
+        session_secret=launch.get("session_secret", False),
         python_path=tuple(dict.fromkeys(path for each in packages for path in _python_path(*each))),
     )
 

@@ -166,6 +166,11 @@ SECTIONS: Mapping[str, Mapping[str, Key]] = {
             names, "Variables of the person's environment that it gets besides the usual ones; no secrets."
         ),
         "heartbeat_s": Key(positive, "Seconds of silence after which it counts as hung."),
+        "session_secret": Key(
+            boolean,
+            "Its slots get a secret, `session`, that all such workers of a session on this machine share: "
+            "for those that talk with each other by themselves.",
+        ),
     },
     "train": {
         "entry": Key(matching(MODULE_PATTERN, '"package.module"'), "Module run with `python -m` to train."),

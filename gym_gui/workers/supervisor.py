@@ -6,9 +6,10 @@ import asyncio
 import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from secrets import token_urlsafe
+from typing import Any, Final
 
 import orjson
 
@@ -29,6 +30,9 @@ from mosaic_worker.preprocessing import Pipeline
 
 MAX_RESTARTS = 5
 """How often a worker that ended by itself is started again while it plays no episode to its end."""
+
+SESSION_SECRET: Final = "session"
+"""Its name among the secrets of a slot."""
 
 
 @dataclass(frozen=True)
@@ -243,6 +247,7 @@ class Supervisor:
     def __init__(self, operator: str, events: SessionEvents) -> None:
         self._operator, self._events = operator, events
         self._posts: list[_WorkerGroup] = []
+        self._secret = token_urlsafe(24)
 
     async def start_worker(
         self, definition: WorkerTypeDefinition, requests: Sequence[SlotRequest], sink: Sink
@@ -256,6 +261,7 @@ class Supervisor:
             WorkerLaunchError: The process could not be started.
             SlotRefusedError: It cannot play a slot.
         """
+        requests = [self._with_secret(definition, request) for request in requests]
         post = _WorkerGroup(self._maker(definition, requests), requests, self._events)
         self._posts.append(post)
         try:
@@ -279,6 +285,12 @@ class Supervisor:
             for i, r in enumerate(requests)
         ]
         return list(zip(post.slots, post.policies, strict=True))
+
+    def _with_secret(self, definition: WorkerTypeDefinition, request: SlotRequest) -> SlotRequest:
+        """What workers of this session know each other by; it does not leave the machine."""
+        if not definition.launch.session_secret or remote_address(request.settings, request.secrets):
+            return request
+        return replace(request, secrets={**request.secrets, SESSION_SECRET: self._secret})
 
     def _maker(
         self, definition: WorkerTypeDefinition, requests: Sequence[SlotRequest]

@@ -402,7 +402,10 @@ def thinking(episode: Mapping[str, Any]) -> list[dict[str, Any]]:
             "plan": "line 4: +!a",
         },
         {"removed": ["free(1, 0)"], "goals": ["solve"], "plan": "line 9: +!solve", "printed": ["I turn"]},
-        {"failed": ["solve: no applicable plan for +!solve/0"]},
+        {
+            "failed": ["solve: no applicable plan for +!solve/0"],
+            "heard": ["green_2: tell on(<b>), sent at step 1"],
+        },
     ]
     rows = steps(episode)
     for row in rows:
@@ -441,6 +444,7 @@ def test_what_programs_thought_is_in_the_transcript_beside_the_calls_of_models(
     assert thoughts[0].thought is not None and thoughts[0].thought.goals == ("solve", "approach(2, -1)")
     assert [t.step for t in found.turns(0, words="DOOR(yellow")] == [0]
     assert [t.step for t in found.turns(1, "green_0", failed=True)] == [2]
+    assert [t.step for t in found.turns(0, words="on(<b>)")] == [2]
     # Calls stand beside what was played as they do without programs.
     assert [t.source for t in found.turns(0, "green_1")] == ["policy", "", "random_legal", "", "retry"]
 
@@ -456,6 +460,7 @@ def test_the_page_shows_intention_plan_beliefs_and_failed_goals_of_programs(
     assert "solve \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} approach(2, -1) line 4: +!a" in words
     assert "+2 beliefs" in words and "\N{MINUS SIGN} free(1, 0)" in words and "I turn" in words
     assert "Failed: solve: no applicable plan" in words
+    assert "Heard over XMPP: green_2: tell on(<b>), sent at step 1" in words
     assert "No action was chosen: the no-op was played instead" in words
     assert "price" not in words and "tokens" not in words
     assert not {tag for tag, _ in page.found} & {"script", "img"}

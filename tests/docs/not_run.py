@@ -38,6 +38,9 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
         " --set program=docs/examples/bdi/empty.asl": (
             "needs its interpreter; its own tests are in tests/workers"
         ),
+        "mosaic workers install spade_worker": _DOWNLOADS,
+        "mosaic workers check spade_worker --env MiniGrid-Empty-5x5-v0 "
+        "--set program=docs/examples/bdi/empty.asl": ("needs SPADE; its own tests are in tests/workers"),
     },
     "docs/doorkey.md": {
         "mosaic run docs/examples/doorkey/doorkey.yaml": "plays for minutes; its own tests are in tests/cli",

@@ -15,8 +15,8 @@ from gym_gui.controllers.resolved_operator import resolve_operator
 from gym_gui.controllers.session_interface import SessionSettings
 from tests.controllers.test_session_workers import operator
 from tests.support.engine import plans
-from tests.support.jason import Talk
 from tests.support.session_log import SessionLog
+from tests.support.talk import Talk
 from tests.support.waiting import in_time
 from tests.workers.test_bdi_worker import EXAMPLES, played, slot
 

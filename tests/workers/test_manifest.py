@@ -31,6 +31,7 @@ python = "venv"
 env = {DICE = "6"}
 inherits = ["WANDB_MODE"]
 heartbeat_s = 2.5
+session_secret = true
 [train]
 entry = "dice_worker.train"
 algorithms = ["ppo"]
@@ -94,7 +95,7 @@ def test_every_key_arrives(tmp_path: Path):
     assert (d.module_path, d.entry_point) == ("dice_worker", "dice_worker.main:Dice")
     assert d.launch.python == tmp_path / "venv/bin/python"
     assert d.launch.python_path == (tmp_path,)
-    assert (dict(d.launch.env), d.launch.heartbeat_s) == ({"DICE": "6"}, 2.5)
+    assert (dict(d.launch.env), d.launch.heartbeat_s, d.launch.session_secret) == ({"DICE": "6"}, 2.5, True)
     assert d.launch.inherits == ("WANDB_MODE",)
     assert d.imports == ImportSpec("dice_worker.importing", (".zip", ".pt"))
     assert d.train == TrainSpec("dice_worker.train", ("ppo",), tmp_path / "train_schema.json")

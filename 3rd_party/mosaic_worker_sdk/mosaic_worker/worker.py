@@ -29,7 +29,8 @@ class Slot:
         settings: The slot's settings from the experiment (algorithm, checkpoint, …).
         action_meanings: A word for each discrete action, or empty.
         noop_action: The environment's own no-op, or ``None`` where it has none.
-        secrets: API keys by name; never log or write them.
+        secrets: API keys by name, and ``session`` where the manifest has ``session_secret``; never log or
+            write them.
         deterministic: Ask for the policy's mode instead of a sample; ``None`` leaves it to the worker.
         briefing: The game in words, for workers that want ``text`` or ``image``: what it is about,
             how to read what is shown, what the actions are.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import agentspeak
 import agentspeak.lexer
@@ -118,6 +118,22 @@ def parsed(text: str) -> Any:
     return term
 
 
+class Addressed(NamedTuple):
+    """A message as a program writes it: to whom (``None``: the team), what it does, the literal's text."""
+
+    to: str | None
+    force: str
+    content: str
+
+
+def addressed(line: str) -> Addressed | None:
+    """What ``.send(green_0, tell, ball(2, 3))`` says; ``None`` for other words."""
+    found = _MESSAGE.fullmatch(line.strip())
+    if found is None or found["force"] not in FORCES:
+        return None
+    return Addressed(found["to"], found["force"], found["content"])
+
+
 def message(text: str, own: str) -> tuple[str, str, str, Any] | None:
     """A message of a team-mate, who wrote it as its program does.
 
@@ -132,12 +148,12 @@ def message(text: str, own: str) -> tuple[str, str, str, Any] | None:
         ProgramError: It is said in other words.
     """
     sender, _, content = text.partition(": ")
-    found = _MESSAGE.fullmatch(content.strip())
-    if found is None or found["force"] not in FORCES:
+    sent = addressed(content)
+    if sent is None:
         raise ProgramError([f"{content!r} is no message of a program"])
-    if found["to"] not in (None, own):
+    if sent.to not in (None, own):
         return None
-    return sender, found["force"], found["content"], literal(found["content"], sender)
+    return sender, sent.force, sent.content, literal(sent.content, sender)
 
 
 def as_text(term: Any) -> str:

@@ -29,6 +29,7 @@ from spade_bdi_worker.agent import Episode, as_atom, skills_of, words_of
 from spade_bdi_worker.literals import as_text
 from spade_bdi_worker.mind import Undecided
 from spade_bdi_worker.program import Program, ProgramError, read_program, said, unknown_actions
+from spade_bdi_worker.xmpp import Mailbox, XmppError, end_servers, new_secret, why_not
 
 _ACTION_SPACES = ("Discrete", "Box", "MultiDiscrete", "MultiBinary")
 
@@ -54,7 +55,12 @@ class _Player:
         self.deadline_s = float(settings.get("deliberation_s", 2.0))
         self.idle = str(settings.get("idle", "invalid"))
         self._episodes: dict[int, Episode] = {}
+        self._cut_off: dict[int, str] = {}
+        self._mailbox: Mailbox | None = None
+        self._secret = slot.secrets.get("session") or new_secret()
         self._check()
+        if settings.get("transport", "host") == "xmpp":
+            self._join()
 
     def _check(self) -> None:
         """Make an agent of the program: its calls of actions that there are not are told then."""
@@ -73,14 +79,68 @@ class _Player:
         name = start.agent_id or self.slot.agent_id
         return Episode(self.program, list(self.words), self.skills, name, start.seed)
 
+    def _join(self) -> None:
+        """Have messages carried by XMPP."""
+        problem = why_not()
+        if not problem and self.slot.seats:
+            problem = "needs agents that keep their seats, and this match swaps them"
+        if problem:
+            raise LoadError(f"transport xmpp {problem}")
+        try:
+            self._mailbox = Mailbox(self.slot.agent_id, self._secret, self._port)
+        except XmppError as error:
+            raise LoadError(str(error)) from None
+
+    @property
+    def _port(self) -> int:
+        return int(self.slot.settings.get("xmpp_port", 0))
+
     def begin(self, start: EpisodeStart) -> None:
         self._episodes[start.episode] = self._make(start)
+        self._cut_off.pop(start.episode, None)
+        if self._mailbox is None or not self._mailbox.lost:
+            return
+        self._mailbox.close()
+        try:
+            self._mailbox = Mailbox(self.slot.agent_id, self._secret, self._port)
+        except XmppError as error:
+            self._cut_off[start.episode] = str(error)
 
     def forget(self, episode: int) -> None:
         self._episodes.pop(episode, None)
+        self._cut_off.pop(episode, None)
+        if self._mailbox is not None:
+            self._mailbox.forget(episode)
+
+    def close(self) -> None:
+        if self._mailbox is not None:
+            self._mailbox.close()
 
     def decide(self, decision: Decision) -> tuple[Any, dict[str, Any] | None]:
-        """An action, or why there is none, and what is recorded beside it."""
+        """An action, or why there is none, and what is recorded beside it.
+
+        Where a message could not be carried, no answer of the episode is one any more: what follows would
+        be measured without it.
+        """
+        mailbox, episode = self._mailbox, decision.episode
+        if mailbox is None:
+            return self._deliberate(decision)
+        if episode in self._cut_off:
+            return Invalid(self._cut_off[episode]), None
+        heard: list[str] = []
+        extras: dict[str, Any] = {"bdi": {}}
+        try:
+            heard = mailbox.receive(decision.messages, episode, self.deadline_s)
+            action, extras = self._deliberate(decision)
+            mailbox.send(extras.get("said", ""), self.slot.teammates, episode, decision.step)
+        except XmppError as error:
+            self._cut_off[episode] = str(error)
+            action = Invalid(str(error))
+        if heard:
+            extras["bdi"]["heard"] = heard
+        return action, extras
+
+    def _deliberate(self, decision: Decision) -> tuple[Any, dict[str, Any]]:
         facts = [*decision.facts, *self._legal(decision)]
         if decision.reason:
             facts.append(f"refused({_quoted(decision.reason)})")
@@ -184,3 +244,8 @@ class BdiWorker(Worker):
     def on_episode_end(self, slot: Slot, ends: Sequence[EpisodeEnd]) -> None:
         for end in ends:
             self._players[slot.index].forget(end.episode)
+
+    def close(self) -> None:
+        for player in self._players.values():
+            player.close()
+        end_servers()

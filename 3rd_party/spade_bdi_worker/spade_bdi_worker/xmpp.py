@@ -1,0 +1,319 @@
+"""Messages of a program over XMPP: sent by SPADE, through a server that only this session's agents reach.
+
+What an agent says is on record and is told its team-mates by the session, whatever carries it. Here that is
+the announcement: a message that was announced is heard when it has come over XMPP, in the order of the
+record, so that what an agent hears when does not depend on how fast a message was.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib
+import json
+import os
+import secrets
+import select
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Coroutine, Mapping, Sequence
+from functools import cache
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from spade_bdi_worker.literals import addressed
+from spade_bdi_worker.xmpp_server import DOMAIN, LOOPBACK, agent_of, meeting_place, same_user, user_of
+
+if TYPE_CHECKING:
+    from spade_bdi_worker.spade_agent import Postman
+
+START_S = 300.0
+"""For the server, and again for logging in: libraries may come from a cold disk on a busy machine."""
+_LOOK_S = 0.05
+_ANSWER_S = 10.0
+_GONE = "the XMPP server is gone"
+_LONGEST_LINE = 1_000_000
+_NEEDS = ("spade", "pyjabber", "greenlet")
+
+
+class XmppError(Exception):
+    """A message cannot be carried; the text is a sentence for a person."""
+
+
+class _Letter(NamedTuple):
+    episode: str
+    sender: str
+    force: str
+    content: str
+    step: str
+
+
+def why_not() -> str:
+    """Why there is no XMPP here; empty where there is."""
+    if sys.platform != "linux":
+        return "needs Linux, whose sockets it meets at"
+    lacking = [name for name in _NEEDS if find_spec(name) is None]
+    if not lacking:
+        return ""
+    return f"needs {' and '.join(lacking)}, not installed here: use spade_worker, which has SPADE"
+
+
+class Mailbox:
+    """An agent's place in its session's XMPP, logged in.
+
+    Args:
+        agent: Its name.
+        secret: What the agents of a session share.
+        port: Of the server that is started where there is none yet; 0 for any.
+
+    Raises:
+        XmppError: The server cannot be started, or does not take the agent.
+    """
+
+    def __init__(self, agent: str, secret: str, port: int = 0) -> None:
+        self.agent = agent
+        self._letters: list[_Letter] = []
+        self._news = threading.Condition()
+        threading.Thread(target=_import_spade, daemon=True).start()  # takes as long as the server
+        self._office, given = _join(agent, secret, port, time.monotonic() + START_S)
+        if port not in (0, given["port"]):
+            self._office.close()
+            raise XmppError(
+                f"xmpp_port is {port}, and another agent of the session has the server at {given['port']}: "
+                "give all of them the same"
+            )
+        self._postman = _log_in(given, self._put)
+
+    def _put(self, user: str, content: str, told: Mapping[str, str]) -> None:
+        with contextlib.suppress(ValueError):
+            letter = _Letter(told["episode"], agent_of(user), told["ilf_type"], content, told["step"])
+            with self._news:
+                self._letters.append(letter)
+                self._news.notify_all()
+
+    @property
+    def lost(self) -> bool:
+        """Whether the server is gone, or has closed the connection."""
+        if self._postman.lost or self._office.fileno() < 0:
+            return True
+        readable, _, _ = select.select([self._office], [], [], 0)
+        return bool(readable) and not self._office.recv(1, socket.MSG_PEEK)
+
+    def joined(self) -> Sequence[str]:
+        """All agents that have a mailbox now.
+
+        Raises:
+            XmppError: The server does not say.
+        """
+        try:
+            self._office.sendall(b"{}\n")
+            return _line(self._office)["joined"]
+        except (OSError, ValueError) as error:
+            raise XmppError(f"the XMPP server does not answer: {error}") from None
+
+    def send(self, words: str, team_mates: Sequence[str], episode: int, step: int) -> None:
+        """Send what a program says, to those of its team who have a mailbox.
+
+        Args:
+            words: Lines as :func:`~spade_bdi_worker.literals.addressed` reads them.
+            team_mates: Its team, itself not among them.
+            episode: In which it is said.
+            step: The same.
+
+        Raises:
+            XmppError: There is no server any more.
+        """
+        messages = [sent for line in words.splitlines() if (sent := addressed(line))]
+        if not messages:
+            return
+        if self.lost:
+            raise XmppError(f"{messages[0].content} cannot be sent: {_GONE}")
+        there = [name for name in self.joined() if name in team_mates]
+        for sent in messages:
+            told = {"ilf_type": sent.force, "episode": str(episode), "step": str(step)}
+            for name in there:
+                if sent.to in (None, name):
+                    address = f"{user_of(name)}@{DOMAIN}"
+                    _loop().call_soon_threadsafe(self._postman.tell, address, sent.content, told)
+
+    def receive(self, announced: Sequence[str], episode: int, seconds: float) -> list[str]:
+        """Wait for what was announced by team-mates who have a mailbox.
+
+        Args:
+            announced: Who and what: ``"agent_0: .send(agent_1, tell, may_open(blue))"``.
+            episode: In which it was said.
+            seconds: To wait at most.
+
+        Returns:
+            What has come, and at which step it was sent; what others said is not waited for.
+
+        Raises:
+            XmppError: Something has not come.
+        """
+        came: list[str] = []
+        until = time.monotonic() + seconds
+        for words in announced:
+            sender, _, lines = words.partition(": ")
+            for line in lines.splitlines():
+                sent = addressed(line)
+                if sent is None or sent.to not in (None, self.agent):
+                    continue
+                letter = self._wait(_Letter(str(episode), sender, sent.force, sent.content, ""), until)
+                if letter is not None:
+                    came.append(f"{sender}: {sent.force} {sent.content}, sent at step {letter.step}")
+        return came
+
+    def _wait(self, wanted: _Letter, until: float) -> _Letter | None:
+        """The letter, or ``None`` where its sender has no mailbox."""
+        found = self._take(wanted, 0)
+        if found is not None:
+            return found
+        what = f"{wanted.content} of {wanted.sender} has not come over XMPP"
+        if not self.lost and wanted.sender not in self.joined():
+            return None
+        while time.monotonic() < until:
+            found = self._take(wanted, _LOOK_S)
+            if found is not None:
+                return found
+            if self.lost:
+                raise XmppError(f"{what}: {_GONE}")
+        raise XmppError(f"{what} in time")
+
+    def _take(self, wanted: _Letter, seconds: float) -> _Letter | None:
+        with self._news:
+            there = self._find(wanted)
+            if there is None and self._news.wait(seconds):
+                there = self._find(wanted)
+            if there is not None:
+                self._letters.remove(there)
+            return there
+
+    def _find(self, wanted: _Letter) -> _Letter | None:
+        return next((each for each in self._letters if each._replace(step=wanted.step) == wanted), None)
+
+    def forget(self, episode: int) -> None:
+        """An episode is over: what was sent in it and nobody waited for is thrown away."""
+        with self._news:
+            self._letters = [each for each in self._letters if each.episode != str(episode)]
+
+    def close(self) -> None:
+        """Leave."""
+        self._office.close()
+
+
+def _join(agent: str, secret: str, port: int, until: float) -> tuple[socket.socket, dict[str, Any]]:
+    """Meet the session's server, which is started where there is none."""
+    while time.monotonic() < until:
+        office = socket.socket(socket.AF_UNIX)
+        office.settimeout(max(until - time.monotonic(), 1))
+        try:
+            office.connect(meeting_place(secret))
+            if not same_user(office):
+                raise XmppError("another user's program is where the session's agents meet")
+            office.sendall(json.dumps({"secret": secret, "join": agent}).encode() + b"\n")
+            given = _line(office)
+            office.settimeout(_ANSWER_S)
+            return office, given
+        except (OSError, ValueError):
+            office.close()
+            _start_server(secret, port, until)
+    raise XmppError(f"the XMPP server did not answer within {START_S:g} s")
+
+
+def _start_server(secret: str, port: int, until: float) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "spade_bdi_worker.xmpp_server"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert process.stdin
+    assert process.stdout
+    process.stdin.write(json.dumps({"secret": secret, "port": port, "parent": os.getpid()}).encode() + b"\n")
+    process.stdin.flush()
+    ready, _, _ = select.select([process.stdout], [], [], max(until - time.monotonic(), 0))
+    line = process.stdout.readline() if ready else b""
+    process.stdout.close()
+    told = json.loads(line) if line else {"problem": "the XMPP server ended, or was not ready in time"}
+    if "port" in told:
+        _servers.append(process)
+        return
+    process.kill()
+    process.wait()
+    process.stdin.close()
+    if "problem" in told:
+        raise XmppError(str(told["problem"]))
+    time.sleep(_LOOK_S)  # another agent's is about to listen, or to end
+
+
+_servers: list[subprocess.Popen[bytes]] = []
+"""Those that this process has started."""
+
+
+def end_servers() -> None:
+    """End the server, where this process has started it."""
+    while _servers:
+        process = _servers.pop()
+        process.kill()
+        process.wait()
+        if process.stdin:
+            process.stdin.close()
+
+
+def _line(office: socket.socket) -> dict[str, Any]:
+    """One answer.
+
+    Raises:
+        OSError: There is none.
+        ValueError: It is none.
+    """
+    got = b""
+    while not got.endswith(b"\n"):
+        more = office.recv(65_536)
+        if not more or len(got) > _LONGEST_LINE:
+            raise ConnectionError("the XMPP server has closed the connection")
+        got += more
+    return json.loads(got)
+
+
+def _import_spade() -> None:
+    with contextlib.suppress(ImportError):  # told where it is used
+        importlib.import_module("spade_bdi_worker.spade_agent")
+
+
+def _log_in(given: Mapping[str, Any], on_message: Any) -> Postman:
+    from spade_bdi_worker.spade_agent import Postman
+
+    async def log_in() -> Postman:
+        address = f"{given['user']}@{DOMAIN}"
+        postman = Postman(address, given["password"], given["port"], on_message)
+        await asyncio.wait_for(postman.join(), START_S)
+        return postman
+
+    try:
+        return _call(log_in())
+    except Exception as error:  # the border to SPADE and what it is built on
+        why = str(error) or type(error).__name__
+        raise XmppError(f"the XMPP server at {LOOPBACK}:{given['port']} does not take it: {why}") from None
+
+
+def _call(work: Coroutine[Any, Any, Any]) -> Any:
+    return asyncio.run_coroutine_threadsafe(work, _loop()).result()
+
+
+@cache
+def _loop() -> asyncio.AbstractEventLoop:
+    """Where all SPADE agents of a process live: it allows them one loop."""
+    loop = asyncio.new_event_loop()
+
+    def run() -> None:
+        asyncio.set_event_loop(loop)
+        loop.run_forever()
+
+    threading.Thread(target=run, name="spade", daemon=True).start()
+    return loop
+
+
+def new_secret() -> str:
+    """For an agent whose session has told it none: it is alone then."""
+    return secrets.token_urlsafe(24)

@@ -1,0 +1,243 @@
+"""The XMPP server of a session's programs: ``python -m spade_bdi_worker.xmpp_server``.
+
+pyjabber, as SPADE embeds it, on the loopback interface alone. One worker of the session starts it, and it
+ends with that worker. One JSON line on stdin, ``{"secret", "port", "parent"}`` (port 0: any that is free).
+One on stdout: ``{"port": 43223}``, ``{"problem": "a sentence"}``, or ``{"other": true}`` where the session
+has one already. When stdin ends, so does it.
+
+Whoever knows the secret joins at an abstract Unix socket, where only processes of the same user are let in:
+``{"secret", "join": "agent_0"}`` is answered with ``{"user", "password", "port"}``, made for this one, and
+each line after that with ``{"joined": ["agent_0"]}``, all who are there. Who closes the connection has left.
+Nothing else opens an account: in-band registration is refused.
+"""
+
+# pyjabber has no types, and is not installed where MOSAIC's own are checked.
+# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportMissingTypeStubs=false
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import hashlib
+import hmac
+import json
+import os
+import secrets
+import shutil
+import socket
+import ssl
+import struct
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from mosaic_worker.launch import die_with_parent
+
+LOOPBACK = "127.0.0.1"
+DOMAIN = "localhost"
+_FOR_EVER_S = 10**7
+"""After so long without a word pyjabber closes a stream; a session may be paused for days."""
+_CREDENTIALS = struct.Struct("3i")
+
+
+def meeting_place(secret: str) -> str:
+    """Address of the abstract Unix socket of a session; nothing of it is a file."""
+    return f"\0mosaic-xmpp-{hashlib.sha256(secret.encode()).hexdigest()[:32]}"
+
+
+def same_user(connection: socket.socket) -> bool:
+    """Whether the process at the other end of a Unix socket is of our user."""
+    given = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+    return _CREDENTIALS.unpack(given)[1] == os.getuid()
+
+
+def user_of(agent: str) -> str:
+    """An agent's name as XMPP allows it: small letters, digits and ``_``; others are spelt out."""
+    plain = agent.isascii() and agent == agent.lower() and agent.replace("_", "").isalnum()
+    return agent if plain and not agent.startswith("hex") else f"hex-{agent.encode().hex()}"
+
+
+def agent_of(user: str) -> str:
+    """What :func:`user_of` was given.
+
+    Raises:
+        ValueError: It does not give such a name.
+    """
+    return bytes.fromhex(user[4:]).decode() if user.startswith("hex-") else user
+
+
+class _Accounts:
+    """Who may log in; each account is made for one who joins, with a password of its own."""
+
+    def __init__(self, secret: str, port: int) -> None:
+        self._secret, self._port = secret, port
+        self._joined: dict[str, str] = {}
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        agent = password = ""
+        try:
+            if not same_user(writer.get_extra_info("socket")):
+                return
+            asked = json.loads(await reader.readline())
+            if not hmac.compare_digest(str(asked["secret"]), self._secret):
+                return
+            agent, password = str(asked["join"]), secrets.token_urlsafe(24)
+            await _open_account(user_of(agent), password)
+            self._joined[agent] = password
+            reply: dict[str, Any] = {"user": user_of(agent), "password": password, "port": self._port}
+            while True:
+                writer.write(json.dumps(reply).encode() + b"\n")
+                await writer.drain()
+                if not await reader.readline():
+                    return
+                reply = {"joined": sorted(self._joined)}
+        except (OSError, ValueError, KeyError):
+            return
+        finally:
+            if self._joined.get(agent) == password:
+                self._joined.pop(agent, None)
+            writer.close()
+
+
+async def _open_account(user: str, password: str) -> None:
+    """An account for ``user``, in memory; one of before has lost its password."""
+    from pyjabber.db.database import DB
+    from pyjabber.db.model import Model
+    from sqlalchemy import delete, insert
+
+    # A random password needs no slow hash; pyjabber reads from the entry how often it is hashed.
+    salt = secrets.token_bytes(16)
+    hashed = hashlib.pbkdf2_hmac("sha256", password.encode(), salt, 1)
+    accounts = Model.Credentials
+    async with await DB.connection_async() as connection:
+        await connection.execute(delete(accounts).where(accounts.c.jid == user))
+        entry = {"jid": user, "hash_pwd": f"sha256$1${salt.hex()}${hashed.hex()}"}
+        await connection.execute(insert(accounts).values(entry))
+
+
+async def _refuse_registration(sasl: Any, _element: Any) -> None:
+    """In the place of pyjabber's own, which opens an account for whoever asks."""
+    from pyjabber.stanzas.error import StanzaError
+
+    sasl._transport.write(StanzaError.not_authorized_sasl())
+    sasl._connection_manager.close(sasl._peer)
+
+
+def _make_server(port: int, folder: Path) -> Any:
+    """pyjabber's server, kept from all that is not this machine.
+
+    Args:
+        port: For clients; 0 for any.
+        folder: For its certificate, which is read once.
+    """
+    import attrs
+    import pyjabber.network
+    from pyjabber import AppConfig, server
+    from pyjabber.features.SASL.SASL import SASL
+    from pyjabber.server_parameters import Parameters
+
+    for name in ("ca_key.pem", "ca_cert.pem"):
+        shutil.copy(Path(pyjabber.network.__file__).parent / "certs" / name, folder)
+    # It would listen on the machine's public address as well.
+    server.setup_query_local_ip = lambda: None
+    SASL.handle_iq = _refuse_registration
+    plugins = [name for name in Parameters().plugins if name != "jabber:iq:register"]
+    made = server.Server(
+        Parameters(
+            host=DOMAIN,
+            client_port=port,
+            server_port=0,
+            database_in_memory=True,
+            connection_timeout=_FOR_EVER_S,
+            cert_path=str(folder),
+            plugins=plugins,
+        )
+    )
+    made._http_server = None  # for uploads, on all interfaces
+    # In TLS 1.3 a client's first words may come with the end of its handshake; pyjabber is not ready for them
+    # then, and never answers. In 1.2 the server ends the handshake.
+    AppConfig.app_config.ssl_context.maximum_version = ssl.TLSVersion.TLSv1_2
+    # Processes of a pool would outlive a server that is killed.
+    AppConfig.app_config = attrs.evolve(AppConfig.app_config, process_pool_exe=ThreadPoolExecutor(1))
+    return made
+
+
+async def _serve(asked: dict[str, Any], office: socket.socket, folder: Path) -> None:
+    server = _make_server(asked["port"], folder)
+    running = asyncio.create_task(server.start())
+    ready = asyncio.create_task(server.ready.wait())
+    await asyncio.wait([running, ready], return_when=asyncio.FIRST_COMPLETED)
+    if not ready.done():
+        raise RuntimeError("it ended before it listened")
+    server._server_listener.close()  # for servers elsewhere
+    shutil.rmtree(folder, ignore_errors=True)
+    (listening,) = server._client_listener.sockets
+    host, port = listening.getsockname()
+    if host != LOOPBACK:
+        raise RuntimeError(f"it listens at {host}")
+    accounts = _Accounts(asked["secret"], port)
+    await asyncio.start_unix_server(accounts.serve, sock=office)
+    # What ends with the worker that started it, however that ends.
+    asyncio.get_running_loop().add_reader(sys.stdin.fileno(), os._exit, 0)
+    _tell(port=port)
+    await running
+
+
+def _problem_with(port: int) -> str:
+    """Why a port cannot be listened at; pyjabber would end without a word."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((LOOPBACK, port))
+            probe.listen()
+        except OSError as error:
+            taken = error.errno == errno.EADDRINUSE
+            what = "is taken by another program" if taken else f"cannot be used ({error.strerror})"
+            return f"port {port} of {LOOPBACK} {what}: name another as xmpp_port, or 0 for any that is free"
+    return ""
+
+
+def _tell(**line: Any) -> None:
+    sys.stdout.write(json.dumps(line) + "\n")
+    sys.stdout.flush()
+
+
+def main() -> None:
+    """Serve until the worker that started this ends."""
+    asked: dict[str, Any] = json.loads(sys.stdin.readline())
+    die_with_parent(asked["parent"])
+    office = socket.socket(socket.AF_UNIX)
+    try:
+        office.bind(meeting_place(asked["secret"]))
+    except OSError:
+        _tell(other=True)
+        return
+    if problem := _problem_with(asked["port"]):
+        _tell(problem=problem)
+        return
+    office.listen(128)  # who comes meanwhile waits
+    # pyjabber makes folders where temporary files go, and leaves them.
+    folder = Path(tempfile.mkdtemp(prefix="mosaic-xmpp-"))
+    tempfile.tempdir = str(folder)
+    said: list[str] = []
+    try:
+        from loguru import logger
+
+        logger.remove()
+        logger.add(said.append, level="ERROR", format="{message}")
+        asyncio.run(_serve(asked, office, folder))
+    except (Exception, SystemExit) as error:
+        why = said[-1] if said else str(error) or type(error).__name__
+        with contextlib.suppress(OSError):  # nobody hears of the end of one that has begun
+            _tell(problem=f"the XMPP server cannot be started: {' '.join(why.split())}")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main()
