@@ -171,4 +171,4 @@ def test_differences_are_of_things_of_one_size(tmp_path: Path) -> None:
     )
     task = Task(str(written(tmp_path, '[[terms]]\nsensor = "turn"\nfrom = "place"')))
     with pytest.raises(LoadError, match=r"terms\[0\].from: place has 3 numbers, and turn 4"):
-        task.reward(model)
+        task.reward(model, None)
