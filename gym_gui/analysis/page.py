@@ -113,8 +113,11 @@ def _plotted(summary: Summary, keys: Mapping[str, OperatorSummary]) -> list[Comp
     return best[:MOST_PAIRED_PLOTS] + teams[:MOST_PAIRED_PLOTS]
 
 
-def _table(headings: Sequence[str], rows: Iterable[Sequence[str]], words: Sequence[str] = ()) -> str:
+def _table(
+    headings: Sequence[str], rows: Iterable[Sequence[str]], words: Sequence[str] = (), title: str = ""
+) -> str:
     """A table of ready HTML cells; columns named in ``words`` are text, the others figures."""
+    above = f"<h3>{safe(title)}</h3>" if title else ""
     head = "".join(f'<th class="{"word" if h in words else ""}">{safe(h)}</th>' for h in headings)
     body = "".join(
         "<tr>"
@@ -126,7 +129,8 @@ def _table(headings: Sequence[str], rows: Iterable[Sequence[str]], words: Sequen
         for row in rows
     )
     return (
-        f'<section class="panel"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></section>'
+        f'<section class="panel">{above}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+        "</section>"
     )
 
 
@@ -137,21 +141,21 @@ def operator_table(operators: Sequence[OperatorSummary]) -> str:
 
 def team_table(operator: OperatorSummary) -> str:
     """An operator's teams, a row each."""
-    return _result_table(TEAM_COLUMNS, teams_of(operator))
+    return _result_table(TEAM_COLUMNS, teams_of(operator), f"Teams of {operator.name}")
 
 
 def option_table(operator: OperatorSummary) -> str:
     """What an operator's managers have asked for, a row for each option."""
-    return _result_table(OPTION_COLUMNS, options_of(operator))
+    return _result_table(OPTION_COLUMNS, options_of(operator), f"Options of {operator.name}")
 
 
-def _result_table(columns: Sequence[ResultColumn], rows: Sequence[ResultRow]) -> str:
+def _result_table(columns: Sequence[ResultColumn], rows: Sequence[ResultRow], title: str = "") -> str:
     """What the page shows of these rows; nothing where there is none."""
     shown = columns_in(Place.PAGE, columns, rows)
     headings = [column.heading_in(Place.PAGE) for column in shown]
     words = [column.heading_in(Place.PAGE) for column in shown if column.words]
     cells = ([_cell(column.show(row)) for column in shown] for row in rows)
-    return _table(headings, cells, words) if rows else ""
+    return _table(headings, cells, words, title) if rows else ""
 
 
 def _cell(cell: Cell) -> str:

@@ -107,6 +107,7 @@ async def test_a_language_model_that_manages_is_asked_a_fifth_as_often(
     assert sum(each.chosen for each in told.values()) == calls["manages"] * 4 and not of["moves"].options
     for shown in (text_of(summary, width=160), render_html(summary)):
         assert "pick up(yellow key)" in shown and "Out of moves" in shown
+        assert "Options of manages" in shown and "Options of moves" not in shown
     row = file_row(of["manages"])
     assert row["calls_per_episode"] == calls["manages"] and row["tokens_per_episode"] > 0
 

@@ -24,8 +24,8 @@ from gym_gui.ui.widgets import LinkButton, muted_label
 MOST: Final = 40_000
 """Characters of one text that are laid out; Copy has all of it."""
 _MARKS: Final = 500
-_BAR: Final = 24
-"""Characters of the longest bar."""
+_BAR: Final = 12
+"""Characters of the longest bar: in a narrow column its word has to fit beside it."""
 _ROLES: Final = {
     "system": "System",
     "user": "Asked",
@@ -228,7 +228,7 @@ def _scores(turn: Turn) -> Iterator[Section]:
 
 
 def _played(turn: Turn, action: str) -> str:
-    missing = "the reply" if turn.thought is None else "an action that it did not choose"
+    missing = "its own" if turn.is_decision else "the reply"
     how = {
         "policy": "",
         "retry": "asked again",
