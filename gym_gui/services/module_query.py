@@ -6,18 +6,24 @@ asked, a key among it, goes through stdin alone.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import sys
+from asyncio.subprocess import PIPE
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
 import orjson
 
 from gym_gui.core.errors import MosaicError
+from gym_gui.processes.child import ChildStartError, ManagedChild
 from gym_gui.processes.outcome import ChildStatus
-from gym_gui.processes.run_child import FinishedChild, run_child
+from gym_gui.processes.run_child import run_child
 from gym_gui.workers.definition import WorkerTypeDefinition
 from gym_gui.workers.environment import worker_environment
+from gym_gui.workers.own_files import with_files
+from gym_gui.workers.settings_schema import Setting
+from gym_gui.workers.status import check_installed
 
 PATIENCE_S: Final = 90.0
 """A model that is being loaded may take so long to say its first word."""
@@ -31,7 +37,7 @@ class NoAnswerError(MosaicError):
 async def ask(
     worker: WorkerTypeDefinition, module: str, question: Mapping[str, Any], *, patience_s: float = PATIENCE_S
 ) -> dict[str, Any]:
-    """Ask; cancelling ends the process.
+    """Ask once; cancelling ends the process.
 
     Args:
         worker: Whose environment it runs in.
@@ -47,25 +53,123 @@ async def ask(
         NoAnswerError: It ended without an answer, or took too long.
     """
     done = await run_child(
-        str(worker.launch.python or sys.executable),
-        *("-m", module),
-        name=f"the process that {worker.display_name} is asked in",
+        *_module(worker, module),
+        name=_name(worker),
         environment=worker_environment(worker),
         text=orjson.dumps(question) + b"\n",
         within_s=patience_s,
         most_bytes=_MOST,
     )
     if done.outcome.status is ChildStatus.TIMED_OUT:
-        raise NoAnswerError(f"{worker.display_name} did not answer within {patience_s:g} s", fix="Try again")
-    return _answer(worker, done)
-
-
-def _answer(worker: WorkerTypeDefinition, done: FinishedChild) -> dict[str, Any]:
+        raise _too_long(worker, patience_s)
     for line in reversed(done.output.splitlines()):
-        with contextlib.suppress(orjson.JSONDecodeError):
-            value = orjson.loads(line)
-            if isinstance(value, dict):
-                return cast("dict[str, Any]", value)
-    raise NoAnswerError(
-        f"{worker.display_name} gave no answer: {done.outcome.last_line or 'it said nothing'}"
-    )
+        if (answer := _object(line)) is not None:
+            return answer
+    raise await _no_answer(worker, done.outcome.last_line)
+
+
+class Conversation:
+    """What checks a setting's file, asked again and again: one process, one line for each question.
+
+    The first question starts it, and so does one after it has ended.
+
+    Args:
+        worker: Whose environment it runs in.
+        setting: Names the module or the command.
+    """
+
+    def __init__(self, worker: WorkerTypeDefinition, setting: Setting) -> None:
+        self._worker, self._setting = worker, setting
+        self._child: ManagedChild | None = None
+
+    async def ask(self, question: Mapping[str, Any], *, patience_s: float = PATIENCE_S) -> dict[str, Any]:
+        """Ask; one question at a time. Cancelling ends the process.
+
+        Raises:
+            NoAnswerError: It could not be started, ended without an answer, or took too long.
+        """
+        try:
+            async with asyncio.timeout(patience_s):
+                answer = await _exchange(await self._running(), orjson.dumps(question) + b"\n")
+        except TimeoutError:
+            await self.close()
+            raise _too_long(self._worker, patience_s) from None
+        except ChildStartError as error:
+            raise await _no_answer(self._worker, str(error)) from None
+        except asyncio.CancelledError:
+            await self.close()  # its answer would be taken for the next question's
+            raise
+        if answer is None:
+            raise await _no_answer(self._worker, await self.close())
+        return answer
+
+    async def close(self) -> str:
+        """End its process, if there is one.
+
+        Returns:
+            The last line that it printed.
+        """
+        child, self._child = self._child, None
+        return (await child.end()).last_line if child is not None else ""
+
+    async def _running(self) -> ManagedChild:
+        if self._child is None or not self._child.running:
+            await self.close()
+            worker, setting = self._worker, self._setting
+            command = with_files(setting.command, worker.type_id) or _module(worker, setting.module)
+            self._child = await ManagedChild.start(
+                *command,
+                name=_name(worker),
+                environment=worker_environment(worker),
+                stdin=PIPE,
+                stdout=PIPE,
+                folder=worker.folder if setting.command else None,
+            )
+        return self._child
+
+
+async def _exchange(child: ManagedChild, line: bytes) -> dict[str, Any] | None:
+    """The first object that comes back; ``None`` where there comes none."""
+    assert child.stdin is not None
+    assert child.stdout is not None
+    with contextlib.suppress(ConnectionError):
+        child.stdin.write(line)
+        await child.stdin.drain()
+    told = bytearray()
+    while len(told) < _MOST and (data := await child.stdout.read(1 << 16)):
+        told += data
+        while b"\n" in told:
+            first, _, rest = told.partition(b"\n")
+            if (answer := _object(first)) is not None:
+                return answer
+            told = rest
+    return None
+
+
+def _module(worker: WorkerTypeDefinition, module: str) -> tuple[str, ...]:
+    return (str(worker.launch.python or sys.executable), "-m", module)
+
+
+def _name(worker: WorkerTypeDefinition) -> str:
+    return f"the process that {worker.display_name} is asked in"
+
+
+def _object(line: bytes | bytearray) -> dict[str, Any] | None:
+    with contextlib.suppress(orjson.JSONDecodeError):
+        value = orjson.loads(line)
+        if isinstance(value, dict):
+            return cast("dict[str, Any]", value)
+    return None
+
+
+def _too_long(worker: WorkerTypeDefinition, patience_s: float) -> NoAnswerError:
+    return NoAnswerError(f"{worker.display_name} did not answer within {patience_s:g} s", fix="Try again")
+
+
+async def _no_answer(worker: WorkerTypeDefinition, last: str) -> NoAnswerError:
+    """What is not installed is the better reason."""
+    status = await asyncio.to_thread(check_installed, worker)
+    if status.state != "installed" and status.reason:
+        fix = f"Run: {status.install}" if status.install else ""
+        return NoAnswerError(f"{worker.display_name} gave no answer: {status.reason}", fix=fix)
+    return NoAnswerError(f"{worker.display_name} gave no answer: {last or 'it said nothing'}")

@@ -280,6 +280,9 @@ SETTING: Mapping[str, Key] = {
         "Module run with `python -m` to try a `server`, to list its `model`s, to preview `prompts`, "
         "or to check a `file` while it is edited.",
     ),
+    "command": Key(
+        _TEXTS, "Command line in the place of a `file`'s module, in any language; run in the worker's folder."
+    ),
     "provider": Key(text, "The choice that says whose key a `secret` is."),
 }
 """Keys of a ``[settings.NAME]`` table."""

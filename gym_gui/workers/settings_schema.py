@@ -13,6 +13,7 @@ What JSON Schema has no word for is in ``x-`` keys:
 ``x-policies``        Each option is a policy of its own to people.
 ``x-module``          Run for whoever fills in the form: tries a server, lists models, previews prompts,
                       checks a file.
+``x-command``         Run in the place of a file's module, for a worker in another language.
 ``x-provider``        The choice that says whose key a secret is.
 ====================  =================================================================================
 """
@@ -162,6 +163,16 @@ class Setting:
     def module(self) -> str:
         """What is run with ``python -m`` in the worker's environment for whoever fills in the form."""
         return str(self.schema.get("x-module", ""))
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """What is run in the place of a file's module."""
+        return tuple(self.schema.get("x-command", ()))
+
+    @property
+    def checked(self) -> bool:
+        """Whether something says what is wrong with its file while that is edited."""
+        return self.kind == "file" and bool(self.module or self.command)
 
     @property
     def provider(self) -> str:

@@ -43,6 +43,7 @@ _KEYS: Final = {
     "environments": "x-environments",
     "agents": "x-agents",
     "module": "x-module",
+    "command": "x-command",
     "provider": "x-provider",
     "value": "const",
 }
@@ -86,6 +87,11 @@ def _check(where: str, table: Mapping[str, Any], tables: Mapping[str, Any]) -> N
     if table.get("module") and kind not in _ASKING:
         raise UsageError(
             f"{where} has a module, but is of type {kind}", fix=f"Give module to {either(_ASKING)}"
+        )
+    if table.get("command") and (kind != "file" or table.get("module")):
+        raise UsageError(
+            f"{where} has a command, but is of type {kind} or has a module",
+            fix="Give command to a file without a module",
         )
     low, high = table.get("minimum"), table.get("maximum")
     if low is not None and high is not None and low > high:

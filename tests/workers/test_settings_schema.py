@@ -63,6 +63,8 @@ def test_settings_are_read_with_their_options():
         ('[settings.a]\ntype = "choice"', "choice without options"),
         ('[settings.a]\ntype = "text"\nmodule = "dice.probe"', "has a module, but is of type text"),
         ('[settings.a]\ntype = "server"\nmodule = "dice probe"', "package.module"),
+        ('[settings.a]\ntype = "text"\ncommand = ["x"]', "has a command, but is of type text"),
+        ('[settings.a]\ntype = "file"\ncommand = ["x"]\nmodule = "y"', "or has a module"),
         ('[settings.a]\ntype = "text"\nprovider = "b"', "has a provider, but is of type text"),
         ('[settings.a]\ntype = "secret"\nprovider = "b"', "none of its choices"),
         ('[settings.a]\ntype = "text"\noptions = [{value = "x"}]', "has options, but is of type text"),

@@ -1,9 +1,9 @@
-"""Checks a program while it is written: ``python -m spade_bdi_worker.program_check``.
+"""Checks programs while they are written: ``python -m spade_bdi_worker.program_check``.
 
-One JSON object on stdin, ``{"name": "solve.asl", "text": "…", "actions": ["turn left", …]}`` (without
-``actions`` those are not checked); one JSON line on stdout, ``{"problems": [{"line": 3, "text": "a sentence",
-"word": "fly"}], "ending": ".asl", "templates": [{"name", "text"}], "colours": [[pattern, role]]}``. Lines
-count from 1; 0 is the whole file. Nothing of the program is run.
+One JSON object a line on stdin, ``{"name": "solve.asl", "text": "…", "actions": ["turn left", …]}`` (without
+``actions`` those are not checked); one JSON line on stdout for each, ``{"problems": [{"line": 3, "text": "a
+sentence", "word": "fly"}], "ending": ".asl", "templates": [{"name", "text"}], "colours": [[pattern,
+role]]}``. Lines count from 1; 0 is the whole file. Nothing of the program is run.
 """
 
 # The interpreter has no types.
@@ -83,8 +83,9 @@ def _problem(sentence: str) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Answer the question on stdin."""
-    print(json.dumps(check(json.loads(sys.stdin.read()))))
+    """Answer questions until stdin ends."""
+    for line in sys.stdin:
+        print(json.dumps(check(json.loads(line))), flush=True)
 
 
 if __name__ == "__main__":

@@ -311,7 +311,7 @@ def _control_for(setting: Setting, parent: QWidget) -> SettingControl:
         "integer": NumberControl,
         "number": NumberControl,
         "policy": PathControl,
-        "file": FileControl if setting.module else PathControl,
+        "file": FileControl if setting.checked else PathControl,
         "program": PathControl,
         "secret": SecretControl,
         "server": ServerControl,

@@ -391,7 +391,7 @@ class PromptsControl(HelpedControl, PathControl):
 
 
 class FileControl(HelpedControl, PathControl):
-    """A file that the worker has a module to check, and the way to edit it."""
+    """A file that the worker can check, and the way to edit it."""
 
     def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
         super().__init__(setting, parent)

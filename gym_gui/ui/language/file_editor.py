@@ -1,6 +1,6 @@
-"""Edits a file that a setting names; the worker's module says what is wrong with it, line by line.
+"""Edits a file that a setting names; the worker's module or command says what is wrong with it, line by line.
 
-What it checks, colours and offers to begin with is the module's: the window knows no language.
+What is checked, coloured and offered to begin with is said there: the window knows no language.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from PyQt6.QtWidgets import (
 
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.record_fields import count, items, mapping, text
-from gym_gui.services.module_query import ask
+from gym_gui.services.module_query import Conversation
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.language.code_edit import CodeEdit, Problem
@@ -91,7 +91,8 @@ class FileEditor(QDialog):
         self._ending = ""
         self._unchecked = False
         self._task: asyncio.Task[None] | None = None
-        self._again = False
+        self._again = self._unanswered = False
+        self._checker = Conversation(request.worker, request.setting)
         self._idle = QTimer(self)
         self._idle.setSingleShot(True)
         self._idle.setInterval(IDLE_MS)
@@ -251,7 +252,7 @@ class FileEditor(QDialog):
     # -- what is wrong -----------------------------------------------------------------
 
     def check(self) -> None:
-        """Ask the worker's module what is wrong with the text; one question at a time."""
+        """Ask what is wrong with the text; one question at a time."""
         self._idle.stop()
         if self._task is not None and not self._task.done():
             self._again = True
@@ -265,12 +266,16 @@ class FileEditor(QDialog):
         if request.actions:
             question["actions"] = list(request.actions)
         try:
-            said = await ask(request.worker, request.setting.module, question)
+            said = await self._checker.ask(question)
         except MosaicError as error:
             self.state.setText("")
             self._unchecked = True
             self._complain(str(error))
+            self._unanswered = True
         else:
+            if self._unanswered:
+                self.trouble.hide()
+                self._unanswered = False
             self._learn(said)
             if self._unchecked:
                 self._unchecked = False
@@ -282,7 +287,7 @@ class FileEditor(QDialog):
             self._idle.start(0)
 
     def _learn(self, said: Mapping[str, Any]) -> None:
-        """What the module says of all its files is the same each time."""
+        """What is said of all such files is the same each time."""
         if self._ending:
             return
         self._ending = text(said.get("ending")) or ".txt"
@@ -333,6 +338,7 @@ class FileEditor(QDialog):
         self._idle.stop()
         if self._task is not None:
             self._task.cancel()
+        self._context.spawn(self._checker.close(), "Ending what checks a file")
         super().done(a0)
 
 
@@ -353,7 +359,7 @@ def _mode(path: Path) -> int:
 
 
 def problems_of(said: Mapping[str, Any]) -> list[Problem]:
-    """What a module says is wrong, by line."""
+    """What is said to be wrong, by line."""
     found = [mapping(each) or {} for each in items(said.get("problems")) or ()]
     problems = [
         Problem(count(p.get("line")) or 0, text(p.get("text")) or "", text(p.get("word")) or "")
@@ -366,10 +372,10 @@ def open_file_editor(context: AppContext, request: FileRequest, parent: QWidget 
     """Open the editor over a window.
 
     Raises:
-        UsageError: The setting's worker has no module that checks it.
+        UsageError: Nothing checks the setting's file.
     """
-    if not request.setting.module:
-        raise UsageError(f"{request.setting.label} has no module that checks it")
+    if not request.setting.checked:
+        raise UsageError(f"{request.setting.label} has no module and no command that checks it")
     editor = FileEditor(context, request, parent)
     editor.open()
     return editor

@@ -18,7 +18,7 @@ class FileRequest:
 
     Attributes:
         worker: Whose.
-        setting: The setting; its module checks the text.
+        setting: The setting; its module or command checks the text.
         path: The file; empty: there is none yet.
         actions: Words of the slot's actions, where they are known.
         choose: Takes the file that is to be used.

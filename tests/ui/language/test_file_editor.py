@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtGui import QTextCharFormat
@@ -25,6 +26,7 @@ from gym_gui.ui.language.file_request import FileRequest
 from gym_gui.workers.definition import WorkerTypeDefinition
 from gym_gui.workers.manifest import read_manifest
 from tests.support.commands import ROOT
+from tests.support.jason import installed_jason
 
 from .conftest import WAIT
 
@@ -43,21 +45,48 @@ def chosen() -> list[str]:
 
 
 @pytest.fixture
-def editor(
-    context: AppContext, bdi: WorkerTypeDefinition, chosen: list[str], tmp_path: Path, qtbot: Any, finish: Any
-) -> Iterator[FileEditor]:
-    setting = next(s for s in bdi.settings_schema if s.name == "program")
-    file = tmp_path / "mind.asl"
-    file.write_text("!go.\n+!go <- forward; !go.\n")
-    result = FileEditor(context, FileRequest(bdi, setting, str(file), ACTIONS, chosen.append))
-    result.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
-    result.show()
-    qtbot.waitExposed(result)
-    yield result
-    if result.dirty:
-        result.unsaved.button.click()
-    result.done(0)
-    result.deleteLater()
+def opened(
+    context: AppContext, chosen: list[str], tmp_path: Path, qtbot: Any, finish: Any
+) -> Iterator[Callable[[WorkerTypeDefinition], FileEditor]]:
+    """Opens the editor for a worker's program; it is closed at the end."""
+    made: list[FileEditor] = []
+
+    def open_for(worker: WorkerTypeDefinition) -> FileEditor:
+        setting = next(s for s in worker.settings_schema if s.name == "program")
+        file = tmp_path / "mind.asl"
+        file.write_text("!go.\n+!go <- forward; !go.\n")
+        result = FileEditor(context, FileRequest(worker, setting, str(file), ACTIONS, chosen.append))
+        made.append(result)
+        result.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
+        result.show()
+        qtbot.waitExposed(result)
+        return result
+
+    yield open_for
+    for result in made:
+        if result.dirty:
+            result.unsaved.button.click()
+        result.done(0)
+        result.deleteLater()
+    qtbot.waitUntil(lambda: not checking("program_check", "mosaic.jason.Check"), timeout=WAIT)
+
+
+def checking(*words: str) -> list[int]:
+    """Processes that check a file."""
+    found: list[int] = []
+    for process in psutil.Process().children(recursive=True):
+        try:
+            found += (
+                [process.pid] if any(word in part for part in process.cmdline() for word in words) else []
+            )
+        except psutil.Error:
+            continue
+    return found
+
+
+@pytest.fixture
+def editor(bdi: WorkerTypeDefinition, opened: Callable[[WorkerTypeDefinition], FileEditor]) -> FileEditor:
+    return opened(bdi)
 
 
 def test_mistakes_are_told_by_line_and_gone_when_they_are_mended(editor: FileEditor, qtbot: Any) -> None:
@@ -78,6 +107,57 @@ def test_mistakes_are_told_by_line_and_gone_when_they_are_mended(editor: FileEdi
     editor.editor.setPlainText("!go.\n+!go <- turn_left; !go.\n")
     qtbot.waitUntil(lambda: not editor.wrong.isVisible(), timeout=WAIT)
     assert editor.editor.extraSelections() == []
+
+
+def test_one_process_checks_all_that_is_typed(editor: FileEditor, qtbot: Any) -> None:
+    qtbot.waitUntil(lambda: editor.state.text() == "No mistake is known", timeout=WAIT)
+    before = checking("program_check")
+    assert len(before) == 1
+    for line in (2, 3):
+        editor.editor.setPlainText("!go.\n" * (line - 1) + "+!go <- flie.")
+        qtbot.waitUntil(lambda: set(editor.editor.problems) == {line}, timeout=WAIT)  # noqa: B023
+    assert checking("program_check") == before
+    psutil.Process(before[0]).kill()
+    editor.editor.setPlainText("!go.\n+!go <- flie.")
+    qtbot.waitUntil(lambda: set(editor.editor.problems) == {2}, timeout=WAIT)
+
+
+def test_a_program_for_jason_is_read_by_jason(
+    opened: Callable[[WorkerTypeDefinition], FileEditor],
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+    qtbot: Any,
+) -> None:
+    installed_jason(monkeypatch, tmp_path_factory.getbasetemp())
+    editor = opened(read_manifest(ROOT / "3rd_party/jason_worker/worker.toml"))
+    qtbot.waitUntil(lambda: editor.state.text() == "No mistake is known", timeout=WAIT)
+    before = checking("mosaic.jason.Check")
+    assert len(before) == 1
+    assert {"doorkey.asl", "empty.asl", "doors.asl"} <= {each.text() for each in editor.menu.actions()}
+    editor.editor.setPlainText(
+        "!go.\n+!go <- turn_left |&| forward; !go.\n+!stay <- .save_agent(x);\n  forwrd."
+    )
+    qtbot.waitUntil(lambda: set(editor.editor.problems) == {3, 4}, timeout=WAIT)
+    assert "forwrd" in {mark.cursor.selectedText() for mark in editor.editor.extraSelections()}
+    editor.editor.setPlainText("!go.\n+!go <- forward\n+!stay <- right.\n")
+    qtbot.waitUntil(lambda: set(editor.editor.problems) == {3}, timeout=WAIT)
+    assert "expected" in editor.editor.problems[3].text
+    assert checking("mosaic.jason.Check") == before
+
+
+def test_where_jason_is_not_installed_the_editor_says_so_and_goes_on(
+    opened: Callable[[WorkerTypeDefinition], FileEditor],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    qtbot: Any,
+) -> None:
+    monkeypatch.setenv("MOSAIC_DATA_DIR", str(tmp_path / "nothing"))
+    editor = opened(read_manifest(ROOT / "3rd_party/jason_worker/worker.toml"))
+    qtbot.waitUntil(editor.trouble.isVisible, timeout=WAIT)
+    assert "gave no answer" in editor.trouble.text and "\n" not in editor.trouble.text
+    editor.editor.setPlainText("!mine.")
+    editor.keep()
+    assert (tmp_path / "mind.asl").read_text() == "!mine."
 
 
 def test_what_is_not_saved_is_asked_about_and_save_as_is_what_the_setting_names(

@@ -10,6 +10,13 @@ public final class Main {
     private Main() {}
 
     public static void main(String[] arguments) {
+        prepare();
+        new Conversation("jason_worker", arguments[0], Source::read).run();
+        Runtime.getRuntime().halt(0); // the interpreter's timers would keep it
+    }
+
+    /** To be done before anything of Jason's is used. */
+    static void prepare() {
         // Jason reads its settings from the home folder: what somebody has set there is not part of an experiment.
         System.setProperty("user.home", "/nonexistent");
         System.setProperty("java.awt.headless", "true");
@@ -17,7 +24,5 @@ public final class Main {
         LogManager.getLogManager().reset();
         Logger.getLogger("").addHandler(new Ear());
         RefusedDirective.register();
-        new Conversation("jason_worker", arguments[0], Source::read).run();
-        Runtime.getRuntime().halt(0); // the interpreter's timers would keep it
     }
 }

@@ -62,7 +62,11 @@ record Source(String name, String text, Set<String> words, Set<String> skills) i
         }
         text = text.startsWith(BYTE_ORDER) ? text.substring(1) : text;
         Source source = new Source(path.getFileName().toString(), text, words, skills);
-        source.check();
+        List<Problem> problems = source.problems(true);
+        if (!problems.isEmpty()) {
+            List<String> told = problems.stream().limit(3).map(problem -> problem.told(source.name)).toList();
+            throw new Refused(String.join("; ", told));
+        }
         return source;
     }
 
@@ -80,54 +84,75 @@ record Source(String name, String text, Set<String> words, Set<String> skills) i
         }
     }
 
-    /** Find all that is wrong before anything is played. */
-    private void check() throws Refused {
-        List<String> problems = new ArrayList<>();
+    /**
+     * Something wrong in a program.
+     *
+     * @param line Its line, from 1; 0: the whole file.
+     * @param text What is wrong, as a sentence.
+     * @param word The word that is; empty: the whole line.
+     */
+    record Problem(int line, String text, String word) {
+        String told(String name) {
+            return name + (line > 0 ? ", line " + line : "") + ": " + text;
+        }
+    }
+
+    /**
+     * Find all that is wrong before anything is played.
+     *
+     * @param actions Whether the environment's actions are known, and steps of plans held against them.
+     */
+    List<Problem> problems(boolean actions) {
+        List<Problem> problems = new ArrayList<>();
         try {
             Mind mind = new Mind(new Body("nobody"));
             mind.parse(this);
             for (Plan plan : mind.getPL()) {
-                check(plan, plan.getContext(), problems);
-                check(plan, plan.getBody(), problems);
+                check(plan, plan.getContext(), actions, problems);
+                check(plan, plan.getBody(), actions, problems);
             }
         } catch (ParseException error) {
             problems.add(worded(error));
         } catch (TokenMgrError error) {
             Matcher found = LINE.matcher(error.getMessage());
-            problems.add(place(found.find() ? Integer.parseInt(found.group(1)) : 1) + "this has no end, or is no AgentSpeak");
+            int line = found.find() ? Integer.parseInt(found.group(1)) : 1;
+            problems.add(new Problem(line, "this has no end, or is no AgentSpeak", ""));
         } catch (JasonException error) {
-            problems.add(name + ": " + error.getMessage());
+            problems.add(new Problem(0, String.valueOf(error.getMessage()), ""));
         } catch (StackOverflowError error) {
-            problems.add(name + ": it is nested too deeply");
+            problems.add(new Problem(0, "it is nested too deeply", ""));
         } catch (RefusedDirective.Found error) {
-            problems.add(place(error.line) + "programs are one file, nothing is included (" + error.getMessage() + ")");
+            String what = "programs are one file, nothing is included (" + error.getMessage() + ")";
+            problems.add(new Problem(error.line, what, error.getMessage()));
         } catch (RuntimeException error) {
-            problems.add(name + ": the interpreter cannot read it, as with a directive that there is not: { like(this) }");
+            String what = "the interpreter cannot read it, as with a directive that there is not: { like(this) }";
+            problems.add(new Problem(0, what, ""));
         }
-        if (!problems.isEmpty()) {
-            throw new Refused(String.join("; ", problems.subList(0, Math.min(3, problems.size()))));
-        }
+        return problems;
     }
 
-    private void check(Plan plan, Object part, List<String> problems) {
+    private void check(Plan plan, Object part, boolean actions, List<Problem> problems) {
         if (part instanceof PlanBody body && body.getBodyTerm() != null) {
-            if (body.getBodyType() == BodyType.action
+            if (actions
+                    && body.getBodyType() == BodyType.action
                     && body.getBodyTerm() instanceof Literal action
                     && !action.isVar()
                     && !action.getFunctor().startsWith(".")
                     && !isAction(action)) {
-                problems.add(place(line(action, plan)) + "no such action " + Terms.text(action) + known());
+                String what = "no such action " + Terms.text(action) + known();
+                problems.add(new Problem(line(action, plan), what, action.getFunctor()));
             }
-            check(plan, body.getBodyTerm(), problems);
-            check(plan, body.getBodyNext(), problems);
+            check(plan, body.getBodyTerm(), actions, problems);
+            check(plan, body.getBodyNext(), actions, problems);
             return;
         }
         if (part instanceof Literal action && action.getFunctor().startsWith(".") && !action.isList() && !Mind.isKnown(action.getFunctor())) {
-            problems.add(place(line(action, plan)) + "no such action " + action.getFunctor() + " here");
+            String what = "no such action " + action.getFunctor() + " here";
+            problems.add(new Problem(line(action, plan), what, action.getFunctor()));
         }
         if (part instanceof Literal literal) {
             for (int k = 0; k < literal.getArity(); k++) {
-                check(plan, literal.getTerm(k), problems);
+                check(plan, literal.getTerm(k), actions, problems);
             }
         }
     }
@@ -151,13 +176,9 @@ record Source(String name, String text, Set<String> words, Set<String> skills) i
         return term.getSrcInfo() != null ? term.getSrcInfo().getSrcLine() : plan.getSrcInfo().getSrcLine();
     }
 
-    private String place(int line) {
-        return name + ", line " + line + ": ";
-    }
-
-    private String worded(ParseException error) {
+    private static Problem worded(ParseException error) {
         if (error.currentToken == null) {
-            return name + ": " + error.getMessage();
+            return new Problem(0, String.valueOf(error.getMessage()), "");
         }
         Token found = error.currentToken.next;
         Set<String> expected = new LinkedHashSet<>();
@@ -167,6 +188,6 @@ record Source(String name, String text, Set<String> words, Set<String> skills) i
         }
         String what = found.kind == 0 ? "the end" : '"' + found.image + '"';
         String known = String.join(", ", expected).replace("\\\\", "\\");
-        return place(found.beginLine) + "expected one of " + known + "; found " + what;
+        return new Problem(found.beginLine, "expected one of " + known + "; found " + what, "");
     }
 }

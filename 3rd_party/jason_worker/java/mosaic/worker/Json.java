@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 
 /** JSON as Java's own maps, lists, strings, numbers and booleans: what the protocol needs, without a library. */
-final class Json {
+public final class Json {
     private final String text;
     private int at;
 
@@ -19,7 +19,7 @@ final class Json {
      *
      * @throws IllegalArgumentException The text is no JSON.
      */
-    static Object read(String text) {
+    public static Object read(String text) {
         Json json = new Json(text);
         Object value = json.value();
         json.space();
@@ -31,13 +31,13 @@ final class Json {
 
     /** An object of a message; an empty one where there is none. */
     @SuppressWarnings("unchecked")
-    static Map<String, Object> object(Object value) {
+    public static Map<String, Object> object(Object value) {
         return value == null ? Map.of() : (Map<String, Object>) value;
     }
 
     /** A list of a message; an empty one where there is none. */
     @SuppressWarnings("unchecked")
-    static <T> List<T> list(Object value) {
+    public static <T> List<T> list(Object value) {
         return value == null ? List.of() : (List<T>) value;
     }
 
@@ -49,7 +49,8 @@ final class Json {
         return value == null ? 0 : ((Number) value).longValue();
     }
 
-    static String write(Object value) {
+    /** One value, in one line. */
+    public static String write(Object value) {
         StringBuilder out = new StringBuilder();
         write(value, out);
         return out.toString();

@@ -18,7 +18,7 @@ public final class Words {
     }
 
     /** The number of each action, by its atom. */
-    static Map<String, Integer> numbers(List<String> meanings) {
+    public static Map<String, Integer> numbers(List<String> meanings) {
         Map<String, Integer> words = new LinkedHashMap<>();
         for (int k = 0; k < meanings.size(); k++) {
             words.put(atom(meanings.get(k)), k);
@@ -27,7 +27,7 @@ public final class Words {
     }
 
     /** The atoms of actions that have parameters: {@code go_to} of {@code "go to(yellow key)"}. */
-    static Set<String> skills(List<String> meanings) {
+    public static Set<String> skills(List<String> meanings) {
         Set<String> skills = new LinkedHashSet<>();
         for (String word : meanings) {
             if (word.contains("(")) {
