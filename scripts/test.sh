@@ -31,15 +31,18 @@ PATH="$BIN:$PATH:$(dirname -- "$UV")${node_bin:+:$node_bin}"
 export PATH
 # Nothing asks for a screen, and what one run measured does not count for the next.
 export QT_QPA_PLATFORM=offscreen SDL_VIDEODRIVER=dummy MPLBACKEND=Agg
-# Jason's interpreter is no part of this: where one lies beside the checkout, the tests run it, with the Java that it needs.
+# The worker that is written in Java is compiled, and its protocol tested, wherever there is Java. Jason's interpreter is
+# no part of this: where one lies beside the checkout, the tests run it.
 jason=("$ROOT"/../shared/vendor/jason-interpreter-*.jar)
+java=()
+command -v javac >/dev/null || java+=(default-jdk-headless)
 if [[ -f ${jason[0]} ]]; then
     : "${MOSAIC_JASON_JAR:=${jason[0]}}"
     export MOSAIC_JASON_JAR
-    if is_root && command -v apt-get >/dev/null; then
-        command -v javac >/dev/null || apt_install openjdk-17-jdk-headless || say "Without Java, its tests are left out."
-        [[ -e /usr/share/java/javax.json-api.jar ]] || apt_install libjsonp-java || say "Without libjsonp-java, Jason's tests are left out."
-    fi
+    [[ -e /usr/share/java/javax.json-api.jar ]] || java+=(libjsonp-java)
+fi
+if ((${#java[@]})) && is_root && command -v apt-get >/dev/null; then
+    apt_install "${java[@]}" || say "Without ${java[*]}, the tests of jason_worker are left out."
 fi
 rm -f -- .coverage .coverage.*
 # Hundreds of processes are started below: compiled once, not by each of them.

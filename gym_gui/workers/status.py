@@ -104,7 +104,7 @@ def check_installed(definition: WorkerTypeDefinition) -> WorkerStatus:
     programs = tuple(text for text in definition.system_dependencies if not _on_path(text))
     if programs:
         names = [text.partition(":")[0] for text in programs]
-        packages = [text.partition(":")[2] or text for text in programs]
+        packages = dict.fromkeys(text.partition(":")[2] or text for text in programs)
         reason = f"{_and(names)} {'is' if len(names) == 1 else 'are'} not on the path"
         return WorkerStatus(worker_id, "missing", reason, f"apt-get install {shlex.join(packages)}", programs)
     if files := absent_files(definition):

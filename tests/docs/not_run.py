@@ -32,7 +32,7 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
         "pip install -c requirements/constraints.txt -r requirements/base.txt": _DOWNLOADS,
     },
     "docs/bdi.md": {
-        "apt-get install openjdk-17-jdk-headless": _MACHINE,
+        "apt-get install default-jdk-headless": _MACHINE,
         "mosaic workers install jason_worker": _DOWNLOADS,
         "mosaic workers check jason_worker --env MiniGrid-Empty-5x5-v0"
         " --set program=docs/examples/bdi/empty.asl": (

@@ -23,7 +23,7 @@ def why_not() -> str:
     if not jar or not Path(jar).is_file():
         return f"jason_worker: {JAR} names no interpreter"
     if shutil.which("java") is None or shutil.which("javac") is None:
-        return "jason_worker: there is no Java (openjdk-17-jdk-headless)"
+        return "jason_worker: there is no Java (default-jdk-headless)"
     return "" if JSON_CLASSES.is_file() else "jason_worker: there is no javax.json (libjsonp-java)"
 
 

@@ -1,43 +1,53 @@
-"""Workers that decide without a network, from environments that ``mosaic workers install`` has made."""
+"""Workers that decide without a network of ours, as ``mosaic workers install`` makes them ready."""
 
 from __future__ import annotations
 
 import importlib
+import os
 from pathlib import Path
 
 import pytest
 
 from tests.support.apart import apart
 from tests.support.commands import Mosaic
+from tests.support.jason import JAR, why_not
 from tests.support.processes import Offspring
+from tests.support.tiny_clip import build_clip
 
 PROGRAM = "!go.\n+!go : legal(A) <- act(A); !go.\n+!go <- forward; !go.\n"
 """It keeps to what is legal, as not every program does."""
+MINIGRID = "MiniGrid-Empty-5x5-v0"
 _LONG = pytest.mark.full
 
 
 @pytest.mark.parametrize(
     ("name", "env", "settings", "needs"),
     [
-        ("spade_bdi_worker", "MiniGrid-Empty-5x5-v0", {"program": "legal.asl"}, "minigrid"),
-        pytest.param("control_worker", "CartPole-v1", {}, "gymnasium", marks=_LONG),
+        ("spade_bdi_worker", MINIGRID, {"program": "legal.asl"}, ["minigrid"]),
+        pytest.param("control_worker", "CartPole-v1", {}, ["gymnasium"], marks=_LONG),
         pytest.param(
-            "openspiel_worker", "classic/tictactoe_v3", {"simulations": 20}, "pettingzoo", marks=_LONG
+            "openspiel_worker", "classic/tictactoe_v3", {"simulations": 20}, ["pettingzoo"], marks=_LONG
         ),
         pytest.param(
-            "mujoco_mpc_worker", "InvertedPendulum-v5", {"rollouts": 8, "horizon": 8}, "mujoco", marks=_LONG
+            "mujoco_mpc_worker", "InvertedPendulum-v5", {"rollouts": 8, "horizon": 8}, ["mujoco"], marks=_LONG
+        ),
+        pytest.param(
+            "clip_worker", MINIGRID, {"model": "clip"}, ["minigrid", "torch", "transformers"], marks=_LONG
         ),
     ],
 )
 def test_it_is_installed_and_keeps_the_contract(
-    name: str, env: str, settings: dict[str, object], needs: str, tmp_path: Path, offspring: Offspring
+    name: str, env: str, settings: dict[str, object], needs: list[str], tmp_path: Path, offspring: Offspring
 ) -> None:
-    try:
-        importlib.import_module(needs)
-    except ImportError:
-        pytest.skip(f"{name} plays {env}, for which {needs} is not installed here")
+    for package in needs:
+        try:
+            importlib.import_module(package)
+        except ImportError:
+            pytest.skip(f"{name} plays {env}, for which {package} is not installed here")
     mosaic = Mosaic(tmp_path, offspring)
     (tmp_path / "legal.asl").write_text(PROGRAM)
+    if "model" in settings:
+        build_clip(tmp_path / "clip")
     other = apart(name, tmp_path / "data" / "workers")
     assert mosaic("workers", "check", other).status == 2, "it plays without being installed"
     done = mosaic("workers", "install", other, "--json")
@@ -45,4 +55,17 @@ def test_it_is_installed_and_keeps_the_contract(
     assert done.json()["versions"]["numpy"]
     given = [part for key, value in settings.items() for part in ("--set", f"{key}={value}")]
     checked = mosaic("workers", "check", other, "--env", env, *given)
+    assert checked.status == 0, checked.out
+
+
+def test_jason_is_fetched_built_and_keeps_the_contract(tmp_path: Path, offspring: Offspring) -> None:
+    if reason := why_not():
+        pytest.skip(reason)
+    mosaic = Mosaic(tmp_path, offspring)
+    (tmp_path / "legal.asl").write_text(PROGRAM)
+    assert mosaic("workers", "check", "jason_worker").status == 2, "it plays without being installed"
+    done = mosaic("workers", "install", "jason_worker", "--from", os.environ[JAR], "--json")
+    assert done.status == 0, done.err
+    assert done.json()["versions"]["jason-interpreter.jar"]
+    checked = mosaic("workers", "check", "jason_worker", "--env", MINIGRID, "--set", "program=legal.asl")
     assert checked.status == 0, checked.out

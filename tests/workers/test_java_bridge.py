@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 from gymnasium.spaces import Box, Discrete, Space
@@ -12,7 +13,8 @@ from gymnasium.spaces import Box, Discrete, Space
 from gym_gui.workers.check import check_worker
 from gym_gui.workers.definition import WorkerTypeDefinition
 from gym_gui.workers.manifest import parse_manifest
-from tests.support.commands import ROOT
+from tests.support.commands import ROOT, Mosaic
+from tests.support.processes import Offspring
 
 WORKER = ROOT / "3rd_party" / "jason_worker"
 
@@ -21,7 +23,7 @@ WORKER = ROOT / "3rd_party" / "jason_worker"
 def echo(tmp_path_factory: pytest.TempPathFactory) -> WorkerTypeDefinition:
     """A worker whose interpreter answers with what is legal."""
     if shutil.which("java") is None or shutil.which("javac") is None:
-        pytest.skip("the Java of jason_worker: there is no Java (openjdk-17-jdk-headless)")
+        pytest.skip("the Java of jason_worker: there is no Java (default-jdk-headless)")
     classes = tmp_path_factory.mktemp("classes")
     sources = [*(WORKER / "java" / "mosaic" / "worker").glob("*.java"), WORKER / "tests" / "Echo.java"]
     command = ["javac", "-Xlint:all", "-Werror", "-proc:none", "-encoding", "UTF-8", "-d", str(classes)]
@@ -61,6 +63,15 @@ def test_a_program_that_is_refused_is_told_with_its_place(echo: WorkerTypeDefini
 def test_a_program_that_is_not_named_is_told(echo: WorkerTypeDefinition) -> None:
     report = check_worker(echo, settings={"program": ""})
     assert any("the setting program is missing" in each.detail for each in report.findings)
+
+
+def test_without_java_it_is_said_what_to_install(tmp_path: Path, offspring: Offspring) -> None:
+    mosaic = Mosaic(tmp_path, offspring)
+    for command in ("check", "install"):
+        told = mosaic.refused("workers", command, "jason_worker", PATH=str(tmp_path))
+        assert "java and javac are not on the path" in told
+        assert "apt-get install default-jdk-headless" in told
+        assert told.count("default-jdk-headless") == 1
 
 
 def test_files_reach_a_command_as_absolute_paths(monkeypatch: pytest.MonkeyPatch) -> None:
