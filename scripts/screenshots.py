@@ -21,6 +21,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 QUICKSTART = ROOT / "docs/examples/quickstart.py"
+EVERYONE = ROOT / "docs/examples/everyone/everyone.yaml"
 SOCCER, MINIGRID = "MosaicMultiGrid-S-2v2-IndAgObs-v1", "MiniGrid-DoorKey-8x8-v0"
 SIZES, THEMES = ("1280x800", "1920x1080"), ("light", "dark")
 QUICK = {"total_steps": 20_000}
@@ -73,6 +74,7 @@ class Scenes:
             "operators-program": self.operators_program,
             "operators-two-levels": self.operators_two_levels,
             "operators-planner": self.operators_planner,
+            "operators-everyone": self.operators_everyone,
             "prompts": self.prompts,
             "program": self.program,
             "agents": self.agents,
@@ -294,6 +296,35 @@ class Scenes:
         page.deck.pause()
         page.manual.select(first)
         await asyncio.sleep(_SETTLE_S)
+
+    async def operators_everyone(self) -> None:
+        """A match in which each slot is played by another kind."""
+        from dataclasses import replace
+
+        import example_model  # beside this file
+
+        from gym_gui.core.trust import TYPED
+        from gym_gui.services.experiment_file import load_experiment
+
+        (match,) = load_experiment(EVERYONE, allow_code=False).operators
+        own = {
+            "green_0": {"checkpoint": str(EVERYONE.parent / "soccer_policy")},
+            "green_1": {"program": str(ROOT / "docs/examples/bdi/soccer.asl")},
+            "blue_1": {"client_name": "vllm", "base_url": self._model_url, "model_id": example_model.NAME},
+        }
+        workers = {
+            slot: replace(player, settings=own.get(slot, player.settings))
+            for slot, player in match.workers.items()
+        }
+        match = replace(match, workers=workers, origin=TYPED)
+        self._context.settings.set("everything_shown", True)
+        self._context.go("operators", operators=[match], seed=LANGUAGE_SEED, run=True)
+        await asyncio.sleep(0)
+        page = self._page("operators")
+        page.manual.set_plots_wanted(False)
+        page.manual.show_transcript(False)
+        await self._until(lambda: _has_played(page.deck.operators[0]), "some moves", settle_s=0)
+        page.deck.pause()
 
     async def prompts(self) -> None:
         """The model's prompts, and what becomes of them."""

@@ -12,10 +12,11 @@ import pytest
 from gym_gui.processes.tree import TAG
 from tests.support.commands import Mosaic, experiment
 from tests.support.fixtures import offspring
+from tests.support.model_server import model_server
 from tests.support.no_processes import sessions_here
 from tests.support.processes import Offspring
 
-__all__ = ["offspring", "sessions_here"]
+__all__ = ["model_server", "offspring", "sessions_here"]
 
 
 @pytest.fixture

@@ -49,6 +49,13 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
         "mosaic train --env MiniGrid-DoorKey-8x8-v0 --worker cleanrl_worker --steps 400000 "
         "--set ent_coef=0.01 --out ppo": _TRAINING,
     },
+    "docs/everyone.md": {
+        "ollama pull llama3.2 && ollama serve": _SERVER,
+        "mosaic run docs/examples/everyone/everyone.yaml": "wants a server; its own tests are in tests/cli",
+        "mosaic train --env SingleAgent/MosaicMultiGrid-S-G-1v0-v1 --worker cleanrl_worker --algo ppo_lstm "
+        "--steps 1500000 --set select=image,direction --set normalize_observations=true --set num_envs=16 "
+        "--set lstm_size=128 --out soccer_policy": _TRAINING,
+    },
     "docs/command_line.md": {
         "mosaic run experiment.py --concurrency 1": _INTERRUPTED,
         "mosaic run --resume runs/01M81B09C8C58Q2B3SH6YKBZZ0": _INTERRUPTED,
