@@ -36,6 +36,7 @@ from mujoco_mpc_worker.main import make_planner  # noqa: E402
 from mujoco_mpc_worker.planners import Settings  # noqa: E402
 from mujoco_mpc_worker.rewards import Array, Paid, Steps  # noqa: E402
 from mujoco_mpc_worker.simulation import Simulation  # noqa: E402
+from mujoco_mpc_worker.task_file import Task, task_file_for  # noqa: E402
 
 PLANNERS = ("predictive_sampling", "cem", "mppi", "ilqg")
 _ALL = mujoco.mjtState.mjSTATE_INTEGRATION
@@ -127,7 +128,9 @@ def _gymnasium(name: str) -> Callable[[Plans, int, int], Played]:
 def simulation_for(description: Mapping[str, Any]) -> Simulation:
     """Copies of an environment's simulator as the worker makes them where nothing is set."""
     given = {each.name: each.default for each in MuJoCoMPCController().definition.settings_schema}
-    return Simulation(description, step_ms=given["step_ms"], survival=given["survival"])
+    file = task_file_for(str(description["task"]))
+    task = Task(file) if file else None
+    return Simulation(description, step_ms=given["step_ms"], survival=given["survival"], task=task)
 
 
 def _planned(planner: str, rollouts: int, horizon: int, seed: int) -> Plans:

@@ -291,7 +291,7 @@ class Scenes:
         first = page.deck.operators[0]
         page.deck.set_pace(30.0, lock_step=False)
         await self._until(
-            lambda: first.player.last_view and first.player.last_view.step >= 60, "hops", settle_s=0
+            lambda: first.player.last_view and first.player.last_view.step >= 25, "hops", settle_s=0
         )
         page.deck.pause()
         page.manual.select(first)

@@ -34,7 +34,7 @@ async def episodes(task: str, seeds: range, steps: int, **settings: Any) -> Sess
 
 
 async def test_it_plans_with_the_state_it_is_handed_and_repeats() -> None:
-    few = {"rollouts": 64, "horizon": 12, "knots": 12}
+    few = {"rollouts": 64, "horizon": 20, "knots": 12}
     log = await episodes("InvertedDoublePendulum-v5", range(1), 30, **few)
     assert log.episodes[0]["length"] == 30
     assert log.episodes[0]["returns"]["agent_0"] > 250, "it has stood for 30 steps"

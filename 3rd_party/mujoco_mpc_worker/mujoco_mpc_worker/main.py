@@ -25,7 +25,7 @@ from mujoco_mpc_worker.ilqg import ILQG
 from mujoco_mpc_worker.planners import Planner, Settings
 from mujoco_mpc_worker.rewards import Reward, going_to
 from mujoco_mpc_worker.simulation import Simulation
-from mujoco_mpc_worker.task_file import Task
+from mujoco_mpc_worker.task_file import Task, task_file_for
 
 _PLACE = re.compile(r"go to\((-?[\d.]+) m, (-?[\d.]+) m\)")
 
@@ -61,12 +61,14 @@ class _Player:
         threads, survival = int(given.get("threads") or 0), float(given.get("survival") or 0.0)
         step_ms = float(given.get("step_ms") or 0.0)
         self._file = str(given.get("task_file") or "")
-        task = Task(self._file) if self._file else None
         self._aims = _aims(slot)
-        if task and self._aims:
+        if self._file and self._aims:
             raise LoadError(
                 "a task_file says what to plan for, and so does the manager: leave one of them out"
             )
+        if not self._file and not self._aims and given.get("aim", "task") == "task":
+            self._file = task_file_for(str(slot.simulator.get("task")))
+        task = Task(self._file) if self._file else None
         aim = self._aims[0] if self._aims else None
         self.simulation = Simulation(slot.simulator, threads, step_ms, survival, task, aim)
         self._refuse_other_actions()

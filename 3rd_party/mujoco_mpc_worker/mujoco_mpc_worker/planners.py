@@ -23,6 +23,8 @@ from mujoco_mpc_worker.simulation import Simulation
 Spline = Literal["zero", "linear", "cubic"]
 _AHEAD_S, _AHEAD = 0.8, (10, 1000)
 """How far plans look ahead where nothing is said: so many seconds, in so many steps at least and at most."""
+_EVERY = 8
+"""Of so many plans one repeats what was done."""
 _SCALES = (0.04, 2.0)
 """Predictive sampling's smallest and largest changes, in shares of ``noise``."""
 
@@ -89,6 +91,7 @@ class Planner:
         self._simulation, self._seed, self._clock = simulation, seed, clock
         self._set_up(simulation, self.settings)
         self._plan: Array = self._at_rest()
+        self._done: Array = self._plan[:0]
         self._at = 0
         self.value = 0.0
         """What the best plan found earns."""
@@ -137,6 +140,7 @@ class Planner:
     def _shift(self, steps: int) -> None:
         """Warm start: the plan as it is seen from ``steps`` later on; its last control goes on."""
         if steps > 0:
+            self._done = np.concatenate((self._done, self._plan[:steps]))[-2 * len(self._plan) :]
             at = np.minimum(np.arange(len(self._plan)) + steps, len(self._plan) - 1)
             self._plan = self._plan[at]
 
@@ -156,6 +160,21 @@ class Planner:
         stretch: Flags = (ends[:, :1] <= at) & (at <= ends[:, 1:])
         return (np.geomspace(*_SCALES, plans)[:, None] * stretch)[..., None]
 
+    def _again(self, rng: np.random.Generator, plans: int) -> Array:
+        """What the changes are added to, (plans, horizon, nu).
+
+        It is the plan, and in every eighth, from some step on, what was done or planned some while before:
+        who walks does the same again and again.
+        """
+        around, all_of_it = np.tile(self._plan, (plans, 1, 1)), np.concatenate((self._done, self._plan))
+        horizon, past = len(self._plan), len(self._done)
+        for i in range(_EVERY - 1, plans, _EVERY):
+            begin, back = rng.integers(0, horizon), rng.integers(1, horizon + 1)
+            steps = np.arange(begin, horizon)
+            steps = steps[steps + past >= back]
+            around[i, steps] = all_of_it[steps + past - back]
+        return around
+
     def _improve(self, state: Array, rng: np.random.Generator, plans: int, spread: Array) -> Array:
         """One round; returns the spread of the next."""
         settings = self.settings
@@ -163,7 +182,8 @@ class Planner:
         if settings.planner == "predictive_sampling":
             changes *= self._parts(rng, plans)
         changes[0] = 0.0  # the plan itself is among them
-        tried = self._playable(self._plan + np.einsum("tk,nku->ntu", self._weights, changes))
+        around = self._again(rng, plans) if settings.planner == "predictive_sampling" else self._plan
+        tried = self._playable(around + np.einsum("tk,nku->ntu", self._weights, changes))
         earned = self._simulation.returns(state, tried)
         if settings.planner == "cem":
             count = min(max(2, round(settings.elites * plans)), int(np.isfinite(earned).sum()))

@@ -378,6 +378,24 @@ def test_where_nothing_is_said_plans_look_as_many_seconds_ahead_everywhere(name:
     worker.close()
 
 
+@pytest.mark.parametrize(
+    ("name", "settings", "planned"),
+    [
+        ("Hopper-v5", {}, "hopper_v5.toml"),
+        ("Hopper-v5", {"aim": "reward"}, ""),
+        ("HalfCheetah-v5", {"aim": "task"}, "half_cheetah_v5.toml"),
+        ("Reacher-v5", {}, ""),
+    ],
+)
+def test_where_the_reward_alone_is_no_good_to_plan_by_more_counts(
+    name: str, settings: dict[str, str], planned: str
+) -> None:
+    worker = MpcWorker()
+    told = worker.load(slot_of(gym.make(name).unwrapped, name, threads=1, **settings))
+    assert f", {planned})" in told if planned else ".toml" not in told
+    worker.close()
+
+
 def test_steps_that_are_long_and_cheap_already_stay_as_they_are() -> None:
     env = gym.make("HalfCheetah-v5").unwrapped
     env.reset(seed=1)

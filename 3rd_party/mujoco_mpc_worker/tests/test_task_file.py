@@ -19,9 +19,9 @@ from mosaic_worker.worker import LoadError  # noqa: E402
 from mujoco_mpc_worker.main import make_planner  # noqa: E402
 from mujoco_mpc_worker.planners import Settings  # noqa: E402
 from mujoco_mpc_worker.simulation import Simulation  # noqa: E402
-from mujoco_mpc_worker.task_file import Task  # noqa: E402
+from mujoco_mpc_worker.task_file import Task, task_file_for  # noqa: E402
 
-EXAMPLE = Path(__file__).resolve().parents[3] / "docs" / "examples" / "hopper.toml"
+EXAMPLE = Path(task_file_for("hopper_v5"))
 REACH = """
 control_cost = 0.5
 [[terms]]
