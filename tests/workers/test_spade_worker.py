@@ -168,10 +168,14 @@ class Pair:
 
 
 @pytest.fixture
-def pair(spade: None, tmp_path: Path) -> Iterator[Pair]:
+def pair(spade: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pair]:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
     pair = Pair(tmp_path)
     yield pair
     pair.close()
+    assert not list(temporary.iterdir())
 
 
 def listening(pids: list[int]) -> set[str]:

@@ -9,9 +9,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from secrets import token_hex
 
 from loguru import logger
+from pyjabber.plugins.xep_0363 import upload_server
 from spade.agent import Agent
 from spade.behaviour import CyclicBehaviour
 from spade.message import Message
@@ -23,6 +25,7 @@ TOLD = ("ilf_type", "episode", "step")
 """What is told about a message: what it does, as spade-bdi calls it, and where it belongs."""
 _AGAIN_S = 0.1
 
+Path(upload_server.TEMP_DIR).rmdir()  # made where it is imported, and left
 logger.remove()
 for _name in ("spade", "SPADE", "slixmpp"):
     logging.getLogger(_name).setLevel(logging.ERROR)
