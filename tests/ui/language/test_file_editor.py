@@ -45,7 +45,7 @@ def chosen() -> list[str]:
 
 
 @pytest.fixture
-def opened(
+def opened_for(
     context: AppContext, chosen: list[str], tmp_path: Path, qtbot: Any, finish: Any
 ) -> Iterator[Callable[[WorkerTypeDefinition], FileEditor]]:
     """Opens the editor for a worker's program; it is closed at the end."""
@@ -85,8 +85,8 @@ def checking(*words: str) -> list[int]:
 
 
 @pytest.fixture
-def editor(bdi: WorkerTypeDefinition, opened: Callable[[WorkerTypeDefinition], FileEditor]) -> FileEditor:
-    return opened(bdi)
+def editor(bdi: WorkerTypeDefinition, opened_for: Callable[[WorkerTypeDefinition], FileEditor]) -> FileEditor:
+    return opened_for(bdi)
 
 
 def test_mistakes_are_told_by_line_and_gone_when_they_are_mended(editor: FileEditor, qtbot: Any) -> None:
@@ -123,13 +123,13 @@ def test_one_process_checks_all_that_is_typed(editor: FileEditor, qtbot: Any) ->
 
 
 def test_a_program_for_jason_is_read_by_jason(
-    opened: Callable[[WorkerTypeDefinition], FileEditor],
+    opened_for: Callable[[WorkerTypeDefinition], FileEditor],
     tmp_path_factory: pytest.TempPathFactory,
     monkeypatch: pytest.MonkeyPatch,
     qtbot: Any,
 ) -> None:
     installed_jason(monkeypatch, tmp_path_factory.getbasetemp())
-    editor = opened(read_manifest(ROOT / "3rd_party/jason_worker/worker.toml"))
+    editor = opened_for(read_manifest(ROOT / "3rd_party/jason_worker/worker.toml"))
     qtbot.waitUntil(lambda: editor.state.text() == "No mistake is known", timeout=WAIT)
     before = checking("mosaic.jason.Check")
     assert len(before) == 1
@@ -146,13 +146,13 @@ def test_a_program_for_jason_is_read_by_jason(
 
 
 def test_where_jason_is_not_installed_the_editor_says_so_and_goes_on(
-    opened: Callable[[WorkerTypeDefinition], FileEditor],
+    opened_for: Callable[[WorkerTypeDefinition], FileEditor],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     qtbot: Any,
 ) -> None:
     monkeypatch.setenv("MOSAIC_DATA_DIR", str(tmp_path / "nothing"))
-    editor = opened(read_manifest(ROOT / "3rd_party/jason_worker/worker.toml"))
+    editor = opened_for(read_manifest(ROOT / "3rd_party/jason_worker/worker.toml"))
     qtbot.waitUntil(editor.trouble.isVisible, timeout=WAIT)
     assert "gave no answer" in editor.trouble.text and "\n" not in editor.trouble.text
     editor.editor.setPlainText("!mine.")
