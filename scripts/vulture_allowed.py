@@ -43,7 +43,6 @@ _.force_recompile, _.nb_objects, _.nb_rooms  # TextWorld
 _.model_config  # pydantic
 _.handle_iq, _._http_server, _.setup, _.setup_query_local_ip  # SPADE, pyjabber
 _.tempdir  # tempfile
-_.integrator, _.objname, _.objtype  # MuJoCo
 
 # -- fields that are handed on all together: settings, rows of files, tokens of colours
 _.api_key, _.observation_mode, _.cg_max_steps, _.clip_range, _.gradient_steps, _.n_critic_updates
