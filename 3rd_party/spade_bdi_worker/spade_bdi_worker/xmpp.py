@@ -106,13 +106,10 @@ class Mailbox:
         """All agents that have a mailbox now.
 
         Raises:
-            XmppError: The server does not say.
+            OSError: The server is gone, or does not answer.
         """
-        try:
-            self._office.sendall(b"{}\n")
-            return _line(self._office)["joined"]
-        except (OSError, ValueError) as error:
-            raise XmppError(f"the XMPP server does not answer: {error}") from None
+        self._office.sendall(b"{}\n")
+        return _line(self._office)["joined"]
 
     def send(self, words: str, team_mates: Sequence[str], episode: int, step: int) -> None:
         """Send what a program says, to those of its team who have a mailbox.
@@ -129,9 +126,12 @@ class Mailbox:
         messages = [sent for line in words.splitlines() if (sent := addressed(line))]
         if not messages:
             return
-        if self.lost:
+        try:
+            there = [name for name in self.joined() if name in team_mates]
+        except OSError:
+            raise XmppError(f"{messages[0].content} cannot be sent: {_GONE}") from None
+        if self._postman.lost:
             raise XmppError(f"{messages[0].content} cannot be sent: {_GONE}")
-        there = [name for name in self.joined() if name in team_mates]
         for sent in messages:
             told = {"ilf_type": sent.force, "episode": str(episode), "step": str(step)}
             for name in there:
@@ -172,8 +172,11 @@ class Mailbox:
         if found is not None:
             return found
         what = f"{wanted.content} of {wanted.sender} has not come over XMPP"
-        if not self.lost and wanted.sender not in self.joined():
-            return None
+        try:
+            if wanted.sender not in self.joined():
+                return None
+        except OSError:
+            raise XmppError(f"{what}: {_GONE}") from None
         while time.monotonic() < until:
             found = self._take(wanted, _LOOK_S)
             if found is not None:
