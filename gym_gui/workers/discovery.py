@@ -88,14 +88,12 @@ def discover(registry: type[WorkerTypeRegistry] = WorkerTypeRegistry) -> list[Fo
             if registry.get(entry.name) is None:
                 registry.mark_broken(entry.name, entry.problem)
         found.append(entry)
-    registry.mark_complete()
     return found
 
 
 def known_workers() -> tuple[WorkerTypeDefinition, ...]:
     """All types of worker that are registered, by id; found on the first call, which reads files."""
-    if not WorkerTypeRegistry.all() or WorkerTypeRegistry.is_partial():
-        discover()
+    WorkerTypeRegistry.fill(discover)
     return WorkerTypeRegistry.all()
 
 
@@ -107,10 +105,9 @@ def find_workers(names: Iterable[str]) -> None:
     Args:
         names: Ids; where one is an alias, or of a worker from elsewhere, all workers are found.
     """
-    for name in names:
-        if WorkerTypeRegistry.get(name) is None and not _register_bundled(name):
-            known_workers()
-            return
+    there = {worker.type_id for worker in WorkerTypeRegistry.registered()}
+    if not all(_register_bundled(name) for name in set(names) - there):
+        known_workers()
 
 
 def _register_bundled(name: str) -> bool:
@@ -118,9 +115,9 @@ def _register_bundled(name: str) -> bool:
     entry = next((_read_found(name, path, "bundled") for path in manifests if path.is_file()), None)
     if entry is None or entry.definition is None or entry.name != name:
         return False
-    partial = WorkerTypeRegistry.is_partial() or not WorkerTypeRegistry.all()
+    find_rest = None if WorkerTypeRegistry.registered() else discover
     try:
-        WorkerTypeRegistry.register(entry.definition, partial=partial)
+        WorkerTypeRegistry.register(entry.definition, find_rest=find_rest)
     except UsageError:
         return False
     return True

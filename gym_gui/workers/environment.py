@@ -15,7 +15,9 @@ from gym_gui.workers.registry import WorkerTypeDefinition, WorkerTypeRegistry
 
 def engine_environment() -> dict[str, str]:
     """Environment of a process that starts workers of its own: what any manifest names is for it as well."""
-    return inherited(name for definition in WorkerTypeRegistry.all() for name in definition.launch.inherits)
+    return inherited(
+        name for definition in WorkerTypeRegistry.registered() for name in definition.launch.inherits
+    )
 
 
 def sdk_folder(foreign: bool) -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
@@ -44,16 +44,19 @@ class WorkerTypeRegistry:
     _types: ClassVar[dict[str, WorkerTypeDefinition]] = {}
     _aliases: ClassVar[dict[str, str]] = {}
     _broken: ClassVar[dict[str, str]] = {}
-    _partial: ClassVar[bool] = False
+    _find_rest: ClassVar[tuple[Callable[[], object], ...]] = ()
     _lock: ClassVar[threading.RLock] = threading.RLock()
 
     @classmethod
-    def register(cls, definition: WorkerTypeDefinition, *, partial: bool = False) -> None:
+    def register(
+        cls, definition: WorkerTypeDefinition, *, find_rest: Callable[[], object] | None = None
+    ) -> None:
         """Add a worker type.
 
         Args:
             definition: What it is.
-            partial: Nobody has looked yet for all the others.
+            find_rest: Where nobody has looked for the others yet: registers them. It is called when one
+                that is not registered, or all, are asked for.
 
         Raises:
             UsageError: Its id or an alias already means another worker.
@@ -70,17 +73,26 @@ class WorkerTypeRegistry:
             cls._types[definition.type_id] = definition
             cls._aliases.update(dict.fromkeys(definition.aliases, definition.type_id))
             cls._broken.pop(definition.type_id, None)
-            cls._partial = cls._partial or partial
+            cls._find_rest = cls._find_rest if find_rest is None else (find_rest,)
 
     @classmethod
-    def is_partial(cls) -> bool:
-        """Whether there may be workers that nobody has looked for yet."""
-        return cls._partial
+    def fill(cls, find: Callable[[], object]) -> None:
+        """Have workers found where there are none; whoever asks meanwhile waits for all of them.
+
+        Args:
+            find: Registers them.
+        """
+        with cls._lock:
+            if not cls._types:
+                find()
 
     @classmethod
-    def mark_complete(cls) -> None:
-        """All workers have been looked for."""
-        cls._partial = False
+    def complete(cls) -> None:
+        """Have those found for whom nobody has looked yet."""
+        with cls._lock:
+            finders, cls._find_rest = cls._find_rest, ()
+            for find in finders:
+                find()
 
     @classmethod
     def unregister(cls, type_id: str) -> None:
@@ -100,7 +112,11 @@ class WorkerTypeRegistry:
     def get(cls, type_id: str) -> WorkerTypeDefinition | None:
         """The definition under an id or alias, or ``None``."""
         with cls._lock:
-            return cls._types.get(cls._canonical(type_id))
+            found = cls._types.get(cls._canonical(type_id))
+            if found is None and cls._find_rest:
+                cls.complete()
+                found = cls._types.get(cls._canonical(type_id))
+            return found
 
     @classmethod
     def _canonical(cls, name: str) -> str:
@@ -150,6 +166,12 @@ class WorkerTypeRegistry:
     @classmethod
     def all(cls) -> tuple[WorkerTypeDefinition, ...]:
         """All definitions, by id."""
+        cls.complete()
+        return cls.registered()
+
+    @classmethod
+    def registered(cls) -> tuple[WorkerTypeDefinition, ...]:
+        """The definitions that are there by now, by id; to ask for them reads no file."""
         with cls._lock:
             return tuple(cls._types[type_id] for type_id in sorted(cls._types))
 
@@ -187,17 +209,15 @@ class WorkerTypeRegistry:
             empty: Start with nothing registered.
         """
         with cls._lock:
-            before = (cls._types, cls._aliases, cls._broken, cls._partial)
-            cls._types, cls._aliases, cls._broken, cls._partial = (
-                ({}, {}, {}, False)
-                if empty
-                else (dict(before[0]), dict(before[1]), dict(before[2]), before[3])
+            before = (cls._types, cls._aliases, cls._broken, cls._find_rest)
+            cls._types, cls._aliases, cls._broken, cls._find_rest = (
+                ({}, {}, {}, ()) if empty else (dict(before[0]), dict(before[1]), dict(before[2]), before[3])
             )
         try:
             yield cls
         finally:
             with cls._lock:
-                cls._types, cls._aliases, cls._broken, cls._partial = before
+                cls._types, cls._aliases, cls._broken, cls._find_rest = before
 
 
 def _near(name: str, known: list[str]) -> list[str]:

@@ -6,6 +6,7 @@ import logging
 import sys
 import venv
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,12 @@ def test_workers_are_found_on_the_first_call_and_kept() -> None:
     assert all(a is b for a, b in zip(found, known_workers(), strict=True)), "files are read once"
 
 
+def test_whoever_asks_while_workers_are_found_waits_for_all_of_them() -> None:
+    with ThreadPoolExecutor(4) as threads:
+        counts = list(threads.map(lambda _: len(known_workers()), range(4)))
+    assert counts == [len(WorkerTypeRegistry.all())] * 4
+
+
 def only(found: list[Found], name: str) -> Found:
     (entry,) = [f for f in found if f.name == name]
     return entry
@@ -65,9 +72,11 @@ def test_a_process_that_plays_reads_the_manifests_of_who_plays_and_others_are_fo
     drop("my_worker")
     with WorkerTypeRegistry.isolated() as registry:
         find_workers(["operators_worker"])
-        assert [worker.type_id for worker in registry.all()] == ["operators_worker"]
+        assert [worker.type_id for worker in registry.registered()] == ["operators_worker"]
+        assert registry.require("my_worker").type_id == "my_worker", "who takes over a slot later"
+        assert registry.require("passive_worker").type_id == "operators_worker"
         find_workers(["my_worker", "operators_worker"])
-        assert {"my_worker", "sb3_worker"} < {worker.type_id for worker in registry.all()}
+        assert {"my_worker", "sb3_worker"} < {worker.type_id for worker in registry.registered()}
     for name in ("passive_worker", "../operators_worker", "nobody"):
         with WorkerTypeRegistry.isolated() as registry:
             find_workers([name])
