@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 Term: TypeAlias = "str | int | float"
@@ -34,6 +35,7 @@ def fact(predicate: str, *terms: Term) -> Fact:
     return Fact(predicate, terms)
 
 
+@lru_cache(maxsize=4096)
 def atom(name: str) -> str:
     """A name of any form as an atom: ``"Cart Position"`` is ``cart_position``."""
     plain = re.sub(r"\W+", "_", name.strip().lower(), flags=re.ASCII).strip("_")
@@ -47,8 +49,14 @@ def written(facts: Iterable[Fact]) -> tuple[str, ...]:
 
 def _written(term: Term) -> str:
     if isinstance(term, str):
-        quoted = term.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-        return term if _ATOM.fullmatch(term) else f'"{quoted}"'
+        return _as_atom(term)
     if isinstance(term, float) and not math.isfinite(term):
         raise ValueError(f"{term} is no number that a fact can hold")
     return repr(term)
+
+
+@lru_cache(maxsize=4096)
+def _as_atom(text: str) -> str:
+    """As it is, where that is an atom; else in quotes."""
+    quoted = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return text if _ATOM.fullmatch(text) else f'"{quoted}"'

@@ -42,8 +42,7 @@ class CrafterDescriber(SpaceDescriber):
     def facts(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> Sequence[Fact]:
         player = self._game._player
         around = self.seen()
-        facing = (int(player.facing[0]), int(player.facing[1]))
-        looks = next(name for name, step in _WAYS if step == facing)
+        facing, looks = _facing(player)
         found = [fact("have", atom(name), int(n)) for name, n in player.inventory.items()]
         found += [fact("looking", looks), fact("facing", atom(around.get(facing, _EDGE)))]
         found.append(fact("night" if float(self._game._world.daylight) < 0.5 else "day"))
@@ -63,13 +62,24 @@ class CrafterDescriber(SpaceDescriber):
         dark = ": what is further away is lost in the dark" if self._hidden(daylight) else ""
         sky = f"It is night{dark}." if daylight < 0.5 else "It is day."
         yield f"{sky} {self._sleeps(has)}" if player.sleeping else sky
-        facing = (int(player.facing[0]), int(player.facing[1]))
-        word = next(name for name, step in _WAYS if step == facing)
-        yield f"You look {word}, at {_a(around.get(facing, _EDGE))}."
+        facing, looks = _facing(player)
+        yield f"You look {looks}, at {_a(around.get(facing, _EDGE))}."
         beside = [f"{name} {around.get(step, _EDGE)}" for name, step in _WAYS if step != facing]
         yield f"Beside you: {', '.join(beside)}."
         yield "In view:"
-        yield from _listed(around)
+        yield from self._listed(around)
+
+    def _listed(self, around: Mapping[Place, str]) -> Iterator[str]:
+        """A line for each kind of thing, with the nearest places where it is."""
+        kinds: dict[str, list[Place]] = {}
+        for place in self._nearest:
+            if (kind := around.get(place)) is not None:
+                kinds.setdefault(kind, []).append(place)
+        for kind, places in kinds.items():
+            if kind == "grass" and abs(places[0][0]) + abs(places[0][1]) == 1:
+                continue  # it is everywhere, and what is beside one is told
+            more = f" ({len(places)} in all)" if len(places) > _LISTED else ""
+            yield f"- {kind}: {'; '.join(away(*place) for place in places[:_LISTED])}{more}"
 
     def _sleeps(self, has: Mapping[str, int]) -> str:
         """What being asleep means for the next action."""
@@ -84,7 +94,7 @@ class CrafterDescriber(SpaceDescriber):
         names: Mapping[int, str] = world._mat_names
         materials, objects = world._mat_map, world._obj_map
         hidden = self._hidden(float(world.daylight))
-        (west, north), (east, south) = min(self._cells), max(self._cells)
+        (west, north), (east, south) = self._corners
         left, top = max(x + west, 0), max(y + north, 0)
         view = slice(left, x + east + 1), slice(top, y + south + 1)
         found: dict[Place, str] = {}
@@ -107,6 +117,16 @@ class CrafterDescriber(SpaceDescriber):
             for x in range(wide)
             for y in range(high)
         }
+
+    @cached_property
+    def _corners(self) -> tuple[Place, Place]:
+        """The cells of the picture that are furthest up on the left, and furthest down on the right."""
+        return min(self._cells), max(self._cells)
+
+    @cached_property
+    def _nearest(self) -> Sequence[Place]:
+        """Cells of the picture, the nearest first."""
+        return nearest(self._cells)
 
     def _hidden(self, daylight: float) -> set[Place]:
         amount = 2 * (0.5 - daylight)
@@ -162,15 +182,10 @@ def _along(index: int, count: int) -> float:
     return (2 * index + 1) / count - 1
 
 
-def _listed(around: Mapping[Place, str]) -> Iterator[str]:
-    kinds: dict[str, list[Place]] = {}
-    for place in nearest(around):
-        kinds.setdefault(around[place], []).append(place)
-    for kind, places in kinds.items():
-        if kind == "grass" and abs(places[0][0]) + abs(places[0][1]) == 1:
-            continue  # it is everywhere, and what is beside one is told
-        more = f" ({len(places)} in all)" if len(places) > _LISTED else ""
-        yield f"- {kind}: {'; '.join(away(*place) for place in places[:_LISTED])}{more}"
+def _facing(thing: Any) -> tuple[Place, str]:
+    """The cell beside it that something looks at, and which way that is."""
+    facing = (int(thing.facing[0]), int(thing.facing[1]))
+    return facing, next(name for name, step in _WAYS if step == facing)
 
 
 def _creature(thing: Any) -> str:
@@ -178,8 +193,7 @@ def _creature(thing: Any) -> str:
     if kind == "plant":
         return "ripe plant" if thing.ripe else "young plant"
     if kind == "arrow":
-        flies = (int(thing.facing[0]), int(thing.facing[1]))
-        return f"arrow flying {next(name for name, step in _WAYS if step == flies)}"
+        return f"arrow flying {_facing(thing)[1]}"
     return kind
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 
+@lru_cache(maxsize=4096)
 def away(right: int, down: int) -> str:
     """``"2 left, 1 up"``; ``"here"`` for no distance at all."""
     parts: list[str] = []

@@ -7,7 +7,10 @@ stands in the middle of the lowest row, and what it carries is in its own cell.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
 
 from gym_gui.envs.facts import Fact, atom, fact
 
@@ -20,8 +23,64 @@ COMPASS = ("east", "south", "west", "north")
 _UNSEEN, _EMPTY, _WALL, _FLOOR, _DOOR, _GOAL, _LAVA, _AGENT = 0, 1, 2, 3, 4, 8, 9, 10
 _PLAIN = frozenset({_UNSEEN, _EMPTY, _WALL})
 _WALKABLE = frozenset({_EMPTY, _FLOOR, _GOAL})
+_PLACES = 4096
+"""Places whose words and facts are kept: more than views have cells."""
 
-Cells = Sequence[Sequence[Sequence[int]]]
+
+class Cell(NamedTuple):
+    """What a cell holds.
+
+    Attributes:
+        name: What it is, for example ``"locked red door"``.
+        said: The same as a predicate with its first terms: ``("door", "red", "locked")``.
+    """
+
+    name: str
+    said: tuple[str, ...]
+
+
+class CellWords(dict[tuple[int, int, int], Cell]):
+    """What cells are called, by kind, colour and state; each is put into words once.
+
+    Args:
+        kinds: Names of the kinds of cells, by number.
+    """
+
+    def __init__(self, kinds: Sequence[str] = KINDS) -> None:
+        super().__init__()
+        self._kinds = kinds
+
+    def __missing__(self, cell: tuple[int, int, int]) -> Cell:
+        found = self[cell] = Cell(self.name(*cell), self.terms(*cell))
+        return found
+
+    def name(self, kind: int, colour: int, state: int) -> str:
+        """A cell in words."""
+        word = self._kinds[kind] if kind < len(self._kinds) else f"thing of kind {kind}"
+        if kind == _LAVA:
+            return "lava"
+        hue = COLOURS[colour] if colour < len(COLOURS) else ""
+        if kind == _DOOR:
+            return f"{DOORS[state] if state < len(DOORS) else 'strange'} {hue} door"
+        if kind == _AGENT:
+            return f"{hue} agent{_looking(state)}"
+        return f"{hue} {word}".strip()
+
+    def terms(self, kind: int, colour: int, state: int) -> tuple[str, ...]:
+        """A cell as a predicate with what tells it from others of its kind."""
+        word = atom(self._kinds[kind]) if kind < len(self._kinds) else f"kind_{kind}"
+        if kind in (_LAVA, _WALL, _EMPTY):
+            return (word,)
+        hue = COLOURS[colour] if colour < len(COLOURS) else "grey"
+        if kind == _DOOR:
+            return (word, hue, DOORS[state] if state < len(DOORS) else "strange")
+        if kind == _AGENT:
+            looks = COMPASS[state % 100] if state % 100 < len(COMPASS) else "away"
+            return (word, hue, looks, "ball" if state >= 100 else "nothing")
+        return (word, hue)
+
+
+_MINIGRID = CellWords()
 
 
 class Thing(NamedTuple):
@@ -50,7 +109,7 @@ class GridView:
 
     Args:
         image: (width, height, 3).
-        kinds: Names of the kinds of cells.
+        words: What its cells are called.
         agents: What agents that are known by name are called, by their place in the view, and whose they are:
             ``"green_1, your team-mate, looking east"``.
         stands: Column and row of the agent; ``None``: the middle of the lowest row.
@@ -62,78 +121,59 @@ class GridView:
 
     def __init__(
         self,
-        image: Any,
-        kinds: Sequence[str] = KINDS,
+        image: NDArray[Any],
+        words: CellWords = _MINIGRID,
         agents: Mapping[tuple[int, int], str] | None = None,
         stands: tuple[int, int] | None = None,
     ) -> None:
-        self._cells: Cells = image.tolist()
-        self._width, self._height = len(self._cells), len(self._cells[0])
-        self._kinds, self._agents = kinds, agents or {}
+        self._width, self._height = int(image.shape[0]), int(image.shape[1])
+        self._words, self._agents = words, agents or {}
         self._middle, self._bottom = stands or (self._width // 2, self._height - 1)
-        own = self._cells[self._middle][self._bottom]
-        self.carried = "" if own[0] in _PLAIN or own[0] in (_FLOOR, _AGENT) else self.name(own)
+        # Column after column, downwards: the next cell ahead is one less, that to the right a height more.
+        numbers: list[int] = image.ravel().tolist()
+        self._kinds, self._colours, self._states = numbers[::3], numbers[1::3], numbers[2::3]
+        self._own = self._middle * self._height + self._bottom
+        own = self._kinds[self._own]
+        self.carried = "" if own in _PLAIN or own in (_FLOOR, _AGENT) else self._cell(self._own).name
         self.things = self._things()
 
+    def _cell(self, index: int) -> Cell:
+        return self._words[self._kinds[index], self._colours[index], self._states[index]]
+
+    def _place(self, index: int) -> tuple[int, int]:
+        """Cells ahead of the agent and to its right."""
+        column, row = divmod(index, self._height)
+        return self._bottom - row, column - self._middle
+
     def _things(self) -> list[Thing]:
-        found: list[Thing] = []
-        for x, column in enumerate(self._cells):
-            for y, cell in enumerate(column):
-                if cell[0] in _PLAIN or (x == self._middle and y == self._bottom):
-                    continue
-                place = (self._bottom - y, x - self._middle)
-                named = self._agents.get(place)
-                said = ("teammate", named.partition(",")[0]) if named else self.terms(cell)
-                found.append(Thing(named or self.name(cell), *place, said))
-        return sorted(found, key=lambda each: (abs(each.ahead) + abs(each.right), -each.ahead, each.right))
+        found: list[tuple[int, int, int, int]] = []
+        for index, kind in enumerate(self._kinds):
+            if kind not in _PLAIN and index != self._own:
+                ahead, right = self._place(index)
+                found.append((abs(ahead) + abs(right), -ahead, right, index))
+        found.sort()
+        return [self._thing(-behind, right, index) for _, behind, right, index in found]
 
-    def name(self, cell: Sequence[int]) -> str:
-        """A cell in words."""
-        kind, colour, state = cell[0], cell[1], cell[2]
-        word = self._kinds[kind] if kind < len(self._kinds) else f"thing of kind {kind}"
-        if kind == _LAVA:
-            return "lava"
-        hue = COLOURS[colour] if colour < len(COLOURS) else ""
-        if kind == _DOOR:
-            return f"{DOORS[state] if state < len(DOORS) else 'strange'} {hue} door"
-        if kind == _AGENT:
-            return f"{hue} agent{_looking(state)}"
-        return f"{hue} {word}".strip()
-
-    def terms(self, cell: Sequence[int]) -> tuple[str, ...]:
-        """A cell as a predicate with what tells it from others of its kind."""
-        kind, colour, state = cell[0], cell[1], cell[2]
-        word = atom(self._kinds[kind]) if kind < len(self._kinds) else f"kind_{kind}"
-        if kind in (_LAVA, _WALL, _EMPTY):
-            return (word,)
-        hue = COLOURS[colour] if colour < len(COLOURS) else "grey"
-        if kind == _DOOR:
-            return (word, hue, DOORS[state] if state < len(DOORS) else "strange")
-        if kind == _AGENT:
-            looks = COMPASS[state % 100] if state % 100 < len(COMPASS) else "away"
-            return (word, hue, looks, "ball" if state >= 100 else "nothing")
-        return (word, hue)
+    def _thing(self, ahead: int, right: int, index: int) -> Thing:
+        if self._agents and (named := self._agents.get((ahead, right))):
+            return Thing(named, ahead, right, ("teammate", named.partition(",")[0]))
+        name, said = self._cell(index)
+        return Thing(name, ahead, right, said)
 
     def facts(self) -> Iterator[Fact]:
         """All that is in view: things, walls and free floor by their place, and what is directly ahead."""
         yield from (thing.fact for thing in self.things)
-        for x, column in enumerate(self._cells):
-            for y, cell in enumerate(column):
-                place = (self._bottom - y, x - self._middle)
-                if cell[0] == _WALL:
-                    yield fact("wall", *place)
-                elif place != (0, 0) and self._free(cell) and place not in self._agents:
-                    yield fact("free", *place)
-        before = self.at(1, 0)
-        if before is not None and before[0] != _UNSEEN:
-            yield fact("facing", "teammate" if (1, 0) in self._agents else self.terms(before)[0])
-        own = self._cells[self._middle][self._bottom]
-        yield fact("carrying", *(self.terms(own) if self.carried else ("nothing",)))
-
-    def at(self, ahead: int, right: int) -> Sequence[int] | None:
-        """The cell so far ahead and to the right; ``None`` outside the view."""
-        x, y = self._middle + right, self._bottom - ahead
-        return self._cells[x][y] if 0 <= x < self._width and 0 <= y < self._height else None
+        for index, kind in enumerate(self._kinds):
+            if kind == _WALL:
+                yield _placed("wall", *self._place(index))
+            elif self._is_free(index) and index != self._own:
+                place = self._place(index)
+                if place not in self._agents:
+                    yield _placed("free", *place)
+        before = self._own - 1
+        if self._bottom > 0 and self._kinds[before] != _UNSEEN:
+            yield fact("facing", "teammate" if (1, 0) in self._agents else self._cell(before).said[0])
+        yield fact("carrying", *(self._cell(self._own).said if self.carried else ("nothing",)))
 
     def way(self, ahead: int, right: int) -> str:
         """How far one can see that one can go in a direction, and what ends it.
@@ -142,18 +182,28 @@ class GridView:
             ahead: 1 for straight on, 0 for a side.
             right: 1 for the right side, -1 for the left, 0 for straight on.
         """
+        room = self._bottom if ahead else self._width - 1 - self._middle if right > 0 else self._middle
+        step = right * self._height - ahead
+        end = self._own + step
         free = 0
-        while (cell := self.at((free + 1) * ahead, (free + 1) * right)) is not None and self._free(cell):
-            free += 1
+        while free < room and self._is_free(end):
+            free, end = free + 1, end + step
         steps = f"{free} free cell{'s' * (free != 1)}"
-        if cell is None or cell[0] == _UNSEEN:
+        if free == room or self._kinds[end] == _UNSEEN:
             return f"{steps}, then out of sight"
         named = self._agents.get(((free + 1) * ahead, (free + 1) * right), "").partition(",")[0]
-        what = "wall" if cell[0] == _WALL else named or self.name(cell).partition(" looking ")[0]
+        wall = self._kinds[end] == _WALL
+        what = "wall" if wall else named or self._cell(end).name.partition(" looking ")[0]
         return f"{steps}, then {what}" if free else what
 
-    def _free(self, cell: Sequence[int]) -> bool:
-        return cell[0] in _WALKABLE or (cell[0] == _DOOR and cell[2] == 0)
+    def _is_free(self, index: int) -> bool:
+        kind = self._kinds[index]
+        return kind in _WALKABLE or (kind == _DOOR and self._states[index] == 0)
+
+
+@lru_cache(maxsize=_PLACES)
+def _placed(predicate: str, ahead: int, right: int) -> Fact:
+    return fact(predicate, ahead, right)
 
 
 def _looking(state: int) -> str:
@@ -162,6 +212,7 @@ def _looking(state: int) -> str:
     return f"{looks} with the ball" if state >= 100 else looks
 
 
+@lru_cache(maxsize=_PLACES)
 def place(ahead: int, right: int) -> str:
     """``"2 ahead, 1 left"``."""
     parts: list[str] = []

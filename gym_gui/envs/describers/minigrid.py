@@ -177,8 +177,9 @@ def _read_observation(observation: Any) -> _Seen | None:
         return None
     image, mission = np.asarray(told["image"]), str(told.get("mission", ""))
     direction = int(told["direction"]) if "direction" in told else None
-    if len(found := np.argwhere(image[:, :, 0] == _AGENT)) == 1:
-        image, direction, stands = _turned(image, *found[0])
+    agents = image[:, :, 0] == _AGENT
+    if np.count_nonzero(agents) == 1:
+        image, direction, stands = _turned(image, *np.argwhere(agents)[0])
         return _Seen(GridView(image, stands=stands), mission, direction, whole=True)
     return _Seen(GridView(image), mission, direction, whole=False)
 

@@ -12,7 +12,7 @@ import numpy as np
 from gym_gui.core.prompt_inputs import Mode
 from gym_gui.core.types import AgentID
 from gym_gui.envs.describers.base import ActionWord
-from gym_gui.envs.describers.grid_words import COLOURS, KINDS, GridView
+from gym_gui.envs.describers.grid_words import COLOURS, KINDS, CellWords, GridView
 from gym_gui.envs.describers.spaces import number
 from gym_gui.envs.describers.team_grid import Mates, TeamGridDescriber
 from gym_gui.envs.facts import atom
@@ -48,7 +48,7 @@ class MultiGridDescriber(TeamGridDescriber):
     loads: ClassVar[str] = "a dot on it is a ball that it carries."
 
     def view(self, seen: Mapping[str, Any], mates: Mates) -> GridView:
-        return _Field(np.asarray(seen["image"]), mates, self._zones)
+        return GridView(np.asarray(seen["image"]), self._words, mates)
 
     @cached_property
     def bodies(self) -> Mapping[AgentID, Any]:
@@ -65,6 +65,9 @@ class MultiGridDescriber(TeamGridDescriber):
         return "global_rgb" in self.environment.adapter.observation_space(agent).spaces
 
     @cached_property
+    def _words(self) -> CellWords:
+        return _FieldWords(self._zones())
+
     def _zones(self) -> dict[int, str]:
         """Whose end zone has which colour: the game draws that of its first team in the second's."""
         env = self.environment.env
@@ -151,26 +154,24 @@ class MultiGridDescriber(TeamGridDescriber):
         return [ActionWord(word, meanings.get(word, "")) for word in self.environment.action_meanings(agent)]
 
 
-class _Field(GridView):
-    """A view in which an end zone is called after the team that defends it.
+class _FieldWords(CellWords):
+    """An end zone is called after the team that defends it.
 
     Args:
-        image: As :class:`GridView` has it.
-        mates: What team-mates are called.
         zones: Whose end zone has which colour.
     """
 
-    def __init__(self, image: Any, mates: Mapping[tuple[int, int], str], zones: Mapping[int, str]) -> None:
+    def __init__(self, zones: Mapping[int, str]) -> None:
+        super().__init__(_KINDS)
         self._zones = zones
-        super().__init__(image, _KINDS, mates)
 
-    def name(self, cell: Sequence[int]) -> str:
-        zone = self._zones.get(cell[1]) if cell[0] == _ZONE else None
-        return super().name(cell) if zone is None else f"{zone} {_KINDS[_ZONE]}"
+    def name(self, kind: int, colour: int, state: int) -> str:
+        zone = self._zones.get(colour) if kind == _ZONE else None
+        return super().name(kind, colour, state) if zone is None else f"{zone} {_KINDS[_ZONE]}"
 
-    def terms(self, cell: Sequence[int]) -> tuple[str, ...]:
-        zone = self._zones.get(cell[1]) if cell[0] == _ZONE else None
-        return super().terms(cell) if zone is None else (atom(_KINDS[_ZONE]), zone)
+    def terms(self, kind: int, colour: int, state: int) -> tuple[str, ...]:
+        zone = self._zones.get(colour) if kind == _ZONE else None
+        return super().terms(kind, colour, state) if zone is None else (atom(_KINDS[_ZONE]), zone)
 
 
 def _marks(env: Any) -> dict[str, int]:

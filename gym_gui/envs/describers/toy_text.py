@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from functools import lru_cache
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -64,43 +65,67 @@ class ToyDescriber(SpaceDescriber):
         return f"{form} {numbers}."  # the worlds in JAX have actions without words
 
 
+_GROUND: Mapping[bytes, str] = {b"H": "hole", b"G": "goal"}
+"""Of cells that are no ice."""
+
+
+class _Lake(NamedTuple):
+    """A map, read.
+
+    Attributes:
+        ground: What is where, by row and column.
+        found: Cells of each kind of ground that is no ice.
+    """
+
+    ground: Mapping[Cell, str]
+    found: Mapping[str, Sequence[Cell]]
+
+
+@lru_cache(maxsize=16)
+def _read_map(letters: bytes, columns: int) -> _Lake:
+    """A map, a letter a cell; read once, for it stays the same from step to step."""
+    cells = [(divmod(i, columns), letters[i : i + 1]) for i in range(len(letters))]
+    return _Lake(
+        {place: _GROUND.get(letter, "ice") for place, letter in cells},
+        {name: [place for place, letter in cells if letter == kind] for kind, name in _GROUND.items()},
+    )
+
+
 class LakeDescriber(ToyDescriber):
     """FrozenLake: where on the map the number is, and what lies around."""
 
     meanings: ClassVar[Mapping[str, str]] = {
         way: f"one cell {way}" for way in ("left", "down", "right", "up")
     }
-    _GROUND: ClassVar[Mapping[bytes, str]] = {b"H": "hole", b"G": "goal"}
 
     def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
-        desc = self.environment.env.desc
-        at = divmod(int(observation), desc.shape[1])
+        at, lake = self._read(observation)
         names = ("up", "down", "left", "right")
-        goals = "; ".join(_towards(at, (int(r), int(c)), names) for r, c in np.argwhere(desc == b"G"))
-        lines = [f"You are at {_cell(at)}. Goal: {goals}.", self._around(at)]
+        goals = "; ".join(_towards(at, goal, names) for goal in lake.found["goal"])
+        around = ", ".join(f"{way} {ground}" for way, ground in self._around(at, lake))
+        lines = [f"You are at {_cell(at)}. Goal: {goals}.", f"Next to you: {around}."]
         return "\n".join(lines if self._shared() else [*self._map(), *lines])
 
-    def _around(self, at: Cell) -> str:
-        return f"Next to you: {', '.join(f'{way} {self._ground(at, step)}' for way, step in _STEPS.items())}."
+    def _read(self, observation: Any) -> tuple[Cell, _Lake]:
+        """Where the agent is, and on which map."""
+        desc = self.environment.env.desc
+        columns = int(desc.shape[1])
+        return divmod(int(observation), columns), _read_map(desc.tobytes(), columns)
 
-    def _ground(self, at: Cell, step: Cell) -> str:
-        desc, there = self.environment.env.desc, (at[0] + step[0], at[1] + step[1])
-        inside = 0 <= there[0] < desc.shape[0] and 0 <= there[1] < desc.shape[1]
-        return self._GROUND.get(desc[there], "ice") if inside else "edge"
+    def _around(self, at: Cell, lake: _Lake) -> Iterator[tuple[str, str]]:
+        """Each way with the ground that it leads to."""
+        for way, (rows, columns) in _STEPS.items():
+            yield way, lake.ground.get((at[0] + rows, at[1] + columns), "edge")
 
     def can_state(self, agent: AgentID) -> bool:
         return True
 
     def facts(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> Sequence[Fact]:
-        desc = self.environment.env.desc
-        at = divmod(int(observation), desc.shape[1])
-        found = [
-            _cell_fact("at", at),
-            *(fact("next", way, self._ground(at, step)) for way, step in _STEPS.items()),
-        ]
-        for kind, name in self._GROUND.items():
-            found += [_cell_fact(name, (int(row), int(column))) for row, column in np.argwhere(desc == kind)]
-        return [*found, fact("size", *(int(side) for side in desc.shape))]
+        at, lake = self._read(observation)
+        found = [_cell_fact("at", at), *(fact("next", *each) for each in self._around(at, lake))]
+        for name, places in lake.found.items():
+            found += [_cell_fact(name, place) for place in places]
+        return [*found, fact("size", *(int(side) for side in self.environment.env.desc.shape))]
 
     def rules(self) -> str:
         chance = self._chance()
@@ -126,7 +151,7 @@ class LakeDescriber(ToyDescriber):
                 for outcomes in moves.values():
                     for _, there, reward, _ in outcomes:
                         kind = bytes(ground[there])
-                        paid[kind if kind in self._GROUND else b"F"] = float(reward)
+                        paid[kind if kind in _GROUND else b"F"] = float(reward)
         return paid
 
     def _chance(self) -> float:

@@ -122,6 +122,7 @@ class VectorDescriber(SpaceDescriber):
         super().__init__(environment)
         self._observed, self._acted = tuple(observed), tuple(acted)
         self._about, self._reads, self._meanings = about, reads, dict(meanings or {})
+        self._bounds: dict[AgentID, list[Fact]] = {}
 
     def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
         if not self._fits(agent):
@@ -144,10 +145,16 @@ class VectorDescriber(SpaceDescriber):
             for each, value in zip(self._observed, values, strict=False)
             if math.isfinite(value)
         ]
+        if agent not in self._bounds:
+            self._bounds[agent] = self._bound_facts(agent)
+        return found + self._bounds[agent]
+
+    def _bound_facts(self, agent: AgentID) -> list[Fact]:
+        """The same at every step, as spaces are."""
         space = self._space(agent)
         ends = (np.asarray(end, np.float64) for end in (space.low, space.high))
         low, high = (np.broadcast_to(end, space.shape) for end in ends)
-        return found + [
+        return [
             fact("bounds", atom(each.name), _plain(float(a)), _plain(float(b)))
             for each, a, b in zip(self._observed, low, high, strict=False)
             if math.isfinite(a) and math.isfinite(b) and bounds_of(float(a), float(b))

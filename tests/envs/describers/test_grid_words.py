@@ -9,10 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gym_gui import envs
 from gym_gui.envs import Environment
-from gym_gui.envs.describers.grid_words import COMPASS, GridView, place
+from gym_gui.envs.describers.grid_words import COMPASS, CellWords, GridView, place
+from gym_gui.envs.facts import fact
 from gym_gui.envs.families.multigrid_slots import slot_names
 
 MINIGRIDS = [
@@ -140,6 +143,45 @@ def test_ways_end_where_one_cannot_go_on() -> None:
     assert view.way(1, 0) == "2 free cells, then closed red door"
     assert view.way(0, -1) == "1 free cell, then lava"
     assert view.way(0, 1) == "1 free cell, then out of sight"
+
+
+@st.composite
+def views(draw: st.DrawFn) -> tuple[np.ndarray[Any, Any], tuple[int, int] | None]:
+    """Cells of any kind, colour and state, also such that nobody knows; where the agent stands."""
+    wide, high = draw(st.integers(1, 5)), draw(st.integers(1, 5))
+    cell = st.tuples(st.integers(0, 12), st.integers(0, 7), st.sampled_from([0, 1, 2, 3, 5, 101]))
+    cells = draw(st.lists(cell, min_size=wide * high, max_size=wide * high))
+    stands = st.tuples(st.integers(0, wide - 1), st.integers(0, high - 1))
+    return np.array(cells, np.uint8).reshape(wide, high, 3), draw(st.none() | stands)
+
+
+@given(views())
+def test_each_cell_of_any_view_is_told_and_stated_where_it_is(
+    view: tuple[np.ndarray[Any, Any], tuple[int, int] | None],
+) -> None:
+    image, stands = view
+    wide, high = image.shape[:2]
+    column, row = stands or (wide // 2, high - 1)
+    words, read = CellWords(), GridView(image, stands=stands)
+    placed = {(row - y, x - column): tuple(image[x, y].tolist()) for x in range(wide) for y in range(high)}
+    free = {at for at, cell in placed.items() if cell[0] in (1, 3, 8) or (cell[0] == 4 and not cell[2])}
+    things = {at: words[cell] for at, cell in placed.items() if cell[0] > 2 and at != (0, 0)}
+    in_order = sorted(things, key=lambda at: (abs(at[0]) + abs(at[1]), -at[0], at[1]))
+    assert [(each.ahead, each.right) for each in read.things] == in_order
+    assert all((each.name, each.said) == things[each.ahead, each.right] for each in read.things)
+    stated = [
+        *(fact(*things[at].said, *at) for at in in_order),
+        *(fact("wall", *at) for at, cell in placed.items() if cell[0] == 2),
+        *(fact("free", *at) for at in free - {(0, 0)}),
+    ]
+    around = ("facing", "carrying")
+    assert Counter(stated) == Counter(each for each in read.facts() if each.predicate not in around)
+    for ahead, right in ((1, 0), (0, 1), (0, -1)):
+        steps = next(n for n in range(1, 7) if (n * ahead, n * right) not in free)
+        end = placed.get((steps * ahead, steps * right), (0, 0, 0))
+        ends = {0: "out of sight", 2: "wall"}.get(end[0]) or words[end].name.partition(" looking ")[0]
+        way = f"{steps - 1} free cell{'s' * (steps != 2)}, then {ends}"
+        assert read.way(ahead, right) == (way if steps > 1 or end[0] == 0 else ends)
 
 
 def test_every_minigrid_has_a_briefing_and_words() -> None:
