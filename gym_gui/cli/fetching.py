@@ -34,6 +34,8 @@ from gym_gui.workers.own_files import (
 
 _LARGEST = 1 << 30
 _WITHIN_S = 60.0
+_SUM_WITHIN_S = 5.0
+"""For a checksum that is asked for beside a file that is there: whoever has it may have no network."""
 _SUMS = {"sha256": 64, "sha1": 40}
 _UNREADABLE = (OSError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError)
 """What an archive raises that is none, is cut off, damaged, encrypted or packed in an unknown way."""
@@ -68,6 +70,8 @@ def bring_files(definition: WorkerTypeDefinition, given: Sequence[Path], *, as_j
             if place is not None:
                 tell(f"Taking {file.name} from {place}", as_json=as_json)
                 shutil.copyfile(place, part)
+                if file.name in taken and (doubt := _doubt(file, part)):
+                    tell(f"Warning: {place} {doubt}", as_json=as_json)
             else:
                 tell(f"Fetching {file.url}", as_json=as_json)
                 _fetch(file, part)
@@ -123,6 +127,20 @@ def _manifest(archive: zipfile.ZipFile) -> str:
         return ""
 
 
+def _doubt(file: WorkerFile, part: Path) -> str:
+    """Why a file that somebody gave may be another than the published one; empty where it is that."""
+    try:
+        kind, wanted = _checksum(file, _SUM_WITHIN_S)
+    except InstallationError as error:
+        return f"is taken as it is: its checksum could not be looked up ({error.message})"
+    with part.open("rb") as content:
+        found = hashlib.file_digest(content, kind).hexdigest()
+    if found == wanted:
+        return ""
+    other = f"is not what was published at {file.url}: its {kind} is {found}, not {wanted}"
+    return f"{other}. It is taken all the same"
+
+
 @contextmanager
 def _arriving(target: Path) -> Generator[Path]:
     """A name beside ``target`` to write to; it takes its place when all is well."""
@@ -156,14 +174,14 @@ def _fetch(file: WorkerFile, part: Path) -> None:
         raise InstallationError(f"{file.url} is not what is needed: {problem}")
 
 
-def _checksum(file: WorkerFile) -> tuple[str, str]:
+def _checksum(file: WorkerFile, within_s: float = _WITHIN_S) -> tuple[str, str]:
     """Kind and value of what the file has to have."""
     if file.sha256 != PUBLISHED:
         return "sha256", file.sha256
     reason = ""
     for kind, length in _SUMS.items():
         try:
-            with _opened(f"{file.url}.{kind}") as answer:
+            with _opened(f"{file.url}.{kind}", within_s) as answer:
                 first = answer.read(1024).decode(errors="replace").split()[:1]
         except InstallationError as error:
             reason = error.message
@@ -192,9 +210,9 @@ class _Encrypted(urllib.request.HTTPRedirectHandler):
 
 
 @contextmanager
-def _opened(url: str) -> Generator[HTTPResponse]:
+def _opened(url: str, within_s: float = _WITHIN_S) -> Generator[HTTPResponse]:
     try:
-        with urllib.request.build_opener(_Encrypted).open(url, timeout=_WITHIN_S) as answer:
+        with urllib.request.build_opener(_Encrypted).open(url, timeout=within_s) as answer:
             yield answer
     except (OSError, HTTPException) as error:
         reason = error.reason if isinstance(error, urllib.error.URLError) else error

@@ -201,6 +201,28 @@ def test_one_that_is_there_is_taken_after_a_look_into_it(mosaic: Mosaic) -> None
     )
 
 
+def test_one_that_is_given_and_is_not_what_was_published_is_said(
+    mosaic: Mosaic, published: tuple[Path, str]
+) -> None:
+    served, address = published
+    content = archive(served / "mind.jar")
+    shutil.copyfile(served / "mind.jar", mosaic.home / "same.jar")
+    archive(mosaic.home / "built here.jar", version="3.2.9")
+    worker(mosaic, address, "published")
+
+    def said(name: str) -> list[str]:
+        done = mosaic("workers", "install", "mind_worker", "--from", mosaic.home / name)
+        assert (done.status, done.out) == (0, "mind_worker is installed.\n  mind.jar 3.2\n")
+        return [line for line in done.err.splitlines() if line.startswith("Warning: ")]
+
+    (unknown,) = said("same.jar")
+    assert "same.jar is taken as it is: its checksum could not be looked up (" in unknown
+    (served / "mind.jar.sha256").write_text(hashlib.sha256(content).hexdigest())
+    assert said("same.jar") == []
+    (other,) = said("built here.jar")
+    assert f"built here.jar is not what was published at {address}/mind.jar: its sha256 is" in other
+
+
 def test_where_the_system_has_it_it_is_taken_from_there(mosaic: Mosaic, tmp_path: Path) -> None:
     archive(tmp_path / "system" / "mind-3.jar")
     worker(mosaic, "https://localhost:1", "published", places=str(tmp_path / "system" / "mind-3.jar"))
