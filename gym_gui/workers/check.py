@@ -88,6 +88,7 @@ def check_worker(
     episodes: Sequence[Sequence[Question]] | None = None,
     simulator: str = "",
     patience_s: float = 30.0,
+    start_s: float = 120.0,
     idle_s: float = 5.0,
     grace_s: float = 10.0,
 ) -> WorkerCheckReport:
@@ -106,6 +107,7 @@ def check_worker(
         episodes: What it is asked, episode by episode; made up from its spaces if not given.
         simulator: What is inside the environment: JSON, as :class:`SlotRequest` has it.
         patience_s: Longest wait for an answer.
+        start_s: Longest wait for its process to be ready.
         idle_s: Longest wait for a heartbeat that was promised.
         grace_s: Time to end when asked, or when the host is gone. A session waits 2 s, then it
             takes stronger means; here the machine may be slow.
@@ -129,7 +131,8 @@ def check_worker(
         "agent_0", env_id, observations, actions, given, tuple(action_meanings), simulator=simulator
     )
     ledger = Ledger(blame_load=settings is not None or action_space is not None, grace_s=grace_s)
-    asyncio.run(_try_both(definition, request, Rounds(request, episodes), ledger, patience_s, idle_s))
+    rounds = Rounds(request, episodes)
+    asyncio.run(_try_both(definition, request, rounds, ledger, patience_s, start_s, idle_s))
     return _report(definition.type_id, ledger)
 
 
@@ -139,11 +142,12 @@ async def _try_both(
     rounds: Rounds,
     ledger: Ledger,
     patience_s: float,
+    start_s: float,
     idle_s: float,
 ) -> None:
-    await check_session(definition, request, rounds, ledger, patience_s)
+    await check_session(definition, request, rounds, ledger, patience_s, start_s)
     if "load" in ledger.found and ledger.found["load"].status is not Status.FAILED:
-        await check_end_of_input(definition, request, ledger, patience_s, idle_s)
+        await check_end_of_input(definition, request, ledger, patience_s, start_s, idle_s)
 
 
 def _report(worker_id: str, ledger: Ledger) -> WorkerCheckReport:

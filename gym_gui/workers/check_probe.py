@@ -102,19 +102,22 @@ class Probe:
         definition: The worker.
         request: The slot.
         patience_s: Longest wait for an answer.
+        start_s: Longest wait for the process to be ready.
 
     Attributes:
         strays: Answers nobody asked for, in words.
     """
 
-    def __init__(self, definition: WorkerTypeDefinition, request: SlotRequest, patience_s: float) -> None:
+    def __init__(
+        self, definition: WorkerTypeDefinition, request: SlotRequest, patience_s: float, start_s: float
+    ) -> None:
         self.request, self.patience_s = request, patience_s
         self.observation_codec, self.action_codec = (
             SpaceCodec(request.observation_space),
             SpaceCodec(request.action_space),
         )
         self.process = _Listening(
-            Launch(definition, "check", [request.agent_id], start_timeout_s=4 * patience_s), self
+            Launch(definition, "check", [request.agent_id], start_timeout_s=start_s), self
         )
         self.strays: list[str] = []
         self.ended = asyncio.Event()

@@ -70,9 +70,10 @@ async def check_session(
     rounds: Rounds,
     ledger: Ledger,
     patience_s: float,
+    start_s: float,
 ) -> None:
     """Start a process, play with it, and have it stop."""
-    probe = Probe(definition, request, patience_s)
+    probe = Probe(definition, request, patience_s, start_s)
     try:
         if await _begin(probe, definition, ledger):
             await _play(probe, definition, rounds, ledger)
@@ -244,7 +245,12 @@ async def _stop(probe: Probe, ledger: Ledger) -> None:
 
 
 async def check_end_of_input(
-    definition: WorkerTypeDefinition, request: SlotRequest, ledger: Ledger, patience_s: float, idle_s: float
+    definition: WorkerTypeDefinition,
+    request: SlotRequest,
+    ledger: Ledger,
+    patience_s: float,
+    start_s: float,
+    idle_s: float,
 ) -> None:
     """Start another process, leave it alone for a while, then hang up.
 
@@ -253,9 +259,10 @@ async def check_end_of_input(
         request: The slot.
         ledger: Takes the findings.
         patience_s: Longest wait for an answer.
+        start_s: Longest wait for the process to be ready.
         idle_s: Longest wait for a heartbeat.
     """
-    probe = Probe(definition, request, patience_s)
+    probe = Probe(definition, request, patience_s, start_s)
     try:
         await probe.start()
         if ledger.found["load"].status is Status.PASSED:

@@ -21,6 +21,7 @@ from gym_gui.workers.definition import WorkerTypeDefinition
 from gym_gui.workers.manifest import read_manifest
 from gym_gui.workers.supervisor import SlotRequest
 from tests.support.little_workers import little_worker
+from tests.support.waiting import LONG_S
 
 ROOT = Path(__file__).resolve().parents[2]
 CARTPOLE = gym.spaces.Box(-np.inf, np.inf, (4,), np.float32)
@@ -60,7 +61,7 @@ def faulty(
     given = {**worker.default_settings, "fault": fault, **settings}
     request = SlotRequest("agent_0", "Check-v0", observation_space, action_space, given)
     ledger = Ledger(blame_load=True, grace_s=grace_s)
-    asyncio.run(check_session(worker, request, Rounds(request), ledger, patience_s))
+    asyncio.run(check_session(worker, request, Rounds(request), ledger, patience_s, LONG_S))
     return ledger
 
 
@@ -241,7 +242,8 @@ def test_what_the_protocol_allows_passes(fault: str, settings: dict[str, Any]):
     ],
 )
 def test_fault_of_the_start_has_a_finding(fault: str, finding: str, words: str):
-    report = check_worker(with_start(fault), patience_s=0.5)
+    never_ready = "said nothing" in words
+    report = check_worker(with_start(fault), start_s=2.0 if never_ready else LONG_S)
     assert words in complaints(report).get(finding, ""), "\n".join(report.lines())
     assert {f.status for f in report.findings[2:]} == {Status.SKIPPED}
 
