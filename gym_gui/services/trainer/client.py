@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from functools import partial
@@ -15,7 +16,7 @@ from gym_gui.services.rpc.address import Address as RpcAddress
 from gym_gui.services.rpc.address import UnixAddress
 from gym_gui.services.rpc.calling import Connection, Requests
 from gym_gui.services.store import Store
-from gym_gui.services.trainer.daemon_address import find
+from gym_gui.services.trainer.daemon_address import Address, find
 from gym_gui.services.trainer.messages import (
     PROTOCOL,
     health_of,
@@ -36,6 +37,9 @@ from gym_gui.services.worker_orchestrator import UnifiedRunConfig
 _log = logging.getLogger(__name__)
 
 _HELLO_S = 20.0
+_TRIES = 3
+_LEAVE_S = 2.0
+_LOOK_S = 0.05
 _HANG_S = 10.0
 """A daemon that hangs is noticed, as one that ends is."""
 
@@ -68,11 +72,20 @@ class TrainerClient:
             UsageError: There is none, or it is of another version; says what to do.
             WorkerLaunchError: It could not be started.
         """
-        address = await asyncio.to_thread(find, store)
-        if address is None:
-            address = await start_daemon(store) if start else require_daemon(store)
-        name = f"process {address.pid}"
-        return await cls._greeted(UnixAddress(Path(address.socket)), address.read_token(), name)
+        tries = 0
+        while True:
+            address = await asyncio.to_thread(find, store)
+            if address is None:
+                address = await start_daemon(store) if start else require_daemon(store)
+            name = f"process {address.pid}"
+            try:
+                return await cls._greeted(UnixAddress(Path(address.socket)), address.read_token(), name)
+            except MosaicError as error:
+                tries += 1
+                # One that ends just now is still found: the next look finds none, or its successor.
+                within_s = _LEAVE_S if isinstance(error, DaemonLostError) else 0.0
+                if tries == _TRIES or not await _has_left(store, address, within_s):
+                    raise
 
     @classmethod
     async def _greeted(cls, address: RpcAddress, token: str, name: str) -> TrainerClient:
@@ -176,6 +189,16 @@ class TrainerClient:
             async for answer in answers:
                 if answer.error:
                     raise (UsageError if answer.usage else MosaicError)(answer.error, fix=answer.fix)
+
+
+async def _has_left(store: Store, address: Address, within_s: float) -> bool:
+    """Whether a daemon that has failed us is gone from its place, or leaves it within so many seconds."""
+    deadline = time.monotonic() + within_s
+    while await asyncio.to_thread(find, store) == address:
+        if time.monotonic() > deadline:
+            return False
+        await asyncio.sleep(_LOOK_S)
+    return True
 
 
 def _lost(name: str, words: str) -> DaemonLostError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import stat
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
@@ -123,6 +124,22 @@ async def test_a_wrong_token_is_told_in_our_words_however_much_is_said_meanwhile
                 async with aclosing(connection.stream(streamed, Requests(*[bytes(1 << 20)] * 4))) as answers:
                     await anext(answers)
         assert server.calls == 0
+
+
+async def test_a_service_that_waits_for_a_core_is_waited_for_and_one_that_ends_meanwhile_is_lost(
+    tmp_path: Path,
+) -> None:
+    # The system takes a call where a process listens, whether or not that gets to run.
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(tmp_path / "s"))
+        listening.listen()
+        async with connected(tmp_path) as (connection, once, _):
+            asked = asyncio.ensure_future(connection.ask(once, b"hello"))
+            done, _ = await asyncio.wait({asked}, timeout=0.3)
+            assert not done, "it was given up at once"
+            listening.close()
+            with pytest.raises(LostError):
+                await asked
 
 
 async def test_nobody_there_and_gone_are_the_same(tmp_path: Path) -> None:

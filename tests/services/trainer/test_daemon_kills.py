@@ -23,7 +23,7 @@ from gym_gui.services.rpc.address import UnixAddress
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.client import DaemonLostError, TrainerClient
 from gym_gui.services.trainer.daemon import DaemonSettings
-from gym_gui.services.trainer.daemon_address import find, log_file
+from gym_gui.services.trainer.daemon_address import Place, find, log_file
 from gym_gui.services.trainer.folder import EPISODES, EVENTS, RunFolder
 from gym_gui.services.trainer.process import TrainingProcess
 from gym_gui.services.trainer.records import RunLimits, TrainingRecord
@@ -287,6 +287,19 @@ async def test_a_run_that_went_on_after_it_was_cancelled_is_not_ended_by_that(da
     (daemon.store.data / "training" / FILE).unlink()
     second = await daemon.client()
     assert (await second.runs())[0].state == "running"
+
+
+async def test_whoever_finds_a_daemon_that_ends_just_then_gets_the_next(daemon: Daemon) -> None:
+    place = Place(daemon.store)
+
+    async def end(_: asyncio.StreamReader, connection: asyncio.StreamWriter) -> None:
+        place.leave()
+        connection.close()
+
+    async with await asyncio.start_unix_server(end, place.socket):
+        place.announce("the last one")
+        client = await daemon.client()
+    assert (await client.health()).pid == daemon.pid != os.getpid()
 
 
 async def test_a_daemon_ends_when_nobody_needs_it_or_its_folder_is_gone(daemon: Daemon) -> None:
