@@ -80,6 +80,32 @@ def test_the_means_interval_is_the_bootstrap_t_of_a_plain_loop() -> None:
     )
 
 
+def test_many_seeds_of_which_many_are_nearly_equal_have_the_intervals_that_plain_loops_give() -> None:
+    """Skewed; and one seed in 40 far from all others."""
+    rng = np.random.default_rng(8)
+    n, draws = 1_200, 4_000
+    far = np.where(rng.random(n) < 1 / 40, -1_000.0, rng.normal(100.0, 5.0, n))
+    for x in (np.round(rng.gamma(2.0, 10.0, n), 1), far):
+        samples = rng.choice(x, size=(draws, n))
+        t = (samples.mean(axis=1) - x.mean()) / oracle.sem(samples, axis=1)
+        low, high = np.quantile(t, [0.025, 0.975])
+        mean, iqm = mean_interval(x), iqm_interval(x)
+        middle = np.quantile(oracle.trim_mean(samples, 0.25, axis=1), [0.025, 0.975])
+        assert mean is not None and iqm is not None
+        expected = (x.mean() - high * oracle.sem(x), x.mean() - low * oracle.sem(x))
+        assert mean[:2] == pytest.approx(expected, abs=0.06 * (expected[1] - expected[0]))
+        assert iqm[:2] == pytest.approx(middle, abs=0.06 * (middle[1] - middle[0]))
+
+
+def test_many_seeds_with_several_episodes_each_are_drawn_whole() -> None:
+    x = np.random.default_rng(9).normal(size=1_100)
+    twice, units = np.repeat(x, 2), np.repeat(np.arange(len(x)), 2)
+    for interval_of in (mean_interval, iqm_interval):
+        once, clustered = interval_of(x), interval_of(twice, units)
+        assert once is not None and clustered is not None
+        assert clustered[:2] == pytest.approx(once[:2], abs=0.05 * (once.high - once.low))
+
+
 def test_the_order_of_seeds_is_no_part_of_an_interval() -> None:
     x = np.random.default_rng(1).normal(size=50)
     assert mean_interval(x) == mean_interval(x.copy()) == mean_interval(x[::-1])
