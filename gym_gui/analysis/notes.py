@@ -9,7 +9,7 @@ from dataclasses import replace
 from gym_gui.analysis import wording
 from gym_gui.analysis.collect import OperatorData
 from gym_gui.analysis.outliers import outlier_note
-from gym_gui.analysis.pairing import STATE_MARK, UNFINISHED, Entry, totals
+from gym_gui.analysis.pairing import UNFINISHED, Entry, totals
 from gym_gui.analysis.reader import Run
 from gym_gui.analysis.summary import Bounds, Comparison, OperatorSummary
 from gym_gui.analysis.units import units_of
@@ -49,7 +49,7 @@ def operator_notes(entry: Entry, operator: OperatorSummary) -> Iterable[str]:
         )
     for slot, episodes in data.saw_state.items():
         yield (
-            f"{STATE_MARK} {slot} was handed the simulator's whole state, in {episodes:,} of "
+            f"{slot} was handed the simulator's whole state, in {episodes:,} of "
             f"{wording.count(operator.recorded, 'episode')}: it plans with what other players do not see."
         )
     for team in operator.teams if data.swapped else ():

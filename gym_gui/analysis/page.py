@@ -158,10 +158,18 @@ def _result_table(columns: Sequence[ResultColumn], rows: Sequence[ResultRow], ti
     return _table(headings, cells, words, title) if rows else ""
 
 
+def _in_parts(text: str) -> str:
+    """A figure and what stands in brackets behind it: where a table has no room, a line ends between them."""
+    first, bracket, rest = text.partition(" (") if " (" in text else text.partition(" [")
+    if not bracket:
+        return safe(text)
+    return f'<span class="part">{safe(first)}</span> <span class="part">{safe(bracket.strip() + rest)}</span>'
+
+
 def _cell(cell: Cell) -> str:
     if cell.kinds:
         return _badges(cell.kinds)
-    text = safe(cell.full or cell.text)
+    text = _in_parts(cell.full or cell.text)
     text = f'<span class="bad">{text}</span>' if cell.alarming else text
     return text + (f'<span class="sub">{safe(cell.below)}</span>' if cell.below else "")
 

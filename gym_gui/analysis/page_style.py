@@ -55,7 +55,7 @@ th, td { padding: 8px 10px; border-bottom: 1px solid var(--line); text-align: ri
 tbody tr:last-child td { border-bottom: 0; }
 td.word, th.word { text-align: left; overflow-wrap: anywhere; min-width: 9em; }
 th { white-space: nowrap; }
-td.figure { white-space: nowrap; }
+td .part { white-space: nowrap; }
 .sub { display: block; font-size: 12px; color: var(--muted); }
 .badge {
   display: inline-block; white-space: nowrap; font-size: 12px; line-height: 18px; margin: 0 4px 2px 0;
@@ -69,7 +69,18 @@ svg rect[class], svg text { fill: var(--ink); }
 svg line { stroke: var(--ink); }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 4px 16px; margin: 0; }
 dt { color: var(--muted); } dd { margin: 0; overflow-wrap: anywhere; }
-@media print { .panel, .verdict { break-inside: avoid; } main { max-width: none; } }
+@media print {
+  @page { margin: 12mm; }
+  body { background: none; font-size: 11px; }
+  main { max-width: none; padding: 0; }
+  .panel, .verdict { break-inside: avoid; }
+  .panel { overflow: visible; padding: 12px; }
+  .grid { grid-template-columns: 1fr 1fr; }
+  th { white-space: normal; }
+  th, .sub, .badge { font-size: 10px; }
+  th, td { padding: 6px 5px; }
+  td.word, th.word { min-width: 6em; }
+}
 """
 STYLE = "\n".join(
     [

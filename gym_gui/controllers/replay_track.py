@@ -51,6 +51,11 @@ class ReplayTrack:
         """Kind of worker by seat."""
         return {agent: record.worker_type for agent, record in self.recorded.episode.agents.items()}
 
+    @property
+    def managed(self) -> bool:
+        """Whether somebody chose what is to be done, beside those who do it."""
+        return any(agent.endswith(GOAL_SUFFIX) for agent in self.agents)
+
     @cached_property
     def rounds(self) -> int:
         """Rounds of decisions the record has: what is played at once counts as one."""

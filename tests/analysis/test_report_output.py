@@ -121,7 +121,7 @@ def test_who_was_handed_the_state_of_the_simulator_is_marked_in_every_table(
         json.dumps(summary.to_json(), ensure_ascii=False),
     ):
         assert marked[0] in told
-        assert "† blue_0 was handed the simulator" in told
+        assert "blue_0 was handed the simulator" in told
 
 
 def test_the_table_is_plain_where_there_is_no_terminal(mixed: tuple[Path, Path]) -> None:

@@ -93,6 +93,8 @@ class IntervalChart(Chart):
         for tick, word in zip(scale.ticks, scale.words(), strict=True):
             marks.append(Line(scale(tick), top + STEP, scale(tick), bottom))
             marks.append(Words(scale(tick), baseline(bottom + STEP + LINE_PX / 2), word, anchor="middle"))
+        notes = [(row.estimate, top + (key + 0.5) * pitch) for key, row in enumerate(self.rows)]
+        marks += [_ground(_note(e, scale, y, measure), y, measure) for e, y in notes if e.note]
         spots = [
             _spot(key, row, Area(0, top + key * pitch, width, pitch), scale, label, measure)
             for key, row in enumerate(self.rows)
@@ -122,6 +124,13 @@ def _note(e: Estimate, scale: Scale, y: float, measure: Measure) -> Words:
         text = cut(e.note, at - scale.start - GAP, measure, LABEL_PX)
         return Words(at - GAP, baseline(y), text, anchor="end")
     return Words(at + GAP, baseline(y), cut(e.note, scale.end - at - GAP, measure, LABEL_PX))
+
+
+def _ground(words: Words, y: float, measure: Measure) -> Box:
+    """What keeps the lines of the grid out of words."""
+    wide = measure(words.text, words.pixels)
+    left = words.x - (wide if words.anchor == "end" else 0.0)
+    return Box(Area(left - STEP, y - LINE_PX / 2, wide + 2 * STEP, LINE_PX), "panel")
 
 
 def interval_charts(operators: Sequence[OperatorSummary]) -> list[IntervalChart]:

@@ -245,7 +245,9 @@ class TurnModel(QAbstractListModel):
         return None
 
     def row_at(self, episode: int | None, step: int, agent: str = "") -> int | None:
-        """The last call about a step, of that agent where there is one; else the next one after it.
+        """The last call about a step, of that agent where there is one; else that before it, else the next.
+
+        What a manager has asked for holds until it is asked again.
 
         Args:
             episode: ``None``: of the last episode.
@@ -257,14 +259,15 @@ class TurnModel(QAbstractListModel):
         place, source = self._source.place, self._source
         if episode is None:
             episode = place(self._rows[-1])[0]
-        best: int | None = None
+        best: tuple[int, int] | None = None
         later: tuple[int, int] | None = None
         for row, number in enumerate(self._rows):
             of, at = place(number)
             if of != episode or (agent and source.agent(number) != agent):
                 continue
-            if at == step:
-                best = row
+            if at <= step and (best is None or at >= best[0]):
+                best = (at, row)
             elif at > step and (later is None or at < later[0]):
                 later = (at, row)
-        return best if best is not None else later[1] if later is not None else None
+        nearest = best or later
+        return nearest[1] if nearest is not None else None

@@ -23,7 +23,7 @@ _ROW, _HEAD, _MOST_ROWS = 34, 36, 9
 _NAME, _KINDS = 0, 1
 _AIR: Final = 4
 """Beside the widest cell of a column."""
-_NARROWEST: Final = 120
+_NARROWEST: Final = 160
 """A name keeps so much where the table is narrow."""
 
 
@@ -86,7 +86,11 @@ class ComparisonTable(RowsTable[ResultRow]):
         """Show these operators of one environment, in their order; the selected one stays selected."""
         selected = self.operator
         rows = _rows(operators)
+        self.clearSpans()
         self.rows.show_table(_columns(rows), rows)
+        for place, row in enumerate(rows):
+            if row.option is not None:  # a sentence, which needs the whole line
+                self.setSpan(place, 0, 1, len(self.rows.columns))
         self._measure()
         self._share_width()
         keys = [row.operator.key for row in rows]

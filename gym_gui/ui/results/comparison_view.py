@@ -264,7 +264,8 @@ class ComparisonView(QWidget):
         self.paired.set_chart(chart)
         self.caption.setText(f"{chart.caption} {_REPLAY}" if chart is not None else "")
         self.caption.setVisible(chart is not None)
-        _retitle(self.paired_card, chart.title if chart is not None else "Same seed")
+        several = len(self.pair.items) > 1  # which of them, the picker says
+        _retitle(self.paired_card, "Same seed" if chart is None or several else chart.title)
 
     # -- what is clicked ---------------------------------------------------------------
 

@@ -6,12 +6,13 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QHBoxLayout, QWidget
 
 from gym_gui.analysis import wording
+from gym_gui.analysis.pairing import STATE_MARK
 from gym_gui.core.live import LiveView
 from gym_gui.ui import theme
 from gym_gui.ui.renderers import SlotPlayer, StageView, outcome_words, score_words
 from gym_gui.ui.results.replay_player import ReplayPlayer
 from gym_gui.ui.theme import Theme
-from gym_gui.ui.widgets import Card, ElidedLabel, InlineMessage, KindBadge, muted_label
+from gym_gui.ui.widgets import Card, ElidedLabel, InlineMessage, KindBadge, label, muted_label
 
 MOST_BADGES = 3
 
@@ -30,6 +31,8 @@ class ReplayStage(Card):
         self._player: ReplayPlayer | None = None
         self._position = 0
         self.name = ElidedLabel("", "strong")
+        self.mark = label(STATE_MARK, "strong")
+        self.mark.setObjectName("replay-state-mark")
         self.badges = QHBoxLayout()
         self.badges.setSpacing(theme.STEP)
         self.facts = muted_label()
@@ -37,6 +40,7 @@ class ReplayStage(Card):
         head = QHBoxLayout()
         head.setSpacing(theme.ROW)
         head.addWidget(self.name)
+        head.addWidget(self.mark)
         head.addLayout(self.badges)
         head.addStretch(1)
         head.addWidget(self.facts, 0, Qt.AlignmentFlag.AlignRight)
@@ -60,6 +64,11 @@ class ReplayStage(Card):
         self._player = player
         recorded = player.recorded
         self.name.setText(recorded.name)
+        seats = recorded.episode.saw_state
+        told = f"{', '.join(seats)} was handed the simulator's whole state, which other players do not see"
+        self.mark.setVisible(bool(seats))
+        self.mark.setToolTip(told if seats else "")
+        self.mark.setAccessibleName(told if seats else "")
         self.setAccessibleName(f"Replay of {recorded.name}, episode {recorded.episode.episode_index}")
         while (item := self.badges.takeAt(0)) is not None:
             if (badge := item.widget()) is not None:

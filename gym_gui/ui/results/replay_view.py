@@ -274,18 +274,21 @@ class ReplayView(QWidget):
             if i < len(self._players):
                 stage.show_player(self._players[i])
         names = [p.recorded.name for p in self._players]
-        self._fit_side()
         self.table.show_players(self._players, names)
+        self._fit_side()
         self.transcript.panel.view.action_words = self._action_words
         self.transcript.look(self._run, here, player.recorded.episode.episode_index)
         self.transport.set_playing(False)
+        # Where managers choose between two steps, a position is not a step.
+        self.transport.set_unit("Decision" if any(p.track.managed for p in self._players) else "Step")
         self.transport.set_extent(max(p.last for p in self._players), 0, complete=False)
         self.transport.go(0)
         take_focus(self)
 
     def _fit_side(self) -> None:
         reading = self.transcript.isVisibleTo(self)
-        wide = _WIDE_TABLE if reading or len(self._players) > 1 else _TABLE_WIDTH
+        wanted = self.table.wanted_width + 2 * theme.GAP + 2  # and the card's edge
+        wide = _WIDE_TABLE if reading else min(max(wanted, _TABLE_WIDTH), _WIDE_TABLE)
         self._side.setFixedWidth(_WIDEST_TABLE if reading and self.width() >= _ROOMY else wide)
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
@@ -384,6 +387,7 @@ class ReplayView(QWidget):
             self._on_moved(self.transport.position)
         if not before:
             self.table.steps.rows_changed()
+            self._fit_side()  # numbers have become words
             self.transcript.panel.view.refresh()
 
     def _on_moved(self, position: int) -> None:

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Final
 
 from PyQt6.QtCore import QModelIndex, QObject, Qt, pyqtSignal
+from PyQt6.QtGui import QResizeEvent
 from PyQt6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
@@ -243,6 +244,7 @@ class StepTable(RowsTable[_Row]):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         self.steps = StepTableModel()
+        self._action: int | None = None
         super().__init__(self.steps, "step-table", "Steps of the episode", _ROW, parent)
         self.steps.setParent(self)
         self.setItemDelegate(_StepDelegate(self))
@@ -256,11 +258,32 @@ class StepTable(RowsTable[_Row]):
     def show_players(self, players: Sequence[ReplayPlayer], names: Sequence[str]) -> None:
         """Show these episodes."""
         self.steps.show(players, names)
-        for section, column in enumerate(self.steps.columns):
-            wide = len(players) == 1 and column.heading == "Action"
+        headings = [column.heading for column in self.steps.columns]
+        self._action = headings.index("Action") if len(players) == 1 else None
+        self.head.setStretchLastSection(self._action is None)
+        self._fit_columns()
+
+    @property
+    def wanted_width(self) -> int:
+        """Pixels in which nothing has to be cut."""
+        sections = range(len(self.steps.columns))
+        cells = sum(max(self.sizeHintForColumn(s), self.head.sectionSizeHint(s)) for s in sections)
+        bar = self.verticalScrollBar()
+        return cells + (bar.sizeHint().width() if bar is not None else 0)
+
+    def resizeEvent(self, e: QResizeEvent | None) -> None:
+        """See :meth:`_fit_columns`."""
+        super().resizeEvent(e)
+        self._fit_columns()
+
+    def _fit_columns(self) -> None:
+        """What was played has the room that is left; where there is none the table is scrolled."""
+        roomy = self.wanted_width <= self.width()
+        for section in range(len(self.steps.columns)):
+            wide = section == self._action and roomy
             fit = QHeaderView.ResizeMode.Stretch if wide else QHeaderView.ResizeMode.ResizeToContents
-            self.head.setSectionResizeMode(section, fit)
-        self.head.setStretchLastSection(len(players) > 1)
+            if self.head.sectionResizeMode(section) != fit:
+                self.head.setSectionResizeMode(section, fit)
 
     def follow(self, position: int) -> None:
         """Mark what led to a position and bring it into view."""

@@ -19,6 +19,8 @@ FAR: Final = 10
 """Steps of a Page key."""
 _ROOMY: Final = 620
 """Pixels in which everything can be said."""
+_PLACE_OF_STEP: Final = 6
+"""Among the controls: behind the buttons and a gap."""
 
 
 class Transport(Card):
@@ -34,6 +36,8 @@ class Transport(Card):
         super().__init__(parent=parent)
         self.setObjectName("replay-transport")
         self._playing = self._complete = False
+        self._roomy = True
+        self._unit_word = "Step"
         self._timer = QTimer(self)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.timeout.connect(self._on_tick)
@@ -57,12 +61,13 @@ class Transport(Card):
         self.speed.setToolTip("Steps per second")
         self.speed.setAccessibleName("Steps per second")
         self.speed.chosen.connect(self._on_speed_chosen)
-        row = QHBoxLayout()
+        row = self._controls = QHBoxLayout()
         row.setSpacing(theme.STEP)
         for widget in (self.first, self.back, self.play, self.on, self.last):
             row.addWidget(widget)
         row.addSpacing(theme.ROW)
         row.addWidget(self.where, 1)
+        row.addStretch()  # takes what is left once the step is told elsewhere
         row.addWidget(self.speed)
         row.addSpacing(theme.STEP)
         self._unit = muted_label("steps/s")
@@ -71,9 +76,16 @@ class Transport(Card):
         self.body.addLayout(row)
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
-        """Where there is little room it goes to the step; the speed's tooltip says its unit."""
+        """Where there is little room the step has a line of its own; the speed's tooltip says its unit."""
         super().resizeEvent(a0)
-        self._unit.setVisible(self.width() >= _ROOMY)
+        roomy = self.width() >= _ROOMY
+        self._unit.setVisible(roomy)
+        if roomy != self._roomy:
+            self._roomy = roomy
+            if roomy:
+                self._controls.insertWidget(_PLACE_OF_STEP, self.where, 1)
+            else:
+                self.body.insertWidget(1, self.where)
 
     @property
     def position(self) -> int:
@@ -84,6 +96,11 @@ class Transport(Card):
     def playing(self) -> bool:
         """Whether it goes on by itself."""
         return self._playing
+
+    def set_unit(self, unit: str) -> None:
+        """Say what a position is one of."""
+        self._unit_word = unit
+        self._tell()
 
     def set_extent(self, last: int, loaded: int, *, complete: bool) -> None:
         """Positions there will be, those that can be shown by now, and whether they are all."""
@@ -158,7 +175,7 @@ class Transport(Card):
 
     def _tell(self) -> None:
         last = self.scrub.maximum()
-        words = f"Step {self.position:,} of {last:,}"
+        words = f"{self._unit_word} {self.position:,} of {last:,}"
         if not self._complete:
             words += f" · {self.scrub.loaded:,} ready"
         self.where.setText(words)

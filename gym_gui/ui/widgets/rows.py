@@ -6,10 +6,13 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, cast
 
-from PyQt6.QtCore import QAbstractTableModel, QModelIndex, QObject, Qt
-from PyQt6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
+from PyQt6.QtCore import QAbstractTableModel, QEvent, QModelIndex, QObject, Qt
+from PyQt6.QtGui import QHelpEvent
+from PyQt6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QToolTip, QWidget
 
 Row = TypeVar("Row")
+_PADDING = 12
+"""Of text in a cell: the style sheet's, and the 3 px Qt puts around text."""
 
 
 def no_text(_row: Any) -> str:
@@ -242,6 +245,18 @@ class RowsTable(QTableView, Generic[Row]):
     def head(self) -> QHeaderView:
         """The headings."""
         return cast("QHeaderView", self.horizontalHeader())
+
+    def viewportEvent(self, e: QEvent | None) -> bool:
+        """What is cut in a cell is told where one points at it, unless it has a tip of its own."""
+        if isinstance(e, QHelpEvent) and e.type() == QEvent.Type.ToolTip:
+            index = self.indexAt(e.pos())
+            if index.isValid() and not index.data(Qt.ItemDataRole.ToolTipRole):
+                text, room = str(index.data() or ""), self.visualRect(index).width() - 2 * _PADDING
+                cut = self.fontMetrics().horizontalAdvance(text) > room
+                if cut:
+                    QToolTip.showText(e.globalPos(), text.strip(), self.viewport())
+                    return True
+        return super().viewportEvent(e)
 
     @property
     def current(self) -> Row | None:

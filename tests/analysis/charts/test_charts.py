@@ -90,6 +90,18 @@ def test_nothing_stands_beyond_the_edges_and_every_role_has_a_colour(
             assert 0 < mark.y <= height
 
 
+def test_no_line_of_the_grid_is_drawn_through_words() -> None:
+    drawing = CHARTS["intervals"].draw(230, 150, rough_width)
+    grounds = [mark.area for mark in drawing.marks if isinstance(mark, Box)]
+    notes = [m for spot in drawing.spots for m in spot.marks if isinstance(m, Words) and m.role == "muted"]
+    assert len(notes) == 2
+    for note in notes:
+        wide = rough_width(note.text, note.pixels)
+        left = note.x - (wide if note.anchor == "end" else 0)
+        ends = [(x, note.y - part * note.pixels) for x in (left, left + wide - 1) for part in (0, 0.7)]
+        assert any(all(ground.holds(*end) for end in ends) for ground in grounds)
+
+
 @pytest.mark.parametrize("chart", CHARTS.values(), ids=CHARTS)
 def test_what_is_pointed_at_lies_apart_from_the_next(chart: Chart) -> None:
     drawing = chart.draw(500, 240, rough_width)

@@ -135,6 +135,19 @@ def test_a_card_says_that_a_program_chose_nothing_and_why(
     assert turn.refused and turn.failed
 
 
+def test_what_was_asked_for_holds_until_something_else_is(context: AppContext) -> None:
+    log, panel = CallLog(), TranscriptPanel(context.spawn)
+    try:
+        for step in (1, 4, 9):
+            log.add(thought_line(step))
+        panel.follow(log)
+        found = [panel.go_to(step) and panel.view.turn.step for step in (0, 1, 3, 4, 7, 20)]
+        assert found == [1, 1, 1, 4, 4, 9]
+    finally:
+        panel.close()
+        panel.deleteLater()
+
+
 def test_thoughts_and_calls_of_one_operator_are_one_list(context: AppContext, qtbot: Any) -> None:
     from .conftest import call_line
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
+import orjson
 import pytest
 from PyQt6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
@@ -147,7 +148,28 @@ def test_boards_are_drawn(view: ReplayView, qtbot: QtBot, run: Path) -> None:
     open_replay(view, qtbot, run, "four", 0)
     view.transport.to_last()
     assert view.stages[0].stage.way == "board"
+    view.resize(920, 640)
+    action = [column.heading for column in view.table.steps.columns].index("Action")
+    assert view.table.columnWidth(action) >= view.table.sizeHintForColumn(action), "it is read whole"
+    where = view.transport.where
+    qtbot.waitUntil(lambda: where.text().startswith("Step ") and not where.toolTip())
     assert not any(item.reason == "" for item in view.beside.items if item.value), "another environment"
+
+
+@pytest.mark.usefixtures("replays_here")
+def test_who_was_handed_the_state_of_the_simulator_is_marked(
+    view: ReplayView, qtbot: QtBot, run: Path
+) -> None:
+    rows = run / "operators" / "good" / "episodes.jsonl"
+    lines = [orjson.loads(line) for line in rows.read_bytes().splitlines()]
+    lines[0]["saw_state"] = ["agent_0"]
+    rows.write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines))
+    mark = view.stages[0].mark
+    for index, marked in ((0, True), (1, False)):
+        view.show_episode(run, "good", index)
+        here = lambda at=index: bool(view.players) and view.players[0].recorded.episode.episode_index == at  # noqa: E731
+        qtbot.waitUntil(here, timeout=LONG)
+        assert mark.isVisible() is marked and ("whole state" in mark.toolTip()) is marked
 
 
 @pytest.mark.usefixtures("replays_here")

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QApplication
+from PyQt6.QtCore import QEvent, Qt
+from PyQt6.QtGui import QHelpEvent
+from PyQt6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
 import gym_gui.ui
@@ -111,6 +112,22 @@ def test_columns_with_a_width_leave_the_rest_to_the_others(table: RowsTable[Frui
     assert port is not None
     assert table.columnWidth(1) == WEIGHT.width
     assert table.columnWidth(0) == port.width() - WEIGHT.width
+
+
+def test_what_is_cut_in_a_cell_is_told_where_one_points_at_it(qtbot: QtBot) -> None:
+    table = RowsTable(RowsModel([Column("Fruit", name)]), "fruits", "Fruits", 30)
+    qtbot.addWidget(table)
+    table.rows.set_rows([Fruit("fig", None), Fruit("dragon fruit of the early harvest", None)])
+    table.resize(200, 120)
+    table.setColumnWidth(0, 90)
+    table.show()
+    qtbot.waitExposed(table)
+    port = table.viewport()
+    for row, told in enumerate(("", "dragon fruit of the early harvest")):
+        place = table.visualRect(table.rows.index(row, 0)).center()
+        QApplication.sendEvent(port, QHelpEvent(QEvent.Type.ToolTip, place, port.mapToGlobal(place)))
+        assert QToolTip.text() == told
+    QToolTip.hideText()
 
 
 def test_every_table_of_the_window_is_made_of_columns() -> None:
