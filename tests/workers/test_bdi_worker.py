@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import functools
+import os
 import re
-from collections.abc import Callable
+import signal
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from gym_gui.controllers.local_session import LocalSession
@@ -15,6 +21,8 @@ from gym_gui.controllers.resolved_operator import resolve_operator
 from gym_gui.controllers.session_interface import SessionSettings
 from gym_gui.controllers.verification import verify
 from gym_gui.core.errors import MosaicError
+from gym_gui.workers.discovery import discover
+from gym_gui.workers.registry import WorkerTypeRegistry
 from tests.controllers.test_session_workers import operator
 from tests.support.commands import ROOT
 from tests.support.engine import plans
@@ -78,14 +86,35 @@ async def test_the_examples_solve_their_tasks_and_repeat(bdi: Agent, task: str, 
         assert again.column(index, "bdi") == log.column(index, "bdi")
 
 
-async def test_both_interpreters_act_alike(jason: None) -> None:
-    for task, program in SOLVED:
-        one, other = [
-            await played({"agent": slot(worker, EXAMPLES / program)}, task, range(20))
-            for worker in ("spade_bdi_worker", "jason_worker")
-        ]
-        for index in range(20):
-            assert one.column(index, "action") == other.column(index, "action"), (program, index)
+ALIKE = [
+    ("MiniGrid-Empty-Random-6x6-v0", "empty.asl", ["agent"], []),
+    ("MiniGrid-DoorKey-8x8-v0", "doorkey.asl", ["agent"], []),
+    ("MultiGrid-RedBlueDoors-6x6-v0", "doors.asl", ["agent_0", "agent_1"], []),
+    ("MosaicMultiGrid-S-1v1-IndAgObs-v1", "soccer.asl", ["green_0"], ["blue_0"]),
+    ("MosaicMultiGrid-S-1v1-IndAgObs-v1", "soccer.asl", ["blue_0"], ["green_0"]),
+]
+"""Task, program, the slots that it plays, those played at random."""
+
+
+@pytest.mark.parametrize(("task", "program", "slots", "chance"), ALIKE)
+async def test_both_interpreters_act_alike(
+    jason: None, task: str, program: str, slots: list[str], chance: list[str]
+) -> None:
+    if task.startswith("MultiGrid"):
+        pytest.importorskip("multigrid")
+    seeds = range(6 if chance else 20)
+    one, other = [
+        await played(
+            {name: slot(worker, EXAMPLES / program) for name in slots}
+            | {name: {"type": "random"} for name in chance},
+            task,
+            seeds,
+        )
+        for worker in ("spade_bdi_worker", "jason_worker")
+    ]
+    for index in seeds:
+        done = [[(row["action"], row.get("said")) for row in log.rows[index]] for log in (one, other)]
+        assert done[0] == done[1], index
 
 
 async def test_what_it_thought_is_recorded_with_each_decision(bdi: Agent) -> None:
@@ -146,9 +175,14 @@ async def test_two_programs_open_doors_in_their_order_because_one_tells_the_othe
 
 
 @pytest.mark.parametrize("side", ["green", "blue"])
-async def test_a_program_beats_chance_at_soccer_on_either_side(bdi: Agent, side: str) -> None:
+async def test_a_program_beats_chance_at_soccer_on_either_side(side: str) -> None:
+    """In Jason it does the same, action by action."""
+    pytest.importorskip("agentspeak")
     chance = "blue" if side == "green" else "green"
-    players = {f"{side}_0": bdi(EXAMPLES / "soccer.asl"), f"{chance}_0": {"type": "random"}}
+    players = {
+        f"{side}_0": slot("spade_bdi_worker", EXAMPLES / "soccer.asl"),
+        f"{chance}_0": {"type": "random"},
+    }
     log = await played(players, "MosaicMultiGrid-S-1v1-IndAgObs-v1", range(6))
     assert [episode["outcome"][side] for episode in log.episodes.values()].count("win") >= 5
     assert not any(sum(episode["invalid_actions"].values()) for episode in log.episodes.values())
@@ -163,6 +197,22 @@ async def test_a_program_that_never_acts_is_a_true_record(bdi: Agent, tmp_path: 
         {"agent": bdi(tmp_path / "idle.asl", idle="noop")}, "MiniGrid-Empty-5x5-v0", range(1)
     )
     assert quiet.episodes[0]["status"] == "completed"
+
+
+async def test_what_a_program_prints_without_end_is_cut_and_how_much_is_said(
+    bdi: Agent, tmp_path: Path
+) -> None:
+    (tmp_path / "loud.asl").write_text(
+        'size(0). !go. +!go : size(N) & N < 300 <- .print("twenty characters..."); -+size(N + 1); !go.\n'
+        "+!go <- forward; !go."
+    )
+    log = await played({"agent": bdi(tmp_path / "loud.asl")}, "MiniGrid-Empty-5x5-v0", range(1))
+    first, second, *_ = log.column(0, "bdi")
+    whole, begun, cut = first["printed"][:-2], first["printed"][-2], first["printed"][-1]
+    assert whole == ["twenty characters..."] * (4000 // 21)
+    assert begun == "twenty characters..."[: 4000 % 21]
+    assert cut == f"(cut here: {6000 - 20 * len(whole) - len(begun):,} more characters are not kept)"
+    assert "printed" not in second
 
 
 ENDLESS = {
@@ -195,6 +245,74 @@ async def test_a_program_in_trouble_fails_with_one_line_and_the_other_operator_g
     for episode in run.episodes("stuck").values():
         assert re.search(says, str(episode.error)) and "\n" not in str(episode.error)
     assert all(episode.success for episode in run.episodes("good").values())
+    assert not (await verify(run.open())).deviations
+
+
+BUSY = 40
+"""Episodes: enough for an interpreter to be in their midst when it is looked for."""
+PROCESSES = {"spade_bdi_worker": "spade_bdi_worker", "jason_worker": "mosaic.jason.Main"}
+
+
+@contextlib.contextmanager
+def noticed_soon(worker: str) -> Iterator[None]:
+    """Whose silence counts as a hang after five seconds, not after thirty."""
+    with WorkerTypeRegistry.isolated() as registry:
+        discover()
+        definition = registry.require(worker)
+        registry.unregister(worker)
+        registry.register(replace(definition, launch=replace(definition.launch, heartbeat_s=5.0)))
+        yield
+
+
+def _children(word: str) -> list[int]:
+    """Processes that this one has started, by a word of their command lines."""
+    found: list[int] = []
+    for child in psutil.Process().children():
+        with contextlib.suppress(psutil.Error):
+            if word in " ".join(child.cmdline()):
+                found.append(child.pid)
+    return found
+
+
+async def test_what_an_interpreter_had_begun_that_dies_or_hangs_is_played_again_and_said(
+    bdi: Agent, tmp_path: Path
+) -> None:
+    name = interpreter_of(bdi)
+    task = {"task": "MiniGrid-DoorKey-8x8-v0"}
+    experiment = {
+        "operators": [
+            {"id": "hurt", **task, "workers": {"agent": bdi(EXAMPLES / "doorkey.asl")}},
+            {"id": "other", "task": "CartPole-v1", "workers": {"agent": {"type": "random"}}},
+        ],
+        "execution": {"num_episodes": BUSY, "seeds": 0, "concurrency": 4},
+    }
+    hurt: list[int] = []
+    recorded = 0
+
+    def lines() -> int:
+        return sum(file.read_bytes().count(b"\n") for file in tmp_path.glob("run/*/*/hurt/episodes.jsonl"))
+
+    def at_work() -> int:
+        """The interpreter, if it is not one that was hurt and has come to the end of an episode."""
+        found = [pid for pid in _children(PROCESSES[name]) if pid not in hurt]
+        return found[0] if found and lines() > recorded else 0
+
+    with noticed_soon(name):
+        playing = asyncio.create_task(played_here(tmp_path / "run", experiment))
+        for deed in (signal.SIGKILL, signal.SIGSTOP):
+            hurt.append(await in_time(at_work, "it plays"))
+            recorded = lines()
+            os.kill(hurt[-1], deed)
+        run = await playing
+    assert run.statuses("hurt") == run.statuses("other") == ["completed"] * BUSY
+    assert all(episode.success for episode in run.episodes("hurt").values())
+    reasons = [retry["reason"] for retry in run.header()["retries"]]
+    assert all("\n" not in reason for reason in reasons)
+    for says in (
+        f"agent_0: worker {name} was killed (signal 9, SIGKILL)",
+        f"agent_0: worker {name} was ended: did not respond for ",
+    ):
+        assert any(reason.startswith(says) for reason in reasons), reasons
     assert not (await verify(run.open())).deviations
 
 

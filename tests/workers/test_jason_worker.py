@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gym_gui.controllers.local_session import LocalSession
-from gym_gui.controllers.resolved_operator import resolve_operator
-from gym_gui.controllers.session_interface import SessionSettings
-from tests.controllers.test_session_workers import operator
-from tests.support.engine import plans
-from tests.support.session_log import SessionLog
 from tests.support.talk import Talk
-from tests.support.waiting import LONG_S, in_time
-from tests.workers.test_bdi_worker import EXAMPLES, played, slot
+from tests.support.waiting import LONG_S
+from tests.workers.test_bdi_worker import played, slot
 
 MOST_MB = 150
 
@@ -202,34 +194,3 @@ async def test_an_interpreter_that_hangs_is_ended_with_its_reason(jason: None, t
     log = await played({"agent": stuck}, "MiniGrid-Empty-5x5-v0", range(1))
     assert log.episodes[0]["status"] == "failed"
     assert "one step of the interpreter has no end" in log.episodes[0]["error"]
-
-
-async def test_what_an_interpreter_that_died_had_begun_is_played_again(jason: None) -> None:
-    log = SessionLog()
-    players = {"agent": slot("jason_worker", EXAMPLES / "doorkey.asl")}
-    resolved = resolve_operator(operator(players, "MiniGrid-DoorKey-8x8-v0"))
-    session = LocalSession(resolved, SessionSettings(4), log)
-    try:
-        await session.start()
-        session.play(plans(range(8)))
-        await in_time(lambda: bool(log.rows), "it plays", 60)
-        for pid in _children(b"mosaic.jason.Main"):
-            os.kill(pid, signal.SIGKILL)
-        await in_time(lambda: len(log.episodes) == 8, "all episodes are over", 120)
-    finally:
-        await session.close()
-    assert [log.episodes[index]["status"] for index in range(8)] == ["completed"] * 8
-
-
-def _children(word: bytes) -> list[int]:
-    """Processes that this one has started, by a word of their command lines."""
-    ours = []
-    for status in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            parent = int(status.read_text().rpartition(")")[2].split()[1])
-            words = (status.parent / "cmdline").read_bytes()
-        except (OSError, IndexError):
-            continue
-        if parent == os.getpid() and word in words:
-            ours.append(int(status.parent.name))
-    return ours

@@ -68,7 +68,7 @@ class Episode:
         """
         mind = self.mind
         mind.thought, mind.said, mind.base.until = Thought(), [], until
-        mind.rng.seed(f"{self._seed}:{step}")
+        mind.chance.seed(self._seed, step)
         try:
             self._attend(facts, heard)
             action = mind.deliberate(cycles)
@@ -174,7 +174,7 @@ def _range(agent: Mind, term: Any, intention: Any) -> Iterator[None]:
 
 
 def _random(agent: Mind, term: Any, intention: Any) -> Iterator[None]:
-    if agentspeak.unify(term.args[0], agent.rng.random(), intention.scope, intention.stack):
+    if agentspeak.unify(term.args[0], agent.chance.random(), intention.scope, intention.stack):
         yield
 
 

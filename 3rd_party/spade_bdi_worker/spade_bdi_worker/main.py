@@ -27,7 +27,7 @@ from mosaic_worker.worker import (
 )
 from spade_bdi_worker.agent import Episode, as_atom, skills_of, words_of
 from spade_bdi_worker.literals import as_text
-from spade_bdi_worker.mind import Undecided
+from spade_bdi_worker.mind import Undecided, bounded
 from spade_bdi_worker.program import Program, ProgramError, read_program, said, unknown_actions
 from spade_bdi_worker.xmpp import Mailbox, XmppError, end_servers, new_secret, why_not
 
@@ -157,7 +157,7 @@ class _Player:
             thought = episode.mind.thought
             if self.idle == "noop" and self.slot.noop_action is not None:
                 return self.slot.noop_action, {"bdi": thought.to_record()}
-            return Invalid(str(error), "; ".join(thought.printed)), {"bdi": thought.to_record()}
+            return Invalid(str(error), "; ".join(bounded(thought.printed))), {"bdi": thought.to_record()}
         extras: dict[str, Any] = {"bdi": thought.to_record(), **({"said": told} if told else {})}
         return self._number(action, decision), extras
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import collections
 import math
-import random
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -19,13 +18,14 @@ import agentspeak.runtime
 from agentspeak import AslError, GoalType, Trigger
 from agentspeak.runtime import Environment, Intention
 
+from spade_bdi_worker.chance import Chance
 from spade_bdi_worker.literals import as_text, literal
 from spade_bdi_worker.program import said
 
 LONGEST_SAID = 1000
 """Characters that an agent may say to its team with one action."""
-
-
+LONGEST_TOLD = 4000
+"""Characters that a decision's record keeps of what a program prints, and of goals that failed."""
 _ENDLESS = "the program's rules call each other without end"
 _LOOKS = 256
 """Looks into the belief base after which the clock is read."""
@@ -74,8 +74,21 @@ class Thought:
             self.removed.append(belief)
 
     def to_record(self) -> dict[str, Any]:
-        """Plain data; what is empty is left out."""
-        return {name: value for name, value in vars(self).items() if value}
+        """Plain data; what is empty is left out, and what is long is cut."""
+        row = {**vars(self), "failed": bounded(self.failed), "printed": bounded(self.printed)}
+        return {name: value for name, value in row.items() if value}
+
+
+def bounded(lines: Sequence[str]) -> list[str]:
+    """Lines up to :data:`LONGEST_TOLD` characters; then one that says how much is not kept."""
+    room = LONGEST_TOLD
+    for number, line in enumerate(lines):
+        if len(line) > room:
+            begun = [line[:room]] if room > 0 else []
+            cut = sum(map(len, lines[number:])) - sum(map(len, begun))
+            return [*lines[:number], *begun, f"(cut here: {cut:,} more characters are not kept)"]
+        room -= len(line) + 1
+    return list(lines)
 
 
 class _Beliefs(dict[Any, None]):
@@ -120,7 +133,7 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
         self.acted: Any = None
         """The literal of the action that has been chosen."""
         self.said: list[str] = []
-        self.rng = random.Random(0)
+        self.chance = Chance()
         self._bodies: list[Any] = []
         self._fired: dict[int, str] = {}
 

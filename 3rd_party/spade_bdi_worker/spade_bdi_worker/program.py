@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import contextmanager
@@ -85,7 +86,49 @@ def parse_program(name: str, text: str) -> Program:
             raise ProgramError(problems or [f"{name} is no program"]) from None
         except RecursionError:
             raise ProgramError([f"{name}: it is nested too deeply"]) from None
+    for body in [plan.body for plan in tree.plans]:
+        _replace_whole(body)
     return Program(name, tree)
+
+
+def _replace_whole(body: Any) -> None:
+    """Have ``-+state(idle)`` take the place of whatever ``state(_)`` there was, as in Jason.
+
+    The interpreter has it take the place of ``state(idle)`` alone, and only where a value is computed or a
+    variable that of another: so it is written out as two steps.
+    """
+    formulas: list[Any] = []
+    for formula in getattr(body, "formulas", None) or ():
+        for inner in _inner(formula):
+            _replace_whole(inner)
+        replaces = getattr(formula, "formula_type", None) == agentspeak.FormulaType.replace
+        if replaces and isinstance(formula.term, agentspeak.parser.AstLiteral):
+            formulas.append(_removal(formula))
+            formula.formula_type = agentspeak.FormulaType.add
+        formulas.append(formula)
+    if formulas:
+        body.formulas = formulas
+
+
+def _removal(formula: Any) -> Any:
+    """The step before it: what is believed of the same name, and of as many values, no more."""
+    removal = copy.copy(formula)
+    removal.formula_type = agentspeak.FormulaType.remove
+    removal.term = copy.copy(formula.term)
+    removal.term.terms = [_anything(term) for term in formula.term.terms]
+    return removal
+
+
+def _anything(term: Any) -> Any:
+    variable: Any = agentspeak.parser.AstVariable()
+    variable.name, variable.loc = "_", term.loc
+    return variable
+
+
+def _inner(formula: Any) -> list[Any]:
+    """The bodies in a step that is a loop or a branch."""
+    inner = [getattr(formula, name, None) for name in ("body", "if_body", "else_body")]
+    return [each for each in inner if each is not None]
 
 
 def unknown_actions(program: Program, words: Collection[str], skills: Collection[str] = ()) -> list[str]:
@@ -122,8 +165,7 @@ def _steps(bodies: Sequence[Any]) -> Iterator[Any]:
     """Literals that stand as steps in bodies of plans, loops and branches."""
     for body in bodies:
         for formula in getattr(body, "formulas", None) or ():
-            inner = [getattr(formula, name, None) for name in ("body", "if_body", "else_body")]
-            yield from _steps([each for each in inner if each is not None])
+            yield from _steps(_inner(formula))
             step = getattr(formula, "term", None)
             done = getattr(formula, "formula_type", None) == agentspeak.FormulaType.term
             if done and isinstance(step, agentspeak.parser.AstLiteral):

@@ -131,6 +131,22 @@ def test_random_numbers_come_from_the_seed_and_the_step() -> None:
     assert len(set(drawn(1))) == 3
 
 
+@pytest.mark.parametrize(
+    ("step", "then"),
+    [
+        ("-+state(idle, 2)", ["state(idle, 2)"]),
+        ("N = 3; -+state(N, [])", ["state(3, [])"]),
+        ("if (other) { -+state(idle, 2) }", ["state(idle, 2)"]),
+        ("-+flag", ["state(busy, 1)", "flag"]),
+    ],
+)
+def test_a_belief_takes_the_place_of_whatever_there_was_of_its_name(step: str, then: list[str]) -> None:
+    episode = agent(f"state(busy, 1). other. !go. +!go <- {step}; left.")
+    assert decide(episode)[0] == "left"
+    held = [as_text(each) for group in episode.mind.beliefs.values() for each in group]
+    assert [each for each in held if each != "other"] == then
+
+
 def test_where_several_beliefs_fit_the_one_that_came_first_is_taken() -> None:
     names = [f"thing_{i}" for i in range(40)]
     episode = agent("!go. +!go : at(T) <- act(T).")

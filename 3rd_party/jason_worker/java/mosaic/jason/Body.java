@@ -11,7 +11,6 @@ import jason.asSyntax.Term;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
-import java.util.Random;
 import java.util.Set;
 
 /** What an agent has of the world: its name, the action that it has chosen, what it says to its team. */
@@ -21,7 +20,7 @@ final class Body extends AgArch {
     private static final Set<String> FORCES = Set.of("tell", "untell", "achieve", "unachieve");
 
     final StringBuilder said = new StringBuilder();
-    final Random rng = new Random(0);
+    final Numbers numbers = new Numbers();
     Thought thought = new Thought();
     ActionExec acted;
     private final String name;
@@ -83,6 +82,8 @@ final class Body extends AgArch {
 
     /** Shuffle with the episode's random numbers. */
     void shuffle(List<Term> terms) {
-        Collections.shuffle(terms, rng);
+        for (int last = terms.size() - 1; last > 0; last--) {
+            Collections.swap(terms, last, numbers.nextInt(last + 1));
+        }
     }
 }

@@ -39,10 +39,10 @@ final class Chance {
         public Object execute(TransitionSystem ts, Unifier unifier, Term[] terms) throws Exception {
             checkArguments(terms);
             if (terms.length == 1) {
-                return unifier.unifies(terms[0], new NumberTermImpl(body.rng.nextDouble()));
+                return unifier.unifies(terms[0], new NumberTermImpl(body.numbers.nextDouble()));
             }
             List<Term> list = ((ListTerm) terms[0]).getAsList();
-            return !list.isEmpty() && unifier.unifies(terms[1], list.get(body.rng.nextInt(list.size())));
+            return !list.isEmpty() && unifier.unifies(terms[1], list.get(body.numbers.nextInt(list.size())));
         }
     }
 
@@ -97,7 +97,7 @@ final class Chance {
 
         @Override
         public double evaluate(TransitionSystem ts, Term[] terms) throws Exception {
-            return body.rng.nextDouble() * (terms.length == 1 ? ((NumberTerm) terms[0]).solve() : 1);
+            return body.numbers.nextDouble() * (terms.length == 1 ? ((NumberTerm) terms[0]).solve() : 1);
         }
     }
 }

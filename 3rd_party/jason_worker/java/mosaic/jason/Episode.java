@@ -51,7 +51,7 @@ final class Episode implements Interpreter.Agent {
             throws Undecided {
         body.thought = new Thought();
         body.said.setLength(0);
-        body.rng.setSeed(seed * 0x9E3779B97F4A7C15L + step * 0xBF58476D1CE4E5B9L);
+        body.numbers.seed(seed, step);
         Ear.listenFor(body.thought.printed);
         long until = System.nanoTime() + (long) (limits.seconds() * 1e9);
         mind.beliefs().limit(until);
