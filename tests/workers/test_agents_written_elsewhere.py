@@ -149,9 +149,13 @@ async def test_slots_of_one_process_ask_their_own_models(
             worker.reset(slots[-1], [EpisodeStart(0, 1, slots[-1].agent_id)])
         decision = Decision(0, 0, 0, 1, 0, None, 0, "", "a room")
         good, never = [await worker.decide(slot, decision) for slot in slots]
+        await worker.decide(slots[1], decision)
         await worker.aclose()
     assert good.actions == [0]
     assert "no legal action in 2 replies" in never.reason
     assert [(call["agent"], call["model"]) for call in calls] == [
-        ("agent_0", "good"), ("agent_1", "never"), ("agent_1", "never"),
+        ("agent_0", "good"), *[("agent_1", "never")] * 4,
     ]  # fmt: skip
+    for call in calls if name == "loop_worker" else ():  # servers refuse two questions in a row
+        roles = [message["role"] for message in call["messages"]]
+        assert roles == ["system", *["user", "assistant"] * (len(roles) // 2 - 1), "user"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from contextlib import contextmanager
 from typing import Any, Dict, Generator, Mapping, Sequence
@@ -26,7 +27,7 @@ def recorded_call(
         agent_id: The seat that the slot plays in this episode.
         decision: What the call is for.
         model: The model as it is asked for.
-        messages: The prompt, as ``role`` and ``content``.
+        messages: The prompt, as ``role`` and ``content``; what of it is no JSON is recorded by its words.
         turn: Number of the call in its decision.
 
     Yields:
@@ -36,7 +37,7 @@ def recorded_call(
     ref = f"{agent_id}/{decision.episode}/{decision.step}/{decision.attempt}/{turn}"
     record: Dict[str, Any] = {"kind": "chat", "ref": ref, "agent": agent_id}
     record.update(episode=decision.episode, step=decision.step, attempt=decision.attempt, turn=turn)
-    record.update(model=model, messages=[dict(message) for message in messages], reply="", usd=None)
+    record.update(model=model, messages=_plain([dict(message) for message in messages]), reply="", usd=None)
     record.update(tokens={"input": 0, "output": 0}, error="")
     begun = time.monotonic()
     try:
@@ -45,4 +46,13 @@ def recorded_call(
         record["error"] = str(error) or "nobody waited for the answer any more"
         raise
     finally:
-        host.record_call({**record, "latency_ms": round((time.monotonic() - begun) * 1000, 3)})
+        row = {name: _plain(value) for name, value in record.items()}
+        host.record_call({**row, "latency_ms": round((time.monotonic() - begun) * 1000, 3)})
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it: a call that was paid for is on record whatever a library makes messages of."""
+    try:
+        return json.loads(json.dumps(value, default=str, allow_nan=False))
+    except (TypeError, ValueError, RecursionError):
+        return str(value)

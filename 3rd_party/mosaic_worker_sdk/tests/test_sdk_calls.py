@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,20 @@ def test_what_came_back_is_recorded_with_its_place_and_time() -> None:
         "usd": None,
         "error": "",
     }
+
+
+def test_what_is_no_json_is_recorded_by_its_words_and_as_it_was_sent() -> None:
+    host, part = Host(), {"type": "image_url", "image_url": b"picture"}
+    chat = [{"role": "user", "content": [part]}]
+    with recorded_call(host, "a", DECISION, model="m", messages=chat) as call:
+        part["type"] = "text"
+        call["reply"], call["usd"], call["tokens"] = {1}, float("nan"), {"input": np.int64(3)}
+    (kept,) = host.calls
+    json.dumps(kept, allow_nan=False)
+    assert kept["messages"] == [
+        {"role": "user", "content": [{"type": "image_url", "image_url": "b'picture'"}]}
+    ]
+    assert (kept["reply"], kept["usd"], kept["tokens"]) == ("{1}", "nan", {"input": "3"})
 
 
 def test_a_call_that_fails_is_recorded_with_the_reason() -> None:

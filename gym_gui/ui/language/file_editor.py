@@ -84,7 +84,9 @@ class FileEditor(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.resize(920, 640)
         self._context, self._request = context, request
-        self.path: Path | None = Path(os.path.expanduser(request.path)) if request.path else None  # noqa: PTH111
+        self._written = os.path.expanduser(request.path)  # noqa: PTH111
+        self.path: Path | None = Path(self._written).absolute() if request.path else None
+        self._asked = self.path
         self._kept = self._seen = ""
         self._form = _Form()
         self._on_disk: bytes | None = None
@@ -202,7 +204,8 @@ class FileEditor(QDialog):
             return
         self._kept, self._on_disk = written, data
         self.trouble.hide()
-        self._request.choose(str(self.path))
+        # A path that was written relative stays so: experiments travel with the files that they name.
+        self._request.choose(self._written if self.path == self._asked else str(self.path))
         self._tell()
         self.state.setText("Saved: it counts from the next start on")
 

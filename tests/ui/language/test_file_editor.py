@@ -272,6 +272,21 @@ def opened(
         editor.deleteLater()
 
 
+def test_a_relative_path_is_shown_where_it_leads_and_stays_as_it_was_written(
+    opened: Callable[[Path], FileEditor], chosen: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mind.asl").write_text("!go.\n")
+    editor = opened(Path("mind.asl"))
+    assert editor.where.text() == str(tmp_path)
+    editor.editor.setPlainText("!mine.\n")
+    monkeypatch.chdir("/")
+    editor.keep()
+    assert (tmp_path / "mind.asl").read_text() == "!mine.\n"
+    editor.save_to(str(tmp_path / "other.asl"))
+    assert chosen == ["mind.asl", str(tmp_path / "other.asl")]
+
+
 @pytest.mark.parametrize(
     "content",
     [b"!go.\r\n+!go <- forward.\r\n", '!go.\n// a\u00a0space, "\u2028"\n'.encode(), "\ufeff!go.\n".encode()],
