@@ -25,6 +25,7 @@ from gym_gui.services.fit import fit
 from gym_gui.services.policy_catalogue import Policy, names_in_words, policies_of, policy_of, title_of
 from gym_gui.services.policy_files import PolicyFile, read_policy_file
 from gym_gui.services.secrets import resolve_secrets
+from gym_gui.workers.patterns import made_for_others
 from gym_gui.workers.registry import WorkerTypeDefinition
 from gym_gui.workers.settings_schema import problems
 from gym_gui.workers.status import WorkerStatus
@@ -103,7 +104,9 @@ class ConfigurationChecks:
     ) -> None:
         self.workers = {worker.type_id: worker for worker in workers}
         self.policies = policies_of(workers, files)
-        self._absent = {s.worker_id: _absence(s) for s in statuses if s.state != "installed"}
+        absent = [s for s in statuses if s.state != "installed"]
+        self._absent = {s.worker_id: _absence(s) for s in absent}
+        self._installable = {s.worker_id for s in absent if s.install.startswith("mosaic ")}
 
     def worker(self, row: WorkerAssignment) -> WorkerTypeDefinition | None:
         """The worker of a row, under any of its names."""
@@ -132,7 +135,7 @@ class ConfigurationChecks:
             else:
                 findings.append(Finding(Level.OK, _all_fit(sheet)))
         offered = {o.policy.worker_id for of_slot in policies.values() for o in of_slot if not o.reason}
-        findings += self._not_offered(draft, workers, offered)
+        findings += self._not_offered(draft, sheet.env_id, workers, offered)
         order = list(Level)
         findings.sort(key=lambda finding: order.index(finding.level))
         return Report(tuple(dict.fromkeys(findings)), policies, workers, config)
@@ -182,7 +185,7 @@ class ConfigurationChecks:
                 yield Finding(Level.ERROR, text, agent)
                 continue
             if reason := self._absent.get(worker.type_id) or fit(slot, worker, row):
-                yield Finding(Level.ERROR, f"{agent}: {reason}", agent)
+                yield Finding(Level.ERROR, f"{agent}: {reason}", agent, self._remedy(worker))
                 continue  # what else is wrong says nothing more
             yield from self._row(agent, row, worker, sheet, slot)
 
@@ -238,16 +241,36 @@ class ConfigurationChecks:
             yield Finding(Level.OK, f"Every seed is played {count} times: the teams change sides")
 
     def _not_offered(
-        self, draft: Draft, workers: Mapping[AgentID, Sequence[WorkerOffer]], offered: set[str]
+        self,
+        draft: Draft,
+        env_id: str,
+        workers: Mapping[AgentID, Sequence[WorkerOffer]],
+        offered: set[str],
     ) -> Iterator[Finding]:
-        """One line per worker that fits nowhere; where one is chosen all the same, its slot says so."""
+        """One line per worker that fits nowhere, and one for all that are made for other environments.
+
+        Where one is chosen all the same, its slot says so.
+        """
         used = {row.worker_id for row in draft.rows.values()} | offered
         offers = [offer for of_slot in workers.values() for offer in of_slot]
+        elsewhere: list[str] = []
         for worker in self.workers.values():
             reasons = [offer.reason for offer in offers if offer.worker is worker]
-            if reasons and all(reasons) and worker.type_id not in used:
-                why = _after(worker, reasons[0])
-                yield Finding(Level.NOTE, f"{worker.display_name} is not offered: {why}")
+            if not reasons or not all(reasons) or worker.type_id in used:
+                continue
+            if made_for_others(env_id, worker.capabilities.environments):
+                elsewhere.append(worker.display_name)
+                continue
+            why = _after(worker, reasons[0])
+            note = f"{worker.display_name} is not offered: {why}"
+            yield Finding(Level.NOTE, note, worker=self._remedy(worker))
+        if elsewhere:
+            are = "are" if len(elsewhere) > 1 else "is"
+            yield Finding(Level.NOTE, f"{listed(elsewhere)} {are} made for other environments")
+
+    def _remedy(self, worker: WorkerTypeDefinition) -> str:
+        """The worker, where installing it puts things right."""
+        return worker.type_id if worker.type_id in self._installable else ""
 
 
 def _absence(status: WorkerStatus) -> str:

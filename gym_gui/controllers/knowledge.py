@@ -51,6 +51,10 @@ class Knowledge:
                 self._checks = ConfigurationChecks(*self._workers, files)
         return self._checks
 
+    def forget_workers(self) -> None:
+        """Another one was installed: they are looked for anew."""
+        self._workers = self._checks = None
+
     @property
     def probe(self) -> EnvironmentProbe:
         """Looks at environments; its process starts when it is first asked."""

@@ -272,6 +272,9 @@ SETTING: Mapping[str, Key] = {
     "maximum": Key(limit, "Greatest number."),
     "required": Key(boolean, "The worker cannot play without it."),
     "policies": Key(boolean, "Each option of this choice is listed as a policy of its own."),
+    "only_with": Key(
+        _TEXTS, "Options of that choice with which it means anything; forms leave it out with others."
+    ),
     "environments": _ENVIRONMENTS,
     "group": Key(text, "Heading under which forms show it with others; without one it stands above them."),
     "advanced": Key(boolean, "Shown in forms on request only."),

@@ -11,6 +11,7 @@ What JSON Schema has no word for is in ``x-`` keys:
 ``x-environments``    Patterns of the environments it, or an option of it, is for.
 ``x-agents``          Patterns of the slots that an option is for.
 ``x-policies``        Each option is a policy of its own to people.
+``x-only-with``       Options of that choice with which it means anything.
 ``x-module``          Run for whoever fills in the form: tries a server, lists models, previews prompts,
                       checks a file.
 ``x-command``         Run in the place of a file's module, for a worker in another language.
@@ -179,9 +180,20 @@ class Setting:
         """The choice that says whose key a ``secret`` is."""
         return str(self.schema.get("x-provider", ""))
 
-    def concerns(self, env_id: str) -> bool:
-        """Whether it means anything in this environment; where it is not known yet, all do."""
-        return not env_id or matches(env_id, self.environments)
+    @property
+    def only_with(self) -> tuple[str, ...]:
+        """Policies of the worker with which it means anything; empty: all."""
+        return tuple(self.schema.get("x-only-with", ()))
+
+    def concerns(self, env_id: str, policy: str = "") -> bool:
+        """Whether it means anything in this environment for this policy; where that is not known, all do.
+
+        Args:
+            env_id: Canonical id of the environment.
+            policy: Value of the worker's choice of policies.
+        """
+        here = not env_id or matches(env_id, self.environments)
+        return here and (not policy or not self.only_with or policy in self.only_with)
 
     def option(self, value: object) -> SettingOption | None:
         """The option of that value."""
@@ -214,6 +226,12 @@ def problems(schema: Sequence[Setting], values: Mapping[str, object]) -> dict[st
     """What is wrong with ``values``, by setting; settings that the schema does not know are left alone."""
     found = {setting.name: setting.problem(values.get(setting.name)) for setting in schema}
     return {name: sentence for name, sentence in found.items() if sentence}
+
+
+def chosen_policy(schema: Sequence[Setting], values: Mapping[str, object]) -> str:
+    """Which of the worker's policies ``values`` choose; empty where it has no choice of them."""
+    choice = next((setting for setting in schema if setting.policies), None)
+    return "" if choice is None else str(values.get(choice.name) or choice.default or "")
 
 
 def grouped(schema: Sequence[Setting]) -> tuple[Setting, ...]:

@@ -40,6 +40,7 @@ _KEYS: Final = {
     "group": "x-group",
     "advanced": "x-advanced",
     "policies": "x-policies",
+    "only_with": "x-only-with",
     "environments": "x-environments",
     "agents": "x-agents",
     "module": "x-module",

@@ -113,6 +113,22 @@ def test_what_is_not_offered_says_why(checks, four, pendulum):
     assert workers["operators_worker"] == ""
     notes = [f.text for f in report.findings if f.level is Level.NOTE]
     assert any(note.startswith("CleanRL is not offered: it acts in discrete") for note in notes)
+    elsewhere = [note for note in notes if note.endswith(" are made for other environments")]
+    assert len(elsewhere) == 1 and "Stockfish" in elsewhere[0], "they are told together"
+
+
+def test_what_could_be_installed_says_which_worker_it_is(checks, cartpole):
+    line = "mosaic workers install cleanrl_worker"
+    lacking = [
+        WorkerStatus("cleanrl_worker", "missing", "torch is not there", line, ()),
+        WorkerStatus("sb3_worker", "broken", "it is not whole", "", ()),
+    ]
+    short = ConfigurationChecks(list(checks.workers.values()), lacking)
+    for row, level in ((RANDOM, Level.NOTE), (ppo(), Level.ERROR)):
+        found = {f.worker: f for f in short.check(one(cartpole, row), cartpole).findings if "torch" in f.text}
+        assert [f.level for f in found.values()] == [level] and list(found) == ["cleanrl_worker"]
+    (other,) = [f for f in short.check(one(cartpole, RANDOM), cartpole).findings if "not whole" in f.text]
+    assert other.worker == ""
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,8 @@ from gym_gui.ui.agents.slot_panel import SlotPanel
 from gym_gui.ui.agents.table import AgentConfigTable, policy_items
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.language.desk import SettingsDesk
-from gym_gui.ui.widgets import Card, EmptyHint, KindBadge, PickerButton, label, muted_label
+from gym_gui.ui.play.install_dialog import InstallDialog
+from gym_gui.ui.widgets import Card, ElidedLabel, EmptyHint, KindBadge, PickerButton, label
 
 _STARTS = (
     ("Soccer 2v2", "MosaicMultiGrid-S-2v2-IndAgObs-v1"),
@@ -48,7 +49,7 @@ class ActorCard(Card):
         self.picker.setFixedWidth(300)
         self.picker.chosen.connect(self._on_chosen)
         self.badge = KindBadge("")
-        self.note = muted_label()
+        self.note = ElidedLabel("", "muted")
         row.addWidget(self.picker)
         row.addWidget(self.badge)
         row.addWidget(self.note, 1)
@@ -97,6 +98,7 @@ class AdvancedConfigTab(QWidget):
     def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("advanced_config_tab")
+        self._context = context
         self.model = ConfigurationModel(context, self)
         self.model.policy_binding_changed.connect(self.policy_binding_changed)
         self.table = AgentConfigTable(self.model)
@@ -113,6 +115,7 @@ class AdvancedConfigTab(QWidget):
         for title, task in _STARTS:
             self.hint.add_action(title, partial(self.model.choose_environment, task))
         self._lay_out()
+        self.checks.install_asked.connect(self.open_install_dialog)
         self.table.slot_selected.connect(self.slot.show_slot)
         self.table.link_asked.connect(self.open_link_dialog)
         self.slot.link_asked.connect(self.open_link_dialog)
@@ -166,6 +169,19 @@ class AdvancedConfigTab(QWidget):
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
         return dialog
+
+    def open_install_dialog(self, worker_id: str) -> InstallDialog:
+        """Offer to install a worker that is missing."""
+        worker = self.model.checks.workers.get(worker_id) if self.model.checks is not None else None
+        title = worker.display_name if worker is not None else worker_id
+        dialog = InstallDialog(self._context, worker_id, title, "workers", self.window())
+        dialog.installed.connect(self._on_installed)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+        return dialog
+
+    def _on_installed(self, _worker_id: str) -> None:
+        self.model.renew_workers()
 
     def _on_linked(self, primary: str, agents: list[str]) -> None:
         draft = self.model.draft

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
-from PyQt6.QtCore import QSize, Qt
+from PyQt6.QtCore import QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QResizeEvent
 from PyQt6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
@@ -27,6 +28,9 @@ class ChecksPanel(Card):
         model: The configuration.
         parent: Qt owner.
     """
+
+    install_asked = pyqtSignal(str)
+    """A worker that somebody wants to have installed."""
 
     def __init__(self, model: ConfigurationModel, parent: QWidget | None = None) -> None:
         super().__init__("Checks", margin=theme.PAGE, parent=parent)
@@ -72,7 +76,10 @@ class ChecksPanel(Card):
                 widget.hide()
                 widget.deleteLater()
         for finding in findings[:MOST]:
-            self._lines.addWidget(_line(finding))
+            line = _line(finding)
+            if finding.worker:
+                _add_install(line, partial(self.install_asked.emit, finding.worker))
+            self._lines.addWidget(line)
         more = len(findings) - MOST
         if more > 0:
             self._lines.addWidget(_line(Finding(Level.NOTE, f"and {more} more")))
@@ -104,6 +111,15 @@ class _Sentence(QLabel):
 
     def _room(self) -> int:
         return self.width() if self.testAttribute(Qt.WidgetAttribute.WA_Resized) else _USUAL_WIDTH
+
+
+def _add_install(line: QWidget, on_click: Callable[[], object]) -> None:
+    """Offer at the end of a line what it says is missing."""
+    button = LinkButton("Install…", name="finding_install", on_click=on_click)
+    button.setToolTip("Install what it lacks, here and now")
+    row = line.layout()
+    assert isinstance(row, QHBoxLayout)
+    row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
 
 
 def _line(finding: Finding) -> QWidget:

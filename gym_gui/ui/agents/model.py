@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -212,6 +213,12 @@ class ConfigurationModel(QObject):
             UsageError: It cannot be drawn, or :meth:`stop_looking` was called.
         """
         return await self._knowledge.probe.preview(self.draft.request(), seed)
+
+    def renew_workers(self) -> None:
+        """Another worker can be started now: who may play is found out anew."""
+        importlib.invalidate_caches()
+        self._knowledge.forget_workers()
+        self._look_at_environment()
 
     def stop_looking(self) -> None:
         """Give up whatever is being found out about the environment."""

@@ -73,7 +73,8 @@ class SettingControl(QWidget):
         setting = self.setting
         control.setObjectName(f"setting_{setting.name}")
         control.setAccessibleName(setting.label)
-        control.setToolTip(f"{setting.explanation} ({setting.name})".strip())
+        self._explanation = f"{setting.explanation} ({setting.name})".strip()
+        control.setToolTip(self._explanation)
         control.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._row.addWidget(control, 1)
         self.setFocusProxy(control)
@@ -140,6 +141,13 @@ class PathControl(TextControl):
             parent=self,
         )
         self._row.addWidget(self.button)
+
+    def set_value(self, value: Any) -> None:
+        """A long path shows its end, which tells files apart; the tooltip has all of it."""
+        super().set_value(value)
+        if not self.line.hasFocus():
+            self.line.setCursorPosition(len(self.line.text()))
+        self.line.setToolTip("\n".join(filter(None, [self.line.text(), self._explanation])))
 
     def _on_browse(self) -> None:
         dialog = QFileDialog(self.window(), f"Choose {self.setting.label.lower()}")

@@ -52,6 +52,7 @@ class SettingsForm(QWidget):
         schema: The settings of a worker, or of a training.
         values: What they are now.
         env_id: Environment of the slot; options made for others are disabled.
+        policy: Which of the worker's policies plays; settings of others are left out.
         agent: The slot's name.
         without: Names of settings that are edited elsewhere and not shown here.
         worker: Whose settings they are.
@@ -70,6 +71,7 @@ class SettingsForm(QWidget):
         values: Mapping[str, Any] | None = None,
         *,
         env_id: str = "",
+        policy: str = "",
         agent: str = "",
         without: Collection[str] = (),
         worker: WorkerTypeDefinition | None = None,
@@ -81,7 +83,8 @@ class SettingsForm(QWidget):
         self.setObjectName("settings_form")
         # In a column that is too short, the column scrolls: rows are not squeezed.
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
-        self._schema = grouped([s for s in schema if s.name not in without and s.concerns(env_id)])
+        mine = [s for s in schema if s.name not in without and s.concerns(env_id, policy)]
+        self._schema = grouped(mine)
         self._places = {setting.name: place for place, setting in enumerate(self._schema)}
         self._worker, self._desk, self._env_id, self._agent = worker, desk, env_id, agent
         self._unknown = unknown

@@ -21,6 +21,7 @@ from gym_gui.ui.agents.setting_controls import SteadyComboBox, SteadySpinBox
 from gym_gui.ui.agents.settings_form import LABEL_WIDTH, SettingsForm
 from gym_gui.ui.language.desk import SettingsDesk
 from gym_gui.ui.widgets import FormRows, QuietButton, label, muted_label, section_label
+from gym_gui.workers.settings_schema import chosen_policy
 
 _MODES = ((None, "as it is made"), (True, "its likeliest action"), (False, "a draw from its actions"))
 
@@ -113,6 +114,7 @@ class SlotPanel(QWidget):
             schema,
             {},
             env_id=self._env_id(),
+            policy=chosen_policy(schema, row.settings),
             agent=self._agent,
             without=without,
             worker=worker,

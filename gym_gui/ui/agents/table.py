@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any, cast
 
 from PyQt6.QtCore import QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QResizeEvent
@@ -20,6 +21,7 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
+from gym_gui.analysis import wording
 from gym_gui.controllers.configuration_checks import Offer, WorkerOffer
 from gym_gui.controllers.environment_sheet import EnvironmentSheet
 from gym_gui.controllers.finding import Level
@@ -83,16 +85,28 @@ def worker_items(offers: Sequence[WorkerOffer]) -> list[PickerItem]:
     return sorted(items, key=lambda item: bool(item.reason))
 
 
+_FILES = ("checkpoint", "program", "task_file", "script")
+"""Settings that name what somebody plays by."""
+
+
 def file_words(row: WorkerAssignment, followed: str = "") -> str:
     """What the row is read from: a file's name, a model's, or a dash."""
     if followed:
         part = f", part {row.checkpoint_agent}" if row.checkpoint_agent else ""
         return f"from {followed}{part}"
-    for key in ("checkpoint", "model_id", "model"):
+    moves = row.settings.get("script")
+    if isinstance(moves, list):
+        return f"a list of {wording.count(len(cast('list[Any]', moves)), 'move')}"
+    for key in (*_FILES, "model_id", "model"):
         value = row.settings.get(key)
         if isinstance(value, str) and value:
-            return Path(value).name if key == "checkpoint" else value
+            return Path(value).name if key in _FILES else value
     return "—"
+
+
+def file_path(row: WorkerAssignment) -> str:
+    """Where that file is; empty where there is none."""
+    return next((str(row.settings[key]) for key in _FILES if isinstance(row.settings.get(key), str)), "")
 
 
 class _Row:
@@ -101,7 +115,10 @@ class _Row:
     def __init__(self, table: AgentConfigTable, number: int, agent: str) -> None:
         self.agent = agent
         self.policy = PickerButton(
-            name=f"policy_{agent}", placeholder="Choose a policy…", search_hint="Search policies"
+            name=f"policy_{agent}",
+            placeholder="Choose a policy…",
+            search_hint="Search policies",
+            elide=Qt.TextElideMode.ElideRight,
         )
         self.policy.setAccessibleName(f"Policy of {agent}")
         self.worker = PickerButton(
@@ -294,7 +311,7 @@ class AgentConfigTable(QTableWidget):
         words = file_words(assignment, followed)
         row.file.setText(words)
         row.file.setEnabled(not followed and words != "—")
-        row.file.setToolTip(str(assignment.settings.get("checkpoint") or ""))
+        row.file.setToolTip(file_path(assignment))
         found = [] if model.report is None else model.report.of(agent)
         wrong = next((f.text for f in found if f.level is Level.ERROR), "")
         row.slot.setProperty("role", "error" if wrong else "strong")

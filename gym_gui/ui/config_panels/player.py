@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import pyqtSignal
+from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from gym_gui.core.assignment import WorkerAssignment
@@ -16,6 +16,7 @@ from gym_gui.ui.agents.rule_box import TIP, RuleBox
 from gym_gui.ui.agents.setting_controls import SteadySpinBox
 from gym_gui.ui.agents.settings_form import SettingsForm
 from gym_gui.ui.widgets import FormRows, PickerButton, PickerItem, muted_label
+from gym_gui.workers.settings_schema import chosen_policy
 
 if TYPE_CHECKING:
     from gym_gui.controllers.configuration_checks import ConfigurationChecks, Offer
@@ -52,10 +53,12 @@ class PlayerPicker(PickerButton):
             placeholder="Choose who decides…",
             search_hint="Search policies",
             name=f"player-{agent}",
+            elide=Qt.TextElideMode.ElideRight,
             parent=parent,
         )
         self.setAccessibleName(f"{agent} is played by")
         self.setProperty("fixed-tip", True)
+        self._agent = agent
         self.setToolTip(f"Who decides for {agent}")
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
 
@@ -77,6 +80,7 @@ class PlayerPicker(PickerButton):
             items.insert(0, PickerItem(value, title, reason="No worker of that name is known"))
         self.set_items(items)
         self.set_value(value)
+        self.setToolTip(f"{self.text()}\nDecides for {self._agent}")
 
 
 class PlayerForm(QWidget):
@@ -120,6 +124,7 @@ class PlayerForm(QWidget):
             schema,
             player.settings,
             env_id=env_id,
+            policy=chosen_policy(schema, player.settings),
             agent=agent,
             without=without,
             worker=worker,

@@ -30,6 +30,7 @@ from gym_gui.ui.widgets import (
     StatusDot,
     label,
 )
+from gym_gui.ui.widgets.badges import MIXED
 
 NARROW = 290
 LOW = 200
@@ -39,10 +40,16 @@ _RETURNS = 60
 
 
 def leading_kind(config: OperatorConfig) -> str:
-    """The kind a card is marked with: a person's before a model's before a policy's before a rule's."""
-    kinds = {player.worker_type for player in config.resolved_slots().values()}
-    order = ("human", "llm", "vlm", "bdi", "planner", "rl")
-    return next((kind for kind in order if kind in kinds), "baseline")
+    """The kind a card is marked with: whose it is beside rules and chance, mixed where they are several."""
+    kinds = {player.worker_type for player in config.resolved_slots().values()} - {"baseline"}
+    return MIXED if len(kinds) > 1 else next(iter(kinds), "baseline")
+
+
+def everybody(config: OperatorConfig) -> str:
+    """Which kind decides in each slot, a line for each; empty where there is one slot."""
+    slots = config.resolved_slots()
+    lines = [f"{slot}: {theme.kind_word(player.worker_type)}" for slot, player in slots.items()]
+    return "\n".join(lines) if len(lines) > 1 else ""
 
 
 class OperatorRenderContainer(Card):
@@ -128,10 +135,19 @@ class OperatorRenderContainer(Card):
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
         """In a narrow card badge and state have a line of their own; a low one leaves its figures out."""
         super().resizeEvent(a0)
-        self.facts.setVisible(self.height() >= LOW)
-        self._show_returns()
+        self._fit_figures()
         self._divide_head()
         self._fit_head()
+
+    def _fit_figures(self) -> None:
+        self.facts.setVisible(self._has_room)
+        self._show_returns()
+
+    @property
+    def _has_room(self) -> bool:
+        """Whether there is room for figures beside the picture, its agents and what they were asked."""
+        below = HEIGHT if self.has_strip or self._room.sizeHint().height() else 0
+        return self.height() >= LOW + below
 
     def _divide_head(self) -> None:
         narrow = self.width() < NARROW
@@ -172,7 +188,7 @@ class OperatorRenderContainer(Card):
 
     def _on_config_changed(self, config: OperatorConfig) -> None:
         self.name.setText(config.display_name)
-        self.badge.set_kind(leading_kind(config))
+        self.badge.set_kind(leading_kind(config), everybody(config))
         self.sparkline.set_colour(theme.kind_colour(leading_kind(config)))
         players = config.resolved_slots()
         if asks_models(config) or runs_programs(config):  # others get a place for it with their first turn
@@ -256,6 +272,7 @@ class OperatorRenderContainer(Card):
         if height != self._room.sizeHint().height():
             self._room.changeSize(0, height, QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
             self.body.invalidate()
+        self._fit_figures()
 
     def _on_transcript(self) -> None:
         self.transcript_requested.emit(self.operator)
@@ -286,7 +303,7 @@ class OperatorRenderContainer(Card):
 
     def _show_returns(self) -> None:
         self.sparkline.set_values(self.operator.player.tally.last_returns(_RETURNS))
-        self.sparkline.setVisible(len(self.sparkline.values) > 1 and self.height() >= LOW)
+        self.sparkline.setVisible(len(self.sparkline.values) > 1 and self._has_room)
 
     def _describe(self) -> None:
         trouble = f", {self.operator.player.trouble}" if self.operator.player.trouble else ""

@@ -6,7 +6,7 @@ from PyQt6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
 from gym_gui.analysis.wording import count, duration
 from gym_gui.ui import theme
-from gym_gui.ui.operators.render_container import leading_kind
+from gym_gui.ui.operators.render_container import everybody, leading_kind
 from gym_gui.ui.operators.script_job import OperatorPlan, Standing
 from gym_gui.ui.widgets import ElidedLabel, KindBadge, label, muted_label
 
@@ -19,7 +19,8 @@ class OperatorRow(QWidget):
         self.plan = plan
         self.setObjectName(f"script-operator-{plan.config.operator_id}")
         self.name = ElidedLabel(plan.config.display_name, "strong", parent=self)
-        badge = KindBadge(leading_kind(plan.config), self)
+        badge = KindBadge("", self)
+        badge.set_kind(leading_kind(plan.config), everybody(plan.config))
         self.about = ElidedLabel(_about(plan), "muted", parent=self)
         self.bar = QProgressBar(self)
         self.bar.setObjectName("script-progress")

@@ -8,6 +8,7 @@ from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QHBoxLayout, QWidget
 
 from gym_gui.analysis.transcript import Turn
+from gym_gui.controllers.play_setup import asks_models, runs_programs
 from gym_gui.ui import theme
 from gym_gui.ui.language.transcript import TranscriptPanel
 from gym_gui.ui.live.operator import LiveOperator
@@ -15,6 +16,18 @@ from gym_gui.ui.widgets import Card, ElidedLabel, EmptyHint, IconButton
 
 if TYPE_CHECKING:
     from gym_gui.controllers.live_play.latest_job import Spawn
+
+
+_TO_COME = (
+    "Nobody has been asked yet",
+    "Step or Run: what a language model is asked and answers is told here, "
+    "and what a program believes and intends.",
+)
+_SILENT = (
+    "Nothing is told here so far",
+    "Language models tell what they are asked and answer, programs what they believe and intend, "
+    "searches how they weigh actions. Who decides here has told nothing of the kind.",
+)
 
 
 class TranscriptDock(Card):
@@ -39,11 +52,7 @@ class TranscriptDock(Card):
         head.addWidget(self.title, 1)
         head.addWidget(self.close_button)
         self.panel = TranscriptPanel(spawn, parent=self)
-        self.hint = EmptyHint(
-            "Nobody has been asked yet",
-            "Step or Run: what a language model is asked and answers is told here, "
-            "and what a program believes and intends.",
-        )
+        self.hint = EmptyHint(*_TO_COME)
         self.body.addLayout(head)
         self.add(self.hint, 1)
         self.add(self.panel, 1)
@@ -74,6 +83,10 @@ class TranscriptDock(Card):
         name = f" of {operator.player.config.display_name}" if operator is not None else ""
         self.title.setText(f"Transcript{name}")
         self.panel.follow(calls)
+        talks = (
+            operator is None or asks_models(operator.player.config) or runs_programs(operator.player.config)
+        )
+        self.hint.set_text(*(_TO_COME if talks else _SILENT))
         self.panel.setVisible(calls is not None)
         self.hint.setVisible(calls is None)
 

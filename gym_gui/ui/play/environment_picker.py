@@ -66,7 +66,7 @@ class EnvironmentPicker(PickerButton):
             super()._on_picked(value)
             return
         title = next(item.label for item in self.items if item.value == value)
-        dialog = InstallDialog(self._context, str(value).removeprefix(_ABSENT), title, self.window())
+        dialog = InstallDialog(self._context, str(value).removeprefix(_ABSENT), title, parent=self.window())
         dialog.installed.connect(self._on_installed)
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()

@@ -1,8 +1,9 @@
-"""Brings a family of environments while the window goes on, by ``mosaic envs install`` in a process."""
+"""Brings environments or a worker while the window goes on, by ``mosaic … install`` in a process."""
 
 from __future__ import annotations
 
 import asyncio
+from typing import Literal
 
 from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QDialog, QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
@@ -19,24 +20,32 @@ class InstallDialog(QDialog):
 
     Args:
         context: Whose event loop does the work.
-        family: Name of the family.
+        name: Name of the family of environments, or id of the worker.
         title: What people call it.
+        what: Which of the two it is.
         parent: The window.
     """
 
     installed = pyqtSignal(str)
-    """The family, once its environments can be made."""
+    """The name, once its environments can be made, or the worker can be started."""
 
-    def __init__(self, context: AppContext, family: str, title: str, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        context: AppContext,
+        name: str,
+        title: str,
+        what: Literal["envs", "workers"] = "envs",
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
-        self._context, self._family, self._title = context, family, title
+        self._context, self._name, self._title, self._what = context, name, title, what
         self._work: asyncio.Task[None] | None = None
         self.setObjectName("install-dialog")
-        self.setWindowTitle("Install environments")
+        self.setWindowTitle("Install environments" if what == "envs" else "Install a worker")
         self.setMinimumWidth(420)
         self.state = muted_label(
-            f"Its packages are downloaded and installed where this window runs; nothing else changes.\n"
-            f"In a terminal: mosaic envs install {family}",
+            f"What it lacks is downloaded and installed for MOSAIC; nothing else changes.\n"
+            f"In a terminal: mosaic {what} install {name}",
             wrap=True,
         )
         self.state.setObjectName("install-state")
@@ -70,7 +79,7 @@ class InstallDialog(QDialog):
         self._work = self._context.spawn(self._install(), f"Installing {self._title}")
 
     async def _install(self) -> None:
-        command = ("envs", "install", self._family, "--json")
+        command = (self._what, "install", self._name, "--json")
         try:
             finished = await run_subprocess_job("gym_gui", *command, on_progress=self._tell)
             complaint = finished.complaint if finished.status else ""
@@ -83,7 +92,7 @@ class InstallDialog(QDialog):
             self.start.set_text("Try again")
             self.start.setEnabled(True)
             return
-        self.installed.emit(self._family)
+        self.installed.emit(self._name)
         self._context.notify(f"{self._title} is installed")
         self.accept()
 

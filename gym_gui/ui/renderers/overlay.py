@@ -125,7 +125,10 @@ class Overlay(QWidget):
         if a0 is None or a0.size().width() != a0.oldSize().width():
             self._compact = False
             self._widths = {}
+            before, self._lines = self._lines, 1
             self._renew()
+            if self._lines < before:
+                self.updateGeometry()
 
     def event(self, a0: QEvent | None) -> bool:
         """A chip's tooltip is its full sentence."""

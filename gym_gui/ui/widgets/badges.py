@@ -9,6 +9,9 @@ from PyQt6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
 from gym_gui.ui import theme
 from gym_gui.ui.widgets.buttons import keycap_width, paint_keycap
 
+MIXED = "mixed"
+"""Stands for several kinds that decide together."""
+
 
 class KindBadge(QWidget):
     """A pill with the word of a kind of agent (``rl``, ``llm``, …) in its colour."""
@@ -25,11 +28,17 @@ class KindBadge(QWidget):
         """The kind it shows."""
         return self._kind
 
-    def set_kind(self, kind: str) -> None:
-        """Show another kind."""
+    def set_kind(self, kind: str, everybody: str = "") -> None:
+        """Show another kind.
+
+        Args:
+            kind: The kind.
+            everybody: Who decides, a line for each, where they are several.
+        """
         self._kind = kind
-        self.setAccessibleName(f"Kind: {theme.kind_word(kind)}")
-        self.setToolTip(_KIND_TIPS.get(kind.lower(), ""))
+        told = everybody.replace("\n", ", ")
+        self.setAccessibleName(f"Kind: {theme.kind_word(kind)}" + (f" ({told})" if told else ""))
+        self.setToolTip(everybody or _KIND_TIPS.get(kind.lower(), ""))
         self.updateGeometry()
         self.update()
 
@@ -64,7 +73,8 @@ _KIND_TIPS = {
     "rl": "A trained policy decides",
     "human": "A person decides",
     "baseline": "A fixed rule decides",
-    "bdi": "A planner with beliefs, desires and intentions decides",
+    "bdi": "A program with beliefs, goals and plans decides",
+    "planner": "A search or a plan made anew for each action decides",
 }
 
 

@@ -80,6 +80,7 @@ class PickerButton(QPushButton):
         search_hint: Said in the empty search field.
         name: ``objectName``.
         searchable: Shows a magnifying glass, as the drawing does for environments.
+        elide: What is left out where there is no room: of ids the middle, of names the end.
         parent: Qt owner.
     """
 
@@ -93,9 +94,11 @@ class PickerButton(QPushButton):
         search_hint: str = "Search",
         name: str = "picker",
         searchable: bool = False,
+        elide: Qt.TextElideMode = Qt.TextElideMode.ElideMiddle,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(placeholder, parent)
+        self._elide = elide
         self.setObjectName(name)
         self.setProperty("role", "picker")
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
@@ -167,7 +170,7 @@ class PickerButton(QPushButton):
         option = self._option()
         mark = 0 if self.icon().isNull() else self.iconSize().width() + 4
         room = option.rect.width() - mark
-        return self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideMiddle, room)
+        return self.fontMetrics().elidedText(self.text(), self._elide, room)
 
     def event(self, e: QEvent | None) -> bool:
         """Where the name is cut, the tooltip begins with it."""

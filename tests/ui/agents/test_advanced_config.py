@@ -11,13 +11,17 @@ import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QComboBox, QDialog, QDoubleSpinBox, QLineEdit, QMenu, QPushButton
 
+from gym_gui.controllers.configuration_checks import ConfigurationChecks
 from gym_gui.controllers.finding import Level
 from gym_gui.core.assignment import LinkGroup, WorkerAssignment
 from gym_gui.core.config import OperatorConfig
 from gym_gui.ui.agents.advanced_config import AdvancedConfigTab
 from gym_gui.ui.agents.link_dialog import LinkAgentsDialog
 from gym_gui.ui.agents.marks import LinkMark
+from gym_gui.ui.agents.table import file_words
+from gym_gui.ui.play.install_dialog import InstallDialog
 from gym_gui.ui.widgets import KindBadge, PickerButton
+from gym_gui.workers.status import WorkerStatus
 from tests.support.cut_words import cut_words
 
 FOUR = "classic/connect_four_v3"
@@ -73,6 +77,42 @@ def test_in_a_small_window_no_word_of_the_table_is_cut(
         assert sum(map(tab.table.columnWidth, shown)) <= width
         columns.append(len(shown))
     assert columns[0] > columns[-1]
+
+
+def test_what_is_missing_is_installed_from_its_line(
+    tab: AdvancedConfigTab, qtbot: Any, choose: Choose
+) -> None:
+    choose("CartPole-v1")
+    tab.resize(652, 600)  # what the inspector leaves of 1024
+    content, port = tab.actor.parentWidget(), tab.actor.parentWidget().parentWidget()
+    qtbot.waitUntil(lambda: content.width() <= port.width())
+    checks = tab.model.checks
+    assert checks is not None
+    line = "mosaic workers install sb3_worker"
+    missing = WorkerStatus("sb3_worker", "missing", "it lacks something", line, ())
+    tab.model.checks = ConfigurationChecks(list(checks.workers.values()), [missing])
+    tab.model.set_row("agent_0", replace(RANDOM, settings={"behavior": "cycle"}), "change the actor")
+    qtbot.waitUntil(lambda: any("lacks something" in said for said in tab.checks.sentences))
+    buttons = [b for b in tab.checks.findChildren(QPushButton, "finding_install") if b.isVisible()]
+    qtbot.mouseClick(buttons[0], Qt.MouseButton.LeftButton)
+    dialog = tab.window().findChild(InstallDialog)
+    assert dialog is not None and dialog.isVisible()
+    assert line in dialog.state.text()
+    dialog.reject()
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"program": "/some/way/soccer.asl"}, "soccer.asl"),
+        ({"script": ["left"] * 11}, "a list of 11 moves"),
+        ({"checkpoint": "/some/way/policy"}, "policy"),
+        ({"model_id": "llama/3.2"}, "llama/3.2"),
+        ({}, "—"),
+    ],
+)
+def test_a_row_says_what_its_player_plays_by(settings: dict[str, Any], words: str) -> None:
+    assert file_words(WorkerAssignment("some_worker", "bdi", settings)) == words
 
 
 def test_a_long_name_shows_its_beginning(tab: AdvancedConfigTab, choose: Choose) -> None:

@@ -9,8 +9,9 @@ from PyQt6.QtCore import QPoint, QPointF, Qt
 from PyQt6.QtGui import QStandardItemModel, QWheelEvent
 from PyQt6.QtWidgets import QApplication, QCheckBox, QComboBox, QFileDialog, QLabel, QLineEdit
 
-from gym_gui.ui.agents.setting_controls import NumberBox
+from gym_gui.ui.agents.setting_controls import NumberBox, NumberControl
 from gym_gui.ui.agents.settings_form import SettingsForm
+from gym_gui.workers.settings_schema import chosen_policy
 from gym_gui.workers.settings_table import settings_from_tables
 
 MOODS = [
@@ -51,6 +52,31 @@ FULL: dict[str, Any] = {
     "word": "goodbye",
     "unknown": {"kept": [1]},
 }
+
+
+def test_settings_of_another_policy_are_left_out_and_kept(qtbot: Any) -> None:
+    schema = settings_from_tables(
+        {
+            "how": {"type": "choice", "policies": True, "options": [{"value": "pid"}, {"value": "lqr"}]},
+            "gain": {"type": "number", "only_with": ["pid"]},
+            "cost": {"type": "number", "only_with": ["lqr"]},
+            "target": {"type": "number"},
+        }
+    )
+    form = SettingsForm(schema, {"gain": 2.0, "cost": 3.0}, policy="lqr", without=["how"])
+    qtbot.addWidget(form)
+    form.show()
+    shown = [control.setting.name for control in form.findChildren(NumberControl) if control.isVisible()]
+    assert shown == ["cost", "target"]
+    assert form.values() == {"gain": 2.0, "cost": 3.0}
+    assert chosen_policy(schema, {"how": "pid"}) == "pid" and chosen_policy(schema[1:], {}) == ""
+
+
+def test_a_path_shows_its_end_and_tells_all_of_it(qtbot: Any) -> None:
+    form = make(qtbot, {"file": "/a/very/long/way/to/the/folder/of/a/policy"})
+    line = form.findChild(QLineEdit, "setting_file")
+    assert line is not None and line.cursorPosition() == len(line.text())
+    assert line.toolTip().splitlines()[0] == line.text()
 
 
 def make(qtbot: Any, values: dict[str, Any] | None = None, **more: Any) -> SettingsForm:

@@ -9,11 +9,17 @@ import pytest
 from PyQt6.QtCore import Qt
 
 from gym_gui.controllers.live_play.state import OperatorState
+from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.live import AgentView, LiveView
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.live.deck import OperatorDeck
-from gym_gui.ui.operators.render_container import NARROW, OperatorRenderContainer, leading_kind
+from gym_gui.ui.operators.render_container import (
+    NARROW,
+    OperatorRenderContainer,
+    everybody,
+    leading_kind,
+)
 from tests.support.cut_words import cut_words
 
 from .conftest import WAIT, baseline, person
@@ -100,6 +106,13 @@ def test_several_agents_have_a_chip_each(context: AppContext, deck: OperatorDeck
     assert card.facts.facts["Episode"] == "3"
 
 
-def test_a_person_comes_before_a_policy_in_the_badge():
+def test_the_badge_says_whose_card_it_is_and_names_all_where_several_kinds_decide():
     assert leading_kind(person()) == "human"
     assert leading_kind(baseline()) == "baseline"
+    slots = {**baseline().workers, "blue_0": person().workers["agent_0"]}
+    assert leading_kind(OperatorConfig("both", "", "", "soccer", slots)) == "human", "beside a rule"
+    slots["blue_1"] = WorkerAssignment("cleanrl_worker", "rl")
+    six = OperatorConfig("six", "", "", "soccer", slots)
+    assert leading_kind(six) == "mixed"
+    assert everybody(six).splitlines() == ["agent_0: Baseline", "blue_0: Human", "blue_1: RL"]
+    assert everybody(person()) == ""

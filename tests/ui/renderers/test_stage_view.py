@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 from gym_gui.core.live import AgentView, LiveView
 from gym_gui.envs import make
 from gym_gui.ui.renderers import Overlay, SlotPlayer, StageView, outcome_words, score_words
+from gym_gui.ui.renderers.overlay import HEIGHT
 from gym_gui.ui.theme import Theme
 
 Show = Callable[..., None]
@@ -67,6 +68,14 @@ def test_names_make_way_before_agents_do(overlay: Overlay) -> None:
         if not states or states[-1] != state:
             states.append(state)
     assert states == ["all", "compact", "counted"]
+
+
+def test_a_row_that_is_no_longer_needed_is_given_back(overlay: Overlay) -> None:
+    overlay.show_view(VIEW)
+    overlay.resize(300, 60)
+    assert overlay.sizeHint().height() > HEIGHT
+    overlay.resize(1200, 60)
+    assert overlay.sizeHint().height() == HEIGHT
 
 
 def test_only_the_awaited_agent_is_to_move(overlay: Overlay) -> None:
