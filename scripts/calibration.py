@@ -25,9 +25,9 @@ from rich.console import Console
 from rich.table import Table
 
 from gym_gui.analysis import intervals, stats, summarize
+from gym_gui.analysis.comparison import Comparison
 from gym_gui.analysis.jsonl import Line
 from gym_gui.analysis.reader import OperatorRun, Run
-from gym_gui.analysis.summary import Comparison
 from gym_gui.core.records import EpisodeRecord, RunRecord, parse_episode
 
 Rng = np.random.Generator

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from enum import Flag, auto
 from typing import Any, NamedTuple
 
-from gym_gui.analysis.summary import Estimate, OperatorSummary, OptionSummary, TeamSummary
+from gym_gui.analysis.summary import OperatorSummary, OptionSummary, TeamSummary
+from gym_gui.analysis.summary_numbers import Estimate
 from gym_gui.analysis.wording import C, Locale
 
 

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from gym_gui.analysis import intervals, stats
-from gym_gui.analysis.summary import Estimate, Share
+from gym_gui.analysis.summary_numbers import Estimate, Share
 from gym_gui.analysis.units import Sample, units_of
 
 ON_THIS_SEED = "on this seed only"

@@ -15,11 +15,12 @@ from gym_gui.analysis.calls import CallTally, collect_calls, summed
 from gym_gui.analysis.charts import Chart, interval_charts, outcome_chart, pair_chart
 from gym_gui.analysis.charts.marks import rough_width
 from gym_gui.analysis.charts.svg import WIDTH, shapes, written_out
+from gym_gui.analysis.comparison import Comparison
 from gym_gui.analysis.markup import safe, shorten
 from gym_gui.analysis.option_rows import OptionMoves, option_counts, options_by_episode
 from gym_gui.analysis.reader import OperatorRun, Run
 from gym_gui.analysis.result_columns import file_row
-from gym_gui.analysis.summary import Comparison, Summary
+from gym_gui.analysis.summary import Summary
 from gym_gui.analysis.text import by_task, clean
 from gym_gui.core.colours import LIGHT
 from gym_gui.core.errors import MissingDependencyError, UsageError

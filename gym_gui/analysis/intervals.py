@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gym_gui.analysis.distributions import beta_quantile, normal_cdf, normal_quantile, student_quantile
-from gym_gui.analysis.summary import BOOTSTRAP, EXACT_SHARE, PAIRED_SHARES, PERCENTILE
+from gym_gui.analysis.summary_numbers import BOOTSTRAP, EXACT_SHARE, PAIRED_SHARES, PERCENTILE
 
 Floats = NDArray[np.float64]
 Units = Sequence[int] | NDArray[np.int64] | None

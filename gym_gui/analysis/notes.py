@@ -8,10 +8,12 @@ from dataclasses import replace
 
 from gym_gui.analysis import wording
 from gym_gui.analysis.collect import OperatorData
+from gym_gui.analysis.comparison import Comparison
 from gym_gui.analysis.outliers import outlier_note
 from gym_gui.analysis.pairing import UNFINISHED, Entry, totals
 from gym_gui.analysis.reader import Run
-from gym_gui.analysis.summary import Bounds, Comparison, OperatorSummary
+from gym_gui.analysis.summary import OperatorSummary
+from gym_gui.analysis.summary_numbers import Bounds
 from gym_gui.analysis.units import units_of
 from gym_gui.core.record_fields import mapping
 from gym_gui.core.records import SESSION, WORKER

@@ -6,15 +6,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from gym_gui.analysis import wording
+from gym_gui.analysis.call_columns import CALL_COLUMNS
 from gym_gui.analysis.cells import Cell, Place, ResultColumn, ResultRow, columns_in, options_of, teams_of
 from gym_gui.analysis.charts import Chart, interval_charts, outcome_chart, pair_chart
 from gym_gui.analysis.charts.marks import kind_role
 from gym_gui.analysis.charts.svg import svg
+from gym_gui.analysis.comparison import Comparison, Verdict
 from gym_gui.analysis.markup import safe
 from gym_gui.analysis.option_columns import OPTION_COLUMNS
 from gym_gui.analysis.page_style import PAGE_HEAD, STYLE
-from gym_gui.analysis.result_columns import CALL_COLUMNS, OPERATOR_COLUMNS
-from gym_gui.analysis.summary import Comparison, OperatorSummary, RunInfo, Summary, Verdict
+from gym_gui.analysis.result_columns import OPERATOR_COLUMNS
+from gym_gui.analysis.summary import OperatorSummary, RunInfo, Summary
 from gym_gui.analysis.team_columns import TEAM_COLUMNS
 from gym_gui.analysis.text import all_notes, by_task, incomplete_in_words
 from gym_gui.core.enums import kind_word

@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 from gym_gui.analysis import wording
 from gym_gui.analysis.collect import OperatorData, Played, SquadResult
+from gym_gui.analysis.comparison import Comparison, Refusal, Verdict
 from gym_gui.analysis.estimates import estimate
 from gym_gui.analysis.reader import OperatorRun, Run
-from gym_gui.analysis.summary import Bounds, Comparison, Refusal, Verdict
+from gym_gui.analysis.summary_numbers import Bounds
 from gym_gui.analysis.tasks import Task, differences_in_words
 from gym_gui.analysis.units import Sample
 from gym_gui.analysis.verdicts import Pairs, Sides, compare_family

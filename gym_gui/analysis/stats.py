@@ -14,7 +14,7 @@ import numpy as np
 
 from gym_gui.analysis.distributions import binomial_cdf, normal_quantile
 from gym_gui.analysis.intervals import CHUNK, MIN_UNITS, SEED, Floats, step_of
-from gym_gui.analysis.summary import FLIP_EXACT, FLIP_SAMPLED, MCNEMAR
+from gym_gui.analysis.summary_numbers import FLIP_EXACT, FLIP_SAMPLED, MCNEMAR
 
 EXACT_FLIPS = 16
 """Up to this many units all 2**n sign patterns are gone through."""

@@ -24,8 +24,6 @@ from gym_gui.analysis.pairing import (
 from gym_gui.analysis.printed_summary import PrintedSummary
 from gym_gui.analysis.reader import Run
 from gym_gui.analysis.summary import (
-    Bounds,
-    Estimate,
     Failure,
     OperatorSummary,
     OptionSummary,
@@ -33,6 +31,7 @@ from gym_gui.analysis.summary import (
     SlotSummary,
     TeamSummary,
 )
+from gym_gui.analysis.summary_numbers import Bounds, Estimate
 from gym_gui.analysis.tasks import same_tasks, task_of, titles
 from gym_gui.analysis.units import Sample
 from gym_gui.core.enums import EpisodeStatus, Outcome

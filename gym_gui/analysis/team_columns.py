@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from gym_gui.analysis import wording
 from gym_gui.analysis.cells import Cell, Place, ResultColumn, ResultRow
-from gym_gui.analysis.summary import Share
+from gym_gui.analysis.summary_numbers import Share
 from gym_gui.analysis.wording import Locale
 
 

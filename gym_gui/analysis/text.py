@@ -12,9 +12,10 @@ from rich.table import Table
 from rich.text import Text
 
 from gym_gui.analysis import wording
+from gym_gui.analysis.call_columns import CALL_COLUMNS
 from gym_gui.analysis.cells import Place, ResultColumn, ResultRow, columns_in, options_of, teams_of
 from gym_gui.analysis.option_columns import OPTION_COLUMNS
-from gym_gui.analysis.result_columns import CALL_COLUMNS, OPERATOR_COLUMNS
+from gym_gui.analysis.result_columns import OPERATOR_COLUMNS
 from gym_gui.analysis.summary import Failure, OperatorSummary, Summary
 from gym_gui.analysis.team_columns import TEAM_COLUMNS
 from gym_gui.core.terminal import console as terminal_console

@@ -15,8 +15,9 @@ from gym_gui.analysis.markup import safe, shorten
 from gym_gui.analysis.page_style import PAGE_HEAD, STYLE
 from gym_gui.analysis.reader import OperatorRun, Run
 from gym_gui.analysis.thoughts import Thought
-from gym_gui.analysis.transcript import DRY, Message, Transcript, Turn, repeated, told
+from gym_gui.analysis.transcript import Transcript, told
 from gym_gui.analysis.transcript_style import TRANSCRIPT_STYLE, rules
+from gym_gui.analysis.turn import DRY, Message, Turn, repeated
 from gym_gui.core.records import EpisodeRecord
 
 MOST_TURNS = 500

@@ -9,9 +9,10 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from gym_gui.analysis import intervals, stats, wording
+from gym_gui.analysis.comparison import Comparison
 from gym_gui.analysis.estimates import estimate
 from gym_gui.analysis.outliers import outlier_note
-from gym_gui.analysis.summary import FLIP_EXACT, Bounds, Comparison, Estimate
+from gym_gui.analysis.summary_numbers import FLIP_EXACT, Bounds, Estimate
 from gym_gui.analysis.units import Sample, Scope, units_of
 
 ALPHA = 0.05

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from gym_gui.analysis.summary import Calls, Decisions, Estimate, Share
+from gym_gui.analysis.summary import Calls, Decisions
+from gym_gui.analysis.summary_numbers import Estimate, Share
 
 
 @dataclass(frozen=True, slots=True)

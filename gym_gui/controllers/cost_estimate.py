@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from gym_gui.analysis.reader import OperatorRun, open_run
-from gym_gui.analysis.transcript import DRY, Message, Transcript
+from gym_gui.analysis.transcript import Transcript
+from gym_gui.analysis.turn import DRY, Message
 from gym_gui.controllers.model_slots import DRY_RUN, dry, paying_slots, settings_of, slots_with
 from gym_gui.controllers.resolved_operator import ResolvedOperator, resolve_operator
 from gym_gui.controllers.script_execution import OperatorScriptExecutionManager, RunResult

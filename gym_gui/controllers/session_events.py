@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # the window starts without it
     import numpy as np
     from numpy.typing import NDArray
 
-    from gym_gui.analysis.transcript import Turn
+    from gym_gui.analysis.turn import Turn
 
 Picture: TypeAlias = "NDArray[np.uint8]"
 """``(height, width, 3)``, RGB."""

@@ -12,7 +12,8 @@ from gym_gui.analysis import open_run, summarize, wording
 from gym_gui.analysis.cells import Place, ResultRow, columns_in
 from gym_gui.analysis.export import operator_rows, write_table
 from gym_gui.analysis.result_columns import RESULT_COLUMNS
-from gym_gui.analysis.summary import Estimate, Summary
+from gym_gui.analysis.summary import Summary
+from gym_gui.analysis.summary_numbers import Estimate
 from gym_gui.analysis.wording import SCREEN, C, Locale
 
 GERMAN = Locale(point=",", group=".", none="–", micro="µ")  # noqa: RUF001  # a dash

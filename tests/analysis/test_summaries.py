@@ -11,7 +11,7 @@ import pytest
 
 from gym_gui.analysis import Run, Summary, open_run, render_html, summarize
 from gym_gui.analysis.collect import LatencySketch
-from gym_gui.analysis.summary import Comparison
+from gym_gui.analysis.comparison import Comparison
 
 
 def _summary(folder: Path, runs: Any, episodes: Any, **more: Any) -> Summary:

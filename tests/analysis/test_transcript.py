@@ -14,8 +14,9 @@ import pytest
 from gym_gui.analysis import open_run, report, summarize, wording
 from gym_gui.analysis.export import episode_rows, operator_rows
 from gym_gui.analysis.text import text_of
-from gym_gui.analysis.transcript import Transcript, turn_of
+from gym_gui.analysis.transcript import Transcript
 from gym_gui.analysis.transcript_page import render_transcript
+from gym_gui.analysis.turn import turn_of
 
 HOSTILE = "</pre></article><script>alert(1)</script><style>*{display:none}</style>\"'>&\x1b[31m\u202e"
 LLM = {"worker_id": "mosaic_llm_worker", "worker_type": "llm", "policy": "gpt"}

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from gym_gui.analysis import Summary, open_run, render_html, summarize, write_summary
+from gym_gui.analysis.comparison import Comparison
 from gym_gui.analysis.export import operator_rows
-from gym_gui.analysis.summary import Comparison
 
 Rows = Sequence[Mapping[str, Any]]
 

@@ -28,7 +28,8 @@ from gym_gui.analysis.charts.marks import (
     kind_role,
 )
 from gym_gui.analysis.charts.scale import Scale
-from gym_gui.analysis.summary import Estimate, OperatorSummary
+from gym_gui.analysis.summary import OperatorSummary
+from gym_gui.analysis.summary_numbers import Estimate
 from gym_gui.analysis.text import clean, iqm_title
 
 AXIS: Final = 28

@@ -24,7 +24,8 @@ from gym_gui.analysis.charts.marks import (
     baseline,
     cut,
 )
-from gym_gui.analysis.summary import OperatorSummary, Share
+from gym_gui.analysis.summary import OperatorSummary
+from gym_gui.analysis.summary_numbers import Share
 from gym_gui.analysis.text import clean
 
 PITCH: Final = 58

@@ -28,7 +28,8 @@ from gym_gui.analysis.charts.marks import (
     same_hue,
 )
 from gym_gui.analysis.charts.scale import Scale
-from gym_gui.analysis.summary import Comparison, OperatorSummary
+from gym_gui.analysis.comparison import Comparison
+from gym_gui.analysis.summary import OperatorSummary
 from gym_gui.analysis.text import clean
 
 MOST_BARS: Final = 240

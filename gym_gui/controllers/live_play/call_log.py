@@ -14,7 +14,7 @@ from typing import Any, Final
 import orjson
 
 from gym_gui.analysis.decision_rows import DECISION, SCORES
-from gym_gui.analysis.transcript import CHAT, DRY, Turn, turn_of, with_row
+from gym_gui.analysis.turn import CHAT, DRY, Turn, turn_of, with_row
 from gym_gui.core.enums import FALLBACKS
 from gym_gui.core.live import LiveView
 from gym_gui.core.record_fields import mapping

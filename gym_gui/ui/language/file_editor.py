@@ -91,7 +91,6 @@ class FileEditor(QDialog):
         self._form = _Form()
         self._on_disk: bytes | None = None
         self._ending = ""
-        self._unchecked = False
         self._task: asyncio.Task[None] | None = None
         self._again = self._unanswered = False
         self._checker = Conversation(request.worker, request.setting)
@@ -272,17 +271,13 @@ class FileEditor(QDialog):
             said = await self._checker.ask(question)
         except MosaicError as error:
             self.state.setText("")
-            self._unchecked = True
-            self._complain(str(error))
             self._unanswered = True
+            self._complain(str(error))
         else:
             if self._unanswered:
-                self.trouble.hide()
                 self._unanswered = False
-            self._learn(said)
-            if self._unchecked:
-                self._unchecked = False
                 self.trouble.hide()
+            self._learn(said)
             if written == self.editor.text:
                 self._show(problems_of(said))
         if self._again or written != self.editor.text:

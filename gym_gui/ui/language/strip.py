@@ -16,7 +16,7 @@ from PyQt6.QtWidgets import QSizePolicy, QWidget
 from gym_gui.analysis import wording
 from gym_gui.analysis.action_scores import in_a_line, listed
 from gym_gui.analysis.thoughts import Thought
-from gym_gui.analysis.transcript import DRY, Turn
+from gym_gui.analysis.turn import DRY, Turn
 from gym_gui.controllers.live_play.call_log import Spending
 from gym_gui.ui import theme
 

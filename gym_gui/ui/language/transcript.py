@@ -12,7 +12,7 @@ from PyQt6.QtGui import QIntValidator
 from PyQt6.QtWidgets import QCheckBox, QHBoxLayout, QLineEdit, QSplitter, QVBoxLayout, QWidget
 
 from gym_gui.analysis import wording
-from gym_gui.analysis.transcript import Turn
+from gym_gui.analysis.turn import Turn
 from gym_gui.controllers.live_play.call_log import CallLog
 from gym_gui.controllers.live_play.latest_job import Spawn
 from gym_gui.ui import theme

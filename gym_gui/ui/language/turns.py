@@ -10,7 +10,7 @@ from typing import Final, Protocol
 import orjson
 from PyQt6.QtCore import QAbstractListModel, QModelIndex, QObject, Qt
 
-from gym_gui.analysis.transcript import Turn, turn_of
+from gym_gui.analysis.turn import Turn, turn_of
 from gym_gui.controllers.live_play.call_log import CallLog
 from gym_gui.ui.language.strip import answer_line
 

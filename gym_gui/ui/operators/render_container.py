@@ -8,7 +8,7 @@ from PyQt6.QtCore import QRectF, Qt, pyqtSignal
 from PyQt6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QSpacerItem, QWidget
 
-from gym_gui.analysis.transcript import Turn
+from gym_gui.analysis.turn import Turn
 from gym_gui.controllers.live_play.state import OperatorState
 from gym_gui.controllers.play_setup import asks_models, runs_programs
 from gym_gui.core.config import OperatorConfig

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QHBoxLayout, QWidget
 
-from gym_gui.analysis.transcript import Turn
+from gym_gui.analysis.turn import Turn
 from gym_gui.controllers.play_setup import asks_models, runs_programs
 from gym_gui.ui import theme
 from gym_gui.ui.language.transcript import TranscriptPanel

@@ -10,7 +10,8 @@ from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
 from gym_gui.analysis.charts import interval_charts, outcome_chart, pair_chart
-from gym_gui.analysis.summary import Comparison, OperatorSummary, Summary, Verdict
+from gym_gui.analysis.comparison import Comparison, Verdict
+from gym_gui.analysis.summary import OperatorSummary, Summary
 from gym_gui.analysis.text import all_notes, by_task, clean, incomplete_in_words
 from gym_gui.ui import theme
 from gym_gui.ui.plots import ChartView

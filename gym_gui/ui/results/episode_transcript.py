@@ -9,7 +9,8 @@ from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
 from gym_gui.analysis.reader import open_run
-from gym_gui.analysis.transcript import Transcript, Turn
+from gym_gui.analysis.transcript import Transcript
+from gym_gui.analysis.turn import Turn
 from gym_gui.controllers.live_play.latest_job import Spawn
 from gym_gui.core.errors import MosaicError
 from gym_gui.ui.language.transcript import TranscriptPanel

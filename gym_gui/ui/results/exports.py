@@ -12,7 +12,8 @@ from PyQt6.QtCore import QByteArray, QStandardPaths, QUrl
 from PyQt6.QtGui import QDesktopServices, QImage, QPainter
 from PyQt6.QtWidgets import QFileDialog, QWidget
 
-from gym_gui.analysis.summary import Comparison, Summary
+from gym_gui.analysis.comparison import Comparison
+from gym_gui.analysis.summary import Summary
 from gym_gui.core.errors import UsageError
 from gym_gui.services.recorded_episode import RecordedEpisode
 from gym_gui.services.run_analysis import write_report, write_run_table

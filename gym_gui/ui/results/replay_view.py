@@ -14,7 +14,7 @@ from PyQt6.QtWidgets import QAbstractButton, QHBoxLayout, QLineEdit, QTextEdit, 
 
 from gym_gui.analysis import wording
 from gym_gui.analysis.reader import open_run
-from gym_gui.analysis.transcript import Turn
+from gym_gui.analysis.turn import Turn
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.records import EpisodeRecord

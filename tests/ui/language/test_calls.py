@@ -10,7 +10,7 @@ import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtGui import QGuiApplication
 
-from gym_gui.analysis.transcript import Turn, turn_of
+from gym_gui.analysis.turn import Turn, turn_of
 from gym_gui.controllers.live_play import call_log
 from gym_gui.controllers.live_play.call_log import CallLog, Spending, dollars
 from gym_gui.ui.context import AppContext

@@ -58,7 +58,7 @@ def test_a_column_is_added_in_two_files(run: Path, tmp_path: Path) -> None:
             (copy / part.name).symlink_to(part)
     shutil.copytree(package / "analysis", copy / "analysis", ignore=shutil.ignore_patterns("__pycache__"))
     insert(copy / "analysis" / COLUMNS, '    ResultColumn("Length"', COLUMN)
-    insert(copy / "analysis" / SUMMARY, "\n\n@dataclass(frozen=True)\nclass Comparison:", PROPERTY)
+    insert(copy / "analysis" / SUMMARY, "\n\n@dataclass(frozen=True)\nclass Failure:", PROPERTY)
     show = tmp_path / "show.py"
     show.write_text(SHOW, "utf-8")
     told = subprocess.run(
