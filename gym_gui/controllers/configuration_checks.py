@@ -16,7 +16,7 @@ from gym_gui.controllers.environment_sheet import EnvironmentSheet
 from gym_gui.controllers.finding import Finding, Level, listed, worst
 from gym_gui.controllers.lineup import nothing_to_do, seatings
 from gym_gui.core.assignment import WorkerAssignment
-from gym_gui.core.config import OperatorConfig
+from gym_gui.core.config import GOAL_SUFFIX, OperatorConfig
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.secret_refs import references
 from gym_gui.core.types import AgentID
@@ -29,6 +29,9 @@ from gym_gui.workers.patterns import made_for_others
 from gym_gui.workers.registry import WorkerTypeDefinition
 from gym_gui.workers.settings_schema import problems
 from gym_gui.workers.status import WorkerStatus
+
+_HEEDLESS = ("random", "noop", "cycle")
+"""Behaviours that do the same whatever is asked of them."""
 
 __all__ = ["ConfigurationChecks", "Finding", "Level", "Offer", "Report", "WorkerOffer"]
 
@@ -211,6 +214,10 @@ class ConfigurationChecks:
         for setting in worker.settings_schema:
             if setting.kind == "policy":
                 yield from _checkpoint(agent, row, setting.name, sheet)
+        manager = f"{agent}{GOAL_SUFFIX}"
+        if manager in sheet.slots and row.settings.get("behavior") in _HEEDLESS:
+            text = f"{agent}: {self.title(row)} takes no notice of what {manager} asks for; choose skills"
+            yield Finding(Level.WARNING, text, agent)
         if note := nothing_to_do(slot, row, sheet.env_id):
             yield Finding(Level.NOTE, note, agent)
         yield from _secrets(agent, row)

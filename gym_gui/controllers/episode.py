@@ -211,7 +211,7 @@ class Episode:
             self._mark(result.truncated, rows.TRUNCATED)
             self._final(result.observations)
         # While managers choose, the environment stands still: their choice is no step of it.
-        if not (self._managed and next(iter(asked)).endswith(GOAL_SUFFIX)):
+        if not self.choosing:
             self.steps = step + 1
         self.played, self.asked = {}, {}
         current = self._adapter.get_current_agents()
@@ -224,6 +224,11 @@ class Episode:
             self._final(result.observations)
             return []
         return self._ask_agents(current, result.observations)
+
+    @property
+    def choosing(self) -> bool:
+        """Whether managers are asked: while they choose, the environment stands still."""
+        return self._managed and next(iter(self.asked), "").endswith(GOAL_SUFFIX)
 
     def end_early(self, limit: str) -> None:
         """End here, truncated: somebody has taken as much as an episode may take.

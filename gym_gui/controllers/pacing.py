@@ -86,7 +86,7 @@ class Gate:
         if self.paused:
             if not episode.credit:
                 return False
-            episode.credit -= 1
+            episode.credit -= not episode.choosing  # a choice of managers is no step: the step is still owed
             self._last[episode.index] = now
             return True
         if self._interval is None:

@@ -208,7 +208,7 @@ class Environment:
         return self.hidden_information and not self._describer.sees_all(self._behind(agent)[0])
 
     def pointing(self, manager: AgentID, frame: Frame = "whole") -> Pointing | None:
-        """What a manager may choose by pointing at a picture; ``None``: nothing.
+        """What a manager may choose by pointing at a picture, be it nothing now; ``None``: it cannot.
 
         Args:
             manager: Its slot.
@@ -220,7 +220,7 @@ class Environment:
         cells, names = self._describer.cells(seat, frame), self.action_meanings(manager)
         found = [(n, self._describer.in_picture(seat, at, frame)) for n, at in adapter.places(manager)]
         moves = tuple(Move(n, cell, label=names[n]) for n, cell in found if cell is not None)
-        return Pointing(*cells, moves) if cells is not None and moves else None
+        return Pointing(*cells, moves) if cells is not None else None
 
     @property
     def moves_at_once(self) -> bool:

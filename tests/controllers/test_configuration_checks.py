@@ -117,6 +117,18 @@ def test_what_is_not_offered_says_why(checks, four, pendulum):
     assert len(elsewhere) == 1 and "Stockfish" in elsewhere[0], "they are told together"
 
 
+def test_who_takes_no_notice_of_a_manager_is_told(checks):
+    task, skills = "MiniGrid-DoorKey-5x5-v0", {"behavior": "minigrid_skills"}
+    environment = envs.make(task).with_manager()
+    sheet = EnvironmentSheet.of(environment)
+    environment.close()
+    draft = Draft(task, rows={"agent_0": RANDOM, "agent_0/goal": RANDOM})
+    told = [f.text for f in checks.check(draft, sheet).findings if f.level is Level.WARNING]
+    assert told == ["agent_0: Random takes no notice of what agent_0/goal asks for; choose skills"]
+    draft = draft.with_row("agent_0", WorkerAssignment("operators_worker", "baseline", skills))
+    assert not [f for f in checks.check(draft, sheet).findings if f.level is Level.WARNING]
+
+
 def test_what_could_be_installed_says_which_worker_it_is(checks, cartpole):
     line = "mosaic workers install cleanrl_worker"
     lacking = [

@@ -78,7 +78,8 @@ class OperatorHumans(QObject):
         self.input.choose(slot, action)
 
     def release(self) -> None:
-        """Listen to nothing any more."""
+        """Listen to nothing any more; keys that are still being read come too late."""
+        self._asked_for = ""
         self.input.detach()
 
     def _on_config_changed(self, config: OperatorConfig) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PyQt6.QtCore import QPoint, QRect, QRectF, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QImage, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
-from PyQt6.QtWidgets import QWidget
+from PyQt6.QtWidgets import QToolTip, QWidget
 
 from gym_gui.core.live import Move, Pointing
 from gym_gui.ui.renderers.move_chooser import MoveChooser
@@ -20,6 +20,9 @@ CRISP_FROM: Final = 2.0
 """From this many screen pixels for one of the frame on, pixels are big and keep their edges."""
 WHOLE_FROM: Final = 0.93
 """A whole number of screen pixels per frame pixel is taken if it fills this much of the room."""
+
+NOTHING_HERE: Final = "Nothing here can be asked for now: only what the agent sees. Keys have the rest."
+"""Told where somebody clicks in vain."""
 
 
 class FrameView(Surface):
@@ -129,6 +132,15 @@ class FrameView(Surface):
             self._chooser.ask(moves, True, point, self.rect())
         else:
             self._chooser.dismiss()
+
+    def mouseReleaseEvent(self, a0: QMouseEvent | None) -> None:
+        """Where a click was in vain, say why; a press would take the words away again."""
+        super().mouseReleaseEvent(a0)
+        if a0 is None or a0.button() != Qt.MouseButton.LeftButton:
+            return
+        point, asked = a0.position().toPoint(), self._interactive and self._pointing is not None
+        if asked and self.picture_rect().contains(point) and not self.moves_at(point):
+            QToolTip.showText(a0.globalPosition().toPoint(), NOTHING_HERE, self)
 
     def _on_chosen(self, action: int) -> None:
         self._chooser.dismiss()

@@ -9,6 +9,7 @@ import pytest
 
 from gym_gui.analysis import open_run
 from gym_gui.controllers.live_play.state import OperatorState
+from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import UsageError
 from gym_gui.ui.live.deck import MOST, OperatorDeck
@@ -34,6 +35,22 @@ def test_an_operator_that_is_added_shows_its_first_frame(deck: OperatorDeck, qtb
     qtbot.waitUntil(lambda: ready(deck), timeout=WAIT)
     assert operator.player.last_view.seed == 42 and operator.player.state is OperatorState.READY
     assert not deck.running
+
+
+def test_a_step_is_a_step_of_the_environment_also_where_a_manager_chooses_first(
+    deck: OperatorDeck, qtbot: Any
+):
+    def who(behavior: str) -> WorkerAssignment:
+        return WorkerAssignment("operators_worker", "baseline", {"behavior": behavior})
+
+    slots, manager = {"agent_0": who("minigrid_skills")}, {"agent_0": who("minigrid_manager")}
+    two = OperatorConfig("two", "", "", "MiniGrid-DoorKey-5x5-v0", slots, manager=manager)
+    deck.add(two)
+    deck.add(baseline())
+    qtbot.waitUntil(lambda: ready(deck), timeout=WAIT)
+    for step in range(1, 6):
+        deck.step_all()
+        qtbot.waitUntil(lambda n=step: steps(deck) == [n, n], timeout=WAIT)
 
 
 def test_step_all_waits_until_all_have_stepped(deck: OperatorDeck, qtbot: Any):

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from PyQt6 import sip
 from PyQt6.QtCore import Qt
 
+from gym_gui import envs
+from gym_gui.controllers.environment_probe import EnvironmentRequest
+from gym_gui.controllers.environment_sheet import EnvironmentSheet
 from gym_gui.controllers.knowledge import Knowledge
+from gym_gui.services.store import Store
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.live.deck import OperatorDeck
 from gym_gui.ui.operators.human_controls import HumanControls
@@ -77,3 +83,38 @@ def test_nobody_is_listened_to_once_a_policy_plays(
     card, humans = seated
     deck.change(baseline("you"))
     assert people_of(card.operator.player.config) == () and humans.schemes == {}
+
+
+class _Late(Knowledge):
+    """Knows an environment only when it is told to."""
+
+    def __init__(self, store: Store) -> None:
+        super().__init__(store)
+        self.may = asyncio.Event()
+        self.told = False
+
+    async def sheet(self, request: EnvironmentRequest) -> EnvironmentSheet:
+        await self.may.wait()
+        environment = envs.make(request.task)
+        self.told = True
+        try:
+            return EnvironmentSheet.of(environment)
+        finally:
+            environment.close()
+
+
+def test_keys_that_come_after_the_card_is_gone_are_for_nobody(
+    context: AppContext, deck: OperatorDeck, qtbot: Any, finish: Any
+):
+    operator, late = deck.add(person(), start=False), _Late(context.store)
+    card = OperatorRenderContainer(context.theme, operator)
+    qtbot.addWidget(card)
+    humans, noticed = OperatorHumans(context, operator, late, card), []
+    context.noticed.connect(noticed.append)
+    humans.release()
+    sip.delete(humans.input)
+    late.may.set()
+    qtbot.waitUntil(lambda: late.told, timeout=WAIT)
+    finish(late.close())
+    qtbot.wait(1)
+    assert humans.schemes == {} and noticed == []

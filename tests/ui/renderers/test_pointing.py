@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PyQt6.QtCore import QPoint, Qt
 from PyQt6.QtTest import QTest
-from PyQt6.QtWidgets import QToolButton
+from PyQt6.QtWidgets import QToolButton, QToolTip
 
 from gym_gui.core.live import LiveView, Move, Pointing
 from gym_gui.ui.renderers.stage_view import StageView
@@ -52,6 +52,8 @@ def test_a_click_on_a_cell_chooses_what_it_stands_for(stage: StageView) -> None:
     click(stage, 3, 7)
     click(stage, 2, 2)
     assert chosen == [3]
+    assert "Nothing here can be asked for now" in QToolTip.text()
+    QToolTip.hideText()
 
 
 def test_cells_may_be_a_part_of_the_picture(stage: StageView) -> None:
