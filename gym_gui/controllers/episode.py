@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
-from math import isfinite, nan
 from typing import Any
 
-from gym_gui.controllers import chain, rows
+from gym_gui.controllers import rows
 from gym_gui.controllers.lineup import Player
 from gym_gui.controllers.rows import SeatCodecs
 from gym_gui.controllers.session_events import EpisodeFinished
+from gym_gui.controllers.trajectory import Trajectory
 from gym_gui.core.config import GOAL_SUFFIX
 from gym_gui.core.enums import ActionSource, EpisodeStatus, Limit, Outcome
 from gym_gui.core.errors import EnvironmentFailure, ObservationError
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.paradigms import HierarchicalAdapter
-from gym_gui.core.plain import to_plain
 from gym_gui.core.prompt_inputs import PromptInputs
 from gym_gui.core.record_digest import seal
 from gym_gui.core.records import EpisodeRecord, RebindingRecord, TeamRecord, TokenCount
 from gym_gui.core.seeding import policy_seed
-from gym_gui.core.spaces import NotInSpace, Parts
-from gym_gui.core.types import REFUSED, AgentID, Answer, Decision, EpisodeSummary, StepOutcome
+from gym_gui.core.spaces import NotInSpace
+from gym_gui.core.types import REFUSED, AgentID, Answer, Decision, EpisodeSummary
 from gym_gui.envs import Environment
 from mosaic_worker.failures import described
 
@@ -65,10 +64,8 @@ class Episode:
         }
         self.asked: dict[AgentID, Decision] = {}
         self.played: dict[AgentID, tuple[Decision, Answer, Any, str]] = {}
-        self.wants_results: frozenset[AgentID] = frozenset()
         self.steps = 0
         self.credit = 0
-        self.returns: dict[AgentID, float] = dict.fromkeys(seats, 0.0)
         self.invalid: dict[AgentID, int] = {}
         self.unusable: dict[AgentID, int] = {}
         self.refused: dict[AgentID, str] = {}
@@ -80,28 +77,21 @@ class Episode:
         self.players: Mapping[AgentID, Player] = {}
         self._rebound: list[RebindingRecord] = []
         self._passed_on: set[AgentID] = set()
-        self._codecs, self._encode = codecs, codecs.encode
-        self._adapter = environment.adapter
-        self._step = environment.adapter.step
+        self._encode = codecs.encode
+        adapter = self._adapter = environment.adapter
+        self._step = adapter.step
         self._max_steps, self._next_id = max_steps, next_id
-        self._keep = keep_observations
         self.views: Mapping[AgentID, PromptInputs] = views or {}
-        self._untold = frozenset(
+        untold = frozenset(
             agent
             for agent, slot in seats.items()
             if (view := self.views.get(slot)) is not None and not environment.tells_rewards(view)
         )
+        self.trajectory = Trajectory(plan.index, codecs, adapter, untold, keep_observations=keep_observations)
         self._said: dict[AgentID, list[str]] = {}
-        adapter = environment.adapter
         self._two_levels = adapter if isinstance(adapter, HierarchicalAdapter) else None
         self._managed = any(agent.endswith(GOAL_SUFFIX) for agent in seats)
-        self._rows: list[rows.Row] = []
-        self._last: dict[AgentID, list[Any]] = {}
-        self._owed: dict[AgentID, float] = {}
-        self._unreported: dict[AgentID, list[Any]] = {}
-        self._finals: dict[AgentID, tuple[Any, Parts]] = {}
         self._tokens: dict[AgentID, dict[str, int]] = {}
-        self._ended = [False, False]
         self._started_at = datetime.now(UTC)
         self._clock = time.perf_counter()
 
@@ -178,7 +168,7 @@ class Episode:
     def chosen_by_another(self, agent: AgentID) -> str:
         """Who chose an agent's last action, where somebody else plays it by now; else ``""``."""
         changes = [change for change in self._rebound if change.agent_id == agent]
-        row = self._last.get(agent)
+        row = self.trajectory.latest(agent)
         if row is None or not changes or row[rows.STEP] >= changes[-1].step_index:
             return ""
         before = [change for change in changes if change.step_index <= row[rows.STEP]]
@@ -196,32 +186,37 @@ class Episode:
         """
         # In the order of asking: answers come in any order, and neither the environment
         # nor the record may depend on that.
-        step, played, asked = self.steps, self.played, self.asked
+        step, played, asked, trajectory = self.steps, self.played, self.asked, self.trajectory
         result = self._step({agent: played[agent][2] for agent in asked})
         for agent in asked:
-            self._add_row(step, *played[agent])
-        self._pay(result.rewards)
+            decision, answer, action, source = played[agent]
+            extras = answer.extras
+            if self._two_levels is not None:
+                extras = _with_option(self._two_levels, decision, action, extras)
+            if extras is not None:
+                self._hear(agent, extras)
+            trajectory.add(step, decision, action, source, answer.latency_ms, extras)
+        trajectory.pay(result.rewards)
         if self._two_levels is not None:
-            self._note_ended_options(self._two_levels)
+            trajectory.note_ended_options(self._two_levels.take_ended())
         # Nearly every step ends nobody: two scans of tiny dicts decide that.
         if True in result.terminated.values():
-            self._mark(result.terminated, rows.TERMINATED)
-            self._final(result.observations)
+            trajectory.terminate(result.terminated)
+            trajectory.keep_final(result.observations)
         if True in result.truncated.values():
-            self._mark(result.truncated, rows.TRUNCATED)
-            self._final(result.observations)
+            trajectory.truncate(result.truncated)
+            trajectory.keep_final(result.observations)
         # While managers choose, the environment stands still: their choice is no step of it.
         if not self.choosing:
             self.steps = step + 1
         self.played, self.asked = {}, {}
         current = self._adapter.get_current_agents()
         if not current:
-            self._final(result.observations)
+            trajectory.keep_final(result.observations)
             return []
         if self.steps == self._max_steps:
-            self._pay(self._adapter.owed())
             self._cut_off()
-            self._final(result.observations)
+            trajectory.keep_final(result.observations)
             return []
         return self._ask_agents(current, result.observations)
 
@@ -241,67 +236,24 @@ class Episode:
         """
         self.limit = limit
         self.played, self.asked = {}, {}
-        self._pay(self._adapter.owed())
         self._cut_off()
 
-    def _add_row(self, step: int, decision: Decision, answer: Answer, action: Any, source: str) -> None:
-        agent = decision.agent_id
-        seen = self._codecs.seen[agent](decision.encoded)
-        if len(seen) > chain.KEEP:
-            seen = chain.condensed(seen)
-        extras = answer.extras
-        if self._two_levels is not None:
-            extras = _with_option(self._two_levels, decision, action, extras)
-        view = to_plain(decision.observation) if self._keep else None
-        row = [step, agent, action, source, seen, answer.latency_ms, extras, 0.0, False, False, view]
-        if self._owed:
-            row[rows.REWARD] = self._owed.pop(agent, 0.0)
-        if extras is not None:
-            if "tokens" in extras:
-                self._count_tokens(agent, extras["tokens"])
-            if "said" in extras:
-                self._tell_team(agent, extras["said"])
-        self._rows.append(row)
-        self._last[agent] = row
-        if agent in self.wants_results:
-            self._unreported[agent] = row
-
-    def _note_ended_options(self, adapter: HierarchicalAdapter) -> None:
-        """How long an option lasted and why it ended stands in the row of its choice."""
-        for manager, ended in adapter.take_ended().items():
-            row = self._last.get(manager)
-            if row is not None:
-                told = {"option_ended_by": ended.why, "option_moves": ended.moves}
-                row[rows.EXTRAS] = {**(row[rows.EXTRAS] or {}), **told}
-
-    def _pay(self, rewards: Mapping[AgentID, float]) -> None:
-        last, returns = self._last, self.returns
-        for agent, reward in rewards.items():
-            if not isfinite(reward):
-                raise EnvironmentFailure(f"the environment gave {agent} a reward of {reward}")
-            returns[agent] = returns.get(agent, 0.0) + reward
-            row = last.get(agent)
-            if row is None:
-                self._owed[agent] = self._owed.get(agent, 0.0) + reward
-            else:
-                row[rows.REWARD] += reward
-
-    def _mark(self, flags: Mapping[AgentID, bool], field: int) -> None:
-        self._ended[field - rows.TERMINATED] = True
-        for agent, flag in flags.items():
-            row = self._last.get(agent)
-            if flag and row is not None:
-                row[field] = True
+    def _hear(self, agent: AgentID, extras: Mapping[str, Any]) -> None:
+        """What an agent's policy told beside its action."""
+        if "tokens" in extras:
+            self._count_tokens(agent, extras["tokens"])
+        if "said" in extras:
+            self._tell_team(agent, extras["said"])
 
     def _cut_off(self) -> None:
-        """Everybody who still lives is cut off, in turn-based games those who wait for their turn too."""
-        self._ended[1] = True
+        """It ends here for everybody; what is owed is paid."""
+        trajectory = self.trajectory
+        trajectory.pay(self._adapter.owed())
         if self._two_levels is not None:
             self._two_levels.cut_off()
-            self._note_ended_options(self._two_levels)
-        for row in self._last.values():
-            if not row[rows.TERMINATED]:
-                row[rows.TRUNCATED] = True
+        trajectory.cut_off()
+        if self._two_levels is not None:
+            trajectory.note_ended_options(self._two_levels.take_ended())
 
     def _ask_agents(self, current: Sequence[AgentID], observations: Mapping[AgentID, Any]) -> list[Decision]:
         adapter, asked = self._adapter, self.asked
@@ -346,54 +298,6 @@ class Episode:
             if mate in self.seats:
                 self._said.setdefault(mate, []).append(f"{agent}: {words}")
 
-    def outcomes(self) -> Iterator[StepOutcome]:
-        """Results of earlier actions that have become complete: their agents act again."""
-        if not self._unreported:
-            return
-        for agent, decision in self.asked.items():
-            row = self._unreported.pop(agent, None)
-            if row is not None:
-                yield self._outcome(agent, row, decision.observation, decision.encoded)
-
-    def last_outcomes(self) -> list[StepOutcome]:
-        """Results that are still to be told when the episode is over."""
-        told = [
-            self._outcome(agent, row, *self._finals[agent])
-            for agent, row in self._unreported.items()
-            if agent in self._finals
-        ]
-        self._unreported = {}
-        return told
-
-    def _final(self, observations: Mapping[AgentID, Any]) -> None:
-        """Keep what agents that ended saw last; they are told when the episode is over."""
-        for agent, row in self._unreported.items():
-            if agent in observations and (row[rows.TERMINATED] or row[rows.TRUNCATED]):
-                try:
-                    encoded = self._encode[agent](observations[agent])
-                except NotInSpace:
-                    continue  # nobody acts on it any more
-                self._finals[agent] = observations[agent], encoded
-
-    def _outcome(self, agent: AgentID, row: list[Any], observation: Any, encoded: Parts) -> StepOutcome:
-        return StepOutcome(
-            self.index,
-            row[rows.STEP],
-            agent,
-            self.seats[agent],
-            observation,
-            encoded,
-            row[rows.ACTION],
-            nan if agent in self._untold else row[rows.REWARD],
-            row[rows.TERMINATED],
-            row[rows.TRUNCATED],
-            self._adapter.info(agent),
-        )
-
-    def latest(self, agent: AgentID) -> Sequence[Any] | None:
-        """The row of an agent's last action (see :mod:`gym_gui.controllers.rows`), to be looked at only."""
-        return self._last.get(agent)
-
     def _count_tokens(self, agent: AgentID, tokens: Mapping[str, int]) -> None:
         total = self._tokens.setdefault(agent, {"input": 0, "output": 0})
         for key in total:
@@ -403,7 +307,7 @@ class Episode:
         """What each slot's policy is told at the end."""
         return {
             slot: EpisodeSummary(
-                self.index, self.returns.get(agent, 0.0), self.steps, self.plan.seed, agent, status
+                self.index, self.trajectory.returns.get(agent, 0.0), self.steps, self.plan.seed, agent, status
             )
             for agent, slot in self.seats.items()
         }
@@ -412,7 +316,8 @@ class Episode:
         self, operator_id: str, status: EpisodeStatus, error: str | None, players: Mapping[AgentID, Player]
     ) -> EpisodeFinished:
         """The episode as the run folder holds it."""
-        lines, untimed, trajectory = self._codecs.lines(self._rows, self.index, self.plan.seed)
+        trajectory, returns = self.trajectory, self.trajectory.returns
+        lines, untimed, digest = trajectory.lines(self.plan.seed)
         completed = status is EpisodeStatus.COMPLETED
         scores, outcome, success = self._result() if completed else (None, None, None)
         scores = scores or {}
@@ -424,23 +329,23 @@ class Episode:
             status=status,
             length=self.steps,
             # A manager's return repeats its controller's.
-            total_reward=sum(r for a, r in self.returns.items() if not a.endswith(GOAL_SUFFIX)),
-            returns=self.returns,
+            total_reward=sum(r for a, r in returns.items() if not a.endswith(GOAL_SUFFIX)),
+            returns=returns,
             teams={
-                team: TeamRecord(agents, sum(self.returns.get(a, 0.0) for a in agents), scores.get(team))
+                team: TeamRecord(agents, sum(returns.get(a, 0.0) for a in agents), scores.get(team))
                 for team, agents in self.environment.teams.items()
             },
             outcome=outcome,
             success=success,
-            terminated=self._ended[0],
-            truncated=self._ended[1],
+            terminated=trajectory.terminated,
+            truncated=trajectory.truncated,
             agents={agent: players[slot].seated(slot) for agent, slot in self.seats.items()},
             invalid_actions={agent: self.invalid.get(agent, 0) for agent in self.seats},
             tokens={agent: TokenCount(**counted) for agent, counted in self._tokens.items()},
             error=error,
             started_at=self._started_at.isoformat(timespec="milliseconds"),
             wall_s=round(time.perf_counter() - self._clock, 6),
-            trajectory_sha256=trajectory,
+            trajectory_sha256=digest,
             rebound=tuple(self._rebound),
             unusable_decisions={agent: self.unusable.get(agent, 0) for agent in self.seats}
             if self.invalid
@@ -459,11 +364,11 @@ class Episode:
         Raises:
             EnvironmentFailure: It cannot say.
         """
-        environment = self.environment
+        environment, returns = self.environment, self.trajectory.returns
         try:
             return (
-                environment.scores(self.returns),
-                environment.outcome(self.returns),
+                environment.scores(returns),
+                environment.outcome(returns),
                 environment.success(),
             )
         except Exception as exc:  # the border to an environment's own attributes

@@ -129,7 +129,7 @@ class Spectator:
     def _tell_thoughts(self, episode: Episode) -> None:
         """What was told of the decisions in the step that was taken, of each step of the episode shown."""
         for agent, slot in episode.seats.items():
-            row = episode.latest(agent)
+            row = episode.trajectory.latest(agent)
             if row is None or not row[rows.EXTRAS] or row[rows.EXTRAS].keys().isdisjoint(TOLD):
                 continue
             if self._thoughts.get(agent, -1) >= row[rows.STEP]:
@@ -220,7 +220,7 @@ class Spectator:
     ) -> LiveView:
         environment, won = episode.environment, None
         if over == EpisodeStatus.COMPLETED:
-            won = self._tried("tell who won", lambda: environment.outcome(episode.returns))
+            won = self._tried("tell who won", lambda: environment.outcome(episode.trajectory.returns))
         return LiveView(
             episode=episode.index,
             seed=episode.plan.seed,
@@ -229,7 +229,7 @@ class Spectator:
             turn=() if over else tuple(episode.asked),
             over=over,
             error=error,
-            scores=self._tried("tell the score", lambda: environment.scores(episode.returns)),
+            scores=self._tried("tell the score", lambda: environment.scores(episode.trajectory.returns)),
             outcome=won,
             board=environment.board(),
             text=self._text(episode, number, eyes) if drawn else "",
@@ -256,8 +256,8 @@ class Spectator:
         return "" if number or self._mode is None else self._eyes.text(episode, eyes)
 
     def _agent(self, episode: Episode, agent: AgentID, slot: AgentID, eyes: tuple[AgentID, ...]) -> AgentView:
-        total, unusable = episode.returns.get(agent, 0.0), episode.unusable.get(agent, 0)
-        row = episode.latest(agent)
+        total, unusable = episode.trajectory.returns.get(agent, 0.0), episode.unusable.get(agent, 0)
+        row = episode.trajectory.latest(agent)
         others = bool(eyes) and agent not in eyes
         if row is None or (others and _is_secret(episode, row, eyes)):
             return AgentView(agent, slot, total=total, unusable=unusable)
@@ -302,7 +302,7 @@ def _is_person(episode: Episode, slot: AgentID) -> bool:
 
 def _is_secret(episode: Episode, row: Sequence[Any], eyes: tuple[AgentID, ...]) -> bool:
     """Whether an action was chosen in the round in which ``eyes`` have not chosen yet."""
-    own = [latest[rows.STEP] for agent in eyes if (latest := episode.latest(agent)) is not None]
+    own = [latest[rows.STEP] for agent in eyes if (latest := episode.trajectory.latest(agent)) is not None]
     return episode.environment.moves_at_once and row[rows.STEP] > max(own, default=-1)
 
 
@@ -328,5 +328,7 @@ def _rounded(value: Any) -> Any:
 
 def _plans(episode: Episode) -> list[Plan]:
     """Where the players said with their last decisions that they mean to go."""
-    told = [row[rows.EXTRAS] for agent in episode.seats if (row := episode.latest(agent)) is not None]
+    told = [
+        row[rows.EXTRAS] for agent in episode.seats if (row := episode.trajectory.latest(agent)) is not None
+    ]
     return [extras[PLAN_POINTS] for extras in told if extras and PLAN_POINTS in extras]

@@ -192,7 +192,7 @@ class EpisodeReplay:
         picture = _tried(lambda: environment.picture(plans)) if self.render else None
         board = _tried(environment.board) if self.render else None
         text = (_tried(environment.ansi) or "") if self.render and picture is None and board is None else ""
-        scores = _tried(lambda: environment.scores(self._episode.returns))
+        scores = _tried(lambda: environment.scores(self._episode.trajectory.returns))
         return ReplayFrame(position, self._episode.steps, played, picture, board, text, scores)
 
     def _plans(self, played: int) -> list[Plan]:

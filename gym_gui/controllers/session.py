@@ -224,7 +224,7 @@ class SessionController:
 
     def _listen_for_results(self, episode: Episode) -> None:
         wanting = (agent for agent, slot in episode.seats.items() if self._policies.wants_results(slot))
-        episode.wants_results = frozenset(wanting)
+        episode.trajectory.wants_results = frozenset(wanting)
 
     # -- the loop --------------------------------------------------------------------
 
@@ -369,8 +369,8 @@ class SessionController:
         self._ready += decisions
         if self._spectator is not None:
             self._spectator.stepped(episode)
-        if episode.wants_results:
-            for outcome in episode.outcomes():
+        if episode.trajectory.wants_results:
+            for outcome in episode.trajectory.outcomes(episode.asked):
                 self._policies.notify_result(outcome)
 
     def _end_refused(self, episode: Episode) -> None:
@@ -471,7 +471,7 @@ class SessionController:
         self._gate.forget(episode.index)
         if status is not EpisodeStatus.COMPLETED:
             self._ready = [d for d in self._ready if d.episode != episode.index]
-        for outcome in episode.last_outcomes():
+        for outcome in episode.trajectory.last_outcomes():
             self._policies.notify_result(outcome)
         self._policies.end_episode(episode.summaries(status))
         if status is EpisodeStatus.COMPLETED and episode.environment.reusable:

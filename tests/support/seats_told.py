@@ -168,7 +168,7 @@ class Table:
             itertools.count().__next__,
             views={reader.seat: reader.view},
         )
-        self._episode.wants_results = frozenset({reader.seat})
+        self._episode.trajectory.wants_results = frozenset({reader.seat})
         self.asked: Sequence[Decision] = self._episode.open()
 
     @property
@@ -217,7 +217,7 @@ class Table:
             said = {"said": f"I have chosen, says {decision.agent_id}."}
             self._episode.accept(Answer(decision, moves[decision.agent_id], extras=said), "policy")
         self.asked = self._episode.advance()
-        for came in self._episode.outcomes():
+        for came in self._episode.trajectory.outcomes(self._episode.asked):
             self._reader.learn(self._number, came.step, came.action, came.reward)
 
 
