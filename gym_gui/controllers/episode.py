@@ -82,18 +82,20 @@ class Episode:
         self._step = adapter.step
         self._max_steps, self._next_id = max_steps, next_id
         self.views: Mapping[AgentID, PromptInputs] = views or {}
-        untold = frozenset(
-            agent
-            for agent, slot in seats.items()
-            if (view := self.views.get(slot)) is not None and not environment.tells_rewards(view)
-        )
+        untold = self._not_told_rewards() if self.views else frozenset[AgentID]()
         self.trajectory = Trajectory(plan.index, codecs, adapter, untold, keep_observations=keep_observations)
         self._said: dict[AgentID, list[str]] = {}
         self._two_levels = adapter if isinstance(adapter, HierarchicalAdapter) else None
-        self._managed = any(agent.endswith(GOAL_SUFFIX) for agent in seats)
+        self._managed = self._two_levels is not None and any(seat.endswith(GOAL_SUFFIX) for seat in seats)
         self._tokens: dict[AgentID, dict[str, int]] = {}
         self._started_at = datetime.now(UTC)
         self._clock = time.perf_counter()
+
+    def _not_told_rewards(self) -> frozenset[AgentID]:
+        """Agents that read and that are not told what their actions earn."""
+        told, views = self.environment.tells_rewards, self.views
+        seats = self.seats.items()
+        return frozenset(agent for agent, slot in seats if slot in views and not told(views[slot]))
 
     def open(self) -> list[Decision]:
         """Reset the environment.

@@ -209,9 +209,14 @@ class EpisodeRecord(Struct, frozen=True):
             row["saw_everything"] = self.saw_everything
         if self.saw_state:
             row["saw_state"] = self.saw_state
-        optional = {"lost": self.lost, "limit": self.limit, "unplayed": self.unplayed}
-        row.update((key, value) for key, value in optional.items() if value)
-        return {**row, **self.extra}
+        if self.lost:
+            row["lost"] = self.lost
+        if self.limit:
+            row["limit"] = self.limit
+        if self.unplayed:
+            row["unplayed"] = True
+        row.update(self.extra)
+        return row
 
     @property
     def is_open(self) -> bool:
