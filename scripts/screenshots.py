@@ -486,12 +486,14 @@ def _is_on(operator: Any, agent: str) -> bool:
 
 async def photograph(window: Any, run: Path, model_url: str, options: argparse.Namespace) -> None:
     """Take every picture asked for, then close the window."""
-    from PyQt6.QtWidgets import QApplication
+    from PyQt6.QtWidgets import QAbstractButton, QApplication
 
     scenes = Scenes(window, run, model_url).by_name()
     try:
         for name in options.only or scenes:
             await scenes[name]()
+            for button in window.findChildren(QAbstractButton, "message-close"):
+                button.click()  # what the scene before has left is told in no picture
             for size in options.size:
                 width, height = (int(part) for part in size.split("x"))
                 window.resize(width, height)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from os.path import normpath
 from typing import Any, Final, Literal, get_args
 
 Kind = Literal["folder", "package", "program", "file", "server", "name", "path"]
@@ -54,7 +55,8 @@ class Need:
     @property
     def words(self) -> str:
         """What it would do, as the rest of a sentence that begins with the file's name."""
-        shown = "" if self.named == self.subject.name else f"{self.named}, "
+        # A path that is written another way (…/everyone/../bdi) says nothing more.
+        shown = "" if normpath(self.named) == self.subject.name else f"{self.named}, "
         return f"{self.purpose} {shown}{self.subject.words}"
 
 

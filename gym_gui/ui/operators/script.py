@@ -192,7 +192,7 @@ class ScriptExperimentWidget(QWidget):
         except NotAllowedError as error:
             self.card.say("It names code or programs that have not been allowed.")
             self._show_message(
-                InlineMessage("warning", str(error), ("Look and allow…", partial(self._ask_trust, error)))
+                InlineMessage("warning", error.message, ("Look and allow…", partial(self._ask_trust, error)))
             )
             self._ask_trust(error)
             return
