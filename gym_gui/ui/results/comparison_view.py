@@ -106,6 +106,7 @@ class ComparisonView(QWidget):
     def _make_plots(self, current: Theme) -> None:
         nothing = "No completed episodes yet. Intervals appear with the first ones."
         self.intervals = ChartView(current, "intervalPlot", nothing)
+        self.team_intervals = ChartView(current, "teamIntervalPlot", "")
         self.outcomes = ChartView(current, "outcomePlot", "")
         nothing = "Two operators that played the same seeds are compared here."
         self.paired = ChartView(current, "pairedSeedsPlot", nothing, invitation=_REPLAY)
@@ -118,6 +119,7 @@ class ComparisonView(QWidget):
         self.pair.setToolTip("Which two are compared on the same seeds")
         self.pair.chosen.connect(self._on_pair_picked)
         self.interval_card = _plot_card("IQM return, 95 % interval", self.intervals)
+        self.team_card = _plot_card("Mean score, 95 % interval", self.team_intervals)
         self.outcome_card = _plot_card("Outcomes by team", self.outcomes)
         self.paired_card = _plot_card("Same seed", self.caption, self.paired)
         self.paired_card.add_to_heading(self.pair)
@@ -131,6 +133,7 @@ class ComparisonView(QWidget):
         estimates = QVBoxLayout()
         estimates.setSpacing(theme.GAP)
         estimates.addWidget(self.interval_card, 1)
+        estimates.addWidget(self.team_card, 1)
         estimates.addWidget(self.outcome_card, 1)
         plots.addLayout(estimates, 1)
         plots.addWidget(self.paired_card, 1)
@@ -233,9 +236,14 @@ class ComparisonView(QWidget):
         operators, summary = self._operators, self._summary
         assert summary is not None
         self.table.show_operators(operators)
-        intervals = interval_charts(operators)[-1]
-        self.intervals.set_chart(intervals)
-        _retitle(self.interval_card, intervals.title)
+        # Who plays alone, and teams that compete, where an environment has both.
+        first, *others = interval_charts(operators)
+        self.intervals.set_chart(first)
+        _retitle(self.interval_card, first.title)
+        self.team_intervals.set_chart(others[0] if others else None)
+        self.team_card.setVisible(bool(others))
+        if others:
+            _retitle(self.team_card, others[0].title)
         self.outcomes.set_chart(outcome_chart(operators))
         self.outcome_card.setVisible(self.outcomes.chart is not None)
         self._fill_pairs(operators)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 
@@ -74,6 +75,18 @@ def test_matches_are_not_called_seeds(view: ComparisonView) -> None:
     assert comparison is not None and comparison.kind == "teams"
     said = plot(view, "pairedSeedsPlot").accessibleDescription()
     assert f"of {comparison.pairs}." in said and "seeds" not in said
+
+
+def test_who_plays_alone_and_teams_of_one_environment_have_a_chart_each(
+    view: ComparisonView, summary: Summary
+) -> None:
+    assert not view.team_card.isVisible()
+    task = summary.operators[0].task
+    together = tuple(replace(operator, task=task) for operator in summary.operators)
+    view.show_analysis(replace(summary, operators=together, comparisons=()))
+    alone, teams = plot(view, "intervalPlot").chart, plot(view, "teamIntervalPlot").chart
+    assert alone is not None and alone.title.startswith("IQM")
+    assert teams is not None and teams.title.startswith("Mean") and view.team_card.isVisible()
 
 
 def test_a_bar_stands_for_its_pair(view: ComparisonView, qtbot: QtBot) -> None:
