@@ -235,7 +235,9 @@ def of_actions(
         mouse: As in :class:`KeyScheme`.
     """
     layout = LAYOUTS[player]
-    found = _by_words(words, layout)
+    # Of options, whose names have arguments, "drop" is one more in the list, not a key of the hands.
+    options = any(word.endswith(")") for word in words)
+    found = {} if options else _by_words(words, layout)
     rest = [number for number in range(len(words)) if number not in found.values()]
     pool = layout.few if len(rest) <= len(layout.few) else layout.many
     free = [key for key in pool if key not in _single_keys(found)]

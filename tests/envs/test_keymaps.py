@@ -236,3 +236,9 @@ def test_the_halves_of_the_keyboard_are_apart() -> None:
         assert len(set(keys_of)) == len(keys_of)
     assert not set(first.few) & set(second.few)
     assert not set(first.many) & set(second.many)
+
+
+def test_options_are_numbered_one_after_the_other() -> None:
+    words = ("explore", "go to(yellow key)", "pick up(yellow key)", "drop")
+    assert of_actions(words, 0).bindings == {"1": 0, "2": 1, "3": 2, "4": 3}
+    assert of_actions(("left", "drop"), 0).bindings != {"1": 0, "2": 1}
