@@ -107,6 +107,10 @@ class FrameView(Surface):
         column = math.floor((point.x() - area.left()) * pointing.columns / max(area.width(), 1))
         return [move for move in pointing.moves if move.target == (row, column)]
 
+    def _is_asked_at(self, point: QPoint) -> bool:
+        """Whether a person who is to point at something points into the picture."""
+        return self._interactive and self._pointing is not None and self.picture_rect().contains(point)
+
     def mouseMoveEvent(self, a0: QMouseEvent | None) -> None:
         """A hand over cells that stand for something."""
         super().mouseMoveEvent(a0)
@@ -124,8 +128,8 @@ class FrameView(Surface):
             return
         point = a0.position().toPoint()
         moves = self.moves_at(point)
-        if moves:
-            a0.accept()
+        if moves or self._is_asked_at(point):
+            a0.accept()  # else the release would be the card's
         if len(moves) == 1:
             self._on_chosen(moves[0].action)
         elif moves:
@@ -138,9 +142,10 @@ class FrameView(Surface):
         super().mouseReleaseEvent(a0)
         if a0 is None or a0.button() != Qt.MouseButton.LeftButton:
             return
-        point, asked = a0.position().toPoint(), self._interactive and self._pointing is not None
-        if asked and self.picture_rect().contains(point) and not self.moves_at(point):
+        point = a0.position().toPoint()
+        if self._is_asked_at(point) and not self.moves_at(point):
             QToolTip.showText(a0.globalPosition().toPoint(), NOTHING_HERE, self)
+            a0.accept()  # passed on, it would take the words away
 
     def _on_chosen(self, action: int) -> None:
         self._chooser.dismiss()

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from PyQt6.QtCore import QPoint, Qt
+from PyQt6.QtCore import QEvent, QPoint, QPointF, Qt
+from PyQt6.QtGui import QMouseEvent
 from PyQt6.QtTest import QTest
 from PyQt6.QtWidgets import QToolButton, QToolTip
 
@@ -53,6 +54,21 @@ def test_a_click_on_a_cell_chooses_what_it_stands_for(stage: StageView) -> None:
     click(stage, 2, 2)
     assert chosen == [3]
     assert "Nothing here can be asked for now" in QToolTip.text()
+    QToolTip.hideText()
+
+
+def test_a_press_in_the_picture_is_its_own_while_somebody_is_asked(stage: StageView) -> None:
+    """Else its release, after which it is told that the click was in vain, would be somebody else's."""
+    place = QPointF(stage.frame.picture_rect().center())
+    left, none = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    for asked in (False, True):
+        stage.set_interactive(asked)
+        press = QMouseEvent(QEvent.Type.MouseButtonPress, place, place, left, left, none)
+        stage.frame.event(press)
+        assert press.isAccepted() is asked
+        release = QMouseEvent(QEvent.Type.MouseButtonRelease, place, place, left, left, none)
+        stage.frame.event(release)
+        assert release.isAccepted() is asked
     QToolTip.hideText()
 
 
