@@ -156,7 +156,7 @@ def _result_table(columns: Sequence[ResultColumn], rows: Sequence[ResultRow], ti
     shown = columns_in(Place.PAGE, columns, rows)
     headings = [column.heading_in(Place.PAGE) for column in shown]
     words = [column.heading_in(Place.PAGE) for column in shown if column.words]
-    cells = ([_cell(column.show(row)) for column in shown] for row in rows)
+    cells = ([_cell(column.show(row), column.heading in words) for column in shown] for row in rows)
     return _table(headings, cells, words, title) if rows else ""
 
 
@@ -168,10 +168,10 @@ def _in_parts(text: str) -> str:
     return f'<span class="part">{safe(first)}</span> <span class="part">{safe(bracket.strip() + rest)}</span>'
 
 
-def _cell(cell: Cell) -> str:
+def _cell(cell: Cell, word: bool) -> str:
     if cell.kinds:
         return _badges(cell.kinds)
-    text = _in_parts(cell.full or cell.text)
+    text = safe(cell.full or cell.text) if word else _in_parts(cell.full or cell.text)
     text = f'<span class="bad">{text}</span>' if cell.alarming else text
     return text + (f'<span class="sub">{safe(cell.below)}</span>' if cell.below else "")
 
