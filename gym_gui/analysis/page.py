@@ -156,7 +156,7 @@ def _result_table(columns: Sequence[ResultColumn], rows: Sequence[ResultRow], ti
     shown = columns_in(Place.PAGE, columns, rows)
     headings = [column.heading_in(Place.PAGE) for column in shown]
     words = [column.heading_in(Place.PAGE) for column in shown if column.words]
-    cells = ([_cell(column.show(row), column.heading in words) for column in shown] for row in rows)
+    cells = ([_cell(column.show(row), bool(column.words)) for column in shown] for row in rows)
     return _table(headings, cells, words, title) if rows else ""
 
 
