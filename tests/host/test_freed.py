@@ -117,7 +117,7 @@ async def test_after_a_start_that_failed():
     await assert_freed(reference)
 
 
-@pytest.mark.parametrize("moment", [1, 30, 100])
+@pytest.mark.parametrize("moment", [1, 10, 30, 100])
 async def test_after_a_start_that_was_cancelled_which_leaves_no_process(moment: int, offspring: Offspring):
     session = opened()
     task = asyncio.ensure_future(session.start())
@@ -125,6 +125,8 @@ async def test_after_a_start_that_was_cancelled_which_leaves_no_process(moment: 
         await asyncio.sleep(0.005)
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
+    if not task.cancelled():  # it had started by then
+        await session.close()
     assert offspring.pids() == []
     reference = weakref.ref(session)
     del session, task
