@@ -39,8 +39,6 @@ PATIENCE_S = 60.0
 FAREWELL_S = 3.0
 """Time a host has to end when it is asked to, or its call is over."""
 _DRAIN_S = 3.0
-_BEGUN_S = 0.02
-"""Time in which episodes that begin are collected before they are read."""
 
 
 class HostLostError(MosaicError):
@@ -288,9 +286,6 @@ class HostProcess:
                     self._listening.set()
                 elif self._owner is not None:
                     self._owner.on_begun(int(line))
-            if self._listening.is_set():
-                # Short episodes begin by the thousand, and waking us costs the host more than writing.
-                await child.leave_output(_BEGUN_S)
 
     async def _read_stderr(self, child: ManagedChild) -> None:
         async for line in lines_of(child.stderr):

@@ -184,20 +184,6 @@ class ManagedChild:
         if text := line.strip():
             self._tail.append(text[:_TAIL_CHARACTERS])
 
-    async def leave_output(self, seconds: float) -> None:
-        """Read nothing of :attr:`stdout` for a while: what is written meanwhile wakes neither end.
-
-        Args:
-            seconds: How long; less where the program ends, for what it said last is to be read then.
-        """
-        pipe = self._transport.get_pipe_transport(1)
-        assert isinstance(pipe, asyncio.ReadTransport)
-        pipe.pause_reading()
-        try:
-            await asyncio.wait({self.exited}, timeout=seconds)
-        finally:
-            pipe.resume_reading()
-
     def terminate(self) -> None:
         """Ask it to end (``SIGTERM``)."""
         self.asked = True

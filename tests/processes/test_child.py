@@ -70,21 +70,6 @@ async def test_a_crash_comes_with_the_last_it_said():
     assert outcome.words == "ended with exit status 1: ValueError: out of luck"
 
 
-async def test_what_it_says_while_nobody_reads_is_read_afterwards_though_it_has_ended():
-    code = "print('up', flush=True); input(); print('the rest', flush=True)"
-    child = await start(code, stdin=PIPE, stdout=PIPE)
-    assert child.stdin is not None and child.stdout is not None
-    assert await first_line(child) == b"up"
-    away = asyncio.create_task(child.leave_output(0.1))
-    await asyncio.sleep(0)
-    child.stdin.write(b"\n")
-    await child.exited
-    await away
-    assert await child.stdout.read() == b"the rest\n"
-    assert (await child.finished()).succeeded
-    await child.leave_output(0)  # nothing is left to be read
-
-
 async def test_a_flood_of_output_is_bounded_and_does_not_stop_it():
     outcome = await ended("import sys\nfor _ in range(64): sys.stderr.write('x' * 65536)\nsys.exit(3)")
     assert outcome.code == 3 and sum(map(len, outcome.stderr_tail)) < 100_000
