@@ -57,6 +57,37 @@ async def test_a_task_without_a_reward_model_is_refused_before_anything_is_playe
         await episodes("Ant-v5", range(1), 5)
 
 
+UNSTABLE = """
+<mujoco><option timestep="0.01" gravity="0 0 0"/><worldbody>
+  <body><joint name="x" type="slide" axis="1 0 0" stiffness="-100"/><geom size=".1" mass="1"/></body>
+</worldbody><actuator><motor joint="x" gear="1e-9" ctrllimited="true" ctrlrange="-1 1"/></actuator></mujoco>
+"""
+"""What is pushed away from the middle, ever harder: where it begins says how soon its simulation breaks."""
+
+
+async def test_where_all_rollouts_diverge_the_episode_fails_and_others_go_on(tmp_path: Path) -> None:
+    model = tmp_path / "unstable.xml"
+    model.write_text(UNSTABLE, "utf-8")
+    players = mpc(rollouts=4, horizon=44, aim="reward", threads=1)
+    config = operator(players, "HalfCheetah-v5", max_steps=1, env_kwargs={"xml_file": str(model)})
+    log = await played(config, range(4), 4)
+    assert [log.episodes[i]["status"] for i in range(4)] == ["completed"] * 3 + ["failed"]
+    failed = log.episodes[3]
+    assert failed["error"] == ("agent_0: all 2 rollouts diverged: from this state on the simulation breaks")
+    assert (failed["length"], failed["outcome"], log.rows[3]) == (0, None, [])
+    assert failed["saw_state"] == ["agent_0"]
+    assert all(log.episodes[i]["length"] == 1 and log.episodes[i]["error"] is None for i in range(3))
+
+
+async def test_a_task_file_whose_reward_is_no_number_fails_its_episode_and_says_so(tmp_path: Path) -> None:
+    task = tmp_path / "far.toml"
+    task.write_text('[[terms]]\nqpos = "rootx"\ntarget = 1e200\n', "utf-8")
+    log = await episodes("HalfCheetah-v5", range(1), 2, task_file=str(task), rollouts=4, horizon=3, threads=1)
+    assert log.episodes[0]["status"] == "failed" and log.rows[0] == []
+    assert "rollouts earn is no number" in log.episodes[0]["error"]
+    assert "\n" not in log.episodes[0]["error"]
+
+
 async def test_with_a_task_file_it_is_played(tmp_path: Path) -> None:
     task = tmp_path / "forward.toml"
     task.write_text('[[terms]]\nbody_velocity = "torso"\naxis = "x"\ntarget = 1\n', "utf-8")

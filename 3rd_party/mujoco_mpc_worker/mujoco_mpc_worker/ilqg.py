@@ -20,6 +20,8 @@ _STATE_STEP = 1e-5
 _REWARD_STEP = 1e-4
 _SHARES = 0.5 ** np.arange(7.0)
 """Of a change, tried side by side (the line search)."""
+_AT_ONCE = 16 * 2**20
+"""Bytes of rewards' inputs that are held at a time, to differentiate them twice."""
 _STRIDE = 6
 """Steps that the line search simulates at once; in between, the linear model says what feedback does."""
 _REGULAR = (1e-6, 1e-3, 1e8)
@@ -52,9 +54,13 @@ class ILQG(Planner):
     """
 
     def _set_up(self, simulation: Simulation, settings: Settings) -> None:
-        super()._set_up(simulation, settings)
         self._regular = _REGULAR[1]
-        self._derivative_cost = simulation.tangents + len(simulation.low) + 1
+        self._derivative_cost = simulation.tangents.count + len(simulation.low) + 1
+        super()._set_up(simulation, settings)
+
+    def _check_budget(self) -> None:
+        """Refuse a budget that pays for no round; its plans are few."""
+        settings = self.settings
         least = 1 + self._derivative_cost + len(_SHARES)
         if not settings.budget_ms and settings.rollouts < least:
             raise LoadError(
@@ -98,19 +104,22 @@ class ILQG(Planner):
                 self.value = value
                 return states
             self._plan = self._at_rest()
-        raise PolicyFailed("the rollout at rest diverged: from this state on the simulation breaks")
+        raise PolicyFailed(
+            "the rollout at rest diverged, or what it earns is no number: from this state on the simulation "
+            "breaks, or the task file's targets and weights are out of all bounds"
+        )
 
     def _derive(self, states: Array) -> Quadratic:
         """The linear-quadratic problem around a trajectory."""
         simulation, plan = self._simulation, self._plan
         horizon, nu = plan.shape
-        n = simulation.tangents
-        moved, actions, sizes = simulation.nudged(states[:-1], plan, _STATE_STEP)
+        n = simulation.tangents.count
+        moved, actions, sizes = simulation.tangents.nudged(states[:-1], plan, _STATE_STEP)
         after = simulation.step(moved, actions)
         shape = (horizon, n + nu + 1)
         ends, inputs = after.states.reshape(*shape, -1), after.inputs.reshape(*shape, -1)
         base = np.repeat(ends[:, :1], n + nu, axis=1).reshape(horizon * (n + nu), -1)
-        difference = simulation.difference(base, ends[:, 1:].reshape(len(base), -1))
+        difference = simulation.tangents.difference(base, ends[:, 1:].reshape(len(base), -1))
         jacobian = difference.reshape(horizon, n + nu, n) / sizes[..., None]
         slopes = (inputs[:, 1:] - inputs[:, :1]) / sizes[..., None]
         lives = np.concatenate(([True], ~np.logical_or.accumulate(after.ends.reshape(shape)[:-1, 0])))
@@ -154,7 +163,10 @@ class ILQG(Planner):
 
     def _rewards(self, inputs: Array, directions: Array) -> Array:
         """What steps earn whose inputs lie a little in so many directions, (steps, directions)."""
-        return self._simulation.rewards(inputs[:, None] + _REWARD_STEP * directions)
+        steps = max(1, _AT_ONCE // (8 * directions.size))
+        parts = [inputs[i : i + steps, None] for i in range(0, len(inputs), steps)]
+        changes = _REWARD_STEP * directions
+        return np.concatenate([self._simulation.rewards(part + changes) for part in parts])
 
     def _better(self, start: Array, states: Array, around: Quadratic) -> tuple[Array, float, Array] | None:
         """The best of the line search: plan, what it earns, its states; ``None`` where none earns more."""
@@ -162,7 +174,7 @@ class ILQG(Planner):
         nu = plan.shape[1]
 
         def controls(step: int, now: Array, count: int) -> Array:
-            off = simulation.difference(np.repeat(states[step][None], len(now), axis=0), now)
+            off = simulation.tangents.difference(np.repeat(states[step][None], len(now), axis=0), now)
             done = np.empty((len(now), count, nu))
             for i in range(count):
                 law, move = laws[step + i], around.moves[step + i, :-1]

@@ -17,6 +17,7 @@ from typing import Literal
 import numpy as np
 from scipy.interpolate import make_interp_spline
 
+from mosaic_worker.worker import LoadError
 from mujoco_mpc_worker.rewards import Array, Flags
 from mujoco_mpc_worker.simulation import Simulation
 
@@ -27,6 +28,10 @@ _EVERY = 8
 """Of so many plans one repeats what was done."""
 _SCALES = (0.04, 2.0)
 """Predictive sampling's smallest and largest changes, in shares of ``noise``."""
+_ROUND = 512 * 2**20
+"""Bytes that the plans of a round may take."""
+_COPIES = 6
+"""Of a plan while it is made: what it changes, what that is added to, and so on."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +83,9 @@ class Planner:
         settings: How.
         seed: Of the episode; with the step it is where all noise comes from.
         clock: Seconds, for a budget in time.
+
+    Raises:
+        LoadError: The settings ask for more than can be held in memory, or for less than a round needs.
     """
 
     def __init__(
@@ -99,6 +107,22 @@ class Planner:
     def _set_up(self, simulation: Simulation, settings: Settings) -> None:
         self._weights = weights(settings.spline, min(settings.knots, settings.horizon), settings.horizon)
         self._half = (simulation.high - simulation.low) / 2
+        self._check_budget()
+
+    def _check_budget(self) -> None:
+        """A round's plans are made together: refuse those that memory does not hold.
+
+        What becomes of them is simulated in portions: see :meth:`Simulation.returns`.
+        """
+        settings, controls = self.settings, len(self._half)
+        most = max(2, _ROUND // (8 * _COPIES * settings.horizon * controls))
+        plans, rounds = settings.rounds[0], len(settings.rounds)
+        if plans > most:
+            raise LoadError(
+                f"a round of {plans} plans of {settings.horizon} steps of {controls} controls takes more "
+                f"than the {_ROUND >> 20} MB it may: set rollouts to {most * rounds} or less, iterations to "
+                f"{-(-settings.rollouts // most)} or more, or a shorter horizon"
+            )
 
     def _at_rest(self) -> Array:
         """A plan of controls in the middle of what they can be."""

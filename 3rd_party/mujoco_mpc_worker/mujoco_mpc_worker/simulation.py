@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import os
 from collections.abc import Callable, Mapping
@@ -18,6 +17,8 @@ from mujoco.rollout import Rollout
 
 from mosaic_worker.worker import LoadError, PolicyFailed
 from mujoco_mpc_worker.rewards import REWARDS, Array, Flags, Paid, Reward, Steps
+from mujoco_mpc_worker.session_model import compiled
+from mujoco_mpc_worker.tangents import Tangents
 from mujoco_mpc_worker.task_file import Task
 
 _ALL = mujoco.mjtState.mjSTATE_INTEGRATION
@@ -26,6 +27,10 @@ _CONTROLS = mujoco.mjtState.mjSTATE_CTRL
 _APPLIED = mujoco.mjtState.mjSTATE_USER
 _FEW = 50
 """Steps of the simulator that are not divided among threads."""
+_AT_ONCE = 64 * 2**20
+"""Bytes of states and of what is computed from them that are held at a time."""
+_COPIES = 3
+"""Of a state: as it is simulated, and in parts for the reward."""
 
 
 class Rollouts(NamedTuple):
@@ -92,13 +97,7 @@ class Simulation:
         task: Task | None = None,
         aim: Reward | None = None,
     ) -> None:
-        theirs, ours = f"{about.get('engine')} {about.get('version')}", f"mujoco {mujoco.__version__}"
-        if theirs != ours:
-            raise LoadError(
-                f"the session simulates with {theirs}, this worker with {ours}, and one's plans are not "
-                f"the other's: install mujoco=={about.get('version')} for the worker"
-            )
-        model, reward = _compiled(about), aim or REWARDS.get(str(about.get("task")))
+        model, reward = compiled(about), aim or REWARDS.get(str(about.get("task")))
         if task is not None:
             task.check_names(model)
             measuring: Any = mujoco.MjSpec.from_string(str(about["model"]))
@@ -151,6 +150,7 @@ class Simulation:
         self._alone: Any = Rollout(nthread=0)
         self._data = [mujoco.MjData(model) for _ in range(self._threads)]
         self._size = int(mujoco.mj_stateSize(model, _ALL))
+        self.tangents = Tangents(model, self.high)
         self._warm: Array = np.zeros(int(model.nv))
         self._unapplied = self._part(self._data[0], _APPLIED)[int(model.nu) :]
         self._applied = self._unapplied
@@ -167,11 +167,6 @@ class Simulation:
         part = np.empty(int(mujoco.mj_stateSize(self.model, what)))
         mujoco.mj_getState(self.model, data, part, what)
         return part
-
-    @property
-    def tangents(self) -> int:
-        """How many numbers a small change of the state has: positions, speeds, activations."""
-        return 2 * int(self.model.nv) + int(self.model.na)
 
     def plan_for(self, reward: Reward) -> None:
         """Have plans earn something else from now on."""
@@ -217,6 +212,12 @@ class Simulation:
         )
         return states[:, self._skip - 1 :: self._skip], sensors[:, self._skip - 1 :: self._skip]
 
+    def _portions(self, plans: int, horizon: int) -> list[slice]:
+        """Of so many plans, those that are simulated at a time; what becomes of one depends on no other."""
+        numbers = _COPIES * self._size + int(self.model.nsensordata)
+        count = max(1, _AT_ONCE // (8 * numbers * horizon * self._skip))
+        return [slice(begin, begin + count) for begin in range(0, plans, count)]
+
     def rollouts(self, start: Array, actions: Array) -> Rollouts:
         """Simulate plans from what :meth:`start` returned; ``actions`` are (plans, horizon, nu)."""
         states, sensors = self._roll(np.tile(start, (len(actions), 1)), actions)
@@ -238,15 +239,24 @@ class Simulation:
             (plans,); minus infinity for plans whose simulation diverges.
 
         Raises:
-            PolicyFailed: All do, or the state is none of this model.
+            PolicyFailed: All do, or what they earn is no number, or the state is none of this model.
         """
         start = self.start(state)
-        earned = self._earned(start, self.rollouts(start, actions), actions)
+        portions = [self._tried(start, actions[part]) for part in self._portions(*actions.shape[:2])]
+        earned, whole = (np.concatenate(each) for each in zip(*portions, strict=True))
         if not np.isfinite(earned).any():
             raise PolicyFailed(
-                f"all {len(actions)} rollouts diverged: from this state on the simulation breaks"
+                f"what {len(actions)} rollouts earn is no number: the reward that plans are for, or the task "
+                "file's targets and weights, are out of all bounds here"
+                if whole.any()
+                else f"all {len(actions)} rollouts diverged: from this state on the simulation breaks"
             )
         return earned
+
+    def _tried(self, start: Array, actions: Array) -> tuple[Array, Flags]:
+        """What plans earn, and which were simulated to their end, (plans,)."""
+        found = self.rollouts(start, actions)
+        return self._earned(start, found, actions), found.whole
 
     def _earned(self, start: Array, found: Rollouts, actions: Array) -> Array:
         nq = int(self.model.nq)
@@ -274,8 +284,9 @@ class Simulation:
             states: ``mjSTATE_FULLPHYSICS``, (steps, size).
             actions: (steps, nu).
         """
-        found, sensors = self._roll(states, actions[:, None])
-        ends, sensors = found[:, 0], sensors[:, 0]
+        portions = self._portions(len(states), 1)
+        rolled = [self._roll(states[part], actions[part, None]) for part in portions]
+        ends, sensors = (np.concatenate(each)[:, 0] for each in zip(*rolled, strict=True))
         nq, nv = int(self.model.nq), int(self.model.nv)
         before = states[:, 1 : 1 + nq]
         paid = self._paid(before, ends, actions, sensors)
@@ -327,52 +338,6 @@ class Simulation:
         found = Rollouts(paths[:, 1:], np.concatenate(sensors, axis=1), self._whole(start, paths[:, 1:]))
         return done, paths, self._earned(start, found, done)
 
-    def nudged(self, states: Array, actions: Array, size: float) -> tuple[Array, Array, Array]:
-        """States and controls, and behind each those that differ from it by ``size`` in one number.
-
-        Args:
-            states: (steps, size).
-            actions: (steps, nu).
-            size: Of the change of one number.
-
-        Returns:
-            States and controls, (steps * (1 + tangents + nu), …), and the changes, (steps, tangents + nu):
-            backwards where a control is at its upper end, behind which more does nothing.
-        """
-        n, nu, (nq, nv) = self.tangents, actions.shape[1], (int(self.model.nq), int(self.model.nv))
-        sizes = np.full((len(states), n + nu), size)
-        sizes[:, n:] = np.where(actions + size > self.high, -size, size)
-        moved = np.repeat(states[:, None], 1 + n + nu, axis=1)
-        done = np.repeat(actions[:, None], 1 + n + nu, axis=1)
-        for i in range(nv):
-            if nq == nv:
-                moved[:, 1 + i, 1 + i] += size
-            else:
-                direction = np.eye(1, nv, i)[0]
-                for each in moved[:, 1 + i, 1 : 1 + nq]:
-                    place = np.array(each)
-                    mujoco.mj_integratePos(self.model, place, direction, size)
-                    each[:] = place
-        for i in range(nv, n):
-            moved[:, 1 + i, 1 + nq + i - nv] += size
-        for i in range(nu):
-            done[:, 1 + n + i, i] += sizes[:, n + i]
-        return moved.reshape(-1, states.shape[1]), done.reshape(-1, nu), sizes
-
-    def difference(self, first: Array, second: Array) -> Array:
-        """From states to states, as small changes, (steps, tangents)."""
-        nq, nv, n = int(self.model.nq), int(self.model.nv), self.tangents
-        change = np.empty((len(first), n))
-        change[:, nv:] = (second - first)[:, 1 + nq : 1 + nq + n - nv]
-        if nq == nv:
-            change[:, :nv] = (second - first)[:, 1 : 1 + nq]
-            return change
-        for to, a, b in zip(change, first, second, strict=True):
-            speed = np.empty(nv)
-            mujoco.mj_differentiatePos(self.model, speed, 1.0, a[1 : 1 + nq].copy(), b[1 : 1 + nq].copy())
-            to[:nv] = speed
-        return change
-
     def path(self, state: Array, plan: Array, trace: str, count: int) -> list[list[float]]:
         """Where a plan leads: points in the world, in metres, its start and its end among them.
 
@@ -423,26 +388,3 @@ class Simulation:
 
 def _unsaid(_: str) -> None:
     """Take a warning."""
-
-
-def _compiled(about: Mapping[str, Any]) -> Any:
-    """The session's model.
-
-    Raises:
-        LoadError: It does not compile from its own text, or what compiles is another than the session has.
-    """
-    try:
-        model: Any = mujoco.MjModel.from_xml_string(str(about["model"]))
-    except ValueError as error:
-        raise LoadError(
-            f"the environment's model cannot be copied: it needs files beside its own ({error})"
-        ) from error
-    binary = np.zeros(int(mujoco.mj_sizeModel(model)), np.uint8)
-    mujoco.mj_saveModel(model, None, binary)
-    theirs = about.get("model_sha256")
-    if theirs and theirs != hashlib.sha256(binary.tobytes()).hexdigest():
-        raise LoadError(
-            "the environment's model has been changed since it was read from its file, so that plans made in "
-            "a copy of the file would be wrong: have the environment load a file that says what it plays"
-        )
-    return model

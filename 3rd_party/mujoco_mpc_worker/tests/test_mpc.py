@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -467,4 +469,57 @@ def test_controls_that_do_the_same_are_planned_with(tmp_path: Path) -> None:
     plan = make_planner(simulation, Settings("ilqg", horizon=10, rollouts=200), seed=0)
     assert np.isfinite(plan.act(0, _state(model, data))).all()
     assert plan.value > -1e12 * 10
+    simulation.close()
+
+
+def test_rollouts_are_simulated_in_portions_that_memory_holds() -> None:
+    much = '<sensor><user name="much" dim="4000"/></sensor></mujoco>'  # 32 kB for each step
+    model = mujoco.MjModel.from_xml_string(MASS.format(more="").replace("</mujoco>", much))
+    simulation, state = Simulation.of(model, _quadratic, 1, threads=1), _state(model, mujoco.MjData(model))
+    plans = np.random.default_rng(0).uniform(-1, 1, (60, 100, 1))
+
+    def peak(some: Any) -> tuple[Any, int]:
+        tracemalloc.start()
+        try:
+            return simulation.returns(state, some), tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    (few, less), (many, more) = peak(plans[-10:]), peak(plans)
+    np.testing.assert_array_equal(many[-10:], few)
+    assert more < 3 * less, "six times as many are not six times as much at a time"
+    simulation.close()
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        ({"iterations": 1}, "set rollouts to 3728 or less, iterations to 27 or more, or a shorter horizon"),
+        ({"iterations": 2}, "set rollouts to 7456 or less, iterations to 27 or more, or a shorter horizon"),
+        ({"iterations": 27}, ""),
+        ({"iterations": 1, "planner": "ilqg"}, ""),
+    ],
+)
+def test_a_round_that_memory_does_not_hold_is_refused_with_what_it_does(
+    asked: dict[str, Any], says: str
+) -> None:
+    env = gym.make("Hopper-v5").unwrapped
+    simulation, settings = Simulation(about(env), 1), Settings(rollouts=100_000, horizon=1000)
+    if says:
+        with pytest.raises(LoadError, match=f"steps of 3 controls takes more than the 512 MB it may: {says}"):
+            make_planner(simulation, replace(settings, **asked), seed=0)
+    else:
+        make_planner(simulation, replace(settings, **asked), seed=0)
+    simulation.close()
+
+
+@pytest.mark.parametrize("planner", ["predictive_sampling", "ilqg"])
+def test_a_reward_that_is_no_number_is_not_called_a_simulation_that_breaks(planner: str) -> None:
+    model = mujoco.MjModel.from_xml_string(MASS.format(more=""))
+    simulation = Simulation.of(
+        model, lambda s, _: Paid(s.qpos[..., 0] * np.nan, np.zeros(s.qpos.shape[:-1], bool)), 1, threads=1
+    )
+    plan = make_planner(simulation, Settings(planner, horizon=4, rollouts=20), seed=0)
+    with pytest.raises(PolicyFailed, match=r"earns? is no number"):
+        plan.act(0, _state(model, mujoco.MjData(model)))
     simulation.close()
