@@ -117,7 +117,7 @@ class ComparisonTable(RowsTable[ResultRow]):
         widths = list(self._wanted)
         spare = port.width() - sum(widths)
         if spare < 0:
-            widths[_NAME] = max(widths[_NAME] + spare, _NARROWEST)
+            widths[_NAME] = min(widths[_NAME], max(widths[_NAME] + spare, _NARROWEST))
             spare = 0
         figures = range(_KINDS + 1, len(widths))
         each = 2 * spare // (2 * len(figures) + 1)
