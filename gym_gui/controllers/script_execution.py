@@ -272,6 +272,7 @@ class OperatorScriptExecutionManager:
             raise
         finally:
             self._starting.discard(task)
+            del task  # or it would hold its exception, and that this frame, and so the session
         self._ledger.introduce(run, seat.ready)
         return seat
 

@@ -91,7 +91,8 @@ class HostSession:
         self._numbers = count(1)
         self._planned: list[EpisodePlan] = []
         self._live: set[int] = set()
-        self._over_unbegun: set[int] = set()
+        self._begun_late: set[int] = set()
+        """Episodes that are over, and whose beginning has yet to come through the pipe."""
         self._broken = ""
         self._closing = self._started = self._ended = self._killed = False
 
@@ -110,6 +111,8 @@ class HostSession:
             await self._host.start(memory, vouch(self._resolved.config))
             self._host.follow("Follow", self._seen, self._on_event)
             ready = ready_of(await self._host.ask("Launch", request))
+            if self._closing:  # its last word came while it was being ended
+                raise HostLostError("was closed")
             self._started = True
             return ready
         except HostLostError as exc:
@@ -129,12 +132,21 @@ class HostSession:
 
     def on_begun(self, index: int) -> None:
         """An episode is about to begin."""
-        # The pipe and the call overtake each other.
-        if index in self._over_unbegun:
-            self._over_unbegun.discard(index)
+        # The pipe and the call overtake each other: then its end has told that it began.
+        if index in self._begun_late:
+            self._begun_late.discard(index)
         else:
             self._live.add(index)
             self._tell(EpisodeStarted(index))
+
+    def _on_finished(self, done: pb.Finished) -> None:
+        if done.index in self._live:
+            self._live.discard(done.index)
+        else:
+            self._begun_late.add(done.index)
+            self._tell(EpisodeStarted(done.index))
+        status = EpisodeStatus(done.status)
+        self._tell(EpisodeFinished(done.index, status, done.steps, done.episode, done.unplayed))
 
     def on_exit(self, outcome: ChildOutcome) -> None:
         """The host has ended."""
@@ -152,9 +164,7 @@ class HostSession:
         body, tell = event.WhichOneof("body"), self._tell
         if body == "news":
             for done in event.news.finished:
-                (self._live.discard if done.index in self._live else self._over_unbegun.add)(done.index)
-                status = EpisodeStatus(done.status)
-                tell(EpisodeFinished(done.index, status, done.steps, done.episode, done.unplayed))
+                self._on_finished(done)
             tell(StepsTaken(event.news.steps))
         elif body == "retried":
             tell(EpisodeRetried(event.retried.index, event.retried.reason))

@@ -113,8 +113,7 @@ class Connection:
         except grpc.aio.UsageError as error:  # the channel is closed
             raise self._lost(str(error)) from None
         except asyncio.CancelledError:
-            task = asyncio.current_task()
-            if task is not None and task.cancelling():
+            if _somebody_cancels():
                 raise
             raise self._lost("the connection was closed") from None
 
@@ -164,6 +163,12 @@ class Connection:
         if code == grpc.StatusCode.UNKNOWN:
             return MosaicError(f"the {self._name} failed: {words}", fix="See its log")
         return self._lost(words)
+
+
+def _somebody_cancels() -> bool:
+    # In a function of its own: a task that a frame of its traceback refers to keeps all of them.
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def _keepalive(hang_s: float) -> list[tuple[str, Any]]:
