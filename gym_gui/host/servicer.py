@@ -97,6 +97,14 @@ class SessionServicer:
         if self._launched or self._end is not None:
             raise UsageError("a session is launched once")
         self._launched = True
+        try:
+            ready = await self._start(request)
+        except BaseException:
+            self._ended()  # nothing comes after it, and who would follow it may never have got so far
+            raise
+        return ready_message(ready)
+
+    async def _start(self, request: pb.LaunchRequest) -> SessionReady:
         if request.HasField("live"):
             _draw_in_memory()
         resolved = operator_of(request)
@@ -105,7 +113,7 @@ class SessionServicer:
         ready: SessionReady = await self._while_it_lasts(session.start())
         self._started = session
         outbox.watch(session)
-        return ready_message(ready)
+        return ready
 
     async def Stop(self, request: pb.StopRequest) -> pb.Done:
         """Abort what is running, then end."""
@@ -128,6 +136,8 @@ class SessionServicer:
                 await self._started.close(in_haste=self._in_haste)
         finally:
             self._outbox.close()
+            if not self._taken:
+                self._done.set()
 
     async def _while_it_lasts(self, work: Any) -> Any:
         """What takes as long as loading a policy does is given up when the session ends."""

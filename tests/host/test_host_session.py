@@ -8,6 +8,7 @@ import signal
 import stat
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import pytest
 
 from gym_gui.controllers.resolved_operator import ResolvedOperator, resolve_operator
 from gym_gui.controllers.session_events import EpisodeFinished, SessionEvent
-from gym_gui.controllers.session_interface import SessionSettings
+from gym_gui.controllers.session_interface import LiveSettings, SessionSettings
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.experiment_data import experiment_from_data
@@ -214,6 +215,17 @@ async def test_it_ends_when_its_client_hangs_up():
             assert await process.wait() == 0
 
 
+async def test_a_launch_that_fails_is_its_end_although_nobody_follows_it():
+    played = resolved()
+    played = replace(played, config=replace(played.config, env_kwargs={"no_such": "setting"}))
+    wrong = launch_message(played, SessionSettings(1))
+    async with bare_host() as (process, address), spoken_to(address) as (connection, stub):
+        with pytest.raises(MosaicError, match="could not be made"):
+            await connection.ask(stub.Launch, wrong)
+        async with asyncio.timeout(20):
+            assert await process.wait() == 0
+
+
 # -- however it ends ------------------------------------------------------------------------
 
 
@@ -289,7 +301,8 @@ async def test_nobody_is_left_deaf_when_what_it_said_cannot_be_written(
 
 
 async def test_a_close_that_is_cancelled_still_ends_it(offspring: Offspring):
-    host = HostSession(resolved(), SessionSettings(1), SessionLog())
+    # One that is watched is given the least time to end by itself.
+    host = HostSession(resolved(), SessionSettings(1, live=LiveSettings()), SessionLog())
     await host.start()
     os.kill(host.pid, signal.SIGSTOP)  # it does not end when it is asked to
     task, again = asyncio.ensure_future(host.close()), asyncio.ensure_future(host.close())
