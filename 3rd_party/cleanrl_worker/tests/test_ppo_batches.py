@@ -12,7 +12,7 @@ import torch
 
 from cleanrl_worker.main import CleanRLWorker
 from cleanrl_worker.network import Encoding
-from cleanrl_worker.policy import build_player
+from cleanrl_worker.policy import Policy, build_player
 from mosaic_worker.checkpoint import PolicyDescription, save_checkpoint
 from mosaic_worker.spaces import Space
 from mosaic_worker.worker import Batch, LoadError, Slot
@@ -88,15 +88,15 @@ def test_any_split_and_order_gives_equal_bits(case: str, deterministic: bool | N
 
 def test_samples_of_real_numbers_follow_the_policy(tmp_path: Path) -> None:
     sees, does = box(-9, 9, 3), box(-50, 50, 2)
-    checkpoint = {"checkpoint": str(keep(tmp_path, sees, does))}
-    slot = Slot(0, "agent_0", "Some-v0", sees, does, checkpoint, deterministic=False)
+    checkpoint = keep(tmp_path, sees, does)
+    slot = Slot(0, "agent_0", "Some-v0", sees, does, {"checkpoint": str(checkpoint)}, deterministic=False)
     worker, count = CleanRLWorker(), 4000
     worker.load(slot)
     seen = np.tile(np.array([[1.0, -2.0, 0.5]], np.float32), (count, 1))
     numbers = list(range(count))
     batch = Batch(slot, numbers, numbers, [0] * count, np.arange(count, dtype=np.uint64), seen)
     actions = worker.select_actions(batch).actions
-    mode = worker._by_slot[0].choose(seen[:1]).actions[0]
+    mode = Policy.load(checkpoint).choose(seen[:1]).actions[0]
     assert actions.mean(axis=0) == pytest.approx(mode, abs=0.06)
     assert actions.std(axis=0) == pytest.approx([1.0, 1.0], abs=0.05)
     assert abs(np.corrcoef(actions.T)[0, 1]) < 0.05

@@ -52,11 +52,16 @@ def answers() -> Answers:
 
 
 @pytest.fixture
-def decider(answers: Answers) -> Iterator[Decider]:
-    made = Decider(Slow(), lambda batch, result: answers.put((batch.ids[0], result)))
+def worker() -> Slow:
+    return Slow()
+
+
+@pytest.fixture
+def decider(worker: Slow, answers: Answers) -> Iterator[Decider]:
+    made = Decider(worker, lambda batch, result: answers.put((batch.ids[0], result)))
     yield made
     made.close()
-    assert made._worker.closed
+    assert worker.closed
 
 
 def asked(*ids: int, slot: int = 0, episodes: tuple[int, ...] = (0,), attempt: int = 0) -> Batch:
@@ -72,8 +77,9 @@ def asked(*ids: int, slot: int = 0, episodes: tuple[int, ...] = (0,), attempt: i
     )
 
 
-def test_who_is_asked_again_gives_up_what_was_asked_before(decider: Decider, answers: Answers) -> None:
-    worker: Any = decider._worker
+def test_who_is_asked_again_gives_up_what_was_asked_before(
+    worker: Slow, decider: Decider, answers: Answers
+) -> None:
     decider.ask(asked(1, 2, episodes=(0, 1)))
     decider.ask(asked(3, slot=1))
     assert worker.said(3) == {("asked", 0, 1), ("asked", 0, 2), ("asked", 1, 3)}
@@ -87,8 +93,9 @@ def test_who_is_asked_again_gives_up_what_was_asked_before(decider: Decider, ans
     assert worker.told.empty() and answers.empty()
 
 
-def test_the_end_of_an_episode_gives_up_its_decision_alone(decider: Decider, answers: Answers) -> None:
-    worker: Any = decider._worker
+def test_the_end_of_an_episode_gives_up_its_decision_alone(
+    worker: Slow, decider: Decider, answers: Answers
+) -> None:
     batch = asked(1, 2, episodes=(0, 1))
     decider.ask(batch)
     worker.said(2)

@@ -78,7 +78,7 @@ def test_the_wrong_number_of_values_is_refused(space: Any, seed: int, count: int
     with pytest.raises(NotInSpace):
         codec.columns(values, count + 1)
     columns = codec.columns(values, count)
-    if any(size != 0 for size in codec._sizes):  # pyright: ignore[reportPrivateUsage]  # no bytes, no count
+    if any(column.data or column.sizes for column in columns):  # no bytes, no count
         with pytest.raises(NotInSpace):
             codec.stacked(columns, count + 1)
         with pytest.raises(NotInSpace):

@@ -11,7 +11,8 @@ import mosaic_multigrid.envs  # noqa: F401  (registers the environments)
 import numpy as np
 import pytest
 
-from mosaic_worker.worker import EpisodeStart, LoadError, Slot
+from mosaic_worker.worker import Batch, EpisodeStart, LoadError, Slot
+from operators_worker import soccer_chaser
 from operators_worker.main import OperatorsWorker
 from operators_worker.soccer_chaser import SoccerChaser
 from operators_worker.soccer_field import (
@@ -19,6 +20,7 @@ from operators_worker.soccer_field import (
     BALL,
     BLUE,
     FORWARD,
+    GOAL,
     GOALS,
     GREEN,
     LEFT,
@@ -27,6 +29,7 @@ from operators_worker.soccer_field import (
     WALL,
     Locator,
 )
+from operators_worker.soccer_player import Match
 
 ENV_ID = "MosaicMultiGrid-S-2v2-IndAgObs-v1"
 NAMES = ("green_0", "green_1", "blue_0", "blue_1")
@@ -38,6 +41,19 @@ class Score(NamedTuple):
     wins: tuple[int, int, int]
     goals: tuple[int, int]
     lost: int
+
+
+@pytest.fixture(autouse=True)
+def matches(monkeypatch: pytest.MonkeyPatch) -> dict[int, Match]:
+    """What chasers believe, by the seed of the match."""
+    begun: dict[int, Match] = {}
+
+    class Watched(SoccerChaser):
+        def new_state(self, seed: int, agent_id: str) -> Match:
+            return begun.setdefault(seed, super().new_state(seed, agent_id))
+
+    monkeypatch.setattr(soccer_chaser, "SoccerChaser", Watched)
+    return begun
 
 
 def _field() -> Any:
@@ -54,7 +70,9 @@ def _seats(env: Any, behaviors: tuple[str, ...], new_seat: Callable[..., Any]) -
     ]
 
 
-def _play(behaviors: tuple[str, ...], seeds: range, new_seat: Callable[..., Any]) -> Score:
+def _play(
+    behaviors: tuple[str, ...], seeds: range, new_seat: Callable[..., Any], matches: dict[int, Match]
+) -> Score:
     env = _field()
     seats = _seats(env, behaviors, new_seat)
     wins, goals, lost = [0, 0, 0], [0, 0], 0
@@ -66,7 +84,7 @@ def _play(behaviors: tuple[str, ...], seeds: range, new_seat: Callable[..., Any]
             for k, seat in enumerate(seats):
                 view = {"image": np.asarray(seen[k]["image"]), "direction": int(seen[k]["direction"])}
                 actions[k] = int(seat.act(view, seed, step, 4 * seed + k))
-                lost += _is_lost(seat, seed, env.agents[k].state.pos)
+                lost += _is_lost(matches.get(4 * seed + k), env.agents[k].state.pos)
             seen, _, terminated, truncated, _ = env.step(actions)
             over, step = all(terminated.values()) or all(truncated.values()), step + 1
         green, blue = env.team_scores[1], env.team_scores[2]
@@ -75,29 +93,30 @@ def _play(behaviors: tuple[str, ...], seeds: range, new_seat: Callable[..., Any]
     return Score((wins[0], wins[1], wins[2]), (goals[0], goals[1]), lost)
 
 
-def _is_lost(seat: Any, episode: int, position: Any) -> bool:
-    """Whether the chaser has ruled out the place where it stands."""
-    behavior = seat.worker._behaviors[seat.slot.index]
-    if not isinstance(behavior, SoccerChaser):
-        return False
-    return not behavior._states[episode].possible[tuple(int(c) for c in position)]
+def _is_lost(match: Match | None, position: Any) -> bool:
+    """Whether a chaser has ruled out the place where it stands; who plays at random has no match in mind."""
+    return match is not None and not match.possible[tuple(int(c) for c in position)]
 
 
 @pytest.mark.parametrize("side", ["green", "blue"])
-def test_a_chaser_with_a_random_team_mate_beats_two_random_players(side: str, new_seat: Callable[..., Any]):
+def test_a_chaser_with_a_random_team_mate_beats_two_random_players(
+    side: str, new_seat: Callable[..., Any], matches: dict[int, Match]
+):
     chaser, other = ("soccer_chaser", "random"), ("random", "random")
-    score = _play(chaser + other if side == "green" else other + chaser, range(10), new_seat)
+    score = _play(chaser + other if side == "green" else other + chaser, range(10), new_seat, matches)
     own, theirs = (0, 2) if side == "green" else (2, 0)
     assert score.wins[own] >= 9 and score.wins[theirs] == 0
     assert score.goals[own // 2] >= 0.8 * sum(score.goals)
     assert score.goals[own // 2] >= 18  # two goals win a match
-    assert score.lost == 0
+    assert score.lost == 0 and len(matches) == 10
 
 
-def test_two_chasers_are_evenly_matched_and_seldom_lost(new_seat: Callable[..., Any]):
-    score = _play(("soccer_chaser", "random", "soccer_chaser", "random"), range(15), new_seat)
+def test_two_chasers_are_evenly_matched_and_seldom_lost(
+    new_seat: Callable[..., Any], matches: dict[int, Match]
+):
+    score = _play(("soccer_chaser", "random", "soccer_chaser", "random"), range(15), new_seat, matches)
     assert 3 <= score.wins[0] <= 12
-    assert score.lost <= 3
+    assert score.lost <= 3 and len(matches) == 30
 
 
 def _view(**cells: tuple[int, int, int]) -> Any:
@@ -148,13 +167,16 @@ def test_with_the_ball_at_a_team_mate_it_goes_to_the_goal(new_seat: Callable[...
     assert replies == [FORWARD] * 5
 
 
-def test_after_a_goal_the_ball_may_be_anywhere(new_seat: Callable[..., Any]):
-    seat = _chaser(new_seat)
-    behavior = seat.worker._behaviors[0]
+def test_after_a_goal_the_ball_may_be_anywhere(new_seat: Callable[..., Any], new_batch: Callable[..., Batch]):
+    slot = _chaser(new_seat).slot
+    behavior = SoccerChaser(slot)
     match = behavior.new_state(0, "green_0")
     match.carrying, match.position = True, GOALS[BLUE][1]
     match.unseen[:] = 1.0
-    behavior._look(match, _view()["image"].reshape(-1, 3).tolist(), 0, 9)
+    image = _view()["image"]
+    image[0, 2] = image[2, 2] = (GOAL, BLUE, 0)  # to both sides of who stands in the middle of it
+    behavior.act(match, new_batch(slot, [{"image": image, "direction": 2}], steps=[9]), 0)
+    assert match.position == GOALS[BLUE][1] and not match.carrying
     assert match.unseen[3, 3] > 50.0
     assert match.tackle_from == 0  # a goal is no tackle
 
@@ -171,27 +193,31 @@ def test_after_a_goal_the_ball_may_be_anywhere(new_seat: Callable[..., Any]):
     ],
 )
 def test_the_side_is_read_from_the_name(
-    agent_id: str, env_id: str, settings: dict[str, str], blue: bool, new_seat: Callable[..., Any]
+    agent_id: str,
+    env_id: str,
+    settings: dict[str, str],
+    blue: bool,
+    new_seat: Callable[..., Any],
+    matches: dict[int, Match],
 ):
     env = _field()
     space = gym.spaces.Dict({k: env.observation_space[0][k] for k in ("image", "direction")})
     where = {"agent_id": agent_id, "env_id": env_id}
     seat = new_seat(space, env.action_space[0], "soccer_chaser", **where, **settings)
-    assert _goal_of(seat, 0) == (GOALS[GREEN] if blue else GOALS[BLUE])
+    seat.act(_view(), 0, 0, 1)
+    assert matches[1].goal == (GOALS[GREEN] if blue else GOALS[BLUE])
 
 
-def _goal_of(seat: Any, episode: int) -> Any:
-    """The goal it plays for in an episode, asked for a first decision."""
-    seat.act(_view(), episode, 0, 1)
-    return seat.worker._behaviors[0]._states[episode].goal
-
-
-def test_with_seats_swapped_it_plays_for_the_other_goal(new_seat: Callable[..., Any]):
+def test_with_seats_swapped_it_plays_for_the_other_goal(
+    new_seat: Callable[..., Any], matches: dict[int, Match]
+):
     seat = _chaser(new_seat)
     seat.worker.reset(
         seat.slot, [EpisodeStart(0, 1, "green_0"), EpisodeStart(1, 1, "blue_0"), EpisodeStart(2, 1)]
     )
-    assert [_goal_of(seat, episode) for episode in range(3)] == [GOALS[BLUE], GOALS[GREEN], GOALS[BLUE]]
+    for episode in range(3):
+        seat.act(_view(), episode, 0, episode)
+    assert [matches[seed].goal for seed in range(3)] == [GOALS[BLUE], GOALS[GREEN], GOALS[BLUE]]
 
 
 @pytest.mark.parametrize(("agent_id", "settings"), [("striker", {}), ("agent_0", {"team": "grean"})])
@@ -237,9 +263,3 @@ def test_carried_balls_and_walls_are_told_apart():
     free = locator.agree(image, 0)
     assert free[5, 5] and not free[14, 5]
     assert all(not free[cell[0] - 1, cell[1]] for cell in GOALS[BLUE])
-
-
-def test_in_swapped_seats_it_plays_for_the_seat(new_seat: Callable[..., Any]):
-    behavior = _chaser(new_seat).worker._behaviors[0]
-    assert behavior.new_state(0, "green_0").goal == GOALS[BLUE]
-    assert behavior.new_state(0, "blue_0").goal == GOALS[GREEN]
