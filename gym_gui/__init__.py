@@ -1,8 +1,8 @@
 """MOSAIC: agents of different kinds in the slots of one environment, compared honestly.
 
 The package imports nothing heavy by itself; :func:`evaluate` is the one-line
-entry for notebooks and, as :func:`aevaluate`, for running event loops. They are
-loaded on first use.
+entry for notebooks and, as :func:`aevaluate`, for running event loops; :func:`tournament` lets a
+pool of policies meet. They are loaded on first use.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 from gym_gui.version import __version__
 
-__all__ = ["__version__", "aevaluate", "evaluate"]
+__all__ = ["__version__", "aevaluate", "evaluate", "tournament"]
 
 if TYPE_CHECKING:
     from gym_gui.evaluation import aevaluate, evaluate
+    from gym_gui.tournaments import tournament
 
 
 def __getattr__(name: str) -> object:
@@ -22,6 +23,10 @@ def __getattr__(name: str) -> object:
         from gym_gui import evaluation
 
         return getattr(evaluation, name)
+    if name == "tournament":
+        from gym_gui import tournaments
+
+        return tournaments.tournament
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

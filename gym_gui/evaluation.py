@@ -200,7 +200,7 @@ def evaluate(
         >>> print(results)
     """
     try:
-        return _run(
+        return run_to_end(
             aevaluate(
                 env_id,
                 agents,
@@ -270,7 +270,7 @@ async def aevaluate(
         )
         execution = ExecutionConfig(
             episodes,
-            _schedule(seeds),
+            seed_list(seeds),
             concurrency=concurrency,
             record=RecordConfig(observations),
             failure_score=failure_score,
@@ -279,7 +279,7 @@ async def aevaluate(
         manager = OperatorScriptExecutionManager(
             Experiment([config], execution),
             [resolve_operator(config, seated.objects)],
-            _open_here,
+            open_here,
             runs_dir() if out is None else Path(out),
             header={"machine": machine(), "commit": commit(Path(__file__).parent)},
             on_progress=on_progress,
@@ -302,7 +302,7 @@ class _Seated:
     @classmethod
     def of(cls, agents: Mapping[str, Policy]) -> _Seated:
         given = {_SHORT.get(agent, agent): policy for agent, policy in agents.items()}
-        slots = {a: _assignment(p) for a, p in given.items() if _is_configured(p)}
+        slots = {a: as_assignment(p) for a, p in given.items() if is_configured(p)}
         objects = {a: p for a, p in given.items() if a not in slots}
         for policy in objects.values():
             check_policy(policy)
@@ -315,7 +315,7 @@ class _Seated:
         return cls(slots, objects, managers, ", ".join(dict.fromkeys(map(_name, given.values()))))
 
 
-def _schedule(seeds: Iterable[int] | int) -> Iterable[int]:
+def seed_list(seeds: Iterable[int] | int) -> Iterable[int]:
     """Seeds as they are, or as many as are asked for."""
     try:
         wanted = operator.index(cast("int", seeds))
@@ -390,16 +390,19 @@ def _origin(policy: PolicyFile) -> Origin:
     return Origin(str(policy.path / "policy.json"))
 
 
-def _open_here(resolved: ResolvedOperator, settings: SessionSettings, on_event: OnSessionEvent) -> Session:
+def open_here(resolved: ResolvedOperator, settings: SessionSettings, on_event: OnSessionEvent) -> Session:
+    """A session in this process."""
     secrets = {agent: resolve_secrets(a) for agent, a in resolved.assignments.items()}
     return LocalSession(resolved, settings, on_event, secrets)
 
 
-def _is_configured(policy: Policy) -> bool:
+def is_configured(policy: Policy) -> bool:
+    """Whether it is a slot of an experiment file, or a checkpoint; else it plays in this process."""
     return isinstance(policy, (WorkerAssignment, Mapping, str, Path))
 
 
-def _assignment(policy: Policy) -> WorkerAssignment:
+def as_assignment(policy: Policy) -> WorkerAssignment:
+    """The slot that a configured policy stands for."""
     if isinstance(policy, WorkerAssignment):
         return policy
     if isinstance(policy, Mapping):
@@ -423,7 +426,7 @@ def _name(policy: Policy) -> str:
     return str(getattr(policy, "name", getattr(policy, "__name__", type(policy).__name__)))
 
 
-def _run(job: Coroutine[Any, Any, _T]) -> _T:
+def run_to_end(job: Coroutine[Any, Any, _T]) -> _T:
     """Run a coroutine to its end, also from inside a notebook's own event loop.
 
     There it gets a thread with a loop of its own, which lives until the last worker is

@@ -41,16 +41,20 @@ def render_html(summary: Summary, *, turns: str = "") -> str:
     title = "Results of " + (
         f"run {summary.runs[0].run_id}" if len(summary.runs) == 1 else f"{len(summary.runs)} runs"
     )
-    parts = [PAGE_HEAD, f"<title>{safe(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body><main>"]
-    parts.append(_header(summary, turns))
-    parts.append(_verdicts(summary))
+    parts = [_header(summary, turns), _verdicts(summary)]
     for task, operators in by_task(summary).items():
         parts += _task(summary, task, operators)
     parts.append(_comparisons(summary))
-    parts.append(_failures(summary))
+    parts.append(failure_table(summary))
     parts.append(_notes(summary))
     parts.append(_foot(summary))
-    return "".join(parts) + "</main></body>\n</html>\n"
+    return page(title, parts)
+
+
+def page(title: str, parts: Iterable[str]) -> str:
+    """A page of ready HTML parts, styles and all."""
+    head = f"{PAGE_HEAD}<title>{safe(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body><main>"
+    return f"{head}{''.join(parts)}</main></body>\n</html>\n"
 
 
 def _header(summary: Summary, turns: str) -> str:
@@ -86,17 +90,19 @@ def _task(summary: Summary, task: str, operators: Sequence[OperatorSummary]) -> 
     charts: list[Chart] = [*interval_charts(operators)]
     charts += [pair_chart(c, keys) for c in _plotted(summary, keys)]
     charts += [chart for chart in [outcome_chart(operators)] if chart]
-    yield f'<div class="grid">{"".join(map(_chart, charts))}</div>'
+    yield f'<div class="grid">{"".join(map(chart_panel, charts))}</div>'
 
 
-def _chart(chart: Chart) -> str:
+def chart_panel(chart: Chart) -> str:
+    """A chart under its title."""
     if not chart:
-        return _panel(chart.title, '<p class="muted">No completed episodes.</p>')
+        return panel(chart.title, '<p class="muted">No completed episodes.</p>')
     caption = f'<p class="muted">{safe(chart.caption)}</p>' if chart.caption else ""
-    return _panel(chart.title, caption + svg(chart))
+    return panel(chart.title, caption + svg(chart))
 
 
-def _panel(title: str, body: str) -> str:
+def panel(title: str, body: str) -> str:
+    """Ready HTML under a title."""
     return f'<section class="panel"><h3>{safe(title)}</h3>{body}</section>'
 
 
@@ -115,7 +121,7 @@ def _plotted(summary: Summary, keys: Mapping[str, OperatorSummary]) -> list[Comp
     return best[:MOST_PAIRED_PLOTS] + teams[:MOST_PAIRED_PLOTS]
 
 
-def _table(
+def html_table(
     headings: Sequence[str], rows: Iterable[Sequence[str]], words: Sequence[str] = (), title: str = ""
 ) -> str:
     """A table of ready HTML cells; columns named in ``words`` are text, the others figures."""
@@ -157,7 +163,7 @@ def _result_table(columns: Sequence[ResultColumn], rows: Sequence[ResultRow], ti
     headings = [column.heading_in(Place.PAGE) for column in shown]
     words = [column.heading_in(Place.PAGE) for column in shown if column.words]
     cells = ([_cell(column.show(row), bool(column.words)) for column in shown] for row in rows)
-    return _table(headings, cells, words, title) if rows else ""
+    return html_table(headings, cells, words, title) if rows else ""
 
 
 def _in_parts(text: str) -> str:
@@ -191,7 +197,8 @@ def _comparisons(summary: Summary) -> str:
     return f"<h2>Other comparisons</h2><section class='panel'>{items}</section>"
 
 
-def _failures(summary: Summary) -> str:
+def failure_table(summary: Summary) -> str:
+    """Episodes that did not complete; nothing where all did."""
     if not summary.failures:
         return ""
     names = {o.key: o.name for o in summary.operators}
@@ -202,7 +209,7 @@ def _failures(summary: Summary) -> str:
     rest = len(summary.failures) - MOST_FAILURES
     more = f'<p class="muted">and {rest:,} more, all in summary.json</p>' if rest > 0 else ""
     headings = ["Operator", "Episode", "Seed", "Status", "Reason"]
-    table = _table(headings, rows, ("Operator", "Status", "Reason"))
+    table = html_table(headings, rows, ("Operator", "Status", "Reason"))
     return f"<h2>{safe(incomplete_in_words(summary))}</h2>{table}{more}"
 
 
@@ -213,11 +220,12 @@ def _notes(summary: Summary) -> str:
 
 def _foot(summary: Summary) -> str:
     methods = "".join(f"<dt>{safe(name)}</dt><dd>{safe(text)}</dd>" for name, text in summary.methods.items())
-    runs = "".join(_run(run) for run in summary.runs)
-    return f"<h2>Where this comes from</h2>{runs}{_panel('Methods', f'<dl>{methods}</dl>')}"
+    runs = "".join(run_panel(run) for run in summary.runs)
+    return f"<h2>Where this comes from</h2>{runs}{panel('Methods', f'<dl>{methods}</dl>')}"
 
 
-def _run(run: RunInfo) -> str:
+def run_panel(run: RunInfo) -> str:
+    """Where a run comes from."""
     seeds = ", ".join(str(seed) for seed in run.seeds[:MOST_SEEDS])
     if len(run.seeds) > MOST_SEEDS:
         seeds += f", and {len(run.seeds) - MOST_SEEDS:,} more"

@@ -1,4 +1,4 @@
-"""``mosaic report``: the table, ``summary.json``, ``report.html`` and ``transcript.html``."""
+"""``mosaic report``: the table, or a tournament's ratings; ``summary.json``, ``report.html`` and so on."""
 
 from __future__ import annotations
 
@@ -9,8 +9,12 @@ from typing import Any
 import orjson
 from rich.console import Console
 
+from gym_gui.analysis.games import is_tournament
 from gym_gui.analysis.page import TRANSCRIPT, render_html
 from gym_gui.analysis.reader import Run, open_run
+from gym_gui.analysis.standings import Standings
+from gym_gui.analysis.standings_page import render_standings_page
+from gym_gui.analysis.standings_text import render_standings
 from gym_gui.analysis.summary import Summary
 from gym_gui.analysis.summary_builder import summarize
 from gym_gui.analysis.text import clean, render_text
@@ -53,19 +57,29 @@ def report(
     summary = summarize(runs)
     console = console or terminal.console()
     folder = Path(out) if out is not None else runs[0].path if len(runs) == 1 else None
+    standings = _standings(runs)
     if not as_json:
-        render_text(summary, console)
-    page = None if folder is None else write_report(summary, folder, runs)
+        render_text(summary, console) if standings is None else render_standings(standings, console)
+    page = None if folder is None else write_report(summary, folder, runs, standings)
     if as_json:
         data = summary.to_json() | {"report": None if page is None else str(page)}
+        data |= {"tournament": standings.to_json()} if standings is not None else {}
         console.file.write(visible_json(_dump(data).decode()) + "\n")
     elif page is not None:
         console.print(f"Page: {clean(str(page))}", markup=False, soft_wrap=True)
     return summary
 
 
-def write_report(summary: Summary, folder: Path, runs: Sequence[Run]) -> Path:
-    """Write ``summary.json`` and the pages.
+def write_report(
+    summary: Summary, folder: Path, runs: Sequence[Run], standings: Standings | None = None
+) -> Path:
+    """Write ``summary.json``, of a tournament ``tournament.json``, and the pages.
+
+    Args:
+        summary: What they say.
+        folder: Where they go.
+        runs: Of which runs.
+        standings: What the run says as a tournament, where it is one and that is known already.
 
     Returns:
         The report's page.
@@ -74,7 +88,19 @@ def write_report(summary: Summary, folder: Path, runs: Sequence[Run]) -> Path:
         UsageError: They cannot be written.
     """
     write_summary(summary, folder)
-    return write_html(summary, folder, runs)
+    standings = standings or _standings(runs)
+    if standings is not None:
+        _write(folder / "tournament.json", _dump(standings.to_json()) + b"\n")
+    return write_html(summary, folder, runs, standings)
+
+
+def _standings(runs: Sequence[Run]) -> Standings | None:
+    """What the run says as a tournament, where it is one."""
+    if len(runs) != 1 or not is_tournament(runs[0]):
+        return None
+    from gym_gui.analysis.tournament import standings_of  # scipy's sparse matrices take a tenth of a second
+
+    return standings_of(runs[0])
 
 
 def _open_all(paths: Sequence[str | Path]) -> list[Run]:
@@ -98,13 +124,16 @@ def write_summary(summary: Summary, folder: Path) -> Path:
     return _write(folder / "summary.json", _dump(summary.to_json()) + b"\n")
 
 
-def write_html(summary: Summary, folder: Path, runs: Sequence[Run] = ()) -> Path:
+def write_html(
+    summary: Summary, folder: Path, runs: Sequence[Run] = (), standings: Standings | None = None
+) -> Path:
     """Write ``report.html``, whole or not at all, and ``transcript.html`` beside it.
 
     Args:
         summary: What the page says.
         folder: Where it goes.
         runs: Whose calls to models, and what was told of decisions, are on a page of their own.
+        standings: What the run says as a tournament, where it is one and that is known already.
 
     Returns:
         The report's page.
@@ -117,7 +146,13 @@ def write_html(summary: Summary, folder: Path, runs: Sequence[Run] = ()) -> Path
     if turns:
         # A lone surrogate in run data is no UTF-8; it becomes a question mark.
         _write(folder / TRANSCRIPT, render_transcript(runs).encode("utf-8", "replace"))
-    return _write(folder / "report.html", render_html(summary, turns=turns).encode("utf-8", "replace"))
+    standings = standings or _standings(runs)
+    page = (
+        render_html(summary, turns=turns)
+        if standings is None
+        else render_standings_page(standings, summary, turns=turns)
+    )
+    return _write(folder / "report.html", page.encode("utf-8", "replace"))
 
 
 def _dump(data: Mapping[str, Any]) -> bytes:

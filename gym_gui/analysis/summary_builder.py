@@ -9,6 +9,7 @@ from dataclasses import replace
 from gym_gui.analysis.calls import CallTally, collect_calls, summed
 from gym_gui.analysis.collect import OperatorData, SquadResult, collect_decisions, collect_episodes
 from gym_gui.analysis.estimates import estimate, share
+from gym_gui.analysis.games import is_tournament
 from gym_gui.analysis.notes import operator_notes, summary_notes
 from gym_gui.analysis.pairing import (
     STATE_MARK,
@@ -54,7 +55,8 @@ def summarize(runs: Run | Sequence[Run], *, steps: bool = True) -> PrintedSummar
     """
     opened = [runs] if isinstance(runs, Run) else list(runs)
     entries = _entries(opened)
-    comparisons = compare_operators(entries)
+    # Pairings of a tournament are no operators to choose from: their players are, and they meet in several.
+    comparisons = compare_operators([entry for entry in entries if not is_tournament(entry.run)])
     for entry in entries:
         comparisons += compare_teams(entry)
     operators = _operators(entries, steps)

@@ -107,7 +107,8 @@ def by_task(summary: Summary) -> dict[str, list[OperatorSummary]]:
     return tasks
 
 
-def _table(title: str) -> Table:
+def result_table(title: str) -> Table:
+    """A table as reports have it, empty as yet."""
     return Table(
         title=Text(clean(title)) if title else None,
         title_justify="left",
@@ -123,7 +124,7 @@ def _print(console: Console, title: str, columns: Sequence[ResultColumn], rows: 
     """Print a table, where there are rows; what is long takes the width that is left."""
     if not rows:
         return
-    table = _table(title)
+    table = result_table(title)
     shown = columns_in(Place.TERMINAL, columns, rows)
     shown = [column for column in shown if console.width >= 96 or not column.spare]
     for i, column in enumerate(shown):

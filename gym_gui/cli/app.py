@@ -156,6 +156,53 @@ def run_command(
 
 
 @app.command()
+def tournament(
+    file: Annotated[
+        Path | None, typer.Argument(metavar="FILE", help="Tournament file (.yaml, .json).")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder for the run folder.  [default: runs]")
+    ] = None,
+    concurrency: Annotated[
+        int | None, typer.Option(metavar="N", min=1, max=4096, help="Episodes in flight per process.")
+    ] = None,
+    processes: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, max=256, help="Session processes.  [default: one per core]"),
+    ] = None,
+    resume: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="RUN",
+            help="Go on with this run folder; with a file that has more policies, play their games.",
+            autocompletion=completion.runs,
+        ),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say who would meet whom, then end.")] = False,
+    trusted: Trust = False,
+    as_json: Json = False,
+) -> None:
+    """Let a pool of policies meet, and print ratings and payoffs.
+
+    Everybody meets everybody, or in Swiss rounds, on the same seeds and from every seat.
+    """
+    from gym_gui.cli.tournament import run_tournament
+
+    trust.allow_all(trusted)
+    raise typer.Exit(
+        run_tournament(
+            file,
+            out=out,
+            concurrency=concurrency,
+            processes=processes,
+            resume=resume,
+            dry_run=dry_run,
+            as_json=as_json,
+        )
+    )
+
+
+@app.command()
 def verify(runs: RunFolders, trusted: Trust = False, as_json: Json = False) -> None:
     """Re-execute the actions of runs and compare every step."""
     from gym_gui.cli.verify import verify_runs
@@ -328,13 +375,13 @@ def gui(
 
 @app.command()
 def install(
-    extra: Annotated[str, typer.Argument(metavar="EXTRA", help="gui or evdev.")],
+    extra: Annotated[str, typer.Argument(metavar="EXTRA", help="gui, tournaments or evdev.")],
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be installed, then end.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Install what the window or several keyboards need."""
+    """Install what the window, keyboards or tournaments need."""
     from gym_gui.cli.install_extras import install_extra
 
     raise typer.Exit(install_extra(extra, dry_run=dry_run, as_json=as_json))

@@ -7,6 +7,7 @@ import json
 import logging
 import signal
 import sys
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from gym_gui.cli.progress import run_progress
 from gym_gui.controllers.cost_estimate import BASIS, ModelSlot, asks_models, carried, estimate_cost
 from gym_gui.controllers.model_slots import dry, replayed
 from gym_gui.controllers.resolved_operator import ResolvedOperator, resolve_operator
-from gym_gui.controllers.script_execution import OperatorScriptExecutionManager, RunResult
+from gym_gui.controllers.script_execution import OnProgress, OperatorScriptExecutionManager, RunResult
 from gym_gui.core.config import Experiment
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.errors import UsageError
@@ -67,8 +68,8 @@ def play(
         totals[resolved.config.operator_id] = len(experiment.execution.schedule(len(resolved.seatings)))
         for assignment in resolved.assignments.values():
             resolve_secrets(assignment)
-    if resume is not None and not dry_run and (done := _finished(resume, totals)) is not None:
-        return _say_finished(done, as_json)
+    if resume is not None and not dry_run and (done := finished(resume, totals)) is not None:
+        return say_finished(done, as_json)
     workers = processes or experiment.execution.processes or usable_cores()
     if dry_run:
         slots = asyncio.run(estimate_cost(experiment, HostSession, workers, _run)) if models else []
@@ -82,18 +83,50 @@ def play(
                 logging.getLogger(__name__).warning(
                     "Note: %s (operator %s).", note, resolved.config.operator_id
                 )
-        manager = OperatorScriptExecutionManager(
-            experiment,
-            resolved_operators,
-            HostSession,
-            out or runs_dir(),
-            processes=workers,
-            header=_header(totals, replay),
-            resume=resume,
-            on_progress=show,
+        result = perform(
+            experiment, resolved_operators, out, workers, _header(totals, replay), resume=resume, show=show
         )
-        result = asyncio.run(_run(manager))
-    return _conclude(result, as_json)
+    return conclude(result, as_json)
+
+
+def perform(
+    experiment: Experiment,
+    resolved_operators: Sequence[ResolvedOperator],
+    out: Path | None,
+    processes: int,
+    header: Mapping[str, Any],
+    *,
+    resume: Path | None,
+    show: OnProgress,
+    tried: Collection[str] | None = None,
+) -> RunResult:
+    """Play an experiment that was checked, over session processes; Ctrl-C ends it and keeps what is done.
+
+    Args:
+        experiment: What is played.
+        resolved_operators: Its operators.
+        out: Folder for the run folder.
+        processes: Session processes.
+        header: More for ``run.json``.
+        resume: A run folder to go on with.
+        show: Told how far it is.
+        tried: Operators that are tried before anything is played; all of them by default.
+
+    Raises:
+        UsageError: Something the person can fix; nothing was played.
+    """
+    manager = OperatorScriptExecutionManager(
+        experiment,
+        resolved_operators,
+        HostSession,
+        out or runs_dir(),
+        processes=processes,
+        header=header,
+        resume=resume,
+        on_progress=show,
+        tried=tried,
+    )
+    return asyncio.run(_run(manager))
 
 
 def _header(totals: dict[str, int], replay: Path | None) -> dict[str, Any]:
@@ -102,21 +135,23 @@ def _header(totals: dict[str, int], replay: Path | None) -> dict[str, Any]:
     return header if replay is None else {**header, REPLAY: str(replay.absolute())}
 
 
-def _finished(folder: Path, totals: dict[str, int]) -> RunResult | None:
+def finished(folder: Path, totals: dict[str, int]) -> RunResult | None:
     """How a run ended that has nothing left to play; ``None`` for any other."""
     run = open_run(folder)
     if run.record.status not in (COMPLETED, FAILED):
         return None
     episodes = failed = 0
     for operator_id, total in totals.items():
-        rows = [row.status for row in run.operators[operator_id].episodes() if not row.is_open]
+        operator = run.operators.get(operator_id)
+        rows = [row.status for row in operator.episodes() if not row.is_open] if operator else []
         if len(rows) < total:
             return None
         episodes, failed = episodes + len(rows), failed + rows.count(EpisodeStatus.FAILED)
     return RunResult(folder, run.record.status, episodes, failed)
 
 
-def _say_finished(result: RunResult, as_json: bool) -> int:
+def say_finished(result: RunResult, as_json: bool) -> int:
+    """Say that a run has nothing left to play; returns the exit status."""
     if not as_json:
         failed = f", {result.failed} of them failed" if result.failed else ""
         sys.stdout.write(
@@ -124,7 +159,7 @@ def _say_finished(result: RunResult, as_json: bool) -> int:
             f"See: mosaic report {result.folder}\n"
         )
         return WORK_FAILED if result.failed else DONE
-    return _conclude(result, as_json)
+    return conclude(result, as_json)
 
 
 def _say_plan(
@@ -170,7 +205,17 @@ async def _run(manager: OperatorScriptExecutionManager) -> RunResult:
             signal.signal(number, handler)
 
 
-def _conclude(result: RunResult, as_json: bool) -> int:
+def conclude(result: RunResult, as_json: bool, again: str = "mosaic run --resume") -> int:
+    """Print what came of a run.
+
+    Args:
+        result: How it ended.
+        as_json: For programs.
+        again: What goes on with it.
+
+    Returns:
+        Exit status.
+    """
     if as_json:
         sys.stdout.write(json.dumps(_record(result)) + "\n")
     elif result.episodes and result.folder.is_dir():
@@ -182,7 +227,7 @@ def _conclude(result: RunResult, as_json: bool) -> int:
     if result.problem:
         tell(result.problem)
     if result.status == STOPPED and result.folder.is_dir():
-        tell(f"stopped; go on with: mosaic run --resume {result.folder}")
+        tell(f"stopped; go on with: {again} {result.folder}")
     if result.problem:
         return WORK_FAILED
     if result.status == STOPPED:

@@ -14,6 +14,7 @@ from gym_gui.controllers.session_events import EpisodeFinished
 from gym_gui.controllers.session_interface import SessionReady
 from gym_gui.core.config import Experiment
 from gym_gui.core.enums import EpisodeStatus
+from gym_gui.core.records import TOURNAMENT
 from gym_gui.services.recorder import Recorder, RecordingError, require_room
 
 _log = logging.getLogger(__name__)
@@ -44,6 +45,7 @@ class RunLedger:
         if resume is not None:
             self._recorder, self._done = Recorder.reopen(resume)
             self._retries += self._recorder.header.get("retries") or []
+            self._introduced = RunParticipants(self._recorder.header)
 
     def done(self, operator_id: str) -> set[int]:
         """Episodes that an earlier part of the run finished."""
@@ -74,10 +76,18 @@ class RunLedger:
         """
         if self._recorder is not None:
             # Its budgets may have been raised.
-            self._recorder.update(status="running", experiment=experiment.to_record(), **self._more_to_play())
+            about = {"experiment": experiment.to_record(), **self._more_to_play()}
+            self._recorder.update(status="running", **self._grown(runs, header), **about)
             return
         about = {"experiment": experiment.to_record(), **self._introduced.record()}
         self._recorder = Recorder.create(self._out, runs, {**header, **about})
+
+    def _grown(self, runs: list[str], header: Mapping[str, Any]) -> dict[str, Any]:
+        """What ``run.json`` says besides, where the run may have more to play than it was begun with."""
+        recorder = self._recorder
+        assert recorder is not None
+        fields = {key: header[key] for key in ("episodes", TOURNAMENT) if TOURNAMENT in header}
+        return {**fields, **self._introduced.record()} if recorder.add(runs) else fields
 
     def _more_to_play(self) -> dict[str, Any]:
         """What a budget did not carry is played now."""

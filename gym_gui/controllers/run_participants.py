@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -9,12 +10,17 @@ if TYPE_CHECKING:
 
 
 class RunParticipants:
-    """Who plays for each operator, what its actions are called, and the versions of all that acts."""
+    """Who plays for each operator, what its actions are called, and the versions of all that acts.
 
-    def __init__(self) -> None:
-        self._players: dict[str, Any] = {}
-        self._actions: dict[str, Any] = {}
-        self._versions: dict[str, str] = {}
+    Args:
+        before: ``run.json`` of a run that is gone on with: what it says is kept.
+    """
+
+    def __init__(self, before: Mapping[str, Any] | None = None) -> None:
+        said = before or {}
+        self._players: dict[str, Any] = dict(said.get("players") or {})
+        self._actions: dict[str, Any] = dict(said.get("actions") or {})
+        self._versions: dict[str, str] = dict(said.get("versions") or {})
 
     def add(self, operator_id: str, ready: SessionReady) -> None:
         """Note what a session says of its operator, in place of what was said before."""

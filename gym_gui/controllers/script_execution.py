@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -72,6 +72,8 @@ class OperatorScriptExecutionManager:
         header: More for ``run.json`` (versions, machine, commit).
         resume: A run folder to go on with, instead of ``out``.
         on_progress: Called often, at most about ten times a second.
+        tried: Operators whose sessions are started before anything is played, to see what is wrong; all of
+            them by default. Others are started when their turn comes.
     """
 
     def __init__(
@@ -85,7 +87,9 @@ class OperatorScriptExecutionManager:
         header: Mapping[str, Any] | None = None,
         resume: Path | None = None,
         on_progress: OnProgress | None = None,
+        tried: Collection[str] | None = None,
     ) -> None:
+        self._tried = tried
         self._experiment, self._open_session = experiment, open_session
         self._processes, self._header = processes, {**(header or {}), "processes": processes}
         self._on_progress = on_progress
@@ -226,7 +230,8 @@ class OperatorScriptExecutionManager:
 
     async def _get_ready(self) -> None:
         """Start a session for each operator, so that whatever is wrong shows before anything plays."""
-        todo = [run for run in self._runs if not run.finished]
+        tried = self._tried
+        todo = [r for r in self._runs if not r.finished and (tried is None or r.operator_id in tried)]
         gate = asyncio.Semaphore(max(2, self._processes))
 
         async def check(run: OperatorExecution, keep: bool) -> None:

@@ -60,7 +60,11 @@ def experiment_from_data(
             with under(f"operators[{i}]"):
                 operator.check_complete()
     execution = given.get("execution")
-    run = execution if isinstance(execution, ExecutionConfig) else _execution(execution or {}, episodes)
+    run = (
+        execution
+        if isinstance(execution, ExecutionConfig)
+        else execution_from_data(execution or {}, episodes)
+    )
     if complete and not recorded:
         with under("execution"):
             run.check_distinct()
@@ -92,11 +96,11 @@ def _operator(data: object, where: str, origin: Origin) -> OperatorConfig:
     # The older form's slot is the operator itself: places name it as it is written.
     place = join(where, "workers") if is_new_form else ""
     task = str(given["task"])
-    given["workers"] = _slots(slots, place, where, task)
+    given["workers"] = slots_from_data(slots, place, where, task)
     manager = given.pop("manager", None)
     if manager is not None:
         at = join(where, "manager")
-        given["manager"] = _slots(mapping(manager, at), at, where, task)
+        given["manager"] = slots_from_data(mapping(manager, at), at, where, task)
     folder = given.pop("folder", None)
     if folder is not None:  # a run folder says where the modules of its experiment were
         folder = text(folder, join(where, "folder"), max_length=4096)
@@ -106,7 +110,20 @@ def _operator(data: object, where: str, origin: Origin) -> OperatorConfig:
     return _build(OperatorConfig, {names.get(key, key): value for key, value in given.items()}, where)
 
 
-def _slots(data: Mapping[str, object], place: str, operator: str, task: str) -> dict[str, WorkerAssignment]:
+def slots_from_data(
+    data: Mapping[str, object], place: str, operator: str, task: str
+) -> dict[str, WorkerAssignment]:
+    """Who plays, by slot or by name, as an experiment file gives it.
+
+    Args:
+        data: By slot.
+        place: Where it stands, for messages.
+        operator: Where that is given in the older form, which has one slot and no place of its own.
+        task: The environment, which some types of workers go by.
+
+    Raises:
+        ConfigError: With the place of what is wrong.
+    """
     return {
         agent: item
         if isinstance(item, WorkerAssignment)
@@ -179,7 +196,16 @@ def _complete_linked(slots: Mapping[str, object], groups: list[LinkGroup]) -> di
     return result
 
 
-def _execution(data: object, episodes: int | None) -> ExecutionConfig:
+def execution_from_data(data: object, episodes: int | None = None) -> ExecutionConfig:
+    """The ``execution`` part of an experiment file.
+
+    Args:
+        data: A mapping.
+        episodes: Takes the place of ``num_episodes``.
+
+    Raises:
+        ConfigError: With the place of what is wrong.
+    """
     given = keys(data, "execution", aliases.EXECUTION_KEYS)
     if episodes is not None:
         given["num_episodes"] = episodes

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, TypedDict, cast
+from typing import Any, Final, TypedDict, cast
 
 from msgspec import Struct, field
 from msgspec.structs import asdict
@@ -278,6 +278,10 @@ class RetryRecord(Struct, frozen=True):
     episode_index: int
     reason: str
     lost: str = SESSION
+
+
+TOURNAMENT: Final = "tournament"
+"""Key of ``run.json``: the tournament whose pairings its operators are, where it is one."""
 
 
 class RunRecord(Struct, frozen=True):

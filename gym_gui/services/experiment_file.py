@@ -12,7 +12,7 @@ import io
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import Experiment
@@ -20,8 +20,9 @@ from gym_gui.core.errors import ExperimentError
 from gym_gui.core.experiment_data import experiment_from_data
 from gym_gui.core.experiment_text import describe
 from gym_gui.core.own_code import hash_of
-from gym_gui.core.records import check_run_format
+from gym_gui.core.records import TOURNAMENT, check_run_format
 from gym_gui.core.subjects import Need, Subject
+from gym_gui.core.tournament import Tournament, tournament_from_data
 from gym_gui.core.trust import Origin
 from gym_gui.core.validation import ConfigError, shown
 from gym_gui.services.experiment_literal import NotLiteralError, literal_values, parse_python
@@ -35,7 +36,15 @@ from gym_gui.workers.discovery import find_workers
 from gym_gui.workers.registry import WorkerTypeRegistry
 from mosaic_worker.plain_files import read_file
 
-__all__ = ["Limits", "describe", "load_experiment", "need_of_program", "needs_code", "resolve_secrets"]
+__all__ = [
+    "Limits",
+    "describe",
+    "load_experiment",
+    "load_tournament",
+    "need_of_program",
+    "needs_code",
+    "resolve_secrets",
+]
 
 MAX_FILE_BYTES: Final = {".py": 2**20, ".yaml": 2**20, ".yml": 2**20, ".json": 64 * 2**20}
 """By suffix; a ``run.json`` may list a million seeds."""
@@ -82,24 +91,95 @@ def load_experiment(
         ExperimentError: One line that says what is wrong, where, and what to do.
     """
     file = _locate(Path(path))
-    source = _read_text(file)
     if file.suffix == ".py":
-        data = _python_data(file, source, allow_code, limits or Limits())
-    elif file.suffix == ".json":
-        data = _parse_json(source, _label(file))
-        check_run_format(data, str(file))
+        data = _python_data(file, _read_text(file), allow_code, limits or Limits())
     else:
-        data = parse_yaml(source, _label(file))
+        data = _plain_data(file)
     try:
-        origin = Origin(str(file), str(file.absolute().parent))
-        experiment = experiment_from_data(data, episodes=episodes, origin=origin)
+        experiment = experiment_from_data(data, episodes=episodes, origin=_origin(file))
     except ConfigError as error:
         raise ExperimentError(f"{_label(file)}: {error.message}", fix=error.fix) from None
     return _anchored(experiment, file.absolute().parent)
 
 
+def load_tournament(path: str | Path) -> Tournament:
+    """Read a tournament file, or the tournament of a run.
+
+    Args:
+        path: A ``.yaml``, ``.yml`` or ``.json`` file, a ``run.json``, or a run folder.
+
+    Raises:
+        ExperimentError: One line that says what is wrong, where, and what to do.
+    """
+    file = _locate(Path(path))
+    if file.suffix == ".py":
+        raise ExperimentError(f"{_label(file)} is no tournament file", fix="Write it as YAML or JSON")
+    data = _plain_data(file)
+    written = _written(data)
+    if "run_id" in written:
+        data = _recorded(written, file)
+    elif "operators" in written and "policies" not in written:
+        raise ExperimentError(
+            f"{_label(file)} is an experiment file, and no tournament", fix=f"Run: mosaic run {file}"
+        )
+    try:
+        tournament = tournament_from_data(data, origin=_origin(file))
+    except ConfigError as error:
+        raise ExperimentError(f"{_label(file)}: {error.message}", fix=error.fix) from None
+    folder = file.absolute().parent
+    pool = {name: player and anchored_player(player, folder) for name, player in tournament.policies.items()}
+    return replace(tournament, policies=pool)
+
+
+def _written(data: object) -> dict[str, object]:
+    return cast("dict[str, object]", data) if isinstance(data, dict) else {}
+
+
+def _recorded(run: dict[str, object], file: Path) -> dict[str, object]:
+    about = _written(run.get(TOURNAMENT))
+    if not about:
+        raise ExperimentError(
+            f"{file.parent} is no tournament", fix="Go on with it by: mosaic run --resume RUN"
+        )
+    return {key: value for key, value in about.items() if key not in ("sides", "pairings", "rounds")}
+
+
+def _origin(file: Path) -> Origin:
+    return Origin(str(file), str(file.absolute().parent))
+
+
+def _plain_data(file: Path) -> object:
+    """What a YAML or JSON file holds."""
+    source = _read_text(file)
+    if file.suffix != ".json":
+        return parse_yaml(source, _label(file))
+    data = _parse_json(source, _label(file))
+    check_run_format(data, str(file))
+    return data
+
+
 def _anchored(experiment: Experiment, folder: Path) -> Experiment:
     """Find policies and other files that lie beside the experiment file, and policies of the library.
+
+    Raises:
+        UnknownNameError: The library has no policy of a name.
+    """
+    operators = [
+        replace(
+            operator,
+            workers={agent: anchored_player(a, folder) for agent, a in operator.workers.items()},
+            manager={agent: anchored_player(a, folder) for agent, a in operator.manager.items()},
+            link_groups=[
+                replace(g, policy_path=_path_beside(g.policy_path, folder)) for g in operator.link_groups
+            ],
+        )
+        for operator in experiment.operators
+    ]
+    return Experiment(operators, experiment.execution)
+
+
+def anchored_player(assignment: WorkerAssignment, folder: Path) -> WorkerAssignment:
+    """A player with the files that lie beside the file which names it, and policies of the library.
 
     A relative path is one from the working directory; where nothing is there, from
     ``folder``, so that an experiment and what it names travel together.
@@ -107,30 +187,18 @@ def _anchored(experiment: Experiment, folder: Path) -> Experiment:
     Raises:
         UnknownNameError: The library has no policy of a name.
     """
+    given = {name: assignment.settings.get(name) for name in _names_of_files(assignment.worker_id)}
+    found = {name: _path_beside(path, folder) for name, path in given.items() if isinstance(path, str)}
+    if all(given[name] == there for name, there in found.items()):
+        return assignment
+    return replace(assignment, settings={**assignment.settings, **found})
 
-    def path(written: str) -> str:
-        if written.startswith(PREFIX):
-            return PolicyLibrary().path_of(written)
-        beside = folder / written
-        return str(beside) if written and not Path(written).exists() and beside.exists() else written
 
-    def player(assignment: WorkerAssignment) -> WorkerAssignment:
-        given = {name: assignment.settings.get(name) for name in _names_of_files(assignment.worker_id)}
-        found = {name: path(written) for name, written in given.items() if isinstance(written, str)}
-        if all(given[name] == there for name, there in found.items()):
-            return assignment
-        return replace(assignment, settings={**assignment.settings, **found})
-
-    operators = [
-        replace(
-            operator,
-            workers={agent: player(a) for agent, a in operator.workers.items()},
-            manager={agent: player(a) for agent, a in operator.manager.items()},
-            link_groups=[replace(g, policy_path=path(g.policy_path)) for g in operator.link_groups],
-        )
-        for operator in experiment.operators
-    ]
-    return Experiment(operators, experiment.execution)
+def _path_beside(written: str, folder: Path) -> str:
+    if written.startswith(PREFIX):
+        return PolicyLibrary().path_of(written)
+    beside = folder / written
+    return str(beside) if written and not Path(written).exists() and beside.exists() else written
 
 
 def _names_of_files(worker_id: str) -> list[str]:

@@ -176,8 +176,27 @@ class Recorder:
     def _open(self, operators: list[str]) -> None:
         replace_file(self._reserve, bytes(_RESERVE))
         self._write_header()
+        self._open_files(operators)
+
+    def _open_files(self, operators: list[str]) -> None:
         for operator in operators:
             self._files[operator] = _OperatorFiles(self.folder, operator)
+
+    def add(self, operators: list[str]) -> list[str]:
+        """Make room for operators that a run has gained since it was begun.
+
+        Returns:
+            Those that it did not have.
+
+        Raises:
+            UsageError: The folder cannot be written.
+        """
+        new = [operator for operator in operators if operator not in self._files]
+        try:
+            self._open_files(new)
+        except OSError as exc:
+            raise UsageError(f"the run {self.folder} cannot be continued: {exc.strerror}") from exc
+        return new
 
     def _lock_run(self) -> None:
         """Lock the run for as long as we write it; the system frees it however we end.

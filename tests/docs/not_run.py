@@ -56,6 +56,11 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
         "--steps 1500000 --set select=image,direction --set normalize_observations=true --set num_envs=16 "
         "--set lstm_size=128 --out soccer_policy": _TRAINING,
     },
+    "docs/tournaments.md": {
+        "mosaic tournament docs/examples/tournaments/connect_four.yaml": (
+            "plays for minutes; its own tests are in tests/cli"
+        ),
+    },
     "docs/command_line.md": {
         "mosaic run experiment.py --concurrency 1": _INTERRUPTED,
         "mosaic run --resume runs/01M81B09C8C58Q2B3SH6YKBZZ0": _INTERRUPTED,

@@ -1,0 +1,174 @@
+"""Ratings of a tournament with intervals by seed, ranks with confidence sets, and what seats are worth."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gym_gui.analysis import intervals
+from gym_gui.analysis.bradley_terry import ELO, Comparisons, Fit, fit, largest
+from gym_gui.analysis.distributions import normal_quantile, student_quantile
+from gym_gui.analysis.games import Game, Games, meetings, points
+from gym_gui.analysis.standings import BY_SEED, RankSet
+from gym_gui.analysis.summary_numbers import Estimate
+
+Floats = NDArray[np.float64]
+
+RESAMPLES = 999
+TOO_FEW, NOT_RANDOM = "not enough seeds", "nothing is random"
+"""Why nobody has an interval."""
+
+
+@dataclass(frozen=True)
+class Ratings:
+    """Ratings of a pool.
+
+    Attributes:
+        ratings: By policy, in points.
+        ranks: What each rank may be; empty with too few seeds.
+        seats: What each seat is worth, in points.
+        notes: By policy, why it has no interval.
+        regularised: Whether each policy was given a drawn game with an average one.
+    """
+
+    ratings: Mapping[str, Estimate]
+    ranks: Mapping[str, RankSet]
+    seats: Mapping[str, Estimate]
+    notes: Mapping[str, str]
+    regularised: bool
+
+
+def rate(found: Games) -> Ratings:
+    """Rate the policies of a tournament; at least one game must count."""
+    games = comparisons(found)
+    whole = fit(games)
+    seeds = games.seeds
+    drawn = _resamples(games) if seeds >= intervals.MIN_UNITS else None
+    anchored = largest(whole.groups)
+    played: Counter[str] = Counter(name for each in found.games.values() for g in each for name in g.policies)
+    notes = {
+        name: note
+        for i, name in enumerate(found.policies)
+        if (note := _why_none(played[name], bool(anchored[i]), seeds))
+    }
+    ratings = {
+        name: _estimate(
+            whole.ratings[0, i] * ELO,
+            None if drawn is None or name in notes else drawn.ratings[:, i] * ELO,
+            played[name],
+            seeds,
+        )
+        for i, name in enumerate(found.policies)
+    }
+    seats = {
+        seat: _estimate(
+            whole.seats[0, i] * ELO,
+            None if drawn is None else drawn.seats[:, i] * ELO,
+            found.count,
+            seeds,
+        )
+        for i, seat in enumerate(found.seats)
+    }
+    ranks = {} if drawn is None else _rank_sets(found.policies, whole, drawn, seeds)
+    return Ratings(ratings, ranks, seats, notes, bool(whole.regularised[0]))
+
+
+def comparisons(found: Games) -> Comparisons:
+    """Results of each two that met, by seed.
+
+    Where every game of a pairing in a seating is the same to the last observation, nothing was random:
+    together they count as one, and are a unit of their own. On every seed again they would look certain.
+    """
+    place = {name: i for i, name in enumerate(found.policies)}
+    cells: dict[tuple[int, int, int, int], int] = {}
+    units: dict[Hashable, int] = {}
+    entries: list[tuple[int, int, int, float]] = []
+    for pairing, games in found.games.items():
+        weights = _weights(games)
+        for game, i, j in meetings(games):
+            a, b = place[game.policies[i]], place[game.policies[j]]
+            cell = cells.setdefault((a, i, b, j), len(cells))
+            weight, seed = weights[game.policies], game.sample.seed
+            drawn = (seed,) if seed is not None else (pairing, game.sample.round)
+            unit = units.setdefault(drawn if weight == 1 else pairing, len(units))
+            result = points(game.results[i], game.results[j])
+            entries.append((unit, cell, int(2 * result), weight))
+    counts = np.zeros((3, len(units), len(cells)))
+    for unit, cell, kind, weight in entries:
+        counts[kind, unit, cell] += weight
+    table = np.array(list(cells), dtype=np.int64).reshape(-1, 4)
+    return Comparisons(
+        len(place),
+        len(found.seats),
+        table,
+        sum(isinstance(key, tuple) for key in units),
+        counts[2],
+        counts[1],
+        counts[0],
+    )
+
+
+def _weights(games: Sequence[Game]) -> dict[tuple[str, ...], float]:
+    """What a game of each seating counts."""
+    digests: dict[tuple[str, ...], list[object]] = defaultdict(list)
+    for game in games:
+        digests[game.policies].append(game.sample.identity)
+    return {
+        seating: 1 / len(seen) if seen[0] is not None and len(set(seen)) == 1 else 1.0
+        for seating, seen in digests.items()
+    }
+
+
+def _resamples(games: Comparisons) -> Fit:
+    """Fits of games in units that were drawn with replacement."""
+    units = len(games.wins)
+    rng = np.random.default_rng(intervals.SEED)
+    weights = rng.multinomial(units, np.full(units, 1 / units), size=RESAMPLES).astype(np.float64)
+    return fit(games, weights)
+
+
+def _why_none(played: int, anchored: bool, seeds: int) -> str:
+    if not played:
+        return "no game"
+    if seeds < intervals.MIN_UNITS:
+        return TOO_FEW if seeds else NOT_RANDOM
+    return "" if anchored else "not connected"
+
+
+def _estimate(value: float, drawn: Floats | None, games: int, seeds: int) -> Estimate:
+    """A rating, its ends as far off as its error in resamples and Student's t ask for.
+
+    Percentiles would be further out than the rating is, which a maximum of a likelihood is already.
+    """
+    if drawn is None:
+        return Estimate(float(value), None, None, games, seeds, "rating", note="no interval")
+    half = float(drawn.std()) * _wider(seeds) * normal_quantile((1 + intervals.CONFIDENCE) / 2)
+    if half < 1e-6:
+        return Estimate(float(value), None, None, games, seeds, "rating", note="equal on all seeds")
+    return Estimate(float(value), float(value - half), float(value + half), games, seeds, "rating", BY_SEED)
+
+
+def _wider(n: int) -> float:
+    """How much further out than a normal quantile an end lies with n units."""
+    upper = (1 + intervals.CONFIDENCE) / 2
+    return math.sqrt(n / (n - 1)) * student_quantile(n - 1, upper) / normal_quantile(upper)
+
+
+def _rank_sets(names: Sequence[str], whole: Fit, drawn: Fit, seeds: int) -> dict[str, RankSet]:
+    """Ranks by who is surely ahead and who surely behind, all of them at once."""
+    found: dict[str, RankSet] = {}
+    for i, name in enumerate(names):
+        others = [j for j in range(len(names)) if j != i]
+        gap = whole.ratings[0, others] - whole.ratings[0, i]
+        spread = drawn.ratings[:, others] - drawn.ratings[:, [i]] - gap
+        error = np.maximum(spread.std(axis=0), 1e-9)
+        critical = float(np.quantile(np.abs(spread / error).max(axis=1), intervals.CONFIDENCE))
+        margin = critical * _wider(seeds) * error
+        ahead, behind = int((gap > margin).sum()), int((gap < -margin).sum())
+        found[name] = RankSet(1 + ahead, len(names) - behind)
+    return found

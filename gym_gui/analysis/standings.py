@@ -1,0 +1,201 @@
+"""What a tournament says, as data: plain numbers, each with its n and its method.
+
+:func:`~gym_gui.analysis.tournament.standings_of` makes it; the table, the page and ``tournament.json`` only
+show it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from gym_gui.analysis.distributions import normal_quantile
+from gym_gui.analysis.intervals import CONFIDENCE
+from gym_gui.analysis.summary_numbers import BOOTSTRAP, EXACT_SHARE, METHODS, Estimate
+
+BY_SEED = "bootstrap over seeds, Student's t"
+
+RATING_METHODS: Mapping[str, str] = {
+    "rating": (
+        "Bradley-Terry with Davidson's draws and Davidson and Beaver's seats (1970, 1977), by maximum "
+        "likelihood over all games; 400 points are odds of ten to one, 0 is the mean of those whom wins "
+        "connect"
+    ),
+    "regularised": (
+        "where wins do not connect all policies in both directions, each is given one drawn game with an "
+        "average policy, in the fit and in each resample in which it is so"
+    ),
+    BY_SEED: (
+        "95 % interval of a rating: Student's t times its standard error in 999 resamples of whole seeds, "
+        "with all the games that were played on them, fixed random seed"
+    ),
+    "rank": (
+        "95 % confidence set of a rank: who is ahead or behind with certainty, by simultaneous intervals of "
+        "the differences, from the same resamples (Mogstad, Romano, Shaikh & Wilhelm 2024)"
+    ),
+    "points": "mean of a game: 1 for a win, 1/2 for a draw, 0 for a loss",
+    BOOTSTRAP: METHODS[BOOTSTRAP],
+    EXACT_SHARE: METHODS[EXACT_SHARE],
+    "nash": "maximum-entropy Nash equilibrium of the payoff matrix (Balduzzi et al. 2018), by OpenSpiel",
+    "alpha-rank": "stationary distribution of alpha-rank (Omidshafiei et al. 2019), alpha 100, by OpenSpiel",
+    "openskill": "Plackett-Luce in the order of play (Weng & Lin 2011), by OpenSkill: mean - 3 deviations",
+}
+
+
+@dataclass(frozen=True)
+class RankSet:
+    """The ranks that a policy may have, at 95 %, from 1."""
+
+    best: int
+    worst: int
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One policy.
+
+    Attributes:
+        policy: Its name.
+        kind: The kind of worker that plays it.
+        rank: By rating, from 1.
+        ranks: What its rank may be; ``None`` with too few seeds.
+        rating: In points, see ``rating`` among the methods.
+        points: Of a game, on average.
+        games: Games that count.
+        wins: Of these, won against one side; in a game of several sides each other one counts.
+        draws: Likewise.
+        losses: Likewise.
+        failed: Games that failed at it, which count for nobody.
+        note: Why its rating has no interval; empty where it has one.
+        nash: Its share of Nash averaging's equilibrium, ``None`` where that could not be computed.
+        alpha_rank: Its share of alpha-rank's stationary distribution, likewise.
+        openskill: OpenSkill's rating of a ladder, likewise.
+    """
+
+    policy: str
+    kind: str
+    rank: int
+    ranks: RankSet | None
+    rating: Estimate
+    points: Estimate
+    games: int
+    wins: int
+    draws: int
+    losses: int
+    failed: int
+    note: str = ""
+    nash: float | None = None
+    alpha_rank: float | None = None
+    openskill: float | None = None
+
+
+@dataclass(frozen=True)
+class Payoff:
+    """Two policies.
+
+    Attributes:
+        first: One.
+        second: The other.
+        points: Of the first, of a game, on average.
+        wins: Games that the first has won.
+        draws: Games that nobody has.
+        losses: Games that the second has won.
+    """
+
+    first: str
+    second: str
+    points: Estimate
+    wins: int
+    draws: int
+    losses: int
+
+    def winner(self, error: float = (1 - CONFIDENCE) / 2) -> str:
+        """Who is better, beyond the interval; empty where that is not decided.
+
+        Args:
+            error: How often an equal may be called better; a smaller one than usual widens the interval.
+        """
+        e = self.points
+        if e.value is None:
+            return ""
+        if e.low is None or e.high is None:
+            # Equal on every seed, which has no interval: enough of them decide it.
+            sure = e.note.endswith("equal") and 0.5**e.units <= error
+            low = high = e.value if sure else 0.5
+        else:
+            wider = normal_quantile(1 - error) / normal_quantile((1 + CONFIDENCE) / 2)
+            low, high = e.value - wider * (e.value - e.low), e.value + wider * (e.high - e.value)
+        return self.first if low > 0.5 else self.second if high < 0.5 else ""
+
+
+@dataclass(frozen=True)
+class SeatWorth:
+    """What a seat is worth.
+
+    Attributes:
+        seat: Its name.
+        points: Of who sits there, of a game, on average.
+        advantage: In points of a rating, beside the mean of all seats.
+    """
+
+    seat: str
+    points: Estimate
+    advantage: Estimate
+
+
+@dataclass(frozen=True)
+class Standings:
+    """Everything that a tournament says.
+
+    Attributes:
+        run_id: Its run.
+        task: The environment.
+        status: Of the run: ``completed``, ``stopped``, …
+        schedule: Who meets whom, in words.
+        claim: Who is best, as a sentence without its full stop; or that it is not decided.
+        detail: The rest of the sentence.
+        policies: By rank.
+        payoffs: Every two that have met, by rank.
+        seats: The seats.
+        draws: Share of games that nobody has won, of two sides that meet.
+        cycles: Sentences of policies that beat each other in a circle.
+        notes: Sentences on what weakens it.
+        games: Games that count.
+        planned: Games that were to be played.
+        seeds: Seeds on which games were played.
+        methods: How the numbers are made.
+    """
+
+    run_id: str
+    task: str
+    status: str
+    schedule: str
+    claim: str
+    detail: str
+    policies: tuple[Standing, ...]
+    payoffs: tuple[Payoff, ...]
+    seats: tuple[SeatWorth, ...]
+    draws: float
+    cycles: tuple[str, ...]
+    notes: tuple[str, ...]
+    games: int
+    planned: int
+    seeds: int
+    methods: Mapping[str, str] = field(default_factory=lambda: dict(RATING_METHODS))
+
+    def to_json(self) -> dict[str, Any]:
+        """As ``tournament.json`` has it."""
+        return asdict(self)
+
+    def payoff(self, first: str, second: str) -> Estimate | None:
+        """Points of ``first`` against ``second``, of a game; ``None`` where they have not met."""
+        for each in self.payoffs:
+            if (each.first, each.second) == (first, second):
+                return each.points
+            if (each.second, each.first) == (first, second):
+                e = each.points
+                low, high = (None if end is None else 1 - end for end in (e.high, e.low))
+                value = None if e.value is None else 1 - e.value
+                return Estimate(value, low, high, e.n, e.units, e.statistic, e.method, e.note, e.unseen)
+        return None

@@ -1,0 +1,76 @@
+"""A tournament as one HTML page that needs nothing but itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from gym_gui.analysis import wording
+from gym_gui.analysis.charts.intervals import Interval, IntervalChart
+from gym_gui.analysis.charts.marks import kind_role
+from gym_gui.analysis.charts.payoffs import PayoffChart
+from gym_gui.analysis.markup import safe
+from gym_gui.analysis.page import TRANSCRIPT, chart_panel, failure_table, html_table, page, panel, run_panel
+from gym_gui.analysis.standings import Standings
+from gym_gui.analysis.standings_text import columns_of, pair_sentence, seat_lines
+from gym_gui.analysis.summary import Summary
+from gym_gui.analysis.text import clean
+
+MOST_PAIRS = 400
+MOST_RATINGS = 60
+
+
+def render_standings_page(standings: Standings, summary: Summary, *, turns: str = "") -> str:
+    """The page.
+
+    Args:
+        standings: What it says.
+        summary: Of the same run: its failures and where it comes from.
+        turns: What the transcript beside it shows, in words; empty: there is none.
+    """
+    return page(f"Tournament {standings.run_id}", _parts(standings, summary, turns))
+
+
+def _parts(standings: Standings, summary: Summary, turns: str) -> Iterator[str]:
+    facts = (
+        f"{len(standings.policies):,} policies, "
+        f"{wording.count(standings.games, 'game')} on {wording.count(standings.seeds, 'seed')}, "
+        f"{standings.schedule} \N{MIDDLE DOT} run {standings.run_id} ({standings.status})"
+    )
+    link = f'<a href="{TRANSCRIPT}">{safe(f"Transcript of {turns}")}</a>' if turns else ""
+    yield f'<header><h1>Tournament</h1><span class="muted">{safe(facts)}</span>{link}</header>'
+    circles = "".join(f'<p class="note">{safe(sentence)}</p>' for sentence in standings.cycles)
+    said = f"<p><strong>{safe(standings.claim)}</strong>{safe(standings.detail)}.</p>"
+    yield f'<section class="verdict">{said}{circles}</section>'
+    yield f"<h2>{safe(standings.task)}</h2>"
+    columns = columns_of(standings.policies)
+    rows = [[safe(column.show(each)) for column in columns] for each in standings.policies]
+    yield html_table([c.heading for c in columns], rows, [c.heading for c in columns if c.words])
+    charts = [chart for chart in (_rating_chart(standings), PayoffChart(standings)) if chart]
+    yield f'<div class="grid">{"".join(map(chart_panel, charts))}</div>'
+    seats = "".join(f"<p>{safe(sentence)}</p>" for sentence in seat_lines(standings))
+    yield f'<h2>Seats</h2><section class="panel">{seats}</section>' if seats else ""
+    pairs = "".join(f"<p>{safe(pair_sentence(each))}</p>" for each in standings.payoffs[:MOST_PAIRS])
+    if (rest := len(standings.payoffs) - MOST_PAIRS) > 0:
+        pairs += f'<p class="muted">and {rest:,} more, all in tournament.json</p>'
+    yield f'<h2>Who met whom</h2><section class="panel">{pairs}</section>'
+    yield failure_table(summary)
+    notes = "".join(f'<p class="note">{safe(note)}</p>' for note in standings.notes)
+    yield f'<h2>Notes</h2><section class="panel">{notes}</section>' if notes else ""
+    methods = "".join(
+        f"<dt>{safe(name)}</dt><dd>{safe(text)}</dd>" for name, text in standings.methods.items()
+    )
+    runs = "".join(map(run_panel, summary.runs))
+    yield f"<h2>Where this comes from</h2>{runs}{panel('Methods', f'<dl>{methods}</dl>')}"
+
+
+def _rating_chart(standings: Standings) -> IntervalChart:
+    rows = [
+        Interval(
+            clean(each.policy),
+            kind_role([each.kind]),
+            replace(each.rating, note=each.note or each.rating.note),
+        )
+        for each in standings.policies[:MOST_RATINGS]
+    ]
+    return IntervalChart("Rating, 95 % interval", tuple(rows))

@@ -1,0 +1,188 @@
+"""A tournament as tables in a terminal."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.text import Text
+
+from gym_gui.analysis import wording
+from gym_gui.analysis.standings import Payoff, SeatWorth, Standing, Standings
+from gym_gui.analysis.summary_numbers import Estimate
+from gym_gui.analysis.text import clean, result_table
+from gym_gui.core.terminal import console as terminal_console
+
+MOST_WITH_INTERVALS = 4
+MOST_IN_MATRIX = 12
+"""Policies of a matrix in a terminal; of more, the page and ``tournament.json`` have it."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the table of policies, the same in a terminal and on a page.
+
+    Attributes:
+        heading: What stands above it.
+        show: What it says of a policy.
+        wanted: Whether it says anything of one of these.
+        words: Text, in place of figures.
+        spare: Left out of a narrow terminal.
+    """
+
+    heading: str
+    show: Callable[[Standing], str]
+    wanted: Callable[[Sequence[Standing]], bool] = lambda _: True
+    words: bool = False
+    spare: bool = False
+
+
+COLUMNS = (
+    Column("Rank", lambda s: rank(s)),
+    Column("Policy", lambda s: s.policy, words=True),
+    Column("Kind", lambda s: s.kind, words=True, spare=True),
+    Column("Rating [95 %]", lambda s: rating(s)),
+    Column("Points [95 %]", lambda s: made(s.points)),
+    Column("Won-drawn-lost", lambda s: f"{s.wins:,}-{s.draws:,}-{s.losses:,}"),
+    Column("Failed", lambda s: f"{s.failed:,}", lambda rows: any(s.failed for s in rows)),
+    Column("Nash", lambda s: wording.percent(s.nash), lambda rows: any(s.nash is not None for s in rows)),
+    Column(
+        "\N{GREEK SMALL LETTER ALPHA}-rank",
+        lambda s: wording.percent(s.alpha_rank),
+        lambda rows: any(s.alpha_rank is not None for s in rows),
+    ),
+    Column(
+        "OpenSkill",
+        lambda s: wording.number(s.openskill, 1),
+        lambda rows: any(s.openskill is not None for s in rows),
+    ),
+)
+
+
+def columns_of(policies: Sequence[Standing]) -> list[Column]:
+    """The columns that say something."""
+    return [column for column in COLUMNS if column.wanted(policies)]
+
+
+def rank(standing: Standing) -> str:
+    """``2 (1-3)``: its rank, and what it may be."""
+    if standing.ranks is None:
+        return str(standing.rank)
+    best, worst = standing.ranks.best, standing.ranks.worst
+    return str(standing.rank) if best == worst else f"{standing.rank} ({best}-{worst})"
+
+
+def rating(standing: Standing) -> str:
+    """A rating in whole points, with its interval or with why there is none."""
+    e = standing.rating
+    if e.value is None:
+        return "-"
+    value = wording.number(e.value, 0)
+    if e.low is None or e.high is None:
+        return f"{value} ({standing.note or e.note})"
+    return f"{value} {wording.interval(e.low, e.high, 0)}"
+
+
+def made(e: Estimate) -> str:
+    """Points of a game in per cent."""
+    if e.value is None:
+        return "-"
+    if e.low is None or e.high is None:
+        return wording.percent(e.value)
+    return f"{wording.percent(e.value)} [{100 * e.low:.0f}, {100 * e.high:.0f}]"
+
+
+def pair_sentence(payoff: Payoff) -> str:
+    """Who has made how much of the points of two."""
+    counts = f"{payoff.wins:,} won, {payoff.draws:,} drawn, {payoff.losses:,} lost"
+    why = f" ({payoff.points.note})" if payoff.points.low is None and payoff.points.note else ""
+    return f"{payoff.first} against {payoff.second}: {made(payoff.points)} of the points{why}; {counts}."
+
+
+def seat_sentence(seat: SeatWorth, among: int) -> str:
+    """What a seat is worth."""
+    e = seat.advantage
+    worth = "" if e.value is None else f", {wording.number(e.value, 0)} points of a rating"
+    if e.low is not None:
+        worth += f" {wording.interval(e.low, e.high, 0)}"
+    return f"{seat.seat}: {made(seat.points)} of the points{worth} beside the mean of the {among} seats."
+
+
+def render_standings(standings: Standings, console: Console) -> None:
+    """Print a tournament.
+
+    Args:
+        standings: What to say.
+        console: Where; colours and width are its own.
+    """
+    decided = bool(standings.detail) and " is the best of " in standings.claim
+    style = "bold green" if decided else "bold"
+    console.print(Text.assemble((clean(standings.claim), style), clean(standings.detail), "."))
+    for sentence in standings.cycles:
+        console.print(Text(clean(sentence), style="yellow"))
+    console.print()
+    title = f"{standings.task}: {standings.schedule}, {standings.games:,} games on {standings.seeds:,} seeds"
+    columns = [c for c in columns_of(standings.policies) if console.width >= 110 or not c.spare]
+    console.print(Text(clean(title), style="bold"))
+    table = result_table("")
+    for column in columns:
+        justify = "left" if column.words else "right"
+        table.add_column(column.heading, justify=justify, overflow="fold", no_wrap=console.width >= 80)
+    for standing in standings.policies:
+        table.add_row(*(Text(clean(column.show(standing))) for column in columns))
+    console.print(table)
+    console.print()
+    _matrix(standings, console)
+    for sentence in seat_lines(standings):
+        console.print(Text(clean(sentence)))
+    for note in standings.notes:
+        console.print(Text.assemble(("Note: ", "yellow"), clean(note)))
+    console.print(
+        Text(
+            "Rating: Bradley-Terry with draws (Davidson) and seats, 400 points are odds of ten to one. "
+            "Intervals: 95 %, by seed. Points: 1 for a win, ½ for a draw. In brackets: what a rank may be.",
+            style="dim",
+        )
+    )
+
+
+def standings_text(standings: Standings, width: int | None = None) -> str:
+    """A tournament without colours, as the text that ``mosaic report`` prints.
+
+    Args:
+        standings: What to say.
+        width: Columns; by default those of ``COLUMNS``, else 100.
+    """
+    buffer = io.StringIO()
+    render_standings(standings, terminal_console(file=buffer, width=width))
+    return buffer.getvalue()
+
+
+def _matrix(standings: Standings, console: Console) -> None:
+    names = [standing.policy for standing in standings.policies]
+    if len(names) > MOST_IN_MATRIX or not standings.payoffs:
+        return
+    console.print(Text("Points of the row against the column", style="bold"))
+    table = result_table("")
+    few = len(names) <= MOST_WITH_INTERVALS
+
+    def show(cell: Estimate) -> str:
+        return made(cell) if few else wording.percent(cell.value)
+
+    table.add_column("")
+    for i in range(len(names)):
+        table.add_column(str(i + 1), justify="right", no_wrap=True)
+    for i, name in enumerate(names):
+        cells = [standings.payoff(name, other) if name != other else None for other in names]
+        told = ["" if cell is None else show(cell) for cell in cells]
+        table.add_row(Text(clean(f"{i + 1} {name}")), *told)
+    console.print(table)
+    console.print()
+
+
+def seat_lines(standings: Standings) -> Iterator[str]:
+    """What the first seat is worth; of more than two, each."""
+    shown = standings.seats[:1] if len(standings.seats) == 2 else standings.seats
+    yield from (seat_sentence(seat, len(standings.seats)) for seat in shown)

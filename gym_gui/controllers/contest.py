@@ -1,0 +1,298 @@
+"""From a tournament to the operators of an experiment: who sits where, what is new, which round is next."""
+
+from __future__ import annotations
+
+import contextlib
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from gym_gui.analysis.games import collect_games, meetings, points
+from gym_gui.analysis.reader import Run
+from gym_gui.controllers.lineup import read_slots, seatings
+from gym_gui.controllers.resolved_operator import ResolvedOperator, make_environment, resolve_operator
+from gym_gui.core.config import Experiment, OperatorConfig
+from gym_gui.core.errors import ExperimentError, MissingDependencyError, RunFormatError, UsageError
+from gym_gui.core.pairings import Pairing, Round, round_robin, swiss_round
+from gym_gui.core.record_fields import items, mapping, strings
+from gym_gui.core.records import TOURNAMENT
+from gym_gui.core.tournament import Tournament
+
+_ENVIRONMENT = ("task", "env_name", "env_kwargs", "api", "teams", "max_steps")
+
+
+@dataclass
+class Contest:
+    """A tournament that is being played.
+
+    Use :meth:`of`. A pairing is an operator whose sides change seats; it is played once for all, so a policy
+    that is added brings its own games and no others.
+
+    Attributes:
+        tournament: What was asked for.
+        sides: The slots of each side.
+        objects: Policies that only this process has, by name.
+        pairings: Who meets, by operator, in the order in which it was decided.
+        rounds: Those of a Swiss tournament.
+    """
+
+    tournament: Tournament
+    sides: Mapping[str, Sequence[str]]
+    objects: Mapping[str, object] = field(default_factory=dict[str, object])
+    pairings: dict[str, Pairing] = field(default_factory=dict[str, Pairing])
+    rounds: list[Round] = field(default_factory=list[Round])
+
+    @classmethod
+    def of(
+        cls, tournament: Tournament, objects: Mapping[str, object] | None = None, before: Run | None = None
+    ) -> Contest:
+        """Check a tournament against its environment, its players and the run that it goes on with.
+
+        Args:
+            tournament: What is asked for.
+            objects: Policies that only this process has, by name.
+            before: The run.
+
+        Raises:
+            UsageError: The environment has no sides that can change seats, a policy cannot take a seat, or
+                the run is of another tournament.
+        """
+        contest = cls(tournament, _sides(tournament), objects or {})
+        sides = len(contest.sides)
+        tournament.executed(sides)
+        if len(tournament.policies) < sides:
+            raise ExperimentError(
+                f"{tournament.operator.task} has {sides} sides, and the pool "
+                f"{len(tournament.policies)} policies",
+                fix="Add policies, until there is one for each side",
+            )
+        if sides > 2 and tournament.schedule.kind == "swiss":
+            raise ExperimentError(
+                f"a Swiss tournament pairs two, and {tournament.operator.task} has {sides} sides",
+                fix="Use schedule: round_robin, or write who meets",
+            )
+        for i, game in enumerate(tournament.schedule.games):
+            if len(game) != sides:
+                raise ExperimentError(
+                    f"schedule[{i}]: {len(game)} policies are to meet, and {tournament.operator.task} has "
+                    f"{sides} sides",
+                    fix=f"Name {sides}",
+                )
+        if before is not None:
+            contest._take_up(before)
+        for name in tournament.policies:
+            contest._try_seats(name)
+        contest._plan(before)
+        return contest
+
+    @property
+    def header(self) -> dict[str, Any]:
+        """What ``run.json`` says of it."""
+        about = {
+            **self.tournament.to_record(),
+            "sides": {side: list(slots) for side, slots in self.sides.items()},
+            "pairings": {key: list(pairing) for key, pairing in self.pairings.items()},
+        }
+        if self.tournament.schedule.kind == "swiss":
+            about["rounds"] = [
+                {"pairings": [list(p) for p in each.pairings], "byes": list(each.byes)}
+                for each in self.rounds
+            ]
+        return {TOURNAMENT: about, "episodes": self.totals}
+
+    @property
+    def totals(self) -> dict[str, int]:
+        """Games by operator."""
+        return dict.fromkeys(self.pairings, self.tournament.executed(len(self.sides)).num_episodes)
+
+    def experiment(self) -> Experiment:
+        """Everything that is to be played by now, what has been played included."""
+        operators = [self._operator(key, pairing) for key, pairing in self.pairings.items()]
+        return Experiment(operators, self.tournament.executed(len(self.sides)))
+
+    def resolved(self) -> list[ResolvedOperator]:
+        """The operators of :meth:`experiment`, checked."""
+        return [
+            resolve_operator(operator, self._objects(self.pairings[operator.operator_id]))
+            for operator in self.experiment().operators
+        ]
+
+    @property
+    def tried(self) -> list[str]:
+        """As many pairings as it takes to see each policy once."""
+        unseen, found = set(self.tournament.policies), list[str]()
+        for key, pairing in self.pairings.items():
+            if unseen & set(pairing):
+                found.append(key)
+                unseen -= set(pairing)
+        return found
+
+    def next_round(self, run: Run) -> bool:
+        """Pair the next round of a Swiss tournament by what has been played.
+
+        Returns:
+            Whether there is one.
+        """
+        if self.tournament.schedule.kind != "swiss":
+            return False
+        found = swiss_round(list(self.tournament.policies), self.rounds, _points(run), self.tournament.rounds)
+        if found is None:
+            return False
+        self.rounds.append(found)
+        self._add(found.pairings)
+        return True
+
+    # -- who sits where ----------------------------------------------------------------
+
+    def _operator(self, key: str, pairing: Pairing) -> OperatorConfig:
+        players = {
+            slot: player
+            for name, slots in zip(pairing, self.sides.values(), strict=True)
+            for slot in slots
+            if (player := self.tournament.policies[name]) is not None
+        }
+        named = " vs ".join(pairing)
+        return replace(
+            self.tournament.operator, operator_id=key, display_name=named, workers=players, named=True
+        )
+
+    def _objects(self, pairing: Pairing) -> dict[str, object]:
+        seated = zip(pairing, self.sides.values(), strict=True)
+        return {slot: self.objects[name] for name, slots in seated if name in self.objects for slot in slots}
+
+    def _try_seats(self, name: str) -> None:
+        everywhere = (name,) * len(self.sides)
+        try:
+            resolve_operator(self._operator(name, everywhere), self._objects(everywhere))
+        except MissingDependencyError as error:
+            raise UsageError(_of_policy(error.message, name), fix=error.fix) from None
+        except UsageError as error:
+            raise ExperimentError(_of_policy(error.message, name), fix=error.fix) from None
+
+    # -- what is played ----------------------------------------------------------------
+
+    def _plan(self, before: Run | None) -> None:
+        schedule, policies = self.tournament.schedule, list(self.tournament.policies)
+        if schedule.kind == "round_robin":
+            self._add(round_robin(policies, len(self.sides)))
+        elif schedule.kind == "written":
+            self._add(schedule.games)
+        elif before is None:
+            first = swiss_round(policies, [], {}, self.tournament.rounds)
+            assert first is not None
+            self.rounds.append(first)
+            self._add(first.pairings)
+
+    def _add(self, pairings: Sequence[Pairing]) -> None:
+        known = {frozenset(pairing) for pairing in self.pairings.values()}
+        for pairing in pairings:
+            if frozenset(pairing) not in known:
+                self.pairings[_operator_id(pairing)] = pairing
+
+    def _take_up(self, run: Run) -> None:
+        """Go on where a run stands.
+
+        Raises:
+            UsageError: It is none of this tournament.
+        """
+        about = mapping(run.record.extra.get(TOURNAMENT))
+        if about is None:
+            raise UsageError(f"{run.path} is no tournament", fix="Go on with it by: mosaic run --resume RUN")
+        mine = self.tournament.to_record()
+        for key in _ENVIRONMENT:
+            if about.get(key) != mine.get(key):
+                raise UsageError(
+                    f"the run was begun with another {key}", fix="Begin a run of its own: leave --resume out"
+                )
+        pool, now = mapping(about.get("policies")) or {}, mapping(mine["policies"]) or {}
+        for name, player in pool.items():
+            if name not in now:
+                raise UsageError(
+                    f"the run has games of {name!r}, which is no policy of this tournament",
+                    fix="Put it back, or begin a run of its own: leave --resume out",
+                )
+            if now[name] != player:
+                raise UsageError(
+                    f"policy {name!r} is not what the run was begun with",
+                    fix="Give it another name, and it plays games of its own",
+                )
+        self._keep_seeds(run)
+        where = f"{run.path / 'run.json'}: {TOURNAMENT}"
+        for key, named in (mapping(about.get("pairings")) or {}).items():
+            met = strings(named)
+            if met is None or len(met) != len(self.sides) or not set(met) <= set(pool):
+                raise RunFormatError(where, f"{key!r} is no pairing of its policies")
+            self.pairings[key] = met
+        for each in items(about.get("rounds")) or []:
+            row = mapping(each) or {}
+            met = [strings(pairing) for pairing in items(row.get("pairings")) or []]
+            if None in met:
+                raise RunFormatError(where, "a round cannot be read")
+            self.rounds.append(Round(tuple(p for p in met if p), strings(row.get("byes")) or ()))
+        swiss = self.tournament.schedule.kind == "swiss"
+        if swiss and self.pairings and not self.rounds:
+            raise UsageError(
+                "the run was not begun as a Swiss tournament", fix="Use schedule: round_robin, or begin anew"
+            )
+
+    def _keep_seeds(self, run: Run) -> None:
+        """Seeds may be added at the end: the episodes of a run go by their place."""
+        ran = run.record.seeds
+        seeds = self.tournament.executed(len(self.sides)).seeds
+        if seeds[: len(ran)] != tuple(ran):
+            raise UsageError(
+                "the run was played on other seeds", fix="Keep them; more may be added at their end"
+            )
+
+
+def _sides(tournament: Tournament) -> dict[str, tuple[str, ...]]:
+    """Slots by side.
+
+    Raises:
+        ExperimentError: There are no two that could change seats.
+    """
+    task = tournament.operator.task
+    with contextlib.closing(make_environment(tournament.operator)) as environment:
+        slots, teams = read_slots(environment), {t: tuple(who) for t, who in environment.teams.items()}
+        if len(slots) < 2:
+            raise ExperimentError(
+                f"{task} has one agent: in a tournament at least two sides meet",
+                fix="Compare policies there with: mosaic run FILE",
+            )
+        if len(teams) < 2:
+            raise ExperimentError(
+                f"all agents of {task} are on one side: nobody can win",
+                fix="Say who is with whom under 'teams', or compare policies with: mosaic run FILE",
+            )
+        try:
+            seatings(teams, slots, swap=True)
+        except ExperimentError as error:
+            raise ExperimentError(
+                f"{task} is no game for a tournament: {error.message}",
+                fix="Choose one whose sides can change seats",
+            ) from None
+    if left := [slot for slot in slots if not any(slot in who for who in teams.values())]:
+        raise ExperimentError(f"{task}: {', '.join(left)} is on no side", fix="Name it under 'teams'")
+    return teams
+
+
+def _of_policy(message: str, name: str) -> str:
+    """What is wrong with an operator that has one policy in every slot, said of the policy."""
+    return message.replace(f"operator {name!r}", f"policy {name!r}")
+
+
+def _operator_id(pairing: Pairing) -> str:
+    named = "_vs_".join(pairing)
+    return named if len(named) <= 64 else f"{named[:55]}_{zlib.crc32(named.encode()):08x}"
+
+
+def _points(run: Run) -> dict[str, float]:
+    """Points of a game, on average, by policy."""
+    made: dict[str, list[float]] = {}
+    for games in collect_games(run).games.values():
+        for game, i, j in meetings(games):
+            result = points(game.results[i], game.results[j])
+            made.setdefault(game.policies[i], []).append(result)
+            made.setdefault(game.policies[j], []).append(1 - result)
+    return {name: sum(results) / len(results) for name, results in made.items()}

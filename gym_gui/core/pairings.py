@@ -1,0 +1,140 @@
+"""Who meets whom in a tournament: pure functions, the same on every call.
+
+A pairing is a set of policies that meet, one for each side of the game. It is played on every seed once
+in each seating, so whoever is named first has no advantage of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+Pairing = tuple[str, ...]
+"""Policies that meet, in the order in which the pool names them."""
+
+_MOST_TRIES = 20_000
+"""Pairings that are tried before a round without a second meeting is given up."""
+
+
+@dataclass(frozen=True)
+class Round:
+    """One round of a Swiss tournament.
+
+    Attributes:
+        pairings: Who met.
+        byes: Who had nobody to meet, and sat out.
+    """
+
+    pairings: tuple[Pairing, ...]
+    byes: tuple[str, ...] = ()
+
+    @property
+    def present(self) -> frozenset[str]:
+        """Everybody for whom it counts as played."""
+        return frozenset([*self.byes, *(name for pairing in self.pairings for name in pairing)])
+
+
+def round_robin(policies: Sequence[str], sides: int = 2) -> list[Pairing]:
+    """Everybody meets everybody.
+
+    Args:
+        policies: The pool; one that is added at its end adds pairings at the end, and moves none.
+        sides: How many meet in a game.
+    """
+    numbers = sorted(combinations(range(len(policies)), sides), key=lambda chosen: chosen[::-1])
+    return [tuple(policies[i] for i in chosen) for chosen in numbers]
+
+
+def most_rounds(policies: int) -> int:
+    """Rounds after which everybody of so many has met everybody."""
+    return policies - 1 if policies % 2 == 0 else policies
+
+
+def usual_rounds(policies: int) -> int:
+    """Rounds that tell a best one from so many: in each, half of those who have won all is left."""
+    return max(1, (policies - 1).bit_length())
+
+
+def swiss_round(
+    policies: Sequence[str], played: Sequence[Round], points: Mapping[str, float], rounds: int
+) -> Round | None:
+    """The next round of a Swiss tournament, in which neighbours in the standings meet who have not met yet.
+
+    Everybody plays ``rounds`` rounds. A policy that came later has rounds of its own until it has caught up,
+    in which it meets others that are as new or, where nobody is, the nearest in the standings.
+
+    Args:
+        policies: The pool. Equal standings are in its order, and so is the first round.
+        played: The rounds so far.
+        points: What each has made of a game so far, on average: 1 for a win, ½ for a draw.
+        rounds: How many each plays.
+
+    Returns:
+        ``None`` where nobody has a round left.
+    """
+    had = {name: sum(name in each.present for each in played) for name in policies}
+    least = min(had.values())
+    if least >= rounds:
+        return None
+    due = [name for name in policies if had[name] == least]
+    met = {frozenset(pairing) for each in played for pairing in each.pairings}
+    sat_out = [name for each in played for name in each.byes]
+    ranked = sorted(due, key=lambda name: -points.get(name, 0.5))
+    byes: list[str] = []
+    extra: list[str] = []
+    if len(ranked) % 2:
+        others = [name for name in policies if name not in due]
+        extra = _company(ranked, others, met, points)
+        if not extra:
+            # The last of those who have sat out least often.
+            byes = [min(reversed(ranked), key=sat_out.count)]
+            ranked.remove(byes[0])
+    order = sorted([*ranked, *extra], key=lambda name: -points.get(name, 0.5))
+    pairs = _without_repeats(order, met)
+    byes += [name for name in order if not any(name in pair for pair in pairs) and name not in extra]
+    place = {name: i for i, name in enumerate(policies)}
+    found = tuple(tuple(sorted(pair, key=place.__getitem__)) for pair in pairs)
+    return Round(found, tuple(byes))
+
+
+def _company(
+    due: Sequence[str], others: Sequence[str], met: set[frozenset[str]], points: Mapping[str, float]
+) -> list[str]:
+    """The one of the others that makes an odd number even: nearest to the last of those who are due."""
+    last = due[-1]
+    free = [name for name in others if frozenset((name, last)) not in met]
+    return sorted(free, key=lambda name: abs(points.get(name, 0.5) - points.get(last, 0.5)))[:1]
+
+
+def _without_repeats(order: Sequence[str], met: set[frozenset[str]]) -> list[tuple[str, str]]:
+    """Neighbours in pairs, nobody against whom they have met; where that cannot be, some are left over."""
+    tries = iter(range(_MOST_TRIES))
+    found = _pair_up(tuple(order), met, tries)
+    if found is not None:
+        return found
+    left, pairs = list(order), list[tuple[str, str]]()
+    while left:
+        first = left.pop(0)
+        other = next((name for name in left if frozenset((first, name)) not in met), None)
+        if other is not None:
+            left.remove(other)
+            pairs.append((first, other))
+    return pairs
+
+
+def _pair_up(
+    order: tuple[str, ...], met: set[frozenset[str]], tries: Iterator[int]
+) -> list[tuple[str, str]] | None:
+    if not order:
+        return []
+    first, rest = order[0], order[1:]
+    for i, other in enumerate(rest):
+        if frozenset((first, other)) in met:
+            continue
+        if next(tries, None) is None:
+            return None
+        others = _pair_up(rest[:i] + rest[i + 1 :], met, tries)
+        if others is not None:
+            return [(first, other), *others]
+    return None

@@ -1,0 +1,153 @@
+"""``gym_gui.tournament``: a pool of policies that meet, in one call from Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from gym_gui.analysis import Run, open_run, write_report
+from gym_gui.analysis.reader import OperatorRun
+from gym_gui.analysis.standings import Standings
+from gym_gui.analysis.standings_text import standings_text
+from gym_gui.analysis.summary_builder import summarize
+from gym_gui.analysis.tournament import standings_of
+from gym_gui.controllers.contest import Contest
+from gym_gui.controllers.script_execution import OnProgress, OperatorScriptExecutionManager
+from gym_gui.core.config import ExecutionConfig
+from gym_gui.core.errors import MosaicError
+from gym_gui.core.paths import runs_dir
+from gym_gui.core.protocols import check_policy
+from gym_gui.core.tournament import Tournament, environment, schedule_from_data
+from gym_gui.core.trust import TYPED
+from gym_gui.evaluation import Policy, as_assignment, is_configured, open_here, run_to_end, seed_list
+from gym_gui.services.recorder import STOPPED
+from gym_gui.services.versions import commit, machine
+from mosaic_worker.failures import own_part
+
+
+@dataclass(frozen=True)
+class TournamentResults:
+    """What a tournament gave. Printing it prints the table.
+
+    Attributes:
+        folder: The run folder; ``mosaic report`` and ``mosaic verify`` take it.
+        status: ``completed``, ``failed`` (some game failed) or ``stopped``.
+    """
+
+    folder: Path
+    status: str
+
+    @cached_property
+    def run(self) -> Run:
+        """The run folder, opened for reading; its operators are the pairings."""
+        return open_run(self.folder)
+
+    @cached_property
+    def standings(self) -> Standings:
+        """Ratings, payoffs, circles, what seats are worth."""
+        return standings_of(self.run)
+
+    @cached_property
+    def page(self) -> Path:
+        """The report as one HTML page beside the run's files; written when it is first asked for.
+
+        Raises:
+            UsageError: It cannot be written.
+        """
+        return write_report(summarize(self.run), self.folder, [self.run], self.standings)
+
+    @property
+    def pairings(self) -> Mapping[str, OperatorRun]:
+        """Games by who met: their rows, as those of any operator."""
+        return self.run.operators
+
+    def __str__(self) -> str:
+        return f"{standings_text(self.standings)}\nRun:  {self.folder}"
+
+
+def tournament(
+    env_id: str,
+    policies: Mapping[str, Policy],
+    *,
+    schedule: str | Mapping[str, int] | Sequence[Sequence[str]] = "round_robin",
+    seeds: Iterable[int] | int = 20,
+    out: str | Path | None = None,
+    resume: str | Path | None = None,
+    max_steps: int | None = None,
+    concurrency: int = 16,
+    api: str | None = None,
+    teams: Mapping[str, Sequence[str]] | None = None,
+    env_kwargs: Mapping[str, Any] | None = None,
+    on_progress: OnProgress | None = None,
+) -> TournamentResults:
+    """Let policies meet on the same seeds, each pairing from every seat, and keep it as a run folder.
+
+    Args:
+        env_id: Environment id, or ``"module:factory"``; at least two sides meet in it.
+        policies: The pool: a name and who plays for it, as :func:`gym_gui.evaluate` takes it. Of a side with
+            several agents the policy plays all; pass a class to have an object for each.
+        schedule: ``"round_robin"``, ``"swiss"``, ``{"swiss": rounds}``, or a list of who meets.
+        seeds: Seeds in order, or how many (0, 1, …, n - 1).
+        out: Folder for the run folder; ``MOSAIC_RUNS_DIR`` or ``runs`` by default.
+        resume: The run folder of a tournament to go on with; policies and seeds may have been added, and only
+            what is new is played.
+        max_steps: Environment steps after which a game is truncated.
+        concurrency: Games in flight.
+        api: ``"aec"`` or ``"parallel"``, where there is a choice.
+        teams: Agents of each side, where the environment's own are not meant.
+        env_kwargs: For the environment's factory.
+        on_progress: Told how far it is, a few times a second.
+
+    Returns:
+        Ratings and games; games that failed are in them, with their errors.
+
+    Raises:
+        UsageError: Something to fix: a name, a policy that cannot take a seat, an environment without sides.
+
+    Example:
+        >>> from gym_gui import tournament
+        >>> print(tournament("tictactoe_v3", {"a": {"type": "random"}, "b": lambda obs, legal: legal[0]}))
+    """
+    given = {"max_steps": max_steps, "api": api, "teams": teams, "env_kwargs": env_kwargs}
+    try:
+        players = {name: as_assignment(p) if is_configured(p) else None for name, p in policies.items()}
+        objects = {name: policy for name, policy in policies.items() if players[name] is None}
+        for policy in objects.values():
+            check_policy(policy)
+        execution = ExecutionConfig(None, seed_list(seeds), concurrency=concurrency)
+        execution.check_distinct()
+        asked = Tournament(
+            players, environment(env_id, given, TYPED), schedule_from_data(schedule), execution
+        )
+        folder = None if resume is None else Path(resume)
+        contest = Contest.of(asked, objects, None if folder is None else open_run(folder))
+        return run_to_end(_play(contest, runs_dir() if out is None else Path(out), folder, on_progress))
+    except MosaicError as error:
+        raise error.with_traceback(None) from own_part(error.__cause__)
+
+
+async def _play(
+    contest: Contest, out: Path, folder: Path | None, on_progress: OnProgress | None
+) -> TournamentResults:
+    about = {"machine": machine(), "commit": commit(Path(__file__).parent)}
+    while True:
+        manager = OperatorScriptExecutionManager(
+            contest.experiment(),
+            contest.resolved(),
+            open_here,
+            out,
+            header={**about, **contest.header},
+            resume=folder,
+            on_progress=on_progress,
+            tried=contest.tried,
+        )
+        result = await manager.run()
+        folder = result.folder
+        if result.status == STOPPED or result.problem or not contest.next_round(open_run(folder)):
+            return TournamentResults(folder, result.status)
+
+
+__all__: Sequence[str] = ["TournamentResults", "tournament"]

@@ -1,0 +1,178 @@
+"""What a tournament says: who is best, how sure, and where no order is right."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gym_gui.analysis import open_run
+from gym_gui.analysis.bradley_terry import ELO
+from gym_gui.analysis.reporting import report
+from gym_gui.analysis.standings import Standings
+from gym_gui.analysis.tournament import standings_of
+from gym_gui.core.errors import RunFormatError
+from tests.analysis.tournaments.conftest import by_strength
+
+Write = Callable[..., Path]
+STRENGTHS = {"strong": 1.5, "good": 0.5, "fair": -0.5, "weak": -1.5}
+
+
+def _standings(run: Path) -> Standings:
+    return standings_of(open_run(run))
+
+
+def test_a_planted_ranking_is_found(write: Write) -> None:
+    found = _standings(write(list(STRENGTHS)[::-1], by_strength(STRENGTHS, seat=0.6), range(40)))
+    assert [each.policy for each in found.policies] == list(STRENGTHS)
+    for each in found.policies:
+        low, high = each.rating.low, each.rating.high
+        assert low is not None and high is not None
+        assert low <= STRENGTHS[each.policy] * ELO <= high
+        assert each.ranks is not None and each.ranks.best <= each.rank <= each.ranks.worst
+    assert found.claim == "strong is the best of 4 policies"
+    assert found.cycles == ()
+    first, second = found.seats
+    assert first.advantage.low is not None and first.advantage.low > 0
+    assert first.advantage.value == pytest.approx(-(second.advantage.value or 0))
+    assert (first.advantage.value or 0) * 2 / ELO == pytest.approx(0.6, abs=0.3)
+
+
+def test_rock_paper_scissors_is_a_circle_and_nobody_is_best(write: Write) -> None:
+    beats = {("rock", "scissors"), ("scissors", "paper"), ("paper", "rock")}
+    rng = np.random.default_rng(1)
+
+    def result(first: str, second: str, seed: int) -> float:
+        better = 1.0 if (first, second) in beats else 0.0
+        return better if rng.random() < 0.85 else 1 - better
+
+    found = _standings(write(["rock", "paper", "scissors"], result, range(20)))
+    assert len(found.cycles) == 1
+    for pair in ("rock beats scissors", "scissors beats paper", "paper beats rock"):
+        assert pair in found.cycles[0]
+    assert found.claim == "Who is best is not decided"
+
+
+def test_a_ranked_pool_has_no_circle_and_equal_ones_are_not_decided(write: Write) -> None:
+    equal = dict.fromkeys(("a", "b", "c", "d"), 0.0)
+    found = _standings(write(list(equal), by_strength(equal), range(12)))
+    assert found.claim == "Who is best is not decided"
+    assert found.cycles == ()
+
+
+def test_few_seeds_decide_nothing(write: Write) -> None:
+    found = _standings(write(list(STRENGTHS), by_strength(STRENGTHS), range(5)))
+    assert found.claim == "Not decided"
+    assert "at least 6 seeds" in found.detail
+    assert all(each.rating.low is None and each.note == "not enough seeds" for each in found.policies)
+
+
+def test_seeds_are_the_unit_and_not_games(write: Write, tmp_path: Path) -> None:
+    """Where the seed decides who wins, both games of it are one observation."""
+    rng = np.random.default_rng(2)
+    luck = {seed: rng.random() < 0.6 for seed in range(20)}
+
+    def by_seed(first: str, second: str, seed: int) -> float:
+        return float((first == "a") == luck[seed])
+
+    by_games = by_strength({"a": 0.4, "b": 0.0}, draw=0.0)
+    clustered = _standings(write(["a", "b"], by_seed, range(20))).policies[0].rating
+    (tmp_path / "other").mkdir()
+    from tests.analysis.tournaments.conftest import write_tournament
+
+    free = _standings(write_tournament(tmp_path / "other", ["a", "b"], by_games, range(20)))
+    alone = free.policies[0].rating
+    assert clustered.low is not None and clustered.high is not None
+    assert alone.low is not None and alone.high is not None
+    assert clustered.high - clustered.low > 1.2 * (alone.high - alone.low)
+
+
+def test_who_lost_everything_has_no_interval_and_is_said(write: Write) -> None:
+    chance = by_strength({"a": 0.3, "b": 0.0, "c": -0.3})
+
+    def result(first: str, second: str, seed: int) -> float:
+        return {first: 0.0, second: 1.0}["lost"] if "lost" in (first, second) else chance(first, second, seed)
+
+    found = _standings(write(["a", "b", "c", "lost"], result, range(10)))
+    last = found.policies[-1]
+    assert (last.policy, last.note) == ("lost", "made no point")
+    assert last.rating.value is not None and last.rating.low is None
+    assert all(each.rating.low is not None for each in found.policies[:-1])
+    assert any("lost (made no point) has no interval" in note for note in found.notes)
+
+
+def test_games_that_fail_count_for_nobody_and_are_said(write: Write) -> None:
+    chance = by_strength(STRENGTHS)
+
+    def result(first: str, second: str, seed: int) -> float | None:
+        return None if second == "fair" and seed < 2 else chance(first, second, seed)
+
+    found = _standings(write(list(STRENGTHS), result, range(10)))
+    failed = {each.policy: each.failed for each in found.policies}
+    assert failed == {"strong": 0, "good": 0, "fair": 6, "weak": 0}
+    assert found.claim == "Not decided" and "fair" in found.detail
+    # A seed counts from every seat or not at all.
+    assert found.games == 120 - 12
+    assert any(note.startswith("fair failed in 6 games") for note in found.notes)
+    assert any("ZeroDivisionError" in note for note in found.notes)
+
+
+def test_games_that_repeat_count_as_one(write: Write) -> None:
+    found = _standings(
+        write(["a", "b"], lambda first, second, seed: float(first == "a"), range(10), identical=True)
+    )
+    assert any("nothing is random there" in note for note in found.notes)
+    assert found.payoffs[0].points.units == 1
+    assert found.payoffs[0].winner() == ""
+    assert found.claim == "Not decided" and "the same on every seed" in found.detail
+    assert found.policies[0].rating.low is found.policies[0].ranks is None
+
+
+def test_games_that_repeat_decide_nothing_beside_others_that_do_not(write: Write) -> None:
+    """Two that win the same two games over and over are not told apart by how often these are played."""
+    chance = by_strength({"a": 0.0, "b": 0.0, "r": -1.0})
+
+    def result(first: str, second: str, seed: int) -> float:
+        return float(first == "a") if "r" not in (first, second) else chance(first, second, seed)
+
+    run = write(["a", "b", "r"], result, range(30))
+    assert _standings(run).claim == "a is the best of 3 policies"
+    path = run / "operators/a_vs_b/episodes.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    same = [row | {"trajectory_sha256": "ab"[row["episode_index"] % 2] * 64} for row in rows]
+    path.write_text("".join(json.dumps(row) + "\n" for row in same))
+    found = _standings(run)
+    assert found.claim == "Who is best is not decided"
+    assert all(each.rating.low is not None for each in found.policies)
+
+
+def test_what_is_left_to_play_is_said(write: Write) -> None:
+    run = write(list(STRENGTHS), by_strength(STRENGTHS), range(8), status="stopped")
+    episodes = run / "operators" / "fair_vs_weak" / "episodes.jsonl"
+    episodes.write_text("".join(episodes.read_text().splitlines(keepends=True)[:9]))
+    found = _standings(run)
+    assert found.claim == "Not decided"
+    assert (found.games, found.planned) == (88, 96)
+    assert any("seed was not completed in every seating" in note for note in found.notes)
+
+
+def test_the_page_and_the_file_say_the_same(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    run = write(["a", "b", "<i>weak"], lambda first, second, seed: 0.5, range(7))
+    report([run])
+    said = capsys.readouterr().out
+    assert "Who is best is not decided" in said
+    page = (run / "report.html").read_text()
+    assert "<svg" in page and "Points of the row against the column" in page
+    assert "&lt;i&gt;weak" in page and "<i>weak" not in page
+    assert '"claim": "Who is best is not decided"' in (run / "tournament.json").read_text()
+
+
+def test_a_folder_that_does_not_say_who_met_whom_is_refused(write: Write) -> None:
+    run = write(list(STRENGTHS), by_strength(STRENGTHS), range(6))
+    text = (run / "run.json").read_text()
+    (run / "run.json").write_text(text.replace('["good", "fair"]', '["good", "nobody"]'))
+    with pytest.raises(RunFormatError, match="'good_vs_fair' is no pairing"):
+        _standings(run)

@@ -1,0 +1,107 @@
+"""``mosaic tournament``: played, grown and gone on with from a shell."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.support.commands import ROOT, Mosaic
+
+EXAMPLE = ROOT / "docs/examples/tournaments/connect_four.yaml"
+POOL: dict[str, Any] = {
+    "random": {"type": "random"},
+    "careful": {"type": "baseline", "behavior": "tictactoe_one_ply"},
+}
+
+
+def _file(home: Path, **changes: Any) -> Path:
+    path = home / "pool.yaml"
+    execution = {"seeds": "range(0, 3)"}
+    data = {"task": "tictactoe_v3", "policies": POOL, "execution": execution, **changes}
+    path.write_text(yaml.safe_dump(data, sort_keys=False))
+    return path
+
+
+def test_a_pool_plays_grows_and_is_gone_on_with(mosaic: Mosaic) -> None:
+    done = mosaic("tournament", _file(mosaic.home), "--processes", "1", "--json")
+    assert done.status == 0, done.err
+    run = mosaic.home / done.json()["run"]
+    progress = [json.loads(line)["progress"] for line in done.err.splitlines() if "progress" in line]
+    assert progress[-1] == [
+        {"operator_id": "tournament", "done": 6, "total": 6, "failed": 0, "steps": progress[-1][0]["steps"]}
+    ]
+    episodes = run / "operators/random_vs_careful/episodes.jsonl"
+    first = episodes.read_text()
+
+    # Cut off in the middle, and with a policy more.
+    episodes.write_text("".join(first.splitlines(keepends=True)[:4]))
+    grown = _file(mosaic.home, policies={**POOL, "cycle": {"type": "baseline", "behavior": "cycle"}})
+    done = mosaic("tournament", grown, "--resume", run.name, "--processes", "1")
+    assert done.status == 0, done.err
+    lines = {
+        path.parent.name: path.read_text().splitlines() for path in run.glob("operators/*/episodes.jsonl")
+    }
+    assert {key: len(rows) for key, rows in lines.items()} == dict.fromkeys(
+        ("random_vs_careful", "random_vs_cycle", "careful_vs_cycle"), 6
+    )
+    assert lines["random_vs_careful"][:4] == first.splitlines()[:4]
+    digests = [
+        sorted(json.loads(row)["trajectory_sha256"] for row in rows)
+        for rows in (first.splitlines(), lines["random_vs_careful"])
+    ]
+    assert digests[0] == digests[1]
+    assert "at least 6 seeds are needed" in done.out and "Points of the row against the column" in done.out
+    assert {path.name for path in run.iterdir()} >= {"tournament.json", "report.html", "summary.json"}
+
+    done = mosaic("tournament", "--resume", run)
+    assert done.status == 0 and "Nothing is left to play: all 18 episodes are done" in done.out
+    assert mosaic("verify", run).status == 0
+
+
+def test_what_would_be_played(mosaic: Mosaic) -> None:
+    done = mosaic("tournament", EXAMPLE, "--dry-run")
+    assert done.status == 0, done.err
+    assert "mcts_10 vs mcts_100" in done.out
+    assert "10 pairings, 40 games each: 400 games. Nothing was played." in done.out
+    assert not (mosaic.home / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"policies": {"random": {"type": "random"}}}, "at least two policies, 1 is named"),
+        ({"schedule": "knockout"}, "schedule: unknown value 'knockout'"),
+        ({"task": "CartPole-v1"}, "CartPole-v1 has one agent"),
+        (
+            {"policies": {**POOL, "chaser": {"type": "baseline", "behavior": "soccer_chaser"}}},
+            "policy 'chaser': operators_worker cannot play player_1",
+        ),
+    ],
+)
+def test_a_slip_is_one_line(mosaic: Mosaic, changes: dict[str, Any], said: str) -> None:
+    done = mosaic("tournament", _file(mosaic.home, **changes))
+    assert done.status == 2
+    assert said in done.err and done.err.count("\n") == 1
+    assert not (mosaic.home / "runs").exists()
+
+
+def test_a_run_that_is_none_is_not_gone_on_with(mosaic: Mosaic, played: Path) -> None:
+    done = mosaic("tournament", "--resume", played)
+    assert done.status == 2 and "is no tournament" in done.err
+
+
+def test_the_example_is_played(mosaic: Mosaic) -> None:
+    pytest.importorskip("pyspiel")
+    folder = Path(shutil.copytree(EXAMPLE.parent, mosaic.home / "tournaments"))
+    data = yaml.safe_load(EXAMPLE.read_text())
+    data["execution"] = {"seeds": [1]}
+    data["policies"] = {name: data["policies"][name] for name in ("random", "mcts_10")}
+    (folder / EXAMPLE.name).write_text(yaml.safe_dump(data, sort_keys=False))
+    done = mosaic("tournament", folder / EXAMPLE.name, "--processes", "1", "--json")
+    assert done.status == 0, done.err
+    assert (done.json()["episodes"], done.json()["failed"]) == (2, 0)
