@@ -143,7 +143,7 @@ def _with_cpu_torch(
 
     PyPI's build for x86-64 brings 5 GB of CUDA. Those of ``+cpu`` come from what pip is
     configured with, else from PyTorch's own index. The version that was tested here comes
-    first; a worker with another wish gets the newest.
+    first; a worker that asks for another gets the newest.
     """
     local = "+cpu" if sys.platform == "linux" and platform.machine() == "x86_64" else ""
     versions = dict.fromkeys([pinned("torch") or newest, newest.partition("+")[0]])

@@ -37,7 +37,7 @@ from gym_gui.workers.status import check_installed
 from gym_gui.workers.supervisor import TeamContext
 from mosaic_worker.preprocessing import Pipeline
 
-Told = tuple[TeamContext, Mapping[AgentID, TeamContext]]
+TeamContexts = tuple[TeamContext, Mapping[AgentID, TeamContext]]
 """What a slot is told of its own place, and of others that it takes in some episodes."""
 
 
@@ -144,11 +144,11 @@ class ResolvedOperator:
         Args:
             agent: A slot of :attr:`views`.
         """
-        return self._told[agent][0]
+        return self._team_contexts[agent][0]
 
     def team_contexts_elsewhere(self, agent: AgentID) -> Mapping[AgentID, TeamContext]:
         """The same for others' seats that it takes in some episodes, by agent."""
-        return self._told[agent][1]
+        return self._team_contexts[agent][1]
 
     @cached_property
     def simulator(self) -> str:
@@ -157,8 +157,8 @@ class ResolvedOperator:
             return "" if environment.simulator is None else as_json(environment.simulator.description())
 
     @cached_property
-    def _told(self) -> Mapping[AgentID, Told]:
-        """What slots that read are told; made, with one environment for all, when one of them is hired."""
+    def _team_contexts(self) -> Mapping[AgentID, TeamContexts]:
+        """What slots that read are told; made, with one environment for all, when one of them is started."""
         environment = self.make_environment()
 
         cut_off = _cut_off(self.max_steps, environment)

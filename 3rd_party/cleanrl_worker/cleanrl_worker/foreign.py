@@ -56,35 +56,35 @@ class _Target:
 
     Attributes:
         env_id: The environment.
-        shown: What its network is shown.
-        does: What it does.
+        input_space: What its network is shown.
+        action_space: What it does.
     """
 
     env_id: str
-    shown: Space
-    does: Space
+    input_space: Space
+    action_space: Space
 
     @property
     def encoding(self) -> Encoding:
         """As images where they are large enough for CleanRL's convolutions, else as a vector."""
-        return Encoding.of(self.shown.shape, self.shown.dtype == np.uint8)
+        return Encoding.of(self.input_space.shape, self.input_space.dtype == np.uint8)
 
     @property
     def flat(self) -> Encoding:
         """As CleanRL's perceptrons are shown it: no number is scaled."""
-        return Encoding("mlp", self.shown.shape)
+        return Encoding("mlp", self.input_space.shape)
 
     def check_inputs(self, width: int) -> None:
-        wanted = math.prod(self.shown.shape)
+        wanted = math.prod(self.input_space.shape)
         if width != wanted:
             raise ConfigError(
                 f"the file's network takes {width} numbers, observations of {self.env_id} have {wanted} "
-                f"(Box{self.shown.shape}). Choose its environment, or say with --preprocess what was done "
-                "to them"
+                f"(Box{self.input_space.shape}). Choose its environment, or say with --preprocess what was "
+                "done to them"
             )
 
     def check_outputs(self, count: int, what: str = "actions") -> None:
-        space = self.does
+        space = self.action_space
         wanted = {
             "Discrete": lambda: space.n,
             "MultiDiscrete": lambda: int(np.asarray(space.nvec).sum()),
@@ -96,17 +96,17 @@ class _Target:
             )
 
     def check_kind(self, algorithm: str, *kinds: str) -> None:
-        if self.does.kind not in kinds:
+        if self.action_space.kind not in kinds:
             raise ConfigError(
                 f"the file's network is one of {algorithm} for {' or '.join(kinds)} actions, "
-                f"those of {self.env_id} are {self.does.kind}"
+                f"those of {self.env_id} are {self.action_space.kind}"
             )
 
 
 def recognise(
     content: Any,
-    shown: Space,
-    does: Space,
+    input_space: Space,
+    action_space: Space,
     env_id: str,
     described: Mapping[str, Any] | None = None,
     algorithm: str = "",
@@ -115,8 +115,8 @@ def recognise(
 
     Args:
         content: What was in it.
-        shown: What the environment shows after preprocessing.
-        does: Its actions.
+        input_space: What the environment shows after preprocessing.
+        action_space: Its actions.
         env_id: Its id, for messages.
         described: ``algorithm``, ``network`` and ``names`` (their prefix to ours) of a network
             that is not CleanRL's.
@@ -126,7 +126,7 @@ def recognise(
         ConfigError: It is nothing that is known, or does not fit the environment.
     """
     parts, config = _state_dicts(content)
-    target = _Target(env_id, shown, does)
+    target = _Target(env_id, input_space, action_space)
     if described:
         return _described(parts, described, config)
     first = parts[0]
@@ -270,13 +270,13 @@ def _check_convolutions(weights: StateDict, target: _Target) -> None:
     if first.ndim != 4 or encoding.kind != "nature_cnn":
         raise ConfigError(
             f"the file's network is for images of 36 pixels and more, {target.env_id} shows "
-            f"Box{target.shown.shape}. Say with --preprocess what was done to them"
+            f"Box{target.input_space.shape}. Say with --preprocess what was done to them"
         )
     channels = {"hwc": encoding.shape[-1], "chw": encoding.shape[0]}.get(encoding.layout, 0)
     if first.shape[1] != channels:
         raise ConfigError(
             f"the file's network takes {first.shape[1]} channels, {target.env_id} shows {channels} "
-            f"(Box{target.shown.shape}). Say with --preprocess what was done to them"
+            f"(Box{target.input_space.shape}). Say with --preprocess what was done to them"
         )
 
 
@@ -377,7 +377,8 @@ def _control(
 def _bounds(actor: StateDict, target: _Target) -> tuple[Tensor, Tensor]:
     """Scale and middle of the actions, which have to be those of the environment."""
     low, high = (
-        torch.as_tensor(np.array(b, np.float32).ravel()) for b in (target.does.low, target.does.high)
+        torch.as_tensor(np.array(b, np.float32).ravel())
+        for b in (target.action_space.low, target.action_space.high)
     )
     ours = {"action_scale": (high - low) / 2, "action_bias": (high + low) / 2}
     for name, wanted in ours.items():

@@ -62,7 +62,7 @@ def bring(args: argparse.Namespace) -> PolicyDescription:
     origin = origin_of(args.file, format, _LARGEST)
     content = read_tensors(args.file)
     steps = check_steps(json_of(args.preprocess, "--preprocess") if args.preprocess else [])
-    sees, shown, does = _spaces(args.env_id, steps)
+    observation_space, input_space, action_space = _spaces(args.env_id, steps)
     # Behind the checks that need no torch: importing it takes longer than all of them.
     import safetensors.torch
 
@@ -72,16 +72,18 @@ def bring(args: argparse.Namespace) -> PolicyDescription:
     described: Mapping[str, Any] = {}
     if args.describe is not None:
         described = json_of(str(args.describe), "--describe")
-    found: Foreign = recognise(content, shown, does, args.env_id, described, args.algorithm.lower())
+    found: Foreign = recognise(
+        content, input_space, action_space, args.env_id, described, args.algorithm.lower()
+    )
     description = PolicyDescription(
         worker=WORKER,
         algorithm=found.algorithm,
         env_id=args.env_id,
-        observation_space=sees,
-        action_space=does,
+        observation_space=observation_space,
+        action_space=action_space,
         network=found.network,
         preprocessing=tuple(steps),
-        input_space=None if shown == sees else shown,
+        input_space=None if input_space == observation_space else input_space,
         seed=args.seed,
         total_steps=args.steps,
         config=found.config,
@@ -148,16 +150,18 @@ def _spaces(env_id: str, steps: Sequence[Mapping[str, Any]]) -> tuple[Space, Spa
 
     env = make_raw_environment(env_id)
     try:
-        sees, does = (gymnasium_spaces.describe(s) for s in (env.observation_space, env.action_space))
-        shown = gymnasium_spaces.describe(Pipeline(list(steps), env.observation_space).input_space)
+        observation_space, action_space = (
+            gymnasium_spaces.describe(s) for s in (env.observation_space, env.action_space)
+        )
+        input_space = gymnasium_spaces.describe(Pipeline(list(steps), env.observation_space).input_space)
     finally:
         env.close()
-    if shown.kind != "Box" or math.prod(shown.shape) < 1:
+    if input_space.kind != "Box" or math.prod(input_space.shape) < 1:
         raise ConfigError(
-            f"{env_id} shows a {shown.kind}, and networks take a Box. Say with --preprocess what was done to "
-            'it in training, as in \'[{"step": "select", "key": "image"}]\''
+            f"{env_id} shows a {input_space.kind}, and networks take a Box. Say with --preprocess what was "
+            'done to it in training, as in \'[{"step": "select", "key": "image"}]\''
         )
-    return sees, shown, does
+    return observation_space, input_space, action_space
 
 
 if __name__ == "__main__":

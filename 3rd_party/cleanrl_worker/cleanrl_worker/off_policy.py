@@ -187,7 +187,7 @@ def train_off_policy(
         over = step >= config.total_steps
         if over or step // METRICS_EVERY > before // METRICS_EVERY:
             session.metrics(step, {name: float(value) for name, value in latest.items()})
-        # Hearing wishes costs a look at a file: often enough is enough.
+        # Hearing commands costs a look at a file: often enough is enough.
         hearing = over or step // HEAR_EVERY > before // HEAR_EVERY
         if hearing and not session.advance(step, learner):
             break

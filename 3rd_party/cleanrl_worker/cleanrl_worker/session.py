@@ -1,4 +1,4 @@
-"""What stands around an algorithm while it learns: reports, checkpoints, wishes, films."""
+"""What stands around an algorithm while it learns: reports, checkpoints, commands, films."""
 
 # torch annotates only part of its functions.
 # pyright: reportUnknownMemberType=false
@@ -48,7 +48,7 @@ class Session:
         algorithm: Its name.
         config: Every setting.
         environments: What it trains in.
-        run: Where it reports to and hears wishes from.
+        run: Where it reports to and hears commands from.
         scalars: TensorBoard's log.
         restored: State of the training that is resumed.
 

@@ -2,7 +2,7 @@
 
 Standard output is for people; programs read the files of the run folder, see
 :mod:`mosaic_worker.training`. Exit status 0: trained. 1: it went wrong while running. 2:
-something to fix in the command (one line says what). 130: stopped, by a wish, by Ctrl-C or
+something to fix in the command (one line says what). 130: stopped, by a command, by Ctrl-C or
 by a reader that went away. Whatever the end, the last checkpoint is kept.
 """
 

@@ -204,10 +204,10 @@ class Runtime:
         self._link.send(pb.FromWorker(loaded=reply))
 
     def _work(self, worker: Worker, work: pb.Work) -> None:
-        slot, sees, does = self._slots[work.slot]
+        slot, observation_codec, action_codec = self._slots[work.slot]
         decider = self._decider
         if work.HasField("results"):
-            results = _results(slot, sees, does, work.results)
+            results = _results(slot, observation_codec, action_codec, work.results)
             (decider.results if decider else worker.on_step_result)(results)
         if work.ends:
             ends = [EpisodeEnd(e.episode, e.total_reward, e.steps, e.status) for e in work.ends]
@@ -219,11 +219,11 @@ class Runtime:
             ]
             (decider.reset if decider else worker.reset)(slot, starts)
         if work.HasField("questions"):
-            batch = _batch(slot, sees, work.questions)
+            batch = _batch(slot, observation_codec, work.questions)
             if decider is not None:
                 decider.ask(batch)
                 return
-            for reply in _answer(worker, batch, does, self._failures):
+            for reply in _answer(worker, batch, action_codec, self._failures):
                 self._link.send(pb.FromWorker(replies=reply))
 
     def _send_one(self, batch: Batch, result: Any) -> None:
@@ -291,14 +291,14 @@ def _batch(slot: Slot, codec: Codec, q: pb.Questions) -> Batch:
     )
 
 
-def _results(slot: Slot, sees: Codec, does: Codec, r: pb.Results) -> StepResults:
+def _results(slot: Slot, observation_codec: Codec, action_codec: Codec, r: pb.Results) -> StepResults:
     n = len(r.episodes)
     return StepResults(
         slot,
         list(r.episodes),
         list(r.steps),
-        sees.stacked(r.observation, n),
-        does.stacked(r.action, n),
+        observation_codec.stacked(r.observation, n),
+        action_codec.stacked(r.action, n),
         np.array(r.rewards, np.float64),
         np.array(r.terminated, np.bool_),
         np.array(r.truncated, np.bool_),

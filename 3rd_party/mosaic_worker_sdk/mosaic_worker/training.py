@@ -67,7 +67,7 @@ _RECENT = 100
 
 
 class TrainingRun:
-    """Reports of one training, and the wishes it is told.
+    """Reports of one training, and the commands it is given.
 
     Events by name, with their fields besides ``event`` and ``t``:
     ``start`` (algorithm, env_id, seed, total_steps, step, pid), ``progress`` (step, total_steps,
@@ -200,7 +200,7 @@ class TrainingRun:
     # -- the loop ------------------------------------------------------------------------
 
     def advance(self, step: int, save: Callable[[], None]) -> None:
-        """Call this after every update: it reports how far the training is and hears wishes.
+        """Call this after every update: it reports how far the training is and hears commands.
 
         While the training is paused it does not return.
 

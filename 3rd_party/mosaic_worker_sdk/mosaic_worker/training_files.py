@@ -112,7 +112,7 @@ def ask(folder: Path, command: str) -> None:
     """Tell a training something: ``pause``, ``resume``, ``checkpoint`` or ``stop``.
 
     Raises:
-        ValueError: No such wish.
+        ValueError: No such command.
         OSError: The folder cannot be written.
     """
     if command not in ("pause", "resume", "checkpoint", "stop"):

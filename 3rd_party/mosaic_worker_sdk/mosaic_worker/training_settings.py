@@ -29,7 +29,7 @@ def steps(default: int) -> Any:
     )
 
 
-def copies(default: int, more: str = "") -> Any:
+def num_envs_field(default: int, more: str = "") -> Any:
     """``num_envs``, with ``more`` to say of it."""
     return Field(
         default,
@@ -70,7 +70,7 @@ class TrainingSettings(BaseModel):
         description="The one seed that environments, initialisation, sampling and shuffling derive from.",
     )
     total_steps: int = steps(500_000)
-    num_envs: int = copies(8)
+    num_envs: int = num_envs_field(8)
     gamma: float = Field(
         default=0.99, ge=0, le=1, title="Discount", description="Discount factor.", json_schema_extra=MAIN
     )

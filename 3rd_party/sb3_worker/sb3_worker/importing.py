@@ -63,23 +63,27 @@ def bring(args: argparse.Namespace) -> PolicyDescription:
     statistics = read_statistics(args.vecnormalize) if args.vecnormalize else {}
     env = make_environment(args.env_id)
     try:
-        sees, does = (gymnasium_spaces.describe(s) for s in (env.observation_space, env.action_space))
+        observation_space, action_space = (
+            gymnasium_spaces.describe(s) for s in (env.observation_space, env.action_space)
+        )
     finally:
         env.close()
     network = saved.network
-    _check_actions(args.env_id, from_zero(does), network.action_space)
+    _check_actions(args.env_id, from_zero(action_space), network.action_space)
     if args.preprocess:
         steps: Steps = check_steps(json_of(args.preprocess, "--preprocess"))
     else:
-        steps = find_steps(args.env_id, sees, network.observation_space, statistics, args.frame_stack)
-    shown = gymnasium_spaces.describe(Pipeline(steps, sees).input_space)
-    if _numbers(shown) != _numbers(network.observation_space):
+        steps = find_steps(
+            args.env_id, observation_space, network.observation_space, statistics, args.frame_stack
+        )
+    input_space = gymnasium_spaces.describe(Pipeline(steps, observation_space).input_space)
+    if _numbers(input_space) != _numbers(network.observation_space):
         raise ConfigError(
-            f"after preprocessing, observations of {args.env_id} are {_space_words(shown)}, but the policy "
-            f"takes {_space_words(network.observation_space)}"
+            f"after preprocessing, observations of {args.env_id} are {_space_words(input_space)}, but the "
+            f"policy takes {_space_words(network.observation_space)}"
         )
     # Bounds do not change what a network is, and an environment may have moved its own since.
-    network = dataclasses.replace(network, action_space=from_zero(does))
+    network = dataclasses.replace(network, action_space=from_zero(action_space))
     try:
         module = network.build()
         load_weights(module, saved.weights)
@@ -90,11 +94,11 @@ def bring(args: argparse.Namespace) -> PolicyDescription:
         worker=WORKER,
         algorithm=saved.algorithm,
         env_id=args.env_id,
-        observation_space=sees,
-        action_space=does,
+        observation_space=observation_space,
+        action_space=action_space,
         network=network.to_json(),
         preprocessing=tuple(steps),
-        input_space=None if shown == sees else shown,
+        input_space=None if input_space == observation_space else input_space,
         seed=saved.seed,
         total_steps=saved.total_steps,
         config=saved.config,
@@ -106,12 +110,14 @@ def bring(args: argparse.Namespace) -> PolicyDescription:
     return save_checkpoint(args.out, description, weights)
 
 
-def find_steps(env_id: str, sees: Space, takes: Space, statistics: dict[str, Any], frames: int) -> Steps:
+def find_steps(
+    env_id: str, observation_space: Space, takes: Space, statistics: dict[str, Any], frames: int
+) -> Steps:
     """What the wrappers of the training did, told from the spaces on both ends.
 
     Args:
         env_id: For the message.
-        sees: What the environment shows.
+        observation_space: What the environment shows.
         takes: What the network takes.
         statistics: A ``normalize`` step, or empty.
         frames: Of the frame stack; 0 where nobody said.
@@ -119,28 +125,30 @@ def find_steps(env_id: str, sees: Space, takes: Space, statistics: dict[str, Any
     Raises:
         ConfigError: Nothing known leads from one to the other; names both shapes.
     """
-    for steps in _ways(sees, takes, frames):
+    for steps in _ways(observation_space, takes, frames):
         for whole in _normalized(steps, statistics):
             try:
-                shown = gymnasium_spaces.describe(Pipeline(whole, sees).input_space)
+                input_space = gymnasium_spaces.describe(Pipeline(whole, observation_space).input_space)
             except PreprocessingError:
                 continue
-            if _fits(shown, takes):
+            if _fits(input_space, takes):
                 return [dict(step) for step in check_steps(whole)]
     told = f" with {frames} frames" if frames else ""
     told += f" and statistics of shape {_shape(statistics)}" if statistics else ""
     raise ConfigError(
-        f"observations of {env_id} are {_space_words(sees)}, but the policy takes "
+        f"observations of {env_id} are {_space_words(observation_space)}, but the policy takes "
         f"{_space_words(takes)}{told}. Choose its environment, or say with --preprocess (and --frame-stack, "
         "--vecnormalize) what was done to them"
     )
 
 
-def _ways(sees: Space, takes: Space, frames: int) -> Iterator[Steps]:
+def _ways(observation_space: Space, takes: Space, frames: int) -> Iterator[Steps]:
     """Chains of steps, the plainest first."""
-    starts: list[tuple[Steps, Space]] = [([], sees)]
-    if sees.kind == "Dict":
-        starts += [([{"step": "select", "key": key}], child) for key, child in sees.spaces.items()]
+    starts: list[tuple[Steps, Space]] = [([], observation_space)]
+    if observation_space.kind == "Dict":
+        starts += [
+            ([{"step": "select", "key": key}], child) for key, child in observation_space.spaces.items()
+        ]
     for start, space in starts:
         turned: list[Steps] = [[]]
         if space.kind == "Box" and len(space.shape) == 3:
@@ -176,23 +184,23 @@ def _normalized(steps: Steps, statistics: dict[str, Any]) -> Iterator[Steps]:
         yield [*steps[:-1], statistics, steps[-1]]
 
 
-def _fits(shown: Space, takes: Space) -> bool:
-    if shown.kind != takes.kind:
+def _fits(input_space: Space, takes: Space) -> bool:
+    if input_space.kind != takes.kind:
         return False
-    if shown.kind == "Dict":
-        return shown.spaces.keys() == takes.spaces.keys() and all(
-            _fits(child, takes.spaces[key]) for key, child in shown.spaces.items()
+    if input_space.kind == "Dict":
+        return input_space.spaces.keys() == takes.spaces.keys() and all(
+            _fits(child, takes.spaces[key]) for key, child in input_space.spaces.items()
         )
-    if shown.kind == "Box" and (shown.dtype == "uint8") != (takes.dtype == "uint8"):
+    if input_space.kind == "Box" and (input_space.dtype == "uint8") != (takes.dtype == "uint8"):
         return False
-    return shown.shape == takes.shape and (shown.n, shown.start) == (takes.n, takes.start)
+    return input_space.shape == takes.shape and (input_space.n, input_space.start) == (takes.n, takes.start)
 
 
-def _check_actions(env_id: str, does: Space, network: Space) -> None:
-    if _space_words(does) != _space_words(network):
+def _check_actions(env_id: str, action_space: Space, network: Space) -> None:
+    if _space_words(action_space) != _space_words(network):
         raise ConfigError(
-            f"{env_id} has actions of {_space_words(does)}, but the policy acts in {_space_words(network)}. "
-            "Choose the environment it was trained in"
+            f"{env_id} has actions of {_space_words(action_space)}, but the policy acts in "
+            f"{_space_words(network)}. Choose the environment it was trained in"
         )
 
 

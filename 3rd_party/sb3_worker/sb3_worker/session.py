@@ -1,4 +1,4 @@
-"""What happens between the library's loop and the run folder: reports, checkpoints, films, wishes."""
+"""What happens between the library's loop and the run folder: reports, checkpoints, films, commands."""
 
 # The library and torch are typed only in part.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false

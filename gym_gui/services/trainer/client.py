@@ -182,10 +182,10 @@ class TrainerClient:
 
     # -- every call ---------------------------------------------------------------------------------
 
-    async def _control(self, run_id: str, wish: str) -> None:
-        wish_only = Requests(pb.ControlWish(id=1, run_id=run_id, wish=wish))
-        wish_only.close()
-        async with aclosing(self._connection.stream(self._stub.ControlStream, wish_only)) as answers:
+    async def _control(self, run_id: str, command: str) -> None:
+        commands = Requests(pb.ControlWish(id=1, run_id=run_id, wish=command))
+        commands.close()
+        async with aclosing(self._connection.stream(self._stub.ControlStream, commands)) as answers:
             async for answer in answers:
                 if answer.error:
                     raise (UsageError if answer.usage else MosaicError)(answer.error, fix=answer.fix)

@@ -162,7 +162,7 @@ class TrainingProcess:
 
     @property
     def suspended(self) -> bool:
-        """Somebody has halted it with a signal: it does nothing, and hears no wish."""
+        """Somebody has halted it with a signal: it does nothing, and hears no command."""
         worker = self._runner["worker"]
         return birth(int(worker["pid"])) == worker["born"] and suspended(int(worker["pid"]))
 
@@ -177,7 +177,7 @@ class TrainingProcess:
 
         Raises:
             UsageError: It is over.
-            MosaicError: The wish cannot be written down.
+            MosaicError: The command cannot be written down.
         """
         if not self.alive:
             raise UsageError(f"the training in {self.folder.path} is over")

@@ -6,7 +6,7 @@ whoever started it, unless it is tied to it. Once the training runs it says so o
 output, in one line of JSON. It
 
 * keeps the training to its cores, its memory (of all its processes together) and its time;
-* sees to it that a wish to stop ends: the wish itself, ``SIGTERM`` when two thirds of the grace
+* sees to it that a command to stop ends: the command itself, ``SIGTERM`` when two thirds of the grace
   are over, ``SIGKILL`` for the whole tree at its end;
 * collects what is left behind, and writes ``exit.json``, for which it keeps room on the disk.
 

@@ -63,12 +63,12 @@ class TrainerServicer:
         finally:
             self._trainer.unwatch(watch)
 
-    async def ControlStream(self, wishes: AsyncIterator[pb.ControlWish]) -> AsyncIterator[pb.TrainerAnswer]:
+    async def ControlStream(self, commands: AsyncIterator[pb.ControlWish]) -> AsyncIterator[pb.TrainerAnswer]:
         """Pause, resume, checkpoint now."""
-        async for wish in wishes:
-            answer = pb.TrainerAnswer(id=wish.id)
+        async for command in commands:
+            answer = pb.TrainerAnswer(id=command.id)
             try:
-                await self._trainer.control(wish.run_id, wish.wish)
+                await self._trainer.control(command.run_id, command.wish)
             except MosaicError as error:
                 answer.error, answer.fix = error.message, error.fix
                 answer.usage = isinstance(error, UsageError)

@@ -6,14 +6,14 @@ from pydantic import Field, model_validator
 
 from cleanrl_worker.config.base import MAIN, Width, widths
 from cleanrl_worker.config.replay import MORE, ReplayConfig, buffer, frequency, starts, way
-from mosaic_worker.training_settings import copies, rate
+from mosaic_worker.training_settings import num_envs_field, rate
 
 
 class ValueConfig(ReplayConfig):
     """What learning action values from a replay buffer needs; the values are those of CleanRL but for the
     copies of the environment, of which it has one."""
 
-    num_envs: int = copies(4, MORE)
+    num_envs: int = num_envs_field(4, MORE)
     learning_rate: float = rate(2.5e-4, "Adam's step size.")
     buffer_size: int = buffer(10_000)
     learning_starts: int = starts(10_000)

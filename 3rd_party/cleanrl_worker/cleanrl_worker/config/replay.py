@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import Field, model_validator
 
 from cleanrl_worker.config.base import TrainingConfig
-from mosaic_worker.training_settings import copies
+from mosaic_worker.training_settings import num_envs_field
 
 MORE = "; gradient steps per environment step stay the same"
 """What copies of the environment do not change here."""
@@ -55,7 +55,7 @@ def way(default: float) -> Any:
 class ReplayConfig(TrainingConfig):
     """What learning from a replay buffer needs."""
 
-    num_envs: int = copies(1, MORE)
+    num_envs: int = num_envs_field(1, MORE)
     buffer_size: int = buffer(1_000_000)
     batch_size: int = Field(
         128, ge=1, le=65_536, title="Batch size", description="Transitions of each gradient step."

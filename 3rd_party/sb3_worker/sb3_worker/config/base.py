@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from mosaic_worker.training_settings import TrainingSettings, copies, rate, steps
+from mosaic_worker.training_settings import TrainingSettings, num_envs_field, rate, steps
 
 Width = Annotated[int, Field(ge=1, le=65_536)]
 """Of a layer."""
@@ -31,7 +31,7 @@ class TrainingConfig(TrainingSettings):
     # The library hands it to generators that take no more.
     seed: int = Field(1, ge=0, lt=2**31, title="Seed", description="Everything random derives from it.")
     total_steps: int = steps(100_000)
-    num_envs: int = copies(1)
+    num_envs: int = num_envs_field(1)
     learning_rate: float = first_rate(3e-4)
     anneal_lr: bool = Field(
         False,

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
-from mosaic_worker.training_settings import MAIN, copies
+from mosaic_worker.training_settings import MAIN, num_envs_field
 from sb3_worker.config.base import TrainingConfig, first_rate, minibatch
 
 
@@ -71,7 +71,7 @@ class PPOConfig(OnPolicyConfig):
 
     OWN = OnPolicyConfig.OWN | {"batch_size", "n_epochs", "clip_range", "target_kl", "normalize_advantage"}
 
-    num_envs: int = copies(8)
+    num_envs: int = num_envs_field(8)
     batch_size: int = minibatch(256)
     n_epochs: int = Field(10, ge=1, le=1000, title="Epochs", description="Passes over each rollout.")
     clip_range: float = Field(
@@ -116,7 +116,7 @@ class RecurrentPPOConfig(PPOConfig):
 class A2CConfig(OnPolicyConfig):
     """Advantage actor critic (Mnih et al. 2016), synchronous."""
 
-    num_envs: int = copies(8)
+    num_envs: int = num_envs_field(8)
     learning_rate: float = first_rate(7e-4)
     n_steps: int = length(5)
     gae_lambda: float = trace(1.0)
@@ -127,7 +127,7 @@ class TRPOConfig(OnPolicyConfig):
 
     OWN = frozenset({"n_steps", "gae_lambda", "batch_size", "target_kl", "cg_max_steps", "n_critic_updates"})
 
-    num_envs: int = copies(4)
+    num_envs: int = num_envs_field(4)
     learning_rate: float = first_rate(1e-3)
     batch_size: int = minibatch(128)
     target_kl: float = Field(
