@@ -51,7 +51,7 @@ def install_worker(
         python = definition.launch.python
         if python is not None and not python.exists():
             if dry_run:
-                line = f"Would make {python.parent.parent}, then install into it: {_requirements_of(definition)}"
+                line = f"Would make {python.parent.parent}, then install into it: {_needs_of(definition)}"
                 answer({"worker": definition.type_id}, "planned", new, [line], as_json=as_json)
                 return DONE
             tell(f"Making {python.parent.parent}", as_json=as_json)
@@ -116,7 +116,7 @@ def _own(definition: WorkerTypeDefinition) -> set[str]:
     return {BUILD, *(file.name for file in definition.files)}
 
 
-def _requirements_of(definition: WorkerTypeDefinition) -> str:
+def _needs_of(definition: WorkerTypeDefinition) -> str:
     return ", ".join(definition.pip_dependencies) or str(definition.requirements or "nothing more")
 
 
