@@ -1,6 +1,6 @@
 """How fast the MuJoCo planners plan, and what their plans earn; every planner has the same budget.
 
-    python scripts/bench_mpc.py --quick          # what an action costs, in a minute or two
+    python scripts/bench_mpc.py --quick          # what an action costs, in some seconds
     python scripts/bench_mpc.py --seeds 5 --steps 1000
 
 Cart-pole swing-up (goal: 50 actions a second on two cores), Hopper-v5 (20) and HalfCheetah-v5, random actions

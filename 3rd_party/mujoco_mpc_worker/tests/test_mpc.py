@@ -24,6 +24,7 @@ from mujoco_mpc_worker.main import MpcWorker, make_planner  # noqa: E402
 from mujoco_mpc_worker.planners import Planner, Settings, weights  # noqa: E402
 from mujoco_mpc_worker.rewards import REWARDS, Paid, Steps  # noqa: E402
 from mujoco_mpc_worker.simulation import Simulation  # noqa: E402
+from mujoco_mpc_worker.task_file import Task, task_file_for  # noqa: E402
 
 ALL = mujoco.mjtState.mjSTATE_INTEGRATION
 IDS = [
@@ -522,4 +523,18 @@ def test_a_reward_that_is_no_number_is_not_called_a_simulation_that_breaks(plann
     plan = make_planner(simulation, Settings(planner, horizon=4, rollouts=20), seed=0)
     with pytest.raises(PolicyFailed, match=r"earns? is no number"):
         plan.act(0, _state(model, mujoco.MjData(model)))
+    simulation.close()
+
+
+@pytest.mark.full
+def test_a_hopper_is_brought_past_the_step_at_which_it_used_to_fall() -> None:
+    """Without a term for where its foot is, it fell after 228 of these steps."""
+    env = gym.make("Hopper-v5").unwrapped
+    env.reset(seed=1)
+    task = Task(task_file_for("hopper_v5"))
+    simulation = Simulation(about(env), step_ms=10, survival=100, task=task)
+    plan = make_planner(simulation, Settings(), seed=1)
+    for step in range(350):
+        _, _, terminated, _, _ = env.step(plan.act(step, state_of(env)).astype(np.float32))
+        assert not terminated, step
     simulation.close()
