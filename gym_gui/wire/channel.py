@@ -17,7 +17,19 @@ from google.protobuf.message import DecodeError
 from mosaic_worker.link import MAX_FRAME, PROTOCOL
 from mosaic_worker.pb import worker_pb2 as pb
 
-__all__ = ["MAX_LINE", "PROTOCOL", "Channel", "JsonChannel", "OnClosed", "OnMessage", "SocketChannel", "pb"]
+__all__ = [
+    "MAX_LINE",
+    "PROTOCOL",
+    "Channel",
+    "Frames",
+    "JsonChannel",
+    "Lines",
+    "OnClosed",
+    "OnMessage",
+    "Receiver",
+    "SocketChannel",
+    "pb",
+]
 
 MAX_LINE = 1 << 24
 """Longest JSON line accepted, 16 MiB."""
@@ -56,8 +68,13 @@ class Channel(Protocol):
         ...
 
 
-class _Receiver(asyncio.Protocol):
-    """Common part: bytes in, messages out, one word of farewell."""
+class Receiver(asyncio.Protocol):
+    """Bytes in, messages out, one word of farewell; what kind of messages, a subclass says.
+
+    Args:
+        on_message: Told each message, until it is closed or something was wrong.
+        on_closed: Told once how it ended.
+    """
 
     def __init__(self, on_message: OnMessage, on_closed: OnClosed) -> None:
         self._on_message, self._on_closed = on_message, on_closed
@@ -65,7 +82,13 @@ class _Receiver(asyncio.Protocol):
         self._transport: asyncio.WriteTransport | None = None
         self._over = False
 
+    @property
+    def pending(self) -> int:
+        """Bytes of a message that has not arrived whole."""
+        return len(self._buffer)
+
     def finish(self, problem: str) -> None:
+        """Say once what was wrong; nothing more is taken in."""
         if not self._over:
             self._over = True
             self._on_closed(problem)
@@ -79,18 +102,21 @@ class _Receiver(asyncio.Protocol):
             self.finish(problem)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        if self._buffer and not self._over:
-            self.finish(f"it stopped in the middle of a message ({len(self._buffer)} bytes)")
+        if self.pending and not self._over:
+            self.finish(f"it stopped in the middle of a message ({self.pending} bytes)")
         self.finish("")
 
     def _drain(self) -> str:
         raise NotImplementedError
 
     def close(self) -> None:
+        """Hear and say nothing more."""
         self._over = True
 
 
-class _Frames(_Receiver):
+class Frames(Receiver):
+    """Takes frames: ``u32`` little-endian size, then one message."""
+
     def data_received(self, data: bytes) -> None:
         # Nearly always one whole message arrives at a time: no need to collect it first.
         if not self._buffer and len(data) >= 4 and _SIZE.unpack_from(data)[0] == len(data) - 4:
@@ -127,7 +153,9 @@ class _Frames(_Receiver):
         return ""
 
 
-class _Lines(_Receiver):
+class Lines(Receiver):
+    """Takes JSON lines; empty ones are passed over."""
+
     def _drain(self) -> str:
         from google.protobuf import json_format  # takes a while, and few workers write JSON
 
@@ -156,7 +184,7 @@ class SocketChannel:
     for an answer at once: the way through the event loop costs more than the message.
     """
 
-    def __init__(self, sock: socket.socket, frames: _Frames) -> None:
+    def __init__(self, sock: socket.socket, frames: Frames) -> None:
         self._sock, self._frames = sock, frames
         self._loop = asyncio.get_running_loop()
         self._backlog = bytearray()
@@ -167,7 +195,7 @@ class SocketChannel:
     async def open(cls, sock: socket.socket, on_message: OnMessage, on_closed: OnClosed) -> SocketChannel:
         """Wrap a connected, non-blocking stream socket."""
         sock.setblocking(False)
-        return cls(sock, _Frames(on_message, on_closed))
+        return cls(sock, Frames(on_message, on_closed))
 
     def send(self, message: pb.ToWorker) -> None:
         if self._closed:
@@ -257,7 +285,7 @@ class SocketChannel:
 class JsonChannel:
     """JSON lines on a child's stdin and stdout, in protobuf's canonical JSON form."""
 
-    def __init__(self, writer: asyncio.WriteTransport, reader: asyncio.ReadTransport, lines: _Lines) -> None:
+    def __init__(self, writer: asyncio.WriteTransport, reader: asyncio.ReadTransport, lines: Lines) -> None:
         self._writer, self._reader, self._lines = writer, reader, lines
 
     @classmethod
@@ -266,7 +294,7 @@ class JsonChannel:
     ) -> JsonChannel:
         """Wrap the parent's ends (file objects) of the child's pipes."""
         loop = asyncio.get_running_loop()
-        reader, lines = await loop.connect_read_pipe(lambda: _Lines(on_message, on_closed), stdout)
+        reader, lines = await loop.connect_read_pipe(lambda: Lines(on_message, on_closed), stdout)
         writer, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, stdin)
         return cls(writer, reader, lines)
 

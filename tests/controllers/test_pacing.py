@@ -85,11 +85,17 @@ def test_what_was_missed_is_not_made_up_for_in_a_burst() -> None:
 
 
 async def test_every_episode_has_a_pace_of_its_own() -> None:
-    async with session(range(4), 4, pace=50) as controller:
+    steps: dict[int, int] = {}  # by the seed of the episode
+
+    def choose(asked: Any) -> int:
+        steps[asked.seed] = asked.step_index
+        return 0
+
+    async with session(range(4), 4, pace=50, choose=choose) as controller:
         begun = time.perf_counter()
         await in_time(lambda: controller.total_steps >= 80, "twenty steps each")
         assert time.perf_counter() - begun >= 20 / 50 - 0.01
-        assert max(e.steps for e in controller._live.values()) <= 22  # pyright: ignore[reportPrivateUsage]
+        assert len(steps) == 4 and max(steps.values()) <= 22
 
 
 async def test_a_new_pace_holds_at_once() -> None:

@@ -192,9 +192,7 @@ def test_a_damaged_policy_does_not_get_in(library: PolicyLibrary, tmp_path: Path
     assert not [p for p in library.folder.iterdir() if p.name != ".scores"]
 
 
-def test_a_zip_that_is_damaged_or_too_large(
-    library: PolicyLibrary, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_zip_that_is_damaged_or_too_large(library: PolicyLibrary, tmp_path: Path) -> None:
     kept_policy(tmp_path / "runs/good")
     target = export_policy(library.find("good"), tmp_path / "out.zip")
     data = bytearray(target.read_bytes())
@@ -208,11 +206,12 @@ def test_a_zip_that_is_damaged_or_too_large(
     spoilt.write_bytes(bytes(data))
     with pytest.raises(CheckpointError, match="is damaged"):
         take_in(library, spoilt, "spoilt")
-    monkeypatch.setitem(
-        __import__("gym_gui.services.policy_exchange", fromlist=["_LARGEST"])._LARGEST, "policy.json", 10
-    )
-    with pytest.raises(CheckpointError, match="larger than one can be"):
-        take_in(library, target)
+    large = tmp_path / "large.zip"
+    with zipfile.ZipFile(target) as whole, zipfile.ZipFile(large, "w", zipfile.ZIP_DEFLATED) as made:
+        made.writestr("model.safetensors", whole.read("model.safetensors"))
+        made.writestr("policy.json", whole.read("policy.json") + b" " * 2**23)  # still JSON
+    with pytest.raises(CheckpointError, match=r"policy\.json is larger than one can be"):
+        take_in(library, large)
 
 
 def test_files_beside_the_policy_stay_out(library: PolicyLibrary, tmp_path: Path) -> None:

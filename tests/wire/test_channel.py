@@ -16,9 +16,8 @@ from google.protobuf import json_format
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gym_gui.wire import channel as carriers
 from gym_gui.wire import pb
-from gym_gui.wire.channel import MAX_LINE, JsonChannel, SocketChannel
+from gym_gui.wire.channel import MAX_LINE, Frames, JsonChannel, Lines, Receiver, SocketChannel
 from tests.support.waiting import in_time
 
 _U32 = st.integers(0, 2**32 - 1)
@@ -55,22 +54,24 @@ def lines(messages: Iterable[pb.FromWorker]) -> bytes:
     return "".join(f"{text}\n" for text in texts).encode()
 
 
+RECEIVERS: dict[str, type[Receiver]] = {"frames": Frames, "lines": Lines}
+
+
 class Heard:
     """What a carrier made of the bytes that came in."""
 
     def __init__(self, carrier: str) -> None:
         self.messages: list[pb.FromWorker] = []
         self.ends: list[str] = []
-        kind = {"frames": carriers._Frames, "lines": carriers._Lines}[carrier]
-        self._receiver = kind(self.messages.append, self.ends.append)
+        self.receiver = RECEIVERS[carrier](self.messages.append, self.ends.append)
 
     def feed(self, *pieces: bytes) -> Heard:
         for piece in pieces:
-            self._receiver.data_received(piece)
+            self.receiver.data_received(piece)
         return self
 
     def end(self) -> Heard:
-        self._receiver.connection_lost(None)
+        self.receiver.connection_lost(None)
         return self
 
     @property
@@ -167,7 +168,7 @@ def test_after_the_sentence_nothing_more_is_said_or_kept(carrier: str):
     said = heard.problem
     heard.feed(*[b"\xff" * 65536] * 4, ENCODE[carrier]([pb.FromWorker(alive=pb.Alive())])).end()
     assert heard.problem == said and not heard.messages
-    assert len(heard._receiver._buffer) < 65536
+    assert heard.receiver.pending < 65536
 
 
 def test_the_sentences():
@@ -194,13 +195,12 @@ def test_empty_lines_are_passed_over():
 @CARRIERS
 def test_a_listener_that_closes_in_the_middle_of_a_batch_hears_no_more(carrier: str):
     heard: list[pb.FromWorker] = []
-    kind = {"frames": carriers._Frames, "lines": carriers._Lines}[carrier]
 
     def on_message(message: pb.FromWorker) -> None:
         heard.append(message)
         receiver.close()
 
-    receiver = kind(on_message, lambda problem: pytest.fail(problem))
+    receiver = RECEIVERS[carrier](on_message, lambda problem: pytest.fail(problem))
     receiver.data_received(ENCODE[carrier]([pb.FromWorker(alive=pb.Alive())] * 3))
     receiver.connection_lost(None)
     assert len(heard) == 1

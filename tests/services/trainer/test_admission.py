@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -81,13 +83,27 @@ def test_one_that_kept_no_checkpoint_cannot_go_on(store: Store, tmp_path: Path) 
         Admission().admit(PPO, tmp_path / "r1", DEFAULT_LIMITS, earlier, run_id="r1")
 
 
-def test_a_full_disk_refuses_new_runs_and_hides_no_state_of_old_ones(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+@pytest.fixture
+def databases(monkeypatch: pytest.MonkeyPatch) -> list[sqlite3.Connection]:
+    """Those that the test opens."""
+    opened: list[sqlite3.Connection] = []
+    connect = sqlite3.connect
+
+    def noted(*args: Any, **options: Any) -> sqlite3.Connection:
+        opened.append(connect(*args, **options))
+        return opened[-1]
+
+    monkeypatch.setattr(sqlite3, "connect", noted)
+    return opened
+
+
+async def test_a_full_disk_refuses_new_runs_and_hides_no_state_of_old_ones(
+    tmp_path: Path, databases: list[sqlite3.Connection], caplog: pytest.LogCaptureFixture
 ) -> None:
     book = RunStore(tmp_path)
     old = Run(a_run("old"), RunPlan())
     book.add(old)
-    db = book._registry._db
+    (db,) = databases
     (pages,) = db.execute("PRAGMA page_count").fetchone()
     db.execute(f"PRAGMA max_page_count = {pages}")  # what SQLite meets when the disk is full
     large = {"x": "y" * 100_000}
@@ -97,7 +113,7 @@ def test_a_full_disk_refuses_new_runs_and_hides_no_state_of_old_ones(
     watch = book.watch()
     book.change(old, state="failed", reason="z" * 100_000)
     assert "the registry cannot be written" in caplog.text
-    assert next(iter(watch._news.values())).state == "failed"  # who watches is told the truth
+    assert (await anext(watch.changes())).state == "failed"  # who watches is told the truth
     db.execute("PRAGMA max_page_count = 1000000")
     old.kept_at = time.monotonic() - KEEP_EVERY_S - 1
     book.keep_progress()

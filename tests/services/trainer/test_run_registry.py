@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from gym_gui.core.errors import UsageError
+from gym_gui.core.errors import MissingDependencyError, UsageError
 from gym_gui.services.store import Store
+from gym_gui.services.trainer import trainer
 from gym_gui.services.trainer.queue import Machine
 from gym_gui.services.trainer.records import RunLimits, TrainingRecord, record_from_data, record_to_data
 from gym_gui.services.trainer.registry import FILE, MIGRATIONS, RunPlan, RunRegistry
@@ -155,8 +156,29 @@ async def test_the_folder_of_somebody_else_is_left_alone_whatever_the_registry_s
     registry = RunRegistry(store.data_dir("training"))
     registry.put(a_run("r1", state="completed", folder=mine))
     registry.close()
-    trainer = Trainer(store, Machine((0,), 1000))
-    await trainer.start()
-    await trainer.remove("r1")
-    await trainer.close()
+    keeper = Trainer(store, Machine((0,), 1000))
+    await keeper.start()
+    await keeper.remove("r1")
+    await keeper.close()
     assert mine.is_dir()
+
+
+async def test_a_trash_that_is_missing_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(folder: Path) -> None:
+        raise MissingDependencyError("the trash", "pip install it")
+
+    monkeypatch.setattr(trainer, "throw_away", none)  # a machine without a desktop
+    store = Store(data=tmp_path / "data", cache=tmp_path / "cache", runtime=tmp_path / "r")
+    trainings = store.data_dir("training")
+    folder = trainings / "r1"
+    folder.mkdir()
+    (folder / "policy.json").write_text("{}")
+    registry = RunRegistry(trainings)
+    registry.put(a_run("r1", state="completed", folder=folder))
+    registry.close()
+    keeper = Trainer(store, Machine((0,), 1000))
+    await keeper.start()
+    await keeper.remove("r1")
+    await keeper.close()
+    assert not folder.exists() and keeper.runs() == []
+    assert (trainings / "removed" / "r1" / "policy.json").read_text() == "{}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-from pathlib import Path
 
 import pytest
 
@@ -233,18 +232,3 @@ async def test_what_the_orchestrator_chooses_is_trained_by_the_daemon(daemon: Da
     client = await daemon.client(start=False)
     ended = await over(client, run_id)
     assert (ended.state, ended.worker_id, ended.algorithm) == ("completed", "search_trainer", "search")
-
-
-async def test_a_trash_that_is_missing_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from gym_gui.core.errors import MissingDependencyError
-    from gym_gui.services.trainer import trainer
-
-    def none(folder: Path) -> None:
-        raise MissingDependencyError("the trash", "pip install it")
-
-    monkeypatch.setattr(trainer, "throw_away", none)
-    folder = tmp_path / "training" / "r1"
-    folder.mkdir(parents=True)
-    (folder / "policy.json").write_text("{}")
-    trainer._throw_away(folder, tmp_path / "training" / "removed")
-    assert (tmp_path / "training" / "removed" / "r1" / "policy.json").read_text() == "{}"

@@ -18,7 +18,7 @@ from mosaic_llm_worker.calls import BudgetSpent, Caller, DryRun, Fatal, Spent, U
 from mosaic_llm_worker.server_settings import ServerSettings
 from mosaic_llm_worker.servers import Ask, Completion, Place
 from mosaic_worker.worker import EpisodeStart, LimitReached, LoadError
-from tests.support.fake_model_server import FakeModelServer, Raw, Reply, Request, refusal
+from tests.support.fake_model_server import FakeModelServer, Raw, Reply, refusal
 from tests.support.model_server import ModelServer
 from tests.support.tiny_models import TEXT_MODEL, VISION_MODEL
 from tests.support.waiting import in_time
@@ -183,21 +183,14 @@ async def test_a_busy_server_is_asked_again_when_it_says(fake: FakeModelServer) 
         assert (record["retries"], record["error"], record["reply"]) == (2, "", "left")
 
 
-async def test_while_a_server_rests_nobody_asks_it(fake: FakeModelServer) -> None:
-    busy = asyncio.Event()
-    loop = asyncio.get_running_loop()
-
-    def script(request: Request) -> Reply | Raw | str:
-        if request.number:
-            return "left"
-        loop.call_soon_threadsafe(busy.set)
-        return refusal(429, "slow down", retry_after="0.5")
-
-    fake.script = script
+async def test_while_a_server_rests_nobody_asks_it(
+    fake: FakeModelServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "mosaic_llm_worker")
+    fake.script = in_turn(refusal(429, "slow down", retry_after="0.5"), "left")
     async with aclosing(Slot(fake.url)) as slot:
         first = asyncio.create_task(slot.ask(0))
-        await busy.wait()
-        await in_time(lambda: slot.caller._pace._rest_until, "the slot knows that the server rests")
+        await in_time(lambda: "asking again in" in caplog.text, "the slot knows that the server rests")
         await asyncio.gather(first, *[slot.ask(step) for step in range(1, 4)])
         assert len(fake.requests) == 5
         assert min(request.at for request in fake.requests[1:]) - fake.requests[0].at >= 0.5
