@@ -682,6 +682,8 @@ def _invoked(command: Any, arguments: Sequence[str]) -> object:
     """Run a command; its ``main`` would end the program where the reader of the output is gone."""
     if _COMPLETE in os.environ:  # a shell asks what may come next
         return command.main([], prog_name="mosaic", complete_var=_COMPLETE, standalone_mode=False)
+    if {"--install-completion", "--show-completion"} & set(arguments[:1]):
+        completion.check_shell()
     try:
         with command.make_context("mosaic", list(arguments)) as context:
             return command.invoke(context)

@@ -6,12 +6,30 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from gym_gui.core.errors import MosaicError
+from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.paths import cache_dir, runs_dir
 from mosaic_worker.plain_files import replace_file
 
 _FRESH_S = 24 * 3600.0
 """So long the ids that were listed last are those that there are."""
+_SHELLS = ("bash", "zsh", "fish", "powershell", "pwsh")
+
+
+def check_shell() -> None:
+    """Whether the shell that asks can be taught to complete.
+
+    Raises:
+        UsageError: It cannot, or it is not known which one asks.
+    """
+    import shellingham  # by which typer finds it, too
+
+    try:
+        shell = str(shellingham.detect_shell()[0])
+    except shellingham.ShellDetectionFailure:
+        shell = ""
+    if shell not in _SHELLS:
+        said = f"{shell} does not complete commands" if shell else "no shell was found here that asks"
+        raise UsageError(said, fix="Start this from bash, zsh or fish")
 
 
 def runs(incomplete: str) -> list[str]:

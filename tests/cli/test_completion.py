@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import resource
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import shellingham
 
 from gym_gui.cli.completion import environments
 from tests.support.commands import Mosaic
@@ -58,6 +60,42 @@ def test_the_script_of_a_shell_is_printed(mosaic: Mosaic, shell: str) -> None:
     assert done.status == 0 and "_MOSAIC_COMPLETE" in done.out and "mosaic" in done.out
 
 
-def test_a_home_that_takes_no_completion_is_one_sentence(mosaic: Mosaic) -> None:
-    said = mosaic.refused("--install-completion", "bash", HOME="/dev/null/home")
+@pytest.fixture
+def asked_from(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Has the tests be started from a shell of this name; empty: from none."""
+
+    def ask(shell: str) -> None:
+        def detect(*_: object) -> tuple[str, str]:
+            if not shell:
+                raise shellingham.ShellDetectionFailure
+            return shell, f"/bin/{shell}"
+
+        monkeypatch.setattr(shellingham, "detect_shell", detect)
+
+    return ask
+
+
+def test_a_home_that_takes_no_completion_is_one_sentence(
+    mosaic: Mosaic, asked_from: Callable[[str], None]
+) -> None:
+    asked_from("bash")
+    said = mosaic.refused("--install-completion", HOME="/dev/null/home")
     assert "/dev/null/home" in said and "Not a directory" in said
+
+
+@pytest.mark.parametrize("option", ["--install-completion", "--show-completion"])
+def test_a_shell_that_completes_nothing_is_one_sentence(
+    mosaic: Mosaic, asked_from: Callable[[str], None], option: str
+) -> None:
+    for shell, says in (("sh", "sh does not complete commands"), ("", "no shell was found")):
+        asked_from(shell)
+        said = mosaic.refused(option)
+        assert says in said and "from bash, zsh or fish" in said
+
+
+def test_the_script_of_the_shell_that_asks_is_printed(
+    mosaic: Mosaic, asked_from: Callable[[str], None]
+) -> None:
+    asked_from("zsh")
+    done = mosaic("--show-completion")
+    assert done.status == 0 and "#compdef mosaic" in done.out
