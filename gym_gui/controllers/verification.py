@@ -22,7 +22,7 @@ from gym_gui.controllers.resolved_operator import ResolvedOperator, make_environ
 from gym_gui.controllers.script_execution import OnProgress, OperatorProgress
 from gym_gui.controllers.session import SessionController
 from gym_gui.controllers.session_events import EpisodeFinished, SessionEvent
-from gym_gui.core.config import Experiment, OperatorConfig
+from gym_gui.core.config import GOAL_SUFFIX, Experiment, OperatorConfig
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.experiment_data import experiment_from_data
 from gym_gui.core.record_digest import KEY, episode_digest
@@ -38,6 +38,10 @@ _STEP = ("seed", "action", "reward", "terminated", "truncated", "state_sha")
 _EPISODE = (
     *("seed", "status", "length", "total_reward", "returns", "teams", "outcome", "success"),
     *("terminated", "truncated", "trajectory_sha256"),
+)
+_EARLIER_OPTIONS = (
+    "an earlier version recorded it, whose managers chose among other options, numbered and ended otherwise: "
+    "it cannot be played again here"
 )
 _ABSENT = object()
 
@@ -273,6 +277,7 @@ class _Replay:
         for then, now in zip(rows, played, strict=False):
             what = _row_differs(then, now)
             if what:
+                what = _EARLIER_OPTIONS if any(map(_of_earlier_options, rows)) else what
                 return Deviation(operator, index, what, then.get("step_index"), then.get("agent_id"))
         error, gap = episode["error"], self._gaps.get(index)
         if gap is not None and (len(rows) > len(played) or recorded["status"] == "completed"):
@@ -286,6 +291,11 @@ class _Replay:
         what = next((w for key in keys if (w := _differs(key, recorded, episode))), "")
         what = what or self._altered(recorded, rows)
         return Deviation(operator, index, what) if what else None
+
+
+def _of_earlier_options(row: Mapping[str, Any]) -> bool:
+    """Whether a manager's row does not say which option was chosen: then they had no parameters yet."""
+    return str(row.get("agent_id")).endswith(GOAL_SUFFIX) and "option" not in row
 
 
 def _row_differs(then: Mapping[str, Any], now: Mapping[str, Any]) -> str:

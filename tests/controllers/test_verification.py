@@ -297,6 +297,22 @@ async def test_an_environment_that_changed_shows_at_once(copy: Path) -> None:
     assert places == [(0, 3), (1, 3), (2, 3)]
 
 
+async def test_options_of_an_earlier_version_are_told_as_that(tmp_path: Path) -> None:
+    folder = await record_run(tmp_path, RUNS["hierarchical"], max_steps=10)
+
+    def age(rows: list[Any]) -> None:
+        for row in rows:
+            row["state_sha"] = "0" * 16  # other options, other observations
+            for key in [key for key in row if key.startswith("option") and row["agent_id"].endswith("/goal")]:
+                del row[key]
+
+    edit(folder, lambda rows: [row.update(state_sha="0" * 16) for row in rows])
+    assert "state_sha is " in (await verified(folder)).deviations[0].what
+    edit(folder, age)
+    told = (await verified(folder)).deviations
+    assert told and all("managers chose among other options" in each.what for each in told if each.place)
+
+
 async def test_an_environment_that_is_gone_is_said_with_its_name(copy: Path) -> None:
     header = json.loads((copy / "run.json").read_text())
     header["experiment"]["operators"][0]["task"] = "no_such_module:Corridor"
