@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from gym_gui.core.errors import MissingDependencyError
 from gym_gui.core.inherited import inherited
@@ -44,6 +44,20 @@ def choose() -> str:
     if not os.environ.get(VARIABLE):
         os.environ[VARIABLE] = _remembered() or _first_that_draws()
     return os.environ[VARIABLE]
+
+
+def drawable(env: Any) -> Any:
+    """An environment whose pictures were not asked for yet, which :func:`choose` is in time for.
+
+    Raises:
+        MissingDependencyError: Nothing draws here; the environment is closed.
+    """
+    try:
+        choose()
+    except MissingDependencyError:
+        env.close()
+        raise
+    return env
 
 
 def _first_that_draws() -> str:

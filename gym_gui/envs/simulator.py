@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import sys
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
@@ -26,6 +27,17 @@ class Simulator(Protocol):
     def state(self) -> tuple[float, ...]:
         """All that the next steps follow from, at this moment."""
         ...
+
+
+def mujoco_in(env: Any) -> bool:
+    """Whether an environment, innermost, is one of MuJoCo as Gymnasium has them."""
+    known = sys.modules.get("gymnasium.envs.mujoco.mujoco_env")
+    return known is not None and isinstance(env, known.MujocoEnv)
+
+
+def simulator_in(env: Any) -> Simulator | None:
+    """The simulator inside an environment, innermost, where its state can be handed out; else ``None``."""
+    return MuJoCoSimulator(env) if mujoco_in(env) else None
 
 
 def as_json(description: Mapping[str, Any]) -> str:
@@ -63,7 +75,7 @@ class MuJoCoSimulator:
             "version": str(self._mujoco.__version__),
             "model": Path(env.fullpath).read_text("utf-8"),
             "model_sha256": self._digest(),
-            "task": type(env).__module__.rpartition(".")[2],
+            "task": _task_of(type(env)),
             "frame_skip": int(env.frame_skip),
             "constants": {name.strip("_"): value for name, value in own.items() if _plain(value)},
         }
@@ -82,6 +94,12 @@ class MuJoCoSimulator:
         state = np.empty(int(engine.mj_stateSize(model, what)))
         engine.mj_getState(model, data, state, what)
         return tuple(state.tolist())
+
+
+def _task_of(kind: type) -> str:
+    """``hopper_v5``; of one's own ``module:Class``, which is taken for none of Gymnasium's."""
+    package, _, module = kind.__module__.rpartition(".")
+    return module if package == "gymnasium.envs.mujoco" else f"{kind.__module__}:{kind.__qualname__}"
 
 
 def _plain(value: Any) -> bool:

@@ -13,9 +13,12 @@ from gym_gui.core.errors import UsageError
 from gym_gui.core.paradigms import ParadigmAdapter, adapt
 from gym_gui.core.paradigms.select import APIS
 from gym_gui.core.trust import TYPED, Origin
+from gym_gui.core.types import Plan
+from gym_gui.envs import mujoco_gl, mujoco_plans
 from gym_gui.envs.factories import Factory
 from gym_gui.envs.families.gymnasium import success_in_info
 from gym_gui.envs.family import Family, Teams, each_alone, ranked, team_returns
+from gym_gui.envs.simulator import Simulator, mujoco_in, simulator_in
 from gym_gui.envs.spec import EnvSpec
 
 if TYPE_CHECKING:
@@ -104,7 +107,9 @@ class CustomFamily(Family):
             kwargs.setdefault("render_mode", render_mode)
         if len(spec.apis) > 1 and _accepts(factory, "api", by_name=True):
             kwargs.setdefault("api", spec.api)
-        return factory(**kwargs)
+        made = factory(**kwargs)
+        inside = getattr(made, "unwrapped", made)
+        return mujoco_gl.drawable(made) if render_mode is not None and mujoco_in(inside) else made
 
     def _factory(self, spec: EnvSpec) -> Factory:
         """What was found when it was named; one that was registered by its name was so from Python."""
@@ -132,6 +137,15 @@ class CustomFamily(Family):
         from gym_gui.envs.describers import vectors
 
         return vectors.documented(environment, self.documentation(environment.spec))
+
+    def simulator(self, environment: Instance) -> Simulator | None:
+        """Of MuJoCo, where its environment is built upon Gymnasium's."""
+        return simulator_in(environment.env)
+
+    def draw_plans(self, environment: Instance, plans: Sequence[Plan]) -> None:
+        """Lines in MuJoCo's scene."""
+        if mujoco_in(environment.env):
+            mujoco_plans.mark(environment.env, plans)
 
     def success(self, environment: Instance) -> bool | None:
         alone = environment.adapter.possible_agents == ("agent_0",)

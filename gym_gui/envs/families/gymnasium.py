@@ -12,7 +12,7 @@ from gym_gui.envs import mujoco_gl, mujoco_plans
 from gym_gui.envs.documents import source, summaries
 from gym_gui.envs.family import Family
 from gym_gui.envs.keymaps import LAYOUTS, KeyScheme, Pace, of_pushes
-from gym_gui.envs.simulator import MuJoCoSimulator, Simulator
+from gym_gui.envs.simulator import Simulator, mujoco_in, simulator_in
 from gym_gui.envs.spec import EnvSpec, split_version
 
 if TYPE_CHECKING:
@@ -156,7 +156,17 @@ class GymnasiumFamily(Family):
         import gymnasium
 
         # Gymnasium's own checker costs a microsecond a step; `mosaic envs check` does its work.
-        return gymnasium.make(spec.id, render_mode=render_mode, disable_env_checker=True, **env_kwargs)
+        made = gymnasium.make(spec.id, render_mode=render_mode, disable_env_checker=True, **env_kwargs)
+        return mujoco_gl.drawable(made) if render_mode is not None and mujoco_in(made.unwrapped) else made
+
+    def simulator(self, environment: Instance) -> Simulator | None:
+        """MuJoCo's model and state, also of environments of one's own."""
+        return simulator_in(environment.env)
+
+    def draw_plans(self, environment: Instance, plans: Sequence[Plan]) -> None:
+        """Lines in MuJoCo's scene."""
+        if mujoco_in(environment.env):
+            mujoco_plans.mark(environment.env, plans)
 
     def adapter(self, spec: EnvSpec, env: Any) -> ParadigmAdapter:
         return adapt(env, info_mask=_area(spec) not in _ADVICE)
@@ -269,18 +279,10 @@ class MuJoCoFamily(GymnasiumFamily):
         return [spec for spec in super().specs() if spec.id != "Pusher-v4"]
 
     def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
-        """Drawn in a way that works here, also without a display."""
+        """Drawn in a way that works here, also without a display; where there is none, nothing is made."""
         if render_mode is not None:
             mujoco_gl.choose()
         return super().build(spec, render_mode=render_mode, env_kwargs=env_kwargs)
-
-    def simulator(self, environment: Instance) -> Simulator | None:
-        """MuJoCo's model and state."""
-        return MuJoCoSimulator(environment.env)
-
-    def draw_plans(self, environment: Instance, plans: Sequence[Plan]) -> None:
-        """Lines in the scene."""
-        mujoco_plans.mark(environment.env, plans)
 
 
 _OWN_FAMILY = frozenset({*Box2DFamily.areas, *MuJoCoFamily.areas})
