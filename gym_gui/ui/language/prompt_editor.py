@@ -293,7 +293,7 @@ class PromptEditor(QDialog):
             place.setValue(at)
         tokens = said.get("tokens")
         step = (self._moment or {}).get("decision", {}).get("step")
-        parts = [f"Step {step + 1}" if isinstance(step, int) else ""]
+        parts = [f"Step {step}" if isinstance(step, int) else ""]
         parts.append(f"about {tokens:,} tokens" if isinstance(tokens, int) else "")
         self.state.setText(" \N{MIDDLE DOT} ".join(part for part in parts if part))
 

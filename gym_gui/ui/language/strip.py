@@ -78,7 +78,7 @@ class CallStrip(QWidget):
         costs = [spending.words] if spending.calls else []
         told = wording.count(len(turn.scores), "action") if turn.scores else ""
         told = turn.thought.changes if turn.thought is not None else told
-        last = " \N{MIDDLE DOT} ".join(filter(None, [*whose, told, *costs, f"step {turn.step + 1}"]))
+        last = " \N{MIDDLE DOT} ".join(filter(None, [*whose, told, *costs, f"at step {turn.step}"]))
         rows = (*rows, _Row("", last, "muted"))
         if rows == self._rows:
             return

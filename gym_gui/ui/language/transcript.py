@@ -95,8 +95,8 @@ class TranscriptPanel(QWidget):
         self.step.setObjectName("transcript-step")
         self.step.setPlaceholderText("Step")
         self.step.setAccessibleName("Go to step")
-        self.step.setToolTip("Go to the turns of this step (Enter)")
-        self.step.setValidator(QIntValidator(1, 2**30, self.step))
+        self.step.setToolTip("Go to the turns of this step, from 0 (Enter)")
+        self.step.setValidator(QIntValidator(0, 2**30, self.step))
         self.step.setFixedWidth(64)
         self.step.returnPressed.connect(self._on_step)
         self.count = muted_label("")
@@ -303,7 +303,7 @@ class TranscriptPanel(QWidget):
     def _on_step(self) -> None:
         if not self.step.text():
             return
-        row = self.model.row_at(self._episode, int(self.step.text()) - 1)
+        row = self.model.row_at(self._episode, int(self.step.text()))
         if row is not None:
             self.list.select(row)
         self.step.selectAll()

@@ -78,7 +78,7 @@ def _draw(painter: QPainter, rect: QRect, text: str, font: QFont, colour: QColor
 
 def heading_of(turn: Turn, *, several: bool) -> str:
     """``Step 12``, ``Step 12 · green_0 · asked again``."""
-    parts = [f"Step {turn.step + 1}"]
+    parts = [f"Step {turn.step}"]
     if several:
         parts.append(turn.agent)
     if turn.attempt:

@@ -242,7 +242,7 @@ def _played(turn: Turn, action: str) -> str:
 def _facts(turn: Turn, *, episode: bool) -> str:
     parts = [
         turn.agent,
-        f"episode {turn.episode + 1}, step {turn.step + 1}" if episode else f"step {turn.step + 1}",
+        f"episode {turn.episode + 1}, step {turn.step}" if episode else f"step {turn.step}",
         turn.answered_by,
     ]
     parts += [facts_of(turn), dollars(turn.usd) if turn.usd is not None else ""]

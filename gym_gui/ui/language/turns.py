@@ -226,7 +226,7 @@ class TurnModel(QAbstractListModel):
         turn = self.turn(index.row())
         if turn is None or role == TURN_ROLE:
             return turn
-        return f"{turn.agent}, step {turn.step + 1}: {turn.error or answer_line(turn)}"
+        return f"{turn.agent}, step {turn.step}: {turn.error or answer_line(turn)}"
 
     def turn(self, row: int) -> Turn | None:
         """The turn of a row; ``None`` where it has just been forgotten."""

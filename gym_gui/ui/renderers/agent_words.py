@@ -95,10 +95,10 @@ def agent_sentence(agent: AgentView, seat: SlotPlayer, *, to_move: bool) -> str:
 
 
 def option_words(agent: AgentView) -> str:
-    """``go to(yellow key) since step 4``: what it was asked for, and when; steps count from 1."""
+    """``go to(yellow key) since step 4``: what it was asked for, and when, as records count steps."""
     if agent.option_since is None:
         return agent.option
-    return f"{agent.option} since step {agent.option_since + 1}"
+    return f"{agent.option} since step {agent.option_since}"
 
 
 def view_sentence(view: LiveView, seats: Mapping[AgentID, SlotPlayer]) -> str:

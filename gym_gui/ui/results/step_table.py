@@ -146,7 +146,8 @@ Text = Callable[[ReplayPlayer, StepRecord], str]
 
 def _columns(players: Sequence[ReplayPlayer], names: Sequence[str]) -> list[Column[_Row]]:
     agents = {step.agent_id for player in players for step in player.track.steps}
-    columns = [_column("Step", players, _step, figure=True)]
+    about = "At which step it was decided, from 0, as records count them"
+    columns = [_column("Step", players, _step, about, figure=True)]
     if len(agents) > 1:
         columns.append(_column("Agent", players, _agent))
     alone = len(players) == 1
@@ -188,7 +189,7 @@ def _cell(players: Sequence[ReplayPlayer | None], text: Text, row: _Row) -> str:
 
 
 def _step(_player: ReplayPlayer, step: StepRecord) -> str:
-    return str(step.step_index + 1)
+    return str(step.step_index)
 
 
 def _agent(_player: ReplayPlayer, step: StepRecord) -> str:

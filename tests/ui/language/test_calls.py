@@ -198,7 +198,7 @@ def test_a_strip_says_the_last_call_in_three_lines(qtbot: Any) -> None:
     assert strip.lines == (
         "Asked Step 4. You see a door.",
         "Said <action>move 4</action>",
-        "1 call · $0.0010 · 110 tokens · step 5",
+        "1 call · $0.0010 · 110 tokens · at step 4",
     )
     with qtbot.waitSignal(strip.opened):
         qtbot.mouseClick(strip, Qt.MouseButton.LeftButton)

@@ -57,7 +57,7 @@ def test_a_search_shows_what_its_moves_were_worth(manual: ManualOperators, qtbot
     assert strip is not None
     # What was played comes first, then the best of the others.
     assert strip.lines[0].startswith(f"{turn.word} 0.")
-    assert strip.lines[2].endswith("5 actions · step 1")
+    assert strip.lines[2].endswith("5 actions · at step 0")
     strip.opened.emit()
     dock = manual.transcript
     assert dock is not None

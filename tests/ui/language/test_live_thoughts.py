@@ -80,7 +80,7 @@ def test_a_program_is_followed_from_its_card_to_the_replay(
     qtbot.waitUntil(lambda: operator.player.last_view is not None, timeout=WAIT)
     deck.step_all()
     qtbot.waitUntil(lambda: strip.lines[0].startswith("Goal solve"), timeout=WAIT)
-    assert strip.lines[1].startswith("Plan +!") and strip.lines[2].endswith("beliefs · step 1")
+    assert strip.lines[1].startswith("Plan +!") and strip.lines[2].endswith("beliefs · at step 0")
     strip.opened.emit()
     dock = manual.transcript
     assert dock is not None and dock.isVisible()
@@ -164,7 +164,7 @@ def test_thoughts_and_calls_of_one_operator_are_one_list(context: AppContext, qt
         qtbot.waitUntil(lambda: panel.count.text() == "4 turns", timeout=WAIT)
         strip.show_call(log.turn(2), log.spending, several=True)
         assert strip.lines[0] == "Goal solve \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} approach(2, 1)"
-        assert strip.lines[2].startswith("agent_0 · +1 belief · 1 call") and strip.lines[2].endswith("step 3")
+        assert strip.lines[2].startswith("agent_0 · +1 belief · 1 call") and strip.lines[2].endswith("step 2")
         qtbot.keyClicks(panel.search, "key(yellow, 1")
         qtbot.waitUntil(lambda: panel.model.rowCount() == 1, timeout=WAIT)
         assert panel.view.turn.step == 1

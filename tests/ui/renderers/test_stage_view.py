@@ -47,7 +47,7 @@ def test_chips_say_who_did_what(overlay: Overlay) -> None:
     assert overlay.chip_texts() == [
         "Green 1 : 0 Blue",
         "green_0 · you forward",
-        "green_1 · PPO solo expert turn left → fetch(ball) since step 3 V 0.82",
+        "green_1 · PPO solo expert turn left → fetch(ball) since step 2 V 0.82",
         "blue_0 · Qwen 2.5 forward (random instead)",
         "blue_1 · random",
     ]
