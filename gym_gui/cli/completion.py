@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.paths import cache_dir, runs_dir
@@ -21,7 +23,7 @@ def check_shell() -> None:
     Raises:
         UsageError: It cannot, or it is not known which one asks.
     """
-    import shellingham  # by which typer finds it, too
+    shellingham: Any = import_module("shellingham")  # by which typer finds it, too
 
     try:
         shell = str(shellingham.detect_shell()[0])

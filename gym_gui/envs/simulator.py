@@ -75,7 +75,7 @@ class MuJoCoSimulator:
             "version": str(self._mujoco.__version__),
             "model": Path(env.fullpath).read_text("utf-8"),
             "model_sha256": self._digest(),
-            "task": _task_of(type(env)),
+            "task": _task_of(env),
             "frame_skip": int(env.frame_skip),
             "constants": {name.strip("_"): value for name, value in own.items() if _plain(value)},
         }
@@ -96,8 +96,9 @@ class MuJoCoSimulator:
         return tuple(state.tolist())
 
 
-def _task_of(kind: type) -> str:
+def _task_of(env: object) -> str:
     """``hopper_v5``; of one's own ``module:Class``, which is taken for none of Gymnasium's."""
+    kind = type(env)
     package, _, module = kind.__module__.rpartition(".")
     return module if package == "gymnasium.envs.mujoco" else f"{kind.__module__}:{kind.__qualname__}"
 
