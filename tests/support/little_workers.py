@@ -42,8 +42,10 @@ class Main(Worker):
             (self.folder / f"reached-{os.getpid()}-{len(list(self.folder.glob('reached-*')))}").touch()
             while not (self.folder / "open").exists():
                 time.sleep(0.005)
-        n = batch.slot.action_space.n
-        return np.array([int(bits(int(s), t)[0]) % n for s, t in zip(batch.seeds, batch.steps)])
+        everything = np.ones((len(batch.seeds), batch.slot.action_space.n), bool)
+        legal = map(np.flatnonzero, everything if batch.action_masks is None else batch.action_masks)
+        draws = [int(bits(int(s), t)[0]) for s, t in zip(batch.seeds, batch.steps)]
+        return np.array([choices[draw % len(choices)] for choices, draw in zip(legal, draws)])
 """
 """Plays at random, and waits from episode ``at`` on until ``$MOSAIC_TEST_GATE/open`` exists.
 

@@ -137,6 +137,7 @@ class MosaicRun(Recorded):
             ``--resume`` among the options.
         options: More for the command line.
         environment: More for its environment.
+        command: ``tournament``, for a run that is one.
     """
 
     def __init__(
@@ -146,6 +147,7 @@ class MosaicRun(Recorded):
         experiment: Mapping[str, Any] | str | None,
         *options: str,
         environment: Mapping[str, str] | None = None,
+        command: str = "run",
     ) -> None:
         super().__init__(home / "runs")
         self.offspring = offspring
@@ -165,7 +167,7 @@ class MosaicRun(Recorded):
                     sys.executable,
                     "-m",
                     "gym_gui",
-                    "run",
+                    command,
                     "--trust",
                     *arguments,
                     "--out",
