@@ -29,12 +29,18 @@ from gym_gui.services.store import Store
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.event_loop import close_loop, open_loop, tell_failures
+from gym_gui.ui.widgets import InlineMessage
 
 if TYPE_CHECKING:
     from gym_gui.ui.main_window import MainWindow
 
 PATIENCE_MS = 120_000
 """How long a test waits for work in the background before it fails: more than it takes on a busy machine."""
+
+
+def messages(widget: QWidget) -> list[str]:
+    """Sentences with an icon that are seen in a widget, as a reader hears them: ``Warning: …``."""
+    return [m.accessibleName() for m in widget.findChildren(InlineMessage) if m.isVisible()]
 
 
 class PatientBot(QtBot):

@@ -69,11 +69,11 @@ class ConfigurationModel(QObject):
         self.report: Report | None = None
         self.checks: ConfigurationChecks | None = None
         self._checked: Draft | None = None
-        self._engine: Finding | None = None
+        self._verdict: Finding | None = None
         self.undo_stack = QUndoStack(self)
         self.undo_stack.setUndoLimit(200)
         self._look: asyncio.Task[Any] | None = None
-        self._verdict: asyncio.Task[Any] | None = None
+        self._asking: asyncio.Task[Any] | None = None
         self._checking: asyncio.Task[Any] | None = None
         self._rows_said: dict[str, WorkerAssignment] = {}
         self._check_timer = self._timer(CHECK_MS, self._on_check_due)
@@ -108,7 +108,7 @@ class ConfigurationModel(QObject):
     def show_draft(self, draft: Draft) -> None:
         """Take a draft over without a step in the history."""
         before, self.draft = self.draft, draft
-        self._engine = None
+        self._verdict = None
         if self.sheet is None or draft.request() != before.request() or self.trouble:
             self._rows_said = {}
             self._look_at_environment()
@@ -164,15 +164,20 @@ class ConfigurationModel(QObject):
         if self.trouble:
             return (Finding(Level.ERROR, self.trouble),)
         own = self.report.findings if self.report is not None else ()
-        if self._engine is None:
+        if self.verdict is None:
             return own
         order = list(Level)
-        return tuple(sorted((*own, self._engine), key=lambda finding: order.index(finding.level)))
+        return tuple(sorted((*own, self.verdict), key=lambda finding: order.index(finding.level)))
+
+    @property
+    def verdict(self) -> Finding | None:
+        """What the engine says of the draft as it is now; ``None`` until it has said it."""
+        return self._verdict
 
     @property
     def config(self) -> OperatorConfig | None:
         """The configuration, where nothing is known to be wrong with it."""
-        refused = self._engine is not None and self._engine.level is Level.ERROR
+        refused = self.verdict is not None and self.verdict.level is Level.ERROR
         return None if self.report is None or refused or self.looking else self.report.config
 
     @property
@@ -229,7 +234,7 @@ class ConfigurationModel(QObject):
         self._closed = True
         self._check_timer.stop()
         self._engine_timer.stop()
-        tasks = [t for t in (self._look, self._verdict, self._checking) if t is not None and not t.done()]
+        tasks = [t for t in (self._look, self._asking, self._checking) if t is not None and not t.done()]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -293,11 +298,11 @@ class ConfigurationModel(QObject):
     def _on_engine_due(self) -> None:
         if self.report is None or self.report.config is None or self._closed or not self.settled:
             return  # the check that is under way asks again
-        if self._verdict is not None and not self._verdict.done():
+        if self._asking is not None and not self._asking.done():
             self._engine_timer.start()  # cancelling it would cost the process that answers
             return
         work = self._ask_engine(self.draft, self.report.config)
-        self._verdict = self._context.spawn(work, "Asking the engine")
+        self._asking = self._context.spawn(work, "Asking the engine")
 
     async def _ask_engine(self, draft: Draft, config: OperatorConfig) -> None:
         try:
@@ -306,7 +311,7 @@ class ConfigurationModel(QObject):
         except MosaicError as error:
             verdict = Finding(Level.ERROR, str(error).removeprefix(f"operator {config.operator_id!r}: "))
         if draft is self.draft:
-            self._engine = verdict
+            self._verdict = verdict
             self.report_changed.emit()
 
     def _tell_bindings(self, *, policies_only: bool) -> None:

@@ -43,11 +43,9 @@ def checked(tab: AdvancedConfigTab, qtbot: Any) -> Callable[[], None]:
         def done() -> bool:
             if model.trouble:
                 return True
-            if model.looking or model.report is None or model._check_timer.isActive():
+            if model.looking or model.report is None or not model.settled:
                 return False
-            if model._checking is not None and not model._checking.done():
-                return False
-            return model.report.config is None or model._engine is not None
+            return model.report.config is None or model.verdict is not None
 
         qtbot.waitUntil(done, timeout=PATIENCE_MS)
 

@@ -14,6 +14,7 @@ from gym_gui.ui.live.deck import OperatorDeck
 from gym_gui.ui.operators.config_widget import OperatorConfigWidget
 from tests.support.fake_model_server import FakeModelServer
 from tests.support.no_processes import local_session, looks_here
+from tests.ui.conftest import messages
 
 from .conftest import WAIT, lake
 
@@ -44,7 +45,7 @@ def test_a_language_model_fits_where_there_are_words_and_is_edited(
         qtbot.waitUntil(lambda: config.panel is not None, timeout=WAIT)
         panel = config.panel
         assert isinstance(panel, SingleAgentPanel) and panel.form is not None
-        said = " ".join(note.accessibleName() for note in config._notes)
+        said = " ".join(messages(config))
         assert "describes its observation" not in said and "Error" not in said
         offered = {item.label: item.reason for item in panel.picker.items if item.group == "LLM"}
         assert offered["Language model"] == ""

@@ -205,7 +205,9 @@ def look_and_edit(
         assert "mosaic-prompts-" not in editor.trouble.text
         editor.back.click()
         assert not (folder / "mine/system.txt").exists() and "penguin" not in editor.editor.toPlainText()
-        qtbot.waitUntil(lambda: not editor.trouble.isVisible() and editor._task.done(), timeout=WAIT)
+        qtbot.waitUntil(
+            lambda: not editor.trouble.isVisible() and "tokens" in editor.state.text(), timeout=WAIT
+        )
         editor.editor.setPlainText("You are $agent, a seal.\n$briefing\n$strategy")
         qtbot.keyClick(editor.editor, Qt.Key.Key_Escape)
         assert not editor.isVisible() and "a seal" in (folder / "mine/system.txt").read_text()
@@ -227,7 +229,6 @@ def replay(context: AppContext, run: Path, qtbot: Any, finish: Any) -> None:
         panel = view.transcript.panel
         assert panel.isVisible() and panel.model.rowCount() == 4
         view.transport.go(2)
-        view._on_moved(2)
         assert panel.view.turn.step == 1 and "episode" not in panel.view.facts.text()
         panel.list.select(3)
         assert view.transport.position == 3

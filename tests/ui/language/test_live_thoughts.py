@@ -112,7 +112,6 @@ def test_a_program_is_followed_from_its_card_to_the_replay(
         panel = view.transcript.panel
         assert panel.count.text() == f"{ended['length']} decisions"
         view.transport.go(3)
-        view._on_moved(3)
         assert panel.view.turn.step == 2 and panel.view.turn.thought.goals[0] == "solve"
     finally:
         finish(view.close_players())

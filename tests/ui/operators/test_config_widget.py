@@ -22,6 +22,7 @@ from gym_gui.ui.live.deck import OperatorDeck
 from gym_gui.ui.operators.config_widget import OperatorConfigWidget
 from gym_gui.ui.operators.examples import bundled_policies, random_operator
 from gym_gui.ui.operators.record import record_words
+from tests.ui.conftest import messages
 
 from .conftest import WAIT, baseline, person
 
@@ -70,7 +71,7 @@ def test_what_is_not_whole_is_said_and_not_handed_out(
     asking = next(item for item in panel.picker.items if "from a file" in item.label)
     with qtbot.assertNotEmitted(config.changed, wait=600):
         panel.picker.chosen.emit(asking.value)
-    sentences = " ".join(note.accessibleName() for note in config._notes)
+    sentences = " ".join(messages(config))
     assert "missing" in sentences or "choose" in sentences.lower()
 
 
@@ -115,7 +116,7 @@ def test_an_environment_that_is_not_there_is_said(
 ):
     operator = deck.add(baseline(task="CartPoll-v1"), start=False)
     config.show_operator(operator, 1, 1)
-    qtbot.waitUntil(lambda: any("CartPole" in n.accessibleName() for n in config._notes), timeout=WAIT)
+    qtbot.waitUntil(lambda: any("CartPole" in said for said in messages(config)), timeout=WAIT)
     assert config.panel is None
 
 
@@ -152,7 +153,7 @@ def test_everything_fits_the_inspector(config: OperatorConfigWidget, deck: Opera
     for what in (baseline(), person("MiniGrid-Empty-5x5-v0")):
         operator = deck.add(what, start=False)
         config.show_operator(operator, 1, 2)
-        qtbot.waitUntil(lambda: config.panel is not None and config._sheet is not None, timeout=WAIT)
+        qtbot.waitUntil(lambda: config.panel is not None, timeout=WAIT)
         assert config.minimumSizeHint().width() <= 268
 
 

@@ -9,6 +9,7 @@ import pytest
 from PyQt6.QtCore import Qt
 
 from gym_gui.controllers.live_play.state import OperatorState
+from gym_gui.controllers.session_events import SessionEnded
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.live import AgentView, LiveView
@@ -59,7 +60,7 @@ def test_past_returns_become_a_line(card: OperatorRenderContainer, deck: Operato
 def test_trouble_has_a_sentence_and_a_way_out(card: OperatorRenderContainer, qtbot: Any):
     operator = card.operator
     qtbot.waitUntil(lambda: operator.player.alive, timeout=WAIT)
-    operator.player._break("was killed (signal 9, SIGKILL)")
+    operator.player.on_event(SessionEnded("was killed (signal 9, SIGKILL)"))
     assert card.trouble.isVisible() and card.trouble.text() == "Session ended: killed (signal 9)"
     assert card.status.text == "Stopped" and "killed" in card.accessibleName()
     with qtbot.waitSignal(card.restart_requested) as asked:

@@ -82,17 +82,14 @@ def page(context: AppContext, qtbot: Any, finish: Finish) -> Any:
 def ready(page: AgentsPage, qtbot: Any) -> None:
     """Waits until the configuration has been found right, by the engine too."""
     qtbot.waitUntil(
-        lambda: page.model.config is not None and page.model._engine is not None, timeout=PATIENCE_MS
+        lambda: page.model.config is not None and page.model.verdict is not None, timeout=PATIENCE_MS
     )
 
 
 def test_a_mixed_team_is_built_saved_reloaded_and_applied(
-    window: MainWindow, context: AppContext, qtbot: Any
+    page: AgentsPage, asked: list[tuple[str, dict[str, Any]]], qtbot: Any
 ) -> None:
-    requests: list[tuple[str, dict[str, Any]]] = []
-    context.go("agents")
-    page = window.findChild(AgentsPage)
-    assert page is not None and page.isVisible() and page.tab.hint.isVisible()
+    assert page.isVisible() and page.tab.hint.isVisible()
     qtbot.waitUntil(lambda: page.picker.loaded, timeout=PATIENCE_MS)
     pick(qtbot, page, "environment-picker", "S-2v2-IndAgObs")
     qtbot.waitUntil(lambda: page.tab.table.rowCount() == 4, timeout=60_000)
@@ -125,29 +122,22 @@ def test_a_mixed_team_is_built_saved_reloaded_and_applied(
     ready(page, qtbot)
     assert page.model.config == built
 
-    context.requested.disconnect(window._on_requested)
-    context.requested.connect(lambda name, request: requests.append((name, request)))
     qtbot.mouseClick(page.apply, Qt.MouseButton.LeftButton)
-    assert requests == [("operators", {"operators": [built], "seed": 42})]
+    assert asked == [("operators", {"operators": [built], "seed": 42})]
 
 
 def test_apply_hands_on_what_is_seen_though_it_is_not_checked_yet(
-    window: MainWindow, context: AppContext, qtbot: Any
+    page: AgentsPage, asked: list[tuple[str, dict[str, Any]]], qtbot: Any
 ) -> None:
-    context.go("agents", task=FOUR)
-    page = window.findChild(AgentsPage)
-    assert page is not None
+    page.opened(task=FOUR)
     ready(page, qtbot)
     before = page.model.config
-    requests: list[tuple[str, Any]] = []
-    context.requested.disconnect(window._on_requested)
-    context.requested.connect(lambda name, request: requests.append((name, request)))
 
     pick(qtbot, page, "policy_player_0", "does nothing")
     assert page.model.config == before and not page.model.settled
     qtbot.mouseClick(page.apply, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: bool(requests), timeout=PATIENCE_MS)
-    (config,) = requests[0][1]["operators"]
+    qtbot.waitUntil(lambda: bool(asked), timeout=PATIENCE_MS)
+    (config,) = asked[0][1]["operators"]
     assert config.workers["player_0"].settings == {"behavior": "noop"}
 
     broken = WorkerAssignment("cleanrl_worker", "rl", {"checkpoint": "/no/such/policy"})
@@ -155,7 +145,7 @@ def test_apply_hands_on_what_is_seen_though_it_is_not_checked_yet(
     page.play()
     qtbot.waitUntil(lambda: page.model.settled, timeout=PATIENCE_MS)
     qtbot.waitUntil(lambda: not page.apply.isEnabled(), timeout=PATIENCE_MS)
-    assert len(requests) == 1
+    assert len(asked) == 1
 
 
 def test_undo_and_redo_are_keys(window: MainWindow, context: AppContext, qtbot: Any) -> None:

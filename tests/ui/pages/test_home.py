@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from PyQt6.QtCore import Qt
+from PyQt6.QtGui import QImage
 from PyQt6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
@@ -21,7 +22,8 @@ from gym_gui.ui.context import AppContext
 from gym_gui.ui.operators import examples
 from gym_gui.ui.pages.home import HomePage, Picture, RunRow, StarterCard
 from gym_gui.ui.starters import STARTERS
-from gym_gui.ui.widgets import ElidedLabel
+from gym_gui.ui.style_sheet import ASSETS
+from gym_gui.ui.widgets import ElidedLabel, IconButton
 from tests.support.cut_words import cut_words
 from tests.support.no_processes import record_file
 
@@ -120,9 +122,12 @@ class TestCards:
     def test_every_card_has_its_picture(self, page: HomePage) -> None:
         pictures = page.findChildren(Picture)
         assert len(pictures) == len(STARTERS)
-        for picture in pictures:
+        for picture, starter in zip(pictures, STARTERS, strict=True):
             # Twice what is shown at the smallest size, for screens of high resolution.
-            assert picture._pixmap.width() >= 2 * 250
+            file = QImage(str(ASSETS / f"home-{starter.name}.png"))
+            assert file.width() >= 2 * 250
+            painted, middle = picture.grab().toImage(), range(20, picture.width() - 20)
+            assert len({painted.pixel(x, picture.height() // 2) for x in middle}) > 1, starter.name
             assert picture.height() == pytest.approx(picture.width() * 400 / 616, abs=1)
 
 
@@ -205,6 +210,6 @@ def test_the_ways_to_start_are_commands(context: AppContext, qtbot: QtBot) -> No
     qtbot.addWidget(page)
     for name in ("way-file.new", "search-everything"):
         qtbot.mouseClick(page.findChild(QPushButton, name), LEFT)
-    qtbot.mouseClick(page._switch, LEFT)
+    qtbot.mouseClick(page.findChild(IconButton, "switch-theme"), LEFT)
     assert done == ["new", "search", "theme"]
     assert page.findChild(QPushButton, "way-go.train") is None

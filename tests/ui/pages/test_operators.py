@@ -71,7 +71,7 @@ def test_step_reset_and_speed_from_the_bar(window: MainWindow, qtbot: Any):
     qtbot.waitUntil(
         lambda: ready(page) and {o.player.last_view.seed for o in page.deck.operators} == {77}, timeout=WAIT
     )
-    fastest = next(a for a, rate in page.controls._rates.items() if rate is None)
+    fastest = next(a for a in page.controls.menu.actions() if a.text() == "As fast as possible")
     fastest.trigger()
     assert page.deck.rate is None and page.controls.speed.text() == "Fastest"
     page.controls.together.trigger()
@@ -234,7 +234,7 @@ def test_plots_come_with_a_click_fill_and_are_remembered(window: MainWindow, qtb
     assert [one.id for one in plots.returns.series] == ["a"]
     qtbot.mouseClick(plots.close_button, Qt.MouseButton.LeftButton)
     assert not plots.isVisible() and not page.controls.plots.isChecked()
-    page._on_plots()
+    assert window.context.commands.run("operators.plots")
     assert window.context.layout.value("operators/plots", type=bool) is True
 
 

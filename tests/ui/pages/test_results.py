@@ -18,8 +18,11 @@ from gym_gui.services.recorder import Recorder
 from gym_gui.services.store import Store
 from gym_gui.ui import theme
 from gym_gui.ui.main_window import MainWindow
+from gym_gui.ui.pages import results
 from gym_gui.ui.pages.results import ResultsPage
 from gym_gui.ui.results import exports
+from gym_gui.ui.results.comparison_view import ComparisonView
+from gym_gui.ui.results.replay_view import ReplayView
 from tests.support.engine import player, record_run
 from tests.ui.results.conftest import played_run, run
 
@@ -106,13 +109,19 @@ def test_a_run_that_is_being_written_grows(page: ResultsPage, qtbot: QtBot, stor
 
 
 def test_what_a_run_says(
-    page: ResultsPage, window: MainWindow, qtbot: QtBot, run: Path, qapp: QApplication
+    page: ResultsPage,
+    window: MainWindow,
+    qtbot: QtBot,
+    run: Path,
+    qapp: QApplication,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert page._comparison is None and page._replay is None, "views are made when they are first shown"
+    made = page.findChild(ComparisonView), page.findChild(ReplayView)
+    assert made == (None, None), "views are made when they are first shown"
     page.exports.offer()
     assert not any(page.exports.choices[name].isEnabled() for name in ("operators", "figure", "image"))
-    it_is_read_once(page, qtbot, run)
-    assert page._replay is None
+    it_is_read_once(page, qtbot, run, monkeypatch)
+    assert page.findChild(ReplayView) is None
     verdict_table_and_plots(page)
     for family, width in (("Inter", 1024), ("DejaVu Sans", 1024), ("DejaVu Sans", 1920)):
         theme.use_fonts(qapp, family)
@@ -121,18 +130,24 @@ def test_what_a_run_says(
     theme.use_fonts(qapp)
 
 
-def it_is_read_once(page: ResultsPage, qtbot: QtBot, run: Path) -> None:
+def it_is_read_once(page: ResultsPage, qtbot: QtBot, run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Reading is not begun again by each look at the folder."""
+    begun: list[Path] = []
+    analyse = results.analyse
+
+    def noted(folder: Path) -> Any:
+        begun.append(folder)
+        return analyse(folder)
+
+    monkeypatch.setattr(results, "analyse", noted)
     page.show_run(run)
-    reading = page._analysing
-    assert reading is not None
 
     def there() -> bool:
         page.reader.read.emit(page.reader.runs)
         return page.comparison.analysis is not None
 
     qtbot.waitUntil(there, timeout=LONG)
-    assert page._analysing is reading
+    assert begun == [run]
 
 
 def verdict_table_and_plots(opened_run: ResultsPage) -> None:

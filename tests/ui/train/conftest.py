@@ -84,7 +84,7 @@ def page(trainer: Store, window: MainWindow, qtbot: QtBot) -> TrainPage:
     result = window.page
     assert isinstance(result, TrainPage)
     qtbot.waitUntil(lambda: result.link.client is not None, timeout=PATIENCE_MS)
-    qtbot.waitUntil(lambda: bool(result.form._specs), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: len(result.form.environment.items) > 1, timeout=PATIENCE_MS)
     fill(result)
     qtbot.waitUntil(result.form.start.isEnabled, timeout=PATIENCE_MS)
     return result

@@ -16,9 +16,10 @@ from tests.ui.conftest import PATIENCE_MS
 
 @pytest.fixture
 def film(tmp_path: Path) -> Path:
+    """At 30 frames a second."""
     path = tmp_path / "step-000020000.mp4"
     frames = [np.full((64, 48, 3), 20 * n, np.uint8) for n in range(8)]
-    write_video(path, frames, 10.0)
+    write_video(path, frames, 30.0)
     return path
 
 
@@ -31,10 +32,21 @@ def test_the_card_plays_the_newest_film(context: AppContext, qtbot: QtBot, film:
     card.show_run("PPO", film)
     qtbot.waitUntil(lambda: card.film is not None, timeout=PATIENCE_MS)
     assert card.title.text() == "Policy now, PPO" and card.note.text() == "at step 20,000"
-    qtbot.waitUntil(lambda: card._at >= 2, timeout=PATIENCE_MS)
+    seen: list[int] = []
+    card.view.painted.connect(seen.append)
+    qtbot.waitUntil(lambda: len(seen) > 2, timeout=PATIENCE_MS)
     card.hold.click()
-    assert not card._timer.isActive() and card.hold.toolTip() == "Let the film go on"
+    assert card.hold.toolTip() == "Let the film go on"
+    assert rests(card, qtbot)
+    held = card.view.image()
     card.hold.click()
-    assert card._timer.isActive()
+    qtbot.waitUntil(lambda: card.view.image() != held, timeout=PATIENCE_MS)
     card.hide()
-    assert not card._timer.isActive()
+    assert rests(card, qtbot)
+
+
+def rests(card: PolicyNow, qtbot: QtBot) -> bool:
+    """Whether the picture stays while six others could have been shown."""
+    before = card.view.image()
+    qtbot.wait(200)
+    return card.view.image() == before

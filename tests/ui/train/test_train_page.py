@@ -165,13 +165,19 @@ def tensorboard_shows(page: TrainPage, run: TrainingRecord, finish: Callable[[ob
     """It serves the runs, and ends with the page."""
     logs = run.folder / "tensorboard"
     logs.mkdir(exist_ok=True)
+    before = children()
     finish(page.tensorboard.show({"Search / seed 1": logs}))
+    own = children() - before
+    assert own
     with urllib.request.urlopen(f"{page.tensorboard.address}data/environment", timeout=20) as answer:
         assert json.loads(answer.read())["data_location"].startswith(str(page.context.store.cache))
-    child = page.tensorboard._child
-    assert child is not None
     finish(page.tensorboard.close())
-    assert not psutil.pid_exists(child.pid) and not page.tensorboard.running
+    assert not own & children() and not page.tensorboard.running
+
+
+def children() -> set[int]:
+    """Processes that this one has started."""
+    return {child.pid for child in psutil.Process().children()}
 
 
 def one_is_trained_longer(page: TrainPage, run: TrainingRecord, qtbot: QtBot) -> None:
