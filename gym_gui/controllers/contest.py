@@ -6,7 +6,7 @@ import contextlib
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from gym_gui.analysis.games import collect_games, meetings, points
 from gym_gui.analysis.reader import Run
@@ -19,6 +19,7 @@ from gym_gui.core.record_fields import items, mapping, strings
 from gym_gui.core.records import TOURNAMENT
 from gym_gui.core.tournament import Tournament
 
+_T = TypeVar("_T")
 _ENVIRONMENT = ("task", "env_name", "env_kwargs", "api", "teams", "max_steps")
 
 
@@ -35,6 +36,7 @@ class Contest:
         objects: Policies that only this process has, by name.
         pairings: Who meets, by operator, in the order in which it was decided.
         rounds: Those of a Swiss tournament.
+        checked: Each policy, checked in every slot.
     """
 
     tournament: Tournament
@@ -42,6 +44,7 @@ class Contest:
     objects: Mapping[str, object] = field(default_factory=dict[str, object])
     pairings: dict[str, Pairing] = field(default_factory=dict[str, Pairing])
     rounds: list[Round] = field(default_factory=list[Round])
+    checked: dict[str, ResolvedOperator] = field(default_factory=dict[str, ResolvedOperator])
 
     @classmethod
     def of(
@@ -81,8 +84,7 @@ class Contest:
                 )
         if before is not None:
             contest._take_up(before)
-        for name in tournament.policies:
-            contest._try_seats(name)
+        contest.checked = {name: contest._try_seats(name) for name in tournament.policies}
         contest._plan(before)
         return contest
 
@@ -113,10 +115,7 @@ class Contest:
 
     def resolved(self) -> list[ResolvedOperator]:
         """The operators of :meth:`experiment`, checked."""
-        return [
-            resolve_operator(operator, self._objects(self.pairings[operator.operator_id]))
-            for operator in self.experiment().operators
-        ]
+        return [self._resolved(operator) for operator in self.experiment().operators]
 
     @property
     def tried(self) -> list[str]:
@@ -157,14 +156,28 @@ class Contest:
             self.tournament.operator, operator_id=key, display_name=named, workers=players, named=True
         )
 
+    def _resolved(self, operator: OperatorConfig) -> ResolvedOperator:
+        """A pairing, put together from what is known of its policies: there may be thousands."""
+        players = [self.checked[name] for name in self.pairings[operator.operator_id]]
+        sides = list(self.sides.values())
+        return replace(
+            players[0],
+            config=operator,
+            assignments=_seated([player.assignments for player in players], sides),
+            workers=_seated([player.workers for player in players], sides),
+            objects=_seated([player.objects for player in players], sides),
+            pipelines=_seated([player.pipelines for player in players], sides),
+            observation_bytes=max(player.observation_bytes for player in players),
+        )
+
     def _objects(self, pairing: Pairing) -> dict[str, object]:
         seated = zip(pairing, self.sides.values(), strict=True)
         return {slot: self.objects[name] for name, slots in seated if name in self.objects for slot in slots}
 
-    def _try_seats(self, name: str) -> None:
+    def _try_seats(self, name: str) -> ResolvedOperator:
         everywhere = (name,) * len(self.sides)
         try:
-            resolve_operator(self._operator(name, everywhere), self._objects(everywhere))
+            return resolve_operator(self._operator(name, everywhere), self._objects(everywhere))
         except MissingDependencyError as error:
             raise UsageError(_of_policy(error.message, name), fix=error.fix) from None
         except UsageError as error:
@@ -275,6 +288,16 @@ def _sides(tournament: Tournament) -> dict[str, tuple[str, ...]]:
     if left := [slot for slot in slots if not any(slot in who for who in teams.values())]:
         raise ExperimentError(f"{task}: {', '.join(left)} is on no side", fix="Name it under 'teams'")
     return teams
+
+
+def _seated(players: Sequence[Mapping[str, _T]], sides: Sequence[Sequence[str]]) -> dict[str, _T]:
+    """What each player has for the slots of its side."""
+    return {
+        slot: of_slot[slot]
+        for of_slot, slots in zip(players, sides, strict=True)
+        for slot in slots
+        if slot in of_slot
+    }
 
 
 def _of_policy(message: str, name: str) -> str:

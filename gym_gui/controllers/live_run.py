@@ -28,7 +28,8 @@ from gym_gui.core.execution import EpisodePlan, ExecutionConfig
 from gym_gui.core.paths import PACKAGE
 from gym_gui.core.spending import NOTHING, Amount, Taking
 from gym_gui.services.budget_ledger import NAME as LEDGER
-from gym_gui.services.recorder import COMPLETED, FAILED, Appender, Recorder
+from gym_gui.services.recorder import COMPLETED, FAILED, Recorder
+from gym_gui.services.run_files import Appender
 from gym_gui.services.versions import commit, machine
 from mosaic_worker.failures import described
 

@@ -6,7 +6,6 @@ line; a write that fails is undone to the byte, so that a full disk leaves no ha
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import logging
 import os
@@ -27,7 +26,8 @@ from gym_gui.analysis.run_digest import FILES, files_digests, run_digest
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.record_digest import KEY
 from gym_gui.core.records import RUN_FORMAT, check_run_format, is_open
-from mosaic_worker.plain_files import lines, make_folder, open_file, read_file, replace_file
+from gym_gui.services.run_files import OperatorFiles
+from mosaic_worker.plain_files import lines, open_file, read_file, replace_file
 from mosaic_worker.training_files import cut_half_line
 
 _log = logging.getLogger(__name__)
@@ -41,73 +41,14 @@ REPLAY = "replay"
 _RESERVE = 1 << 16
 _NO_ROWS = "0" * 16
 """What the digest of an episode without rows begins with."""
+_MOST_OPEN = 100
+"""Operators whose files are open at a time: a process may have some 1,000, a tournament more pairings."""
 _LOCK_TRIES, _LOCK_PAUSE_S = 5, 0.02
 """Who lists runs holds the lock for an instant; who writes holds it to the end."""
 
 
 class RecordingError(MosaicError):
     """The run folder cannot be written any more (disk full, permission)."""
-
-
-class Appender:
-    """A file that only grows, by whole blocks."""
-
-    def __init__(self, path: Path, inside: Path | None = None) -> None:
-        self._path = path
-        self._file = open_file(path, "ab", inside=inside, buffering=0)
-
-    def append(self, data: bytes) -> int:
-        """Append a block, all or nothing.
-
-        Returns:
-            The file's size before it.
-
-        Raises:
-            OSError: It could not be written; the file is as before, or is gone.
-        """
-        status = os.fstat(self._file.fileno())
-        if not status.st_nlink:
-            raise FileNotFoundError(errno.ENOENT, "it was deleted", str(self._path))
-        size = status.st_size
-        view = memoryview(data)
-        try:
-            while view:
-                view = view[self._file.write(view) :]
-        except OSError:
-            self.cut(size)
-            raise
-        return size
-
-    def cut(self, size: int) -> None:
-        """Shorten the file."""
-        os.ftruncate(self._file.fileno(), size)
-
-    def close(self) -> None:
-        """Flush to the disk and close."""
-        with suppress(OSError):
-            os.fsync(self._file.fileno())
-        self._file.close()
-
-
-class _OperatorFiles:
-    def __init__(self, run: Path, operator: str) -> None:
-        self._run, folder = run, run / "operators" / operator
-        make_folder(folder, inside=run)
-        self.steps = Appender(folder / "steps.jsonl", run)
-        self.episodes = Appender(folder / "episodes.jsonl", run)
-        self._calls_path = folder / "calls.jsonl"
-        self._calls: Appender | None = None
-
-    @property
-    def calls(self) -> Appender:
-        if self._calls is None:
-            self._calls = Appender(self._calls_path, self._run)
-        return self._calls
-
-    def close(self) -> None:
-        for appender in (self.steps, self.episodes, self._calls):
-            if appender is not None:
-                appender.close()
 
 
 class Recorder:
@@ -124,7 +65,8 @@ class Recorder:
     def __init__(self, folder: Path, header: dict[str, Any]) -> None:
         self.folder, self.header = folder, header
         self.failed: dict[str, int] = {}
-        self._files: dict[str, _OperatorFiles] = {}
+        self._files: dict[str, OperatorFiles] = {}
+        self._awake: dict[str, None] = {}
         self._lock: int | None = None
         self._reserve = folder / ".reserve"
 
@@ -180,7 +122,18 @@ class Recorder:
 
     def _open_files(self, operators: list[str]) -> None:
         for operator in operators:
-            self._files[operator] = _OperatorFiles(self.folder, operator)
+            self._files[operator] = OperatorFiles(self.folder, operator)
+            self._files_of(operator)
+
+    def _files_of(self, operator: str) -> OperatorFiles:
+        """An operator's files; those that have not been asked for longest are closed until they are."""
+        self._awake.pop(operator, None)
+        self._awake[operator] = None
+        if len(self._awake) > _MOST_OPEN:
+            idle = next(iter(self._awake))
+            del self._awake[idle]
+            self._files[idle].rest()
+        return self._files[operator]
 
     def add(self, operators: list[str]) -> list[str]:
         """Make room for operators that a run has gained since it was begun.
@@ -257,8 +210,8 @@ class Recorder:
         Raises:
             RecordingError: It could not be written; the files are as before.
         """
-        files = self._files[operator]
         try:
+            files = self._files_of(operator)
             size = files.steps.append(steps)
             try:
                 files.episodes.append(episode)
@@ -275,7 +228,7 @@ class Recorder:
             RecordingError: It could not be written.
         """
         try:
-            self._files[operator].calls.append(line.rstrip(b"\n") + b"\n")
+            self._files_of(operator).calls.append(line.rstrip(b"\n") + b"\n")
         except OSError as exc:
             raise self._error(exc) from exc
 
@@ -319,6 +272,7 @@ class Recorder:
         for files in self._files.values():
             files.close()
         self._files.clear()
+        self._awake.clear()
         self.header.update(fields, status=status, finished_at=datetime.now(UTC).isoformat(timespec="seconds"))
         try:
             self._seal(operators)

@@ -21,13 +21,13 @@ from hypothesis import strategies as st
 from gym_gui.core.errors import UsageError
 from gym_gui.services.recorder import (
     COMPLETED,
-    Appender,
     Recorder,
     RecordingError,
     is_being_written,
     read_header,
     require_room,
 )
+from gym_gui.services.run_files import Appender
 
 HEADER = {"experiment": {"operators": [{"id": "op"}], "execution": {}}}
 
@@ -88,6 +88,31 @@ def test_paid_calls_are_written_at_once_and_end_with_a_break(tmp_path: Path) -> 
     recorder.call("op", b'{"a":2}\n')
     assert calls.read_bytes() == b'{"a":1}\n{"a":2}\n'
     recorder.close(COMPLETED)
+
+
+def test_a_thousand_operators_take_few_open_files(tmp_path: Path) -> None:
+    names = [f"op_{i}" for i in range(1000)]
+    operators = [{"id": name, "task": "CartPole-v1", "workers": {}} for name in names]
+    experiment = {**HEADER["experiment"], "operators": operators}
+    recorder = Recorder.create(tmp_path, names, {**HEADER, "experiment": experiment})
+    steps, episode = block(0)
+    for name in names:
+        recorder.episode(name, steps, episode)
+        recorder.call(name, b"{}")
+    with os.scandir("/proc/self/fd") as handles:
+        assert sum(os.path.realpath(h.path).startswith(str(recorder.folder)) for h in handles) < 400
+    recorder.episode(names[0], *block(1))
+    gone = recorder.folder / "operators" / names[1] / "steps.jsonl"
+    gone.unlink()
+    with pytest.raises(RecordingError):
+        recorder.episode(names[1], *block(1))
+    assert not gone.exists(), "it is not made anew, without what it held"
+    recorder.close(COMPLETED)
+    first, last = (
+        (recorder.folder / "operators" / name / "episodes.jsonl").read_bytes()
+        for name in (names[0], names[-1])
+    )
+    assert (first, last) == (episode + block(1)[1], episode)
 
 
 # -- going on ----------------------------------------------------------------------------
