@@ -260,7 +260,8 @@ class TestExperiment:
 
     def test_swapping_operators_are_checked_once_their_teams_are_known(self) -> None:
         players = {"a": random_player(), "b": random_player()}
-        Experiment([operator(workers=players, seats="swap")], ExecutionConfig(4, [1, 2]))
+        experiment = Experiment([operator(workers=players, seats="swap")], ExecutionConfig(4, [1, 2]))
+        assert experiment.execution.seeds == (1, 2)
 
     @pytest.mark.parametrize("other", ["a", "A"])
     def test_ids_that_share_a_folder(self, other: str) -> None:

@@ -331,9 +331,11 @@ async def test_a_start_that_somebody_else_closes_fails_at_once(offspring: Offspr
         assert offspring.pids() == []
 
 
-async def test_closed_twice_and_before_the_start():
-    never = HostSession(resolved(), SessionSettings(1), SessionLog())
+async def test_closed_twice_and_before_the_start(offspring: Offspring):
+    log = SessionLog()
+    never = HostSession(resolved(), SessionSettings(1), log)
     await asyncio.gather(never.close(), never.close())
+    assert offspring.pids() == [] and not log.ends
 
 
 # -- it does not come up --------------------------------------------------------------------

@@ -77,8 +77,7 @@ def test_each_file_that_the_design_documents_name_is_there() -> None:
 
 @pytest.mark.parametrize("file", sorted(REQUIREMENTS.glob("*.txt")), ids=lambda path: path.name)
 def test_each_line_is_a_requirement(file: Path) -> None:
-    for line in _lines(file.name):
-        Requirement(line)
+    assert all(Requirement(line).name for line in _lines(file.name))
 
 
 def test_constraints_pin_each_thing_that_is_asked_for() -> None:

@@ -114,4 +114,5 @@ while any(thread.is_alive() for thread in busy):
 
 
 def test_threads_that_end_meanwhile_do_no_harm_to_the_search():
-    subprocess.run([sys.executable, "-c", CHURN], env=tagged(dict(os.environ), "churning"), check=True)
+    command = [sys.executable, "-c", CHURN]
+    assert subprocess.run(command, env=tagged(dict(os.environ), "churning"), check=False).returncode == 0

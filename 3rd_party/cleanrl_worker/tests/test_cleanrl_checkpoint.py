@@ -201,4 +201,5 @@ def test_describing_needs_no_torch_and_playing_no_gymnasium(kept: Path) -> None:
         "assert not {'gymnasium', 'tensorboard', 'tyro', 'sympy'} & set(sys.modules), 'heavy'"
     )
     path = os.pathsep.join([str(FOLDER), str(FOLDER.parent / "mosaic_worker_sdk")])
-    subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "PYTHONPATH": path})
+    ended = subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": path}, check=False)
+    assert ended.returncode == 0

@@ -160,9 +160,8 @@ def test_a_policy_that_does_not_fit_its_slot_is_refused(
 
 def test_algorithm_may_be_named(tmp_path: Path) -> None:
     checkpoint = keep(tmp_path / "p", box(4), discrete(2))
-    CleanRLWorker().load(
-        slot_of(checkpoint, box(4), discrete(2), algorithm="PPO", checkpoint_agent="agent_0")
-    )
+    slot = slot_of(checkpoint, box(4), discrete(2), algorithm="PPO", checkpoint_agent="agent_0")
+    assert CleanRLWorker().load(slot).startswith("ppo:")
 
 
 def test_the_shipped_checkpoint_balances_the_pole() -> None:

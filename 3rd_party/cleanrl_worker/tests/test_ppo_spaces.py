@@ -123,7 +123,8 @@ def test_images_are_not_normalised() -> None:
 def test_actions_out_of_bounds_never_reach_the_environment() -> None:
     environments = Environments(PPOConfig(env_id="Target-v0", num_envs=2))
     environments.begin()
-    environments.step(np.full((2, 2, 1), 1e9, np.float32))  # the environment asserts
+    transition = environments.step(np.full((2, 2, 1), 1e9, np.float32))  # the environment asserts
+    assert transition.rewards.tolist() == pytest.approx([-4.0, -4.0])  # both numbers were 2
     environments.close()
 
 

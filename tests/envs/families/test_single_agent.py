@@ -76,7 +76,9 @@ def test_it_succeeds_as_the_task_does() -> None:
 def test_ini_multigrid_has_it_too() -> None:
     pytest.importorskip("multigrid")
     env = envs.make("SingleAgent/MultiGrid-Empty-8x8-v0")
-    env.adapter.reset(seed=1)
+    seen = env.adapter.reset(seed=1)
+    assert env.adapter.possible_agents == ("agent_0",)
+    assert seen["agent_0"] in env.adapter.observation_space("agent_0")
     env.close()
 
 
