@@ -83,58 +83,75 @@ def test_failed_episodes_stay_failed_after_a_resume(mosaic: Mosaic) -> None:
 def test_running_then_cut_off_then_resumed(mosaic: Mosaic, offspring: Offspring) -> None:
     # It waits for us in its 30th episode, and takes no processor time meanwhile.
     gate = Gate(mosaic.home / "gate")
-    gated = {"task": GATED, "env_kwargs": gate.kwargs(at=30)}
-    path = experiment(mosaic.home, gated, num_episodes=5000, concurrency=1)
-    env = {**mosaic.env, "PYTHONPATH": str(ROOT)}
-    command = [*COMMAND, "run", "--trust", str(path)]
-    process = subprocess.Popen(
-        command, cwd=mosaic.home, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    path = experiment(
+        mosaic.home, {"task": GATED, "env_kwargs": gate.kwargs(at=30)}, num_episodes=5000, concurrency=1
     )
-    runs = mosaic.home / "runs"
-
-    def some_done() -> bool:
-        return any(p.stat().st_size for p in runs.glob("*/operators/*/episodes.jsonl"))
-
-    try:
-        gate.reached()
-        eventually(some_done, "an episode is written")
-        row = only_run(mosaic)
-        assert row["status"] == "running"
-        assert row["operators"][0]["episodes"] == 5000
-        line = mosaic("run", "--trust", "--resume", row["run"])
-        assert line.status == 2
-        assert "another process" in line.line
-    finally:
-        process.kill()
-        process.wait()
+    with started(mosaic, path) as process:
+        try:
+            gate.reached()
+            it_is_said_to_run_and_not_gone_on_with(mosaic)
+        finally:
+            process.kill()
     offspring.assert_none()
-    row = only_run(mosaic)
-    assert row["status"] == "cut off"
-    assert 0 < row["operators"][0]["done"] < 5000
-    shown = mosaic("runs", "show", row["run"])
-    assert f"mosaic run --resume {row['run']}" in shown.out
-    episodes = mosaic.home / row["run"] / "operators" / "op_0" / "episodes.jsonl"
-    before = episodes.stat().st_size
-    command = [*COMMAND, "run", "--trust", "--resume", row["run"]]
-    resumed = subprocess.Popen(
-        command,
+    cut = it_is_said_to_be_cut_off(mosaic)
+    resumed = started(mosaic, "--resume", cut["run"])
+    gate.reached(2)
+    it_grows_while_it_is_written(mosaic.home / cut["run"], gate)
+    it_stops_and_says_how_to_go_on(mosaic, resumed, cut)
+
+
+def started(mosaic: Mosaic, *arguments: object) -> subprocess.Popen[str]:
+    """``mosaic run --trust`` as a process of its own."""
+    return subprocess.Popen(
+        [*COMMAND, "run", "--trust", *map(str, arguments)],
         cwd=mosaic.home,
-        env=env,
+        env={**mosaic.env, "PYTHONPATH": str(ROOT)},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
     )
-    gate.reached(2)
+
+
+def it_is_said_to_run_and_not_gone_on_with(mosaic: Mosaic) -> None:
+    def some_done() -> bool:
+        files = (mosaic.home / "runs").glob("*/operators/*/episodes.jsonl")
+        return any(file.stat().st_size for file in files)
+
+    eventually(some_done, "an episode is written")
+    row = only_run(mosaic)
+    assert row["status"] == "running"
+    assert row["operators"][0]["episodes"] == 5000
+    line = mosaic("run", "--trust", "--resume", row["run"])
+    assert line.status == 2
+    assert "another process" in line.line
+
+
+def it_is_said_to_be_cut_off(mosaic: Mosaic) -> dict[str, Any]:
+    row = only_run(mosaic)
+    assert row["status"] == "cut off"
+    assert 0 < row["operators"][0]["done"] < 5000
+    assert f"mosaic run --resume {row['run']}" in mosaic("runs", "show", row["run"]).out
+    return row
+
+
+def it_grows_while_it_is_written(run: Path, gate: Gate) -> None:
+    episodes = run / "operators" / "op_0" / "episodes.jsonl"
+    before = episodes.stat().st_size
     gate.open()
     eventually(lambda: episodes.stat().st_size > before, "it goes on")
-    assert is_being_written(mosaic.home / row["run"])
+    assert is_being_written(run)
+
+
+def it_stops_and_says_how_to_go_on(
+    mosaic: Mosaic, resumed: subprocess.Popen[str], cut: dict[str, Any]
+) -> None:
     resumed.send_signal(signal.SIGINT)
     _, said = resumed.communicate(timeout=60)
     assert resumed.returncode == 130
-    assert f"go on with: mosaic run --resume {row['run']}" in said
+    assert f"go on with: mosaic run --resume {cut['run']}" in said
     after = only_run(mosaic)
     assert after["status"] == "stopped"
-    assert after["operators"][0]["done"] >= row["operators"][0]["done"]
+    assert after["operators"][0]["done"] >= cut["operators"][0]["done"]
 
 
 def test_a_copy_of_a_run_that_is_on_counts_as_cut_off(mosaic: Mosaic, played: Path) -> None:

@@ -64,6 +64,26 @@ def test_a_language_player_is_followed_from_its_card_to_the_replay(
 ) -> None:
     operator = deck.add(lake(server))
     other = deck.add(OperatorConfig("noop", "", "", "FrozenLake-v1", dict(_noop()), max_steps=3), start=False)
+    sizes = its_card_tells_its_calls(manual, deck, qtbot)
+    look_and_edit(context, operator, worker, qtbot, finish, tmp_path)
+    assert sizes.seen == []
+    its_transcript_begins_with_the_reply(manual, operator, qtbot)
+    its_transcript_grows_while_it_plays(manual, deck, qtbot)
+    manual.select(other)
+    assert manual.transcript.hint.isVisible() and not manual.transcript.panel.isVisible()
+    manual.show_transcript(False)
+    assert not manual.transcript.isVisible()
+
+    run = operator.player.recording
+    assert run is not None
+    finish(deck.close())
+    assert run.folder is not None
+    replay(context, run.folder, qtbot, finish)
+
+
+def its_card_tells_its_calls(manual: ManualOperators, deck: OperatorDeck, qtbot: Any) -> Sizes:
+    """Returns what sizes its picture is given, from before its first step on."""
+    operator, other = deck.operators
     card = manual.card(operator)
     strip = card.calls
     assert strip is not None and strip.isVisible() and manual.card(other).calls is None
@@ -75,9 +95,12 @@ def test_a_language_player_is_followed_from_its_card_to_the_replay(
     qtbot.waitUntil(lambda: strip.lines[1:2] == ("Said <action>right</action>",), timeout=WAIT)
     assert strip.lines[2].startswith("2 calls · 220 tokens")
     qtbot.waitUntil(lambda: operator.player.last_view.step == 1, timeout=WAIT)  # it is told, then made
-    look_and_edit(context, operator, worker, qtbot, finish, tmp_path)
+    return sizes
 
-    assert sizes.seen == []
+
+def its_transcript_begins_with_the_reply(manual: ManualOperators, operator: LiveOperator, qtbot: Any) -> None:
+    strip = manual.card(operator).calls
+    assert strip is not None
     strip.opened.emit()
     dock = manual.transcript
     assert dock is not None and dock.isVisible() and manual.current is operator
@@ -87,7 +110,11 @@ def test_a_language_player_is_followed_from_its_card_to_the_replay(
     qtbot.wait(1)
     bar = panel.view.text.verticalScrollBar()
     assert bar.maximum() > 0 and bar.value() == 0  # the reply comes first, and is seen first
-    sizes = Sizes(card.stage)
+
+
+def its_transcript_grows_while_it_plays(manual: ManualOperators, deck: OperatorDeck, qtbot: Any) -> None:
+    operator, panel = deck.operators[0], manual.transcript.panel
+    sizes = Sizes(manual.card(operator).stage)
     deck.set_pace(None, lock_step=False)
     deck.run()
     qtbot.waitUntil(lambda: operator.player.tally.episodes >= 1, timeout=WAIT)
@@ -99,16 +126,6 @@ def test_a_language_player_is_followed_from_its_card_to_the_replay(
     assert "Reply, which could not be played".upper() in panel.view.text.toPlainText()
     panel.list.select(1)
     assert "PLAYED\nright (asked again)" in panel.view.text.toPlainText()
-    manual.select(other)
-    assert dock.hint.isVisible() and not panel.isVisible()
-    manual.show_transcript(False)
-    assert not dock.isVisible()
-
-    run = operator.player.recording
-    assert run is not None
-    finish(deck.close())
-    assert run.folder is not None
-    replay(context, run.folder, qtbot, finish)
 
 
 def test_pictures_beside_a_language_players_are_of_the_same_size(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -19,6 +20,7 @@ from gym_gui.ui.context import AppContext
 from gym_gui.ui.language.strip import CallStrip
 from gym_gui.ui.language.transcript import TranscriptPanel
 from gym_gui.ui.live.deck import OperatorDeck
+from gym_gui.ui.live.operator import LiveOperator
 from gym_gui.ui.operators.manual import ManualOperators
 from gym_gui.ui.results.replay_view import ReplayView
 from tests.support.commands import ROOT
@@ -72,16 +74,27 @@ def manual(context: AppContext, qtbot: Any, finish: Any) -> Iterator[ManualOpera
 def test_a_program_is_followed_from_its_card_to_the_replay(
     manual: ManualOperators, context: AppContext, qtbot: Any, finish: Any
 ) -> None:
-    deck = manual.deck
-    operator = deck.add(door_key(str(DOORKEY)))
-    card = manual.card(operator)
-    strip = card.calls
+    operator = manual.deck.add(door_key(str(DOORKEY)))
+    its_card_tells_its_thoughts(manual, operator, qtbot)
+    its_transcript_tells_more(manual, operator)
+    length = every_decision_is_told(manual.deck, operator, qtbot)
+    run = operator.player.recording
+    finish(manual.deck.close())
+    assert run is not None and run.folder is not None
+    its_replay_tells_them_again(context, run.folder, length, qtbot, finish)
+
+
+def its_card_tells_its_thoughts(manual: ManualOperators, operator: LiveOperator, qtbot: Any) -> None:
+    strip = manual.card(operator).calls
     assert strip is not None and strip.lines == ("It has not decided yet",)
     qtbot.waitUntil(lambda: operator.player.last_view is not None, timeout=WAIT)
-    deck.step_all()
+    manual.deck.step_all()
     qtbot.waitUntil(lambda: strip.lines[0].startswith("Goal solve"), timeout=WAIT)
     assert strip.lines[1].startswith("Plan +!") and strip.lines[2].endswith("beliefs · at step 0")
-    strip.opened.emit()
+
+
+def its_transcript_tells_more(manual: ManualOperators, operator: LiveOperator) -> None:
+    manual.card(operator).calls.opened.emit()
     dock = manual.transcript
     assert dock is not None and dock.isVisible()
     panel = dock.panel
@@ -89,28 +102,32 @@ def test_a_program_is_followed_from_its_card_to_the_replay(
     told = panel.view.text.toPlainText()
     assert told.index("PLAYED") < told.index("INTENTION\nsolve") < told.index("PLAN\nline ")
     assert "BELIEVES NOW\nmission(" in told and "tokens" not in panel.view.facts.text()
+
+
+def every_decision_is_told(deck: OperatorDeck, operator: LiveOperator, qtbot: Any) -> int:
+    """However fast it plays; returns how many there are in its first episode."""
     deck.set_pace(None, lock_step=False)
     deck.run()
     qtbot.waitUntil(lambda: operator.player.tally.episodes >= 1, timeout=WAIT)
     deck.pause()
-    ended = operator.player.tally.episodes_done[0]
+    length = operator.player.tally.episodes_done[0]["length"]
     calls = operator.player.tally.calls
-    # Every decision is told, however fast it plays.
-    assert ended["length"] > 3
-    assert [calls.turn(i).step for i in range(ended["length"])] == list(range(ended["length"]))
-    run = operator.player.recording
-    finish(deck.close())
-    assert run is not None and run.folder is not None
+    assert length > 3
+    assert [calls.turn(i).step for i in range(length)] == list(range(length))
+    return length
+
+
+def its_replay_tells_them_again(context: AppContext, run: Path, length: int, qtbot: Any, finish: Any) -> None:
     view = ReplayView(context)
     view.resize(1200, 740)
     view.show()
     try:
-        view.show_episode(run.folder, "mind", 0)
+        view.show_episode(run, "mind", 0)
         qtbot.waitUntil(lambda: view.aside.isVisible(), timeout=WAIT)
         qtbot.waitUntil(lambda: all(p.over for p in view.players), timeout=WAIT)
         view.aside.chosen.emit("transcript")
         panel = view.transcript.panel
-        assert panel.count.text() == f"{ended['length']} decisions"
+        assert panel.count.text() == f"{length} decisions"
         view.transport.go(3)
         assert panel.view.turn.step == 2 and panel.view.turn.thought.goals[0] == "solve"
     finally:

@@ -64,18 +64,31 @@ def click(page: TrainPage, action: str) -> None:
 
 
 def test_a_run_from_start_to_trash(page: TrainPage, started: Start, qtbot: QtBot) -> None:
-    """Drawn, held, kept, read, stopped, gone on with, cloned, removed."""
+    """One run, through everything that its page does with it."""
     run_id = started(spread=2.0)
+    it_is_drawn(page, run_id, qtbot)
+    it_is_held_and_goes_on(page, run_id, qtbot)
+    its_policy_is_kept_and_its_log_read(page, run_id, qtbot)
+    it_is_stopped_and_continued(page, run_id, qtbot)
+    it_is_cloned(page)
+    it_is_thrown_away(page, run_id, qtbot)
+
+
+def it_is_drawn(page: TrainPage, run_id: str, qtbot: QtBot) -> None:
     first = page.runs.board.first.plot
     qtbot.waitUntil(lambda: first.curves.get(run_id) is not None and first.drawn, timeout=PATIENCE_MS)
     assert first.curves[run_id].count > 0 and "return" in first.accessibleDescription()
     assert page.bar.note.text() == "1 running"
 
+
+def it_is_held_and_goes_on(page: TrainPage, run_id: str, qtbot: QtBot) -> None:
     press(qtbot, page, run_id, "pause")
     wait_for(qtbot, page, run_id, "paused")
     press(qtbot, page, run_id, "resume")
     wait_for(qtbot, page, run_id, "running")
 
+
+def its_policy_is_kept_and_its_log_read(page: TrainPage, run_id: str, qtbot: QtBot) -> None:
     page.runs.table.select(run_id)
     qtbot.waitUntil(
         lambda: page.panel.isVisible() and page.panel.state.text == "Running", timeout=PATIENCE_MS
@@ -87,6 +100,9 @@ def test_a_run_from_start_to_trash(page: TrainPage, started: Start, qtbot: QtBot
     click(page, "log")
     qtbot.waitUntil(lambda: "Training search" in page.runs.log.toPlainText(), timeout=PATIENCE_MS)
 
+
+def it_is_stopped_and_continued(page: TrainPage, run_id: str, qtbot: QtBot) -> None:
+    first = page.runs.board.first.plot
     qtbot.waitUntil(lambda: record(page, run_id).step > 100, timeout=PATIENCE_MS)
     click(page, "stop")
     wait_for(qtbot, page, run_id, "stopped")
@@ -98,11 +114,15 @@ def test_a_run_from_start_to_trash(page: TrainPage, started: Start, qtbot: QtBot
     qtbot.waitUntil(lambda: first.curves[run_id].span[1] > kept + 50, timeout=PATIENCE_MS)
     qtbot.waitUntil(lambda: record(page, run_id).elapsed_s > 1.5, timeout=PATIENCE_MS)
 
+
+def it_is_cloned(page: TrainPage) -> None:
     click(page, "clone")
     assert page.form.isVisible() and page.form.settings is not None
     assert page.form.settings.values()["spread"] == 2.0
     assert "judging by one earlier run" in page.form.estimate.text
 
+
+def it_is_thrown_away(page: TrainPage, run_id: str, qtbot: QtBot) -> None:
     press(qtbot, page, run_id, "stop")
     wait_for(qtbot, page, run_id, "stopped")
     page.runs.table.select(run_id)
