@@ -24,6 +24,7 @@ from gym_gui.ui.palette import CommandPalette
 from gym_gui.ui.shortcuts import ShortcutSheet
 from gym_gui.ui.status_line import StatusLine
 from gym_gui.ui.widgets.messages import EmptyHint
+from gym_gui.ui.widgets.tab_order import tab_on
 from gym_gui.version import __version__
 
 _log = logging.getLogger(__name__)
@@ -324,6 +325,10 @@ class MainWindow(QMainWindow):
         layout.setValue("window/page", self._current)
 
     # ------------------------------------------------------------------ events
+
+    def focusNextPrevChild(self, next: bool) -> bool:
+        """Tab goes through the window as it stands."""
+        return tab_on(self, forward=next) or super().focusNextPrevChild(next)
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
         """Tell once that something is on the screen."""

@@ -312,3 +312,42 @@ class TestRunning:
         page.opened(operator=live.player.config, live=live)
         finish(live.player.close())
         assert not page.message.isVisible()
+
+
+def shown(page: Any, name: str) -> bool:
+    field = page.findChild(QLineEdit, name)
+    return field is not None and field.isVisible()
+
+
+def test_tab_goes_through_the_window_as_it_stands(
+    window: MainWindow, context: AppContext, qtbot: Any
+) -> None:
+    file = Path(__file__).parents[3] / "docs/examples/bdi/doorkey_manager.asl"
+    config = OperatorConfig.multi_agent(
+        operator_id="two",
+        display_name="Two",
+        task="MiniGrid-DoorKey-5x5-v0",
+        player_workers={"agent_0": behaves("minigrid_skills")},
+        manager={"agent_0": WorkerAssignment("spade_bdi_worker", "bdi", {"program": str(file)})},
+    )
+    window.show()
+    context.go("agents", operator=config)
+    page: Any = window.pages["agents"]
+    qtbot.waitUntil(page.apply.isEnabled, timeout=PATIENCE_MS)
+    page.tab.table.select("agent_0/goal")
+    qtbot.waitUntil(lambda: shown(page, "setting_program"), timeout=PATIENCE_MS)
+
+    def tab(key: Qt.Key) -> str:
+        qtbot.keyClick(window.focusWidget(), key)
+        return window.focusWidget().objectName()
+
+    page.picker.setFocus()
+    names = ["environment-picker"]
+    while (name := tab(Qt.Key.Key_Tab)) != names[0]:
+        names.append(name)
+        assert len(names) < 60, " ".join(names)
+    wanted = ["environment-picker", "apply", "agent_config_table", "policy_agent_0", "policy_agent_0/goal"]
+    wanted += ["setting_program", "settings_more", "on_invalid", "operator_name", "managers"]
+    wanted += ["toggle-log", "main-menu", "go-home", "go-settings"]
+    assert [name for name in names if name in wanted] == wanted, " ".join(names)
+    assert [tab(Qt.Key.Key_Backtab) for _ in names] == list(reversed(names))
