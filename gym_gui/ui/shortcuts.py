@@ -11,6 +11,7 @@ from gym_gui.ui.commands import CommandRegistry
 from gym_gui.ui.widgets.badges import KeyCap
 from gym_gui.ui.widgets.buttons import QuietButton
 from gym_gui.ui.widgets.labels import label, section_label, title_label
+from gym_gui.ui.widgets.scrolling import see_through
 
 _EVERYWHERE = (
     ("Alt", "Show the menus"),
@@ -43,7 +44,7 @@ class ShortcutSheet(QDialog):
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setWidget(content)
-        content.setAutoFillBackground(False)
+        see_through(scroll)
         head = QHBoxLayout()
         head.addWidget(title_label("Shortcuts"))
         head.addStretch(1)

@@ -6,11 +6,13 @@ from PyQt6.QtGui import QColor
 from PyQt6.QtWidgets import (
     QCheckBox,
     QComboBox,
+    QFrame,
     QLabel,
     QLineEdit,
     QListWidget,
     QPlainTextEdit,
     QPushButton,
+    QScrollArea,
     QSpinBox,
     QVBoxLayout,
     QWidget,
@@ -20,6 +22,7 @@ from pytestqt.qtbot import QtBot
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.widgets import Card, EmptyHint, PickerButton, PrimaryButton, QuietButton, title_label
+from gym_gui.ui.widgets.scrolling import see_through
 
 
 def test_text_can_be_read_after_every_switch(context: AppContext, qtbot: QtBot) -> None:
@@ -55,3 +58,25 @@ def test_text_can_be_read_after_every_switch(context: AppContext, qtbot: QtBot) 
         assert hint is not None
         shown = hint.title.palette().windowText().color()
         assert theme.contrast(shown, context.theme.tokens.window) >= 4.5
+
+
+def test_what_scrolls_shows_what_is_behind_it_after_every_switch(context: AppContext, qtbot: QtBot) -> None:
+    context.theme.set_mode("dark")
+    panel, scroll, content = QWidget(), QScrollArea(), QWidget()
+    qtbot.addWidget(panel)
+    content.setMinimumSize(40, 40)
+    scroll.setFrameShape(QFrame.Shape.NoFrame)
+    scroll.setWidgetResizable(True)
+    scroll.setWidget(content)
+    see_through(scroll)
+    layout = QVBoxLayout(panel)
+    layout.setContentsMargins(10, 10, 10, 10)
+    layout.addWidget(scroll)
+    panel.resize(100, 100)
+    panel.show()
+    qtbot.waitExposed(panel)
+    for mode in ("light", "dark", "light"):
+        context.theme.set_mode(mode)
+        qtbot.wait(1)
+        picture = panel.grab().toImage()
+        assert picture.pixelColor(50, 50) == picture.pixelColor(2, 2), mode

@@ -13,6 +13,7 @@ from gym_gui.ui import theme
 from gym_gui.ui.operators.script_job import ScriptPlan, Standing
 from gym_gui.ui.operators.script_rows import OperatorRow
 from gym_gui.ui.widgets import Card, Divider, label, muted_label
+from gym_gui.ui.widgets.scrolling import see_through
 
 
 class ScriptCard(Card):
@@ -52,10 +53,7 @@ class ScriptCard(Card):
         scroll.setWidgetResizable(True)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setWidget(self._list)
-        self._list.setAutoFillBackground(False)
-        viewport = scroll.viewport()
-        if viewport is not None:
-            viewport.setAutoFillBackground(False)
+        see_through(scroll)
         return scroll
 
     def show_path(self, path: Path | None) -> None:

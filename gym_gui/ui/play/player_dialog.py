@@ -10,6 +10,7 @@ from PyQt6.QtWidgets import QDialog, QFrame, QHBoxLayout, QScrollArea, QVBoxLayo
 from gym_gui.ui import theme
 from gym_gui.ui.config_panels.player import PlayerForm
 from gym_gui.ui.widgets import PrimaryButton, QuietButton, label, muted_label, title_label
+from gym_gui.ui.widgets.scrolling import see_through
 
 if TYPE_CHECKING:
     from gym_gui.controllers.configuration_checks import ConfigurationChecks
@@ -60,6 +61,7 @@ class PlayerDialog(QDialog):
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setWidget(self.form)
+        see_through(scroll)
         self.problem = label("", "error")
         self.problem.setObjectName("player-problem")
         self.problem.setWordWrap(True)

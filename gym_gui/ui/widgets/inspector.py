@@ -7,6 +7,7 @@ from PyQt6.QtWidgets import QFrame, QLabel, QLayout, QScrollArea, QVBoxLayout, Q
 
 from gym_gui.ui import theme
 from gym_gui.ui.widgets.labels import section_label
+from gym_gui.ui.widgets.scrolling import see_through
 
 
 class Inspector(QFrame):
@@ -34,7 +35,7 @@ class Inspector(QFrame):
         self.body.setSpacing(theme.ROW)
         self.body.addStretch(1)
         scroll.setWidget(self.content)
-        _see_through(scroll)
+        see_through(scroll)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(scroll, 1)
@@ -80,13 +81,3 @@ def _dispose(widget: QWidget | None, layout: QLayout | None) -> None:
         while (item := layout.takeAt(0)) is not None:
             _dispose(item.widget(), item.layout())
         layout.deleteLater()
-
-
-def _see_through(scroll: QScrollArea) -> None:
-    """Let what is behind a scroll area show."""
-    viewport = scroll.viewport()
-    if viewport is not None:
-        viewport.setAutoFillBackground(False)
-    widget = scroll.widget()
-    if widget is not None:
-        widget.setAutoFillBackground(False)

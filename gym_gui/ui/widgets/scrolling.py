@@ -28,10 +28,16 @@ def fill_scrolling(body: QWidget, content: QWidget, name: str) -> QScrollArea:
     scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
     scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     scroll.setWidget(outer)
-    for widget in (scroll.viewport(), outer, content):
-        if widget is not None:
-            widget.setAutoFillBackground(False)
+    see_through(scroll)
+    content.setAutoFillBackground(False)
     layout = QVBoxLayout(body)
     layout.setContentsMargins(0, 0, 0, 0)
     layout.addWidget(scroll)
     return scroll
+
+
+def see_through(scroll: QScrollArea) -> None:
+    """Let what is behind a scroll area show: what it fills itself keeps its colour when the theme changes."""
+    for widget in (scroll.viewport(), scroll.widget()):
+        if widget is not None:
+            widget.setAutoFillBackground(False)
