@@ -85,6 +85,7 @@ def main() -> int:
     args = parser.parse_args()
     sys.path.insert(0, str(ROOT))  # other packages bring a ``tests`` of their own
     jason: Any = importlib.import_module("tests.support.jason")
+    talks: Any = importlib.import_module("tests.support.talk")
     figures = [
         measure("AgentSpeak in Python", os.getpid(), in_python(), args.decisions, changing)
         for changing in (5, BELIEFS)
@@ -95,7 +96,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         os.environ["MOSAIC_DATA_DIR"] = folder
         jason.install_worker("jason_worker", given=[Path(os.environ[jason.JAR])])
-        talk = jason.Talk(Path(folder))
+        talk = talks.Talk(Path(folder))
         for changing in (5, BELIEFS):
             agent = talk.agent(PROGRAM)
             decide: Decide = lambda _, seen, agent=agent: agent.decide(seen)  # noqa: E731
