@@ -18,5 +18,6 @@ exclude_patterns = ["_build", "examples"]
 nitpicky = True
 
 html_theme = "furo"
+html_show_copyright = False
 html_title = f"MOSAIC {release}"
 html_copy_source = False
