@@ -52,7 +52,7 @@ class Installer:
         Raises:
             UsageError: There is neither uv nor pip.
         """
-        uv = _find_uv()
+        uv = find_uv()
         if uv is None and not _has_pip():
             raise UsageError(
                 "there is neither uv nor pip", fix=f"Run: {sys.executable} -m ensurepip, or install uv"
@@ -166,7 +166,7 @@ def _for_what_is_absent() -> Path:
     return file
 
 
-def _find_uv() -> Path | None:
+def find_uv() -> Path | None:
     """A uv that works: a name on the path may be a shim that only says "not installed"."""
     on_path = shutil.which("uv")
     beside = [Path(sys.executable).parent / "uv", _CHECKOUT / ".tools" / "uv" / "bin" / "uv"]

@@ -21,10 +21,15 @@ Opener = Callable[[Sequence[str]], int]
 _opener: Opener | None = None
 
 
-def open_with(opener: Opener) -> None:
-    """Say who opens windows. The command line does not know the window: ``__main__`` knows both."""
+def open_with(opener: Opener | None) -> Opener | None:
+    """Say who opens windows. The command line does not know the window: ``__main__`` knows both.
+
+    Returns:
+        Who opened them before; ``None``: nobody.
+    """
     global _opener
-    _opener = opener
+    before, _opener = _opener, opener
+    return before
 
 
 def open_window(argv: Sequence[str] = ()) -> int:

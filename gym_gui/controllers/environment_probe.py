@@ -184,9 +184,9 @@ class EnvironmentProbe:
             if self._idle is not None:
                 self._idle.cancel()
                 self._idle = None
-            child = await self._ready_child() or await self._start()
+            child = await self._ready_child() or await self.start()
             try:
-                header, body = await self._exchange(child, request)
+                header, body = await self.exchange(child, request)
             except (OSError, asyncio.IncompleteReadError, ValueError) as error:
                 raise self._gone(str(request.get("task", "")), await self._bury()) from error
             except asyncio.CancelledError:
@@ -208,9 +208,12 @@ class EnvironmentProbe:
             await self._bury()
         return self._child
 
-    async def _exchange(
-        self, child: ManagedChild, request: Mapping[str, Any]
-    ) -> tuple[dict[str, Any], bytes]:
+    async def exchange(self, child: ManagedChild, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
+        """Ask the child and take its answer in: a header, and a picture's bytes where it has one.
+
+        Raises:
+            OSError, asyncio.IncompleteReadError, ValueError: It is gone, or answers no such thing.
+        """
         assert child.stdin is not None and child.stdout is not None
         data = json.dumps(request).encode()
         child.stdin.write(struct.pack("<I", len(data)) + data)
@@ -222,7 +225,12 @@ class EnvironmentProbe:
             raise ValueError(f"a picture of {length} bytes")
         return header, await child.stdout.readexactly(length)
 
-    async def _start(self) -> ManagedChild:
+    async def start(self) -> ManagedChild:
+        """Start the child that :meth:`exchange` asks.
+
+        Raises:
+            UsageError: The probe is closed.
+        """
         if self._closed:
             raise UsageError("the window is being closed")
         self._child = await ManagedChild.start(

@@ -197,7 +197,7 @@ def test_pip_takes_the_place_of_uv(index: Path, tmp_path: Path, monkeypatch: pyt
     ):
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(sys, "executable", str(tmp_path / "ours" / "bin" / "python"))
-    monkeypatch.setattr(installer, "_find_uv", lambda: None)
+    monkeypatch.setattr(installer, "find_uv", lambda: None)
     by_pip = Installer.of(tmp_path / "env" / "bin" / "python")
     by_pip.make_environment(tmp_path / "env")
     assert by_pip.resolve(["tiny-thing"]) == {"tiny-thing": "1.5", "tiny-part": "2.1"}
@@ -210,7 +210,7 @@ def test_pip_takes_the_place_of_uv(index: Path, tmp_path: Path, monkeypatch: pyt
 def test_neither_uv_nor_pip_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "bare")], check=True)
     monkeypatch.setattr(sys, "executable", str(tmp_path / "bare" / "bin" / "python"))
-    monkeypatch.setattr(installer, "_find_uv", lambda: None)
+    monkeypatch.setattr(installer, "find_uv", lambda: None)
     with pytest.raises(UsageError, match="ensurepip"):
         Installer.of(None)
 

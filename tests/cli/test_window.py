@@ -17,9 +17,9 @@ from gym_gui.cli.errors import USAGE
 
 @pytest.fixture(autouse=True)
 def nobody_opens() -> Iterator[None]:
-    opener = window._opener
+    before = window.open_with(None)
     yield
-    window._opener = opener
+    window.open_with(before)
 
 
 def test_without_qt_it_says_how_to_get_it(

@@ -74,8 +74,8 @@ def looks_here(monkeypatch: pytest.MonkeyPatch) -> None:
     async def exchange(_probe: EnvironmentProbe, _child: None, request: Mapping[str, Any]) -> object:
         return await asyncio.to_thread(bench.answer, request)
 
-    monkeypatch.setattr(EnvironmentProbe, "_start", start)
-    monkeypatch.setattr(EnvironmentProbe, "_exchange", exchange)
+    monkeypatch.setattr(EnvironmentProbe, "start", start)
+    monkeypatch.setattr(EnvironmentProbe, "exchange", exchange)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PyQt6.QtCore import Qt
-from PyQt6.QtGui import QColor, QFontMetrics, QGuiApplication
+from PyQt6.QtGui import QColor, QFontMetrics, QGuiApplication, QStyleHints
 from PyQt6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
@@ -96,7 +96,7 @@ def test_the_system_is_followed_until_somebody_chooses(
     assert hints is not None
     context.theme.set_mode("system")
     # A platform without a screen has no colour scheme of its own.
-    monkeypatch.setattr(theme, "_system_is_dark", lambda: True)
+    monkeypatch.setattr(QStyleHints, "colorScheme", lambda _: Qt.ColorScheme.Dark)
     hints.colorSchemeChanged.emit(Qt.ColorScheme.Dark)
     assert context.theme.dark
     context.theme.set_mode("light")

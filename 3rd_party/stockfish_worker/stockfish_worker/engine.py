@@ -19,9 +19,10 @@ from mosaic_worker.worker import LoadError
 from stockfish_worker import skill as weaknesses
 
 _STOCKFISH = "stockfish"
-_GAMES = "/usr/games"
+GAMES = "/usr/games"
 """Debian keeps engines there, where root's path does not look."""
-_START_S = 30.0
+START_S = 30.0
+"""In which an engine has to come up."""
 _MATE = 100_000
 DEFAULT_DEPTH = 10
 
@@ -93,7 +94,7 @@ def find_engine(path: str = "") -> str:
         if found is None:
             raise LoadError(f"engine_path {path!r} is no program that can be run")
         return found
-    found = shutil.which(_STOCKFISH, path=os.pathsep.join([os.environ.get("PATH", os.defpath), _GAMES]))
+    found = shutil.which(_STOCKFISH, path=os.pathsep.join([os.environ.get("PATH", os.defpath), GAMES]))
     if found is None:
         raise LoadError(
             "Stockfish is not installed: run apt-get install stockfish, or name a chess engine in engine_path"
@@ -136,7 +137,7 @@ class Engine:
 
     def __init__(self, path: str, hash_mb: int) -> None:
         try:
-            self._process = chess.engine.SimpleEngine.popen_uci(path, timeout=_START_S)
+            self._process = chess.engine.SimpleEngine.popen_uci(path, timeout=START_S)
         except (OSError, chess.engine.EngineError, TimeoutError) as error:
             raise EngineFailedError(
                 f"the chess engine {path} does not start: {_error_words(error)}"

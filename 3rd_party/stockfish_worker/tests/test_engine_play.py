@@ -103,7 +103,7 @@ def test_a_missing_engine_is_named_with_the_way_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, new_slot: Callable[..., Any]
 ):
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr("stockfish_worker.engine._GAMES", str(tmp_path))
+    monkeypatch.setattr("stockfish_worker.engine.GAMES", str(tmp_path))
     with pytest.raises(LoadError, match="apt-get install stockfish, or name a chess engine in engine_path"):
         StockfishWorker().load(new_slot())
 
@@ -132,7 +132,7 @@ def test_another_game_is_refused_before_it_begins(new_slot: Callable[..., Any]):
 def test_settings_that_cannot_be_are_refused(
     settings: Any, words: str, monkeypatch: pytest.MonkeyPatch, new_slot: Callable[..., Any]
 ):
-    monkeypatch.setattr("stockfish_worker.engine._START_S", 2.0)
+    monkeypatch.setattr("stockfish_worker.engine.START_S", 2.0)
     with pytest.raises(LoadError, match=words):
         StockfishWorker().load(new_slot(**settings))
 
