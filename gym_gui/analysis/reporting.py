@@ -57,7 +57,7 @@ def report(
     summary = summarize(runs)
     console = console or terminal.console()
     folder = Path(out) if out is not None else runs[0].path if len(runs) == 1 else None
-    standings = _standings(runs)
+    standings = find_standings(runs)
     if not as_json:
         render_text(summary, console) if standings is None else render_standings(standings, console)
     page = None if folder is None else write_report(summary, folder, runs, standings)
@@ -88,14 +88,18 @@ def write_report(
         UsageError: They cannot be written.
     """
     write_summary(summary, folder)
-    standings = standings or _standings(runs)
+    standings = standings or find_standings(runs)
     if standings is not None:
         _write(folder / "tournament.json", _dump(standings.to_json()) + b"\n")
     return write_html(summary, folder, runs, standings)
 
 
-def _standings(runs: Sequence[Run]) -> Standings | None:
-    """What the run says as a tournament, where it is one."""
+def find_standings(runs: Sequence[Run]) -> Standings | None:
+    """What the run says as a tournament, where it is one.
+
+    Raises:
+        RunFormatError: It is one, and does not say who met whom.
+    """
     if len(runs) != 1 or not is_tournament(runs[0]):
         return None
     from gym_gui.analysis.tournament import standings_of  # scipy's sparse matrices take a tenth of a second
@@ -146,7 +150,7 @@ def write_html(
     if turns:
         # A lone surrogate in run data is no UTF-8; it becomes a question mark.
         _write(folder / TRANSCRIPT, render_transcript(runs).encode("utf-8", "replace"))
-    standings = standings or _standings(runs)
+    standings = standings or find_standings(runs)
     page = (
         render_html(summary, turns=turns)
         if standings is None

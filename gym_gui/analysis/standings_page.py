@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from gym_gui.analysis import wording
-from gym_gui.analysis.charts.intervals import Interval, IntervalChart
-from gym_gui.analysis.charts.marks import kind_role
 from gym_gui.analysis.charts.payoffs import PayoffChart
+from gym_gui.analysis.charts.ratings import rating_chart
 from gym_gui.analysis.markup import safe
 from gym_gui.analysis.page import TRANSCRIPT, chart_panel, failure_table, html_table, page, panel, run_panel
 from gym_gui.analysis.standings import Standings
 from gym_gui.analysis.standings_text import columns_of, pair_sentence, seat_lines
 from gym_gui.analysis.summary import Summary
-from gym_gui.analysis.text import clean
 
 MOST_PAIRS = 400
-MOST_RATINGS = 60
 
 
 def render_standings_page(standings: Standings, summary: Summary, *, turns: str = "") -> str:
@@ -46,7 +42,7 @@ def _parts(standings: Standings, summary: Summary, turns: str) -> Iterator[str]:
     columns = columns_of(standings.policies)
     rows = [[safe(column.show(each)) for column in columns] for each in standings.policies]
     yield html_table([c.heading for c in columns], rows, [c.heading for c in columns if c.words])
-    charts = [chart for chart in (_rating_chart(standings), PayoffChart(standings)) if chart]
+    charts = [chart for chart in (rating_chart(standings), PayoffChart(standings)) if chart]
     yield f'<div class="grid">{"".join(map(chart_panel, charts))}</div>'
     seats = "".join(f"<p>{safe(sentence)}</p>" for sentence in seat_lines(standings))
     yield f'<h2>Seats</h2><section class="panel">{seats}</section>' if seats else ""
@@ -62,15 +58,3 @@ def _parts(standings: Standings, summary: Summary, turns: str) -> Iterator[str]:
     )
     runs = "".join(map(run_panel, summary.runs))
     yield f"<h2>Where this comes from</h2>{runs}{panel('Methods', f'<dl>{methods}</dl>')}"
-
-
-def _rating_chart(standings: Standings) -> IntervalChart:
-    rows = [
-        Interval(
-            clean(each.policy),
-            kind_role([each.kind]),
-            replace(each.rating, note=each.note or each.rating.note),
-        )
-        for each in standings.policies[:MOST_RATINGS]
-    ]
-    return IntervalChart("Rating, 95 % interval", tuple(rows))

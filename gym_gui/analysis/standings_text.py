@@ -15,6 +15,8 @@ from gym_gui.analysis.summary_numbers import Estimate
 from gym_gui.analysis.text import clean, result_table
 from gym_gui.core.terminal import console as terminal_console
 
+NAME = "Policy"
+"""Heading of the column of names."""
 MOST_WITH_INTERVALS = 4
 MOST_IN_MATRIX = 12
 """Policies of a matrix in a terminal; of more, the page and ``tournament.json`` have it."""
@@ -41,7 +43,7 @@ class Column:
 
 COLUMNS = (
     Column("Rank", lambda s: rank(s)),
-    Column("Policy", lambda s: s.policy, words=True),
+    Column(NAME, lambda s: s.policy, words=True),
     Column("Kind", lambda s: s.kind, words=True, spare=True),
     Column("Rating [95 %]", lambda s: rating(s)),
     Column("Points [95 %]", lambda s: made(s.points)),
@@ -129,7 +131,9 @@ def render_standings(standings: Standings, console: Console) -> None:
     table = result_table("")
     for column in columns:
         justify = "left" if column.words else "right"
-        table.add_column(column.heading, justify=justify, overflow="fold", no_wrap=console.width >= 80)
+        # Names give way, figures do not: half a number would be another one.
+        whole = not column.words and console.width >= 80
+        table.add_column(column.heading, justify=justify, overflow="fold", no_wrap=whole)
     for standing in standings.policies:
         table.add_row(*(Text(clean(column.show(standing))) for column in columns))
     console.print(table)

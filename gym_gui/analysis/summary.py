@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from gym_gui.analysis.comparison import Comparison, Refusal, Verdict
+from gym_gui.analysis.standings import Standings
 from gym_gui.analysis.summary_numbers import METHODS, Bounds, Estimate, Share
 
 
@@ -276,6 +277,8 @@ class Summary:
         failures: Every episode that did not complete.
         notes: What a reader must know.
         methods: What each named method is.
+        standings: What the run says as a tournament, where it is one and that was asked for; it is no part
+            of ``summary.json``, but a file of its own.
     """
 
     runs: tuple[RunInfo, ...]
@@ -287,6 +290,7 @@ class Summary:
     refusals: tuple[Refusal, ...] = ()
     methods: Mapping[str, str] = field(default_factory=lambda: dict(METHODS))
     format: int = 1
+    standings: Standings | None = None
 
     @property
     def verdicts_by_task(self) -> Mapping[str, tuple[Verdict, ...]]:
@@ -297,6 +301,7 @@ class Summary:
     def to_json(self) -> dict[str, Any]:
         """Plain data, as ``summary.json`` holds it. Floats are finite or null."""
         data = asdict(self)
+        del data["standings"]
         data["verdicts"] = [{**asdict(v), "text": str(v)} for v in self.verdicts]
         return data
 

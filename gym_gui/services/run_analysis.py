@@ -12,6 +12,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -24,7 +25,7 @@ from gym_gui.services.subprocess_job import USAGE, SubprocessJobError, run_subpr
 
 
 async def analyse(run: Path) -> Summary:
-    """Summarise a run.
+    """Summarise a run; of a tournament, with its standings.
 
     Raises:
         UsageError: There is no run, or it is damaged.
@@ -37,7 +38,7 @@ async def analyse(run: Path) -> Summary:
 
 
 async def write_report(run: Path) -> Path:
-    """Write ``summary.json``, ``report.html`` and its transcript into the run folder; returns the page.
+    """Write ``summary.json``, ``report.html`` and what belongs to it into the run folder; returns the page.
 
     Raises:
         UsageError: It cannot be written.
@@ -85,7 +86,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _result(what: str, run: Run, out: Path | None) -> bytes:
     from gym_gui.analysis.export import episode_rows, operator_rows, step_rows, write_table
-    from gym_gui.analysis.reporting import write_html, write_summary
+    from gym_gui.analysis.reporting import find_standings, write_report
     from gym_gui.analysis.summary_builder import summarize
 
     if what in ("episodes", "steps"):
@@ -101,9 +102,8 @@ def _result(what: str, run: Run, out: Path | None) -> bytes:
         assert out is not None
         return b"%d" % write_table(operator_rows(summary), out)
     if what == "report":
-        write_summary(summary, run.path)
-        return os.fsencode(write_html(summary, run.path, [run]).absolute())
-    return msgspec.json.encode(summary)
+        return os.fsencode(write_report(summary, run.path, [run]).absolute())
+    return msgspec.json.encode(replace(summary, standings=find_standings([run])))
 
 
 if __name__ == "__main__":

@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 from gym_gui.analysis import open_run, summarize
+from gym_gui.analysis.reporting import find_standings
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import UsageError
 from gym_gui.services.run_analysis import analyse, write_report, write_run_table
 from gym_gui.services.subprocess_job import SubprocessJobError, run_subprocess_job
+from tests.analysis.tournaments.conftest import write_tournament
 from tests.support.engine import player, record_run
 from tests.support.processes import Offspring
 
@@ -30,6 +32,15 @@ async def test_the_same_summary_as_here(run: Path, offspring: Offspring) -> None
     result = await analyse(run)
     assert result == summarize(open_run(run))
     offspring.assert_none()
+
+
+async def test_a_tournament_with_its_standings(tmp_path: Path) -> None:
+    run = write_tournament(tmp_path, ["a", "b"], lambda first, second, seed: 0.5, range(6))
+    found = await analyse(run)
+    assert found.standings == find_standings([open_run(run)]) is not None
+    await write_report(run)
+    assert "standings" not in (run / "summary.json").read_text()
+    assert '"claim": "Who is best is not decided"' in (run / "tournament.json").read_text()
 
 
 async def test_report_and_tables(run: Path, tmp_path: Path) -> None:

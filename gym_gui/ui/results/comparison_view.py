@@ -11,11 +11,13 @@ from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QStackedWi
 
 from gym_gui.analysis.charts import interval_charts, outcome_chart, pair_chart
 from gym_gui.analysis.comparison import Comparison, Verdict
+from gym_gui.analysis.standings import Standings
 from gym_gui.analysis.summary import OperatorSummary, Summary
 from gym_gui.analysis.text import all_notes, by_task, clean, incomplete_in_words
 from gym_gui.ui import theme
 from gym_gui.ui.plots import ChartView
 from gym_gui.ui.results.comparison_table import ComparisonTable
+from gym_gui.ui.results.ratings_view import RatingsView
 from gym_gui.ui.theme import Theme
 from gym_gui.ui.widgets import Card, EmptyHint, InlineMessage, PickerButton, PickerItem, muted_label
 
@@ -78,6 +80,7 @@ class ComparisonView(QWidget):
         self.failed.setObjectName("results-failures")
         self.table = ComparisonTable()
         self.table.operator_activated.connect(self.operator_chosen)
+        self.ratings = RatingsView(current)
         self.notes = muted_label(wrap=True)
         self.notes.setObjectName("results-notes")
         self._make_plots(current)
@@ -128,7 +131,9 @@ class ComparisonView(QWidget):
     def _build(self) -> None:
         table = Card(margin=theme.STEP)
         table.add(self.table)
-        plots = QHBoxLayout()
+        self.plots = QWidget()
+        plots = QHBoxLayout(self.plots)
+        plots.setContentsMargins(0, 0, 0, 0)
         plots.setSpacing(theme.GAP)
         estimates = QVBoxLayout()
         estimates.setSpacing(theme.GAP)
@@ -142,9 +147,9 @@ class ComparisonView(QWidget):
         column = QVBoxLayout(content)
         column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
         column.setSpacing(theme.GAP)
-        for widget in (self.banner, self.failed, table):
+        for widget in (self.banner, self.failed, self.ratings, table):
             column.addWidget(widget)
-        column.addLayout(plots, 1)
+        column.addWidget(self.plots, 1)
         column.addWidget(self.notes)
         scroll = QScrollArea()
         scroll.setObjectName("comparison-scroll")
@@ -213,6 +218,9 @@ class ComparisonView(QWidget):
     def _show_verdicts(self) -> None:
         summary = self._summary
         assert summary is not None
+        if summary.standings is not None:  # which say it of players; verdicts say it of each pairing
+            self.verdict.setText("".join(map(_LINE.format, _of_tournament(summary.standings))))
+            return
         verdicts = list(summary.verdicts)
         shown = verdicts if self._told_all else verdicts[:MOST_VERDICTS]
         lines = list[str]()
@@ -236,6 +244,12 @@ class ComparisonView(QWidget):
         operators, summary = self._operators, self._summary
         assert summary is not None
         self.table.show_operators(operators)
+        # Pairings of a tournament are not compared with each other: their players are.
+        standings = summary.standings
+        self.ratings.setVisible(standings is not None)
+        self.plots.setVisible(standings is None)
+        if standings is not None:
+            self.ratings.show_standings(standings)
         # Who plays alone, and teams that compete, where an environment has both.
         first, *others = interval_charts(operators)
         self.intervals.set_chart(first)
@@ -248,7 +262,8 @@ class ComparisonView(QWidget):
         self.outcome_card.setVisible(self.outcomes.chart is not None)
         self._fill_pairs(operators)
         elsewhere = [o.name for o in summary.operators if o not in operators]
-        notes = [clean(n) for n in all_notes(summary) if not n.startswith(tuple(map(_colon, elsewhere)))]
+        told = standings.notes if standings is not None else all_notes(summary)
+        notes = [clean(n) for n in told if not n.startswith(tuple(map(_colon, elsewhere)))]
         self.notes.setText("\n".join(notes))
         self.notes.setVisible(bool(notes))
 
@@ -297,6 +312,12 @@ class ComparisonView(QWidget):
     def _on_more_verdicts(self, _link: str) -> None:
         self._told_all = True
         self._show_verdicts()
+
+
+def _of_tournament(standings: Standings) -> list[str]:
+    """Who is best, and every circle, as HTML."""
+    claim = f"<b>{escape(clean(standings.claim))}</b>{escape(clean(standings.detail))}."
+    return [claim, *(escape(clean(sentence)) for sentence in standings.cycles)]
 
 
 def _colon(name: str) -> str:
