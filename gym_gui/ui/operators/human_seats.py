@@ -124,19 +124,24 @@ class OperatorHumans(QObject):
         self.input.attach(self._card, self.schemes, realtime=realtime, words=self.words)
         for question in self._operator.player.questions:
             self.input.offer(question)
+        self._show_asked()
         self.ready.emit()
 
     def _on_asked(self, question: HumanQuestion) -> None:
         self.input.offer(question)
-        self._card.stage.set_interactive(True)
+        self._show_asked()
 
     def _on_withdrawn(self, question_id: int) -> None:
         self.input.withdraw(question_id)
-        self._card.stage.set_interactive(bool(self._operator.player.questions))
+        self._show_asked()
 
     def _on_chosen(self, question: HumanQuestion, action: object) -> None:
         self._operator.player.answer(question, action)
-        self._card.stage.set_interactive(bool(self._operator.player.questions))
+        self._show_asked()
+
+    def _show_asked(self) -> None:
+        """The picture takes clicks once somebody hears them."""
+        self._card.stage.set_interactive(bool(self.schemes and self._operator.player.questions))
 
     def _on_move(self, _operator_id: str, action: object) -> None:
         """On a board, whoever is asked is on turn."""
