@@ -284,7 +284,7 @@ async def test_what_an_interpreter_had_begun_that_dies_or_hangs_is_played_again_
             {"id": "hurt", **task, "workers": {"agent": bdi(EXAMPLES / "doorkey.asl")}},
             {"id": "other", "task": "CartPole-v1", "workers": {"agent": {"type": "random"}}},
         ],
-        "execution": {"num_episodes": BUSY, "seeds": 0, "concurrency": 4},
+        "execution": {"num_episodes": BUSY, "seeds": 0, "concurrency": 2},
     }
     hurt: list[int] = []
     recorded = 0
