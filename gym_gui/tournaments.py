@@ -22,7 +22,8 @@ from gym_gui.core.paths import runs_dir
 from gym_gui.core.protocols import check_policy
 from gym_gui.core.tournament import Tournament, environment, schedule_from_data
 from gym_gui.core.trust import TYPED
-from gym_gui.evaluation import Policy, as_assignment, is_configured, open_here, run_to_end, seed_list
+from gym_gui.evaluation.play import open_here, run_to_end, seed_list
+from gym_gui.evaluation.players import Policy, as_assignment, is_configured
 from gym_gui.services.recorder import STOPPED
 from gym_gui.services.versions import commit, machine
 from mosaic_worker.failures import own_part

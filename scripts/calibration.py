@@ -1,10 +1,11 @@
 """How often intervals hold the truth and verdicts are wrong: the simulation behind docs/statistics.md.
 
-    python scripts/calibration.py [--samples N] [--json FILE]
+    python scripts/calibration.py [--samples N] [--studies N] [--json FILE]
 
 Returns are drawn from distributions whose mean is known, and given to the functions that reports are
-made with; for verdicts whole runs are made up in memory and summarised. Every number is drawn with a
-fixed seed: the same table, whenever it is made.
+made with; for verdicts whole runs are made up in memory and summarised. Playing until it is decided has a
+table and a script of its own, ``calibration_looks.py``, which this one runs too where ``--studies`` asks.
+Every number is drawn with a fixed seed: the same table, whenever it is made.
 """
 
 from __future__ import annotations
@@ -327,13 +328,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--samples", type=int, default=SAMPLES, help="of each kind (default: %(default)s)")
+    parser.add_argument(
+        "--studies", type=int, default=0, help="also these that are played until it is decided, of each kind"
+    )
     parser.add_argument("--json", type=Path, help="write the figures there")
     options = parser.parse_args(arguments)
     held = [*coverage(options.samples), *shares(10 * options.samples)]
     said = list(verdicts(options.samples))
-    show(held, said, Console(width=110))
+    console = Console(width=110)
+    show(held, said, console)
+    studies: list[Any] = []
+    if options.studies:
+        from calibration_looks import looked, show_looks  # beside this file
+
+        studies = list(looked(options.studies))
+        show_looks(studies, console)
     if options.json is not None:
         figures = {"coverage": [asdict(c) for c in held], "verdicts": [asdict(v) for v in said]}
+        figures["studies"] = [asdict(each) for each in studies]
         options.json.write_text(json.dumps(figures, indent=1) + "\n", "utf-8")
     return 0
 

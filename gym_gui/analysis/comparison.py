@@ -10,6 +10,26 @@ from gym_gui.analysis.summary_numbers import Bounds, Estimate
 
 
 @dataclass(frozen=True)
+class Stage:
+    """Where a comparison has come to that was looked at while seeds were added.
+
+    Attributes:
+        seeds: Seeds of its last look: the one that decided it, if one did.
+        largest: Seeds that were to be played at most.
+        looks: How often it was looked at.
+        p: p-value of all looks together.
+        confidence: Of the interval of this look alone, so that those of all looks have 95 % together; 1 where
+            none would be sure enough.
+    """
+
+    seeds: int
+    largest: int
+    looks: int
+    p: float
+    confidence: float
+
+
+@dataclass(frozen=True)
 class Comparison:
     """Two operators on shared seeds, or two teams in the same episodes.
 
@@ -39,6 +59,7 @@ class Comparison:
         failed: Of these, those in which the first and the second failed or had no finite return.
         unshared: Episodes that only the first, and only the second, has played.
         bounds: What ``difference`` could be with the episodes that are missing; ``None``: none is.
+        stage: How far it was followed where seeds were added until it was decided; ``None``: they were not.
     """
 
     kind: Literal["operators", "teams"]
@@ -66,6 +87,7 @@ class Comparison:
     failed: tuple[int, int] = (0, 0)
     unshared: tuple[int, int] = (0, 0)
     bounds: Bounds | None = None
+    stage: Stage | None = None
 
 
 @dataclass(frozen=True)

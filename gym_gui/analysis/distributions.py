@@ -30,6 +30,11 @@ def student_quantile(degrees: float, p: float) -> float:
     return float(_special().stdtrit(degrees, p))
 
 
+def chi_square_quantile(degrees: float, p: float) -> float:
+    """The value below which a chi-square variable of so many degrees of freedom is with probability ``p``."""
+    return float(_special().chdtri(degrees, 1 - p))
+
+
 def beta_quantile(a: float, b: float, p: float) -> float:
     """The value below which a beta variable (``a``, ``b`` > 0) is with probability ``p``."""
     return float(_special().betaincinv(a, b, p))

@@ -21,6 +21,7 @@ def estimate(
     statistic: Literal["mean", "iqm"] = "mean",
     *,
     paired: bool = False,
+    confidence: float = intervals.CONFIDENCE,
 ) -> Estimate:
     """An estimate with its interval, as far as the sample allows.
 
@@ -29,6 +30,8 @@ def estimate(
         samples: What tells which of these are independent.
         statistic: What is estimated.
         paired: Values are differences of two sides.
+        confidence: Of a mean's interval: more than usual where it is looked at while seeds are added, so that
+            all looks together have the usual one. 1: no interval would be sure enough.
     """
     n = len(values)
     if n == 0:
@@ -40,8 +43,13 @@ def estimate(
     if grouped.scope == "identical":
         note = f"{n} identical episodes"
         return Estimate(value, None, None, n, units, statistic, note=note, unseen=unseen)
-    interval_of = intervals.paired_interval if paired else intervals.mean_interval
-    found = (intervals.iqm_interval if statistic == "iqm" else interval_of)(values, codes)
+    if statistic == "iqm":
+        found = intervals.iqm_interval(values, codes)
+    elif confidence >= 1:
+        return Estimate(value, None, None, n, units, statistic, note="not enough episodes", unseen=unseen)
+    else:
+        interval_of = intervals.paired_interval if paired else intervals.mean_interval
+        found = interval_of(values, codes, confidence=confidence)
     if found is None:
         note = _why_none(values, units, statistic)
         return Estimate(value, None, None, n, units, statistic, note=note, unseen=unseen)

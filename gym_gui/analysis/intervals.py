@@ -51,12 +51,13 @@ class Interval(NamedTuple):
     method: str
 
 
-def share_interval(hits: float, n: int) -> Interval | None:
-    """Exact 95 % interval of a share, or ``None`` when ``n`` is 0.
+def share_interval(hits: float, n: int, confidence: float = CONFIDENCE) -> Interval | None:
+    """Exact interval of a share, or ``None`` when ``n`` is 0.
 
     Args:
         hits: How many of ``n``; where a unit has several episodes, the sum of its shares.
         n: Independent units.
+        confidence: How often it holds the share, at least.
 
     Source:
         Clopper & Pearson, "The Use of Confidence or Fiducial Limits Illustrated in the
@@ -64,7 +65,7 @@ def share_interval(hits: float, n: int) -> Interval | None:
     """
     if n == 0:
         return None
-    tail = (1 - CONFIDENCE) / 2
+    tail = (1 - confidence) / 2
     low = 0.0 if hits <= 0 else beta_quantile(hits, n - hits + 1, tail)
     high = 1.0 if hits >= n else beta_quantile(hits + 1, n - hits, 1 - tail)
     return Interval(low, high, EXACT_SHARE)
@@ -82,9 +83,13 @@ def unseen_share(n: int) -> float | None:
 
 
 def mean_interval(
-    values: Sequence[float] | Floats, units: Units = None, *, resamples: int = RESAMPLES
+    values: Sequence[float] | Floats,
+    units: Units = None,
+    *,
+    resamples: int = RESAMPLES,
+    confidence: float = CONFIDENCE,
 ) -> Interval | None:
-    """95 % interval of a mean.
+    """Interval of a mean.
 
     Where units take two values, the exact interval of their share; else the bootstrap-t:
     whole units (seeds) are drawn with replacement, and each resample's distance from the
@@ -97,6 +102,7 @@ def mean_interval(
         units: For each value the number, from 0 without gaps, of the unit it belongs
             to; ``None`` makes each value its own.
         resamples: How many bootstrap samples.
+        confidence: How often it is to hold the mean, below 1.
 
     Returns:
         The interval, or ``None`` with fewer than :data:`MIN_UNITS` units or where all of
@@ -113,11 +119,11 @@ def mean_interval(
     if high - low <= 1e-12 * max(abs(low), abs(high)):
         return None
     if counts.min() == counts.max() and bool(np.isin(means, (low, high)).all()):
-        found = share_interval(int(np.count_nonzero(means == high)), len(means))
+        found = share_interval(int(np.count_nonzero(means == high)), len(means), confidence)
         assert found is not None
         return _between(low, high, found)
     order = np.lexsort((counts, means))  # the seeds' order is no part of the result
-    ends = _bootstrap_t(means[order].tobytes(), counts[order].tobytes(), resamples)
+    ends = _bootstrap_t(means[order].tobytes(), counts[order].tobytes(), resamples, confidence)
     return ends._replace(
         low=max(ends.low, low) if np.count_nonzero(means == low) > 1 else ends.low,
         high=min(ends.high, high) if np.count_nonzero(means == high) > 1 else ends.high,
@@ -135,7 +141,7 @@ def _between(low: float, high: float, share: Interval) -> Interval:
 
 
 @lru_cache(maxsize=64)
-def _bootstrap_t(means: bytes, counts: bytes, resamples: int) -> Interval:
+def _bootstrap_t(means: bytes, counts: bytes, resamples: int, confidence: float) -> Interval:
     """Cached, as an operator, its only team and its only slot have the same returns."""
     c = np.frombuffer(counts)
     m = np.frombuffer(means)
@@ -161,16 +167,20 @@ def _bootstrap_t(means: bytes, counts: bytes, resamples: int) -> Interval:
     error = correction * math.sqrt(float(e @ e)) / float(c.sum())
     errors = correction * np.sqrt(np.maximum(squares, 0.0)) / drawn[:, 1]
     t = shift / np.maximum(errors, _LEAST_ERROR * error)
-    tail = (1 - CONFIDENCE) / 2
+    tail = (1 - confidence) / 2
     low, high = np.quantile(t, [tail, 1 - tail])
     step = error * size
     return Interval(mean - max(float(high), 0.0) * step, mean - min(float(low), 0.0) * step, BOOTSTRAP)
 
 
 def paired_interval(
-    differences: Sequence[float] | Floats, units: Units = None, *, resamples: int = RESAMPLES
+    differences: Sequence[float] | Floats,
+    units: Units = None,
+    *,
+    resamples: int = RESAMPLES,
+    confidence: float = CONFIDENCE,
 ) -> Interval | None:
-    """95 % interval of a mean difference of two sides.
+    """Interval of a mean difference of two sides.
 
     Where both score one of two values on each unit, its difference is -c, 0 or c, and the
     adjusted Wald interval of paired shares is given, else that of :func:`mean_interval`.
@@ -182,11 +192,11 @@ def paired_interval(
     d, counts = _unit_means(differences, units)
     size = step_of(d)
     if size is None or len(d) < MIN_UNITS or d.min() == d.max() or counts.min() != counts.max():
-        return mean_interval(differences, units, resamples=resamples)
+        return mean_interval(differences, units, resamples=resamples, confidence=confidence)
     n = len(d)
     ahead = (np.count_nonzero(d > 0) + 1) / (n + 2)
     behind = (np.count_nonzero(d < 0) + 1) / (n + 2)
-    z = normal_quantile((1 + CONFIDENCE) / 2)
+    z = normal_quantile((1 + confidence) / 2)
     half = z * math.sqrt((ahead + behind - (ahead - behind) ** 2) / (n + 2))
     middle = ahead - behind
     low, high = size * max(-1.0, middle - half), size * min(1.0, middle + half)

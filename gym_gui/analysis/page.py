@@ -18,7 +18,7 @@ from gym_gui.analysis.page_style import PAGE_HEAD, STYLE
 from gym_gui.analysis.result_columns import OPERATOR_COLUMNS
 from gym_gui.analysis.summary import OperatorSummary, RunInfo, Summary
 from gym_gui.analysis.team_columns import TEAM_COLUMNS
-from gym_gui.analysis.text import all_notes, by_task, incomplete_in_words
+from gym_gui.analysis.text import all_notes, by_task, incomplete_in_words, looks_in_words
 from gym_gui.core.enums import kind_word
 
 MOST_PAIRED_PLOTS = 4
@@ -221,7 +221,9 @@ def _notes(summary: Summary) -> str:
 def _foot(summary: Summary) -> str:
     methods = "".join(f"<dt>{safe(name)}</dt><dd>{safe(text)}</dd>" for name, text in summary.methods.items())
     runs = "".join(run_panel(run) for run in summary.runs)
-    return f"<h2>Where this comes from</h2>{runs}{panel('Methods', f'<dl>{methods}</dl>')}"
+    looks = looks_in_words(summary)
+    said = f"<p>{safe(looks)}</p>" if looks else ""
+    return f"<h2>Where this comes from</h2>{said}{runs}{panel('Methods', f'<dl>{methods}</dl>')}"
 
 
 def run_panel(run: RunInfo) -> str:

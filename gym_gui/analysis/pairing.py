@@ -1,17 +1,18 @@
-"""Pairs operators on shared seeds, and teams in shared episodes."""
+"""Pairs operators on shared seeds."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from typing import NamedTuple
 
 from gym_gui.analysis import wording
 from gym_gui.analysis.collect import OperatorData, Played, SquadResult
-from gym_gui.analysis.comparison import Comparison, Refusal, Verdict
-from gym_gui.analysis.estimates import estimate
+from gym_gui.analysis.comparison import Comparison, Refusal
+from gym_gui.analysis.looks import Pair, compare_at_looks, looked_beside, looks_are_planned
 from gym_gui.analysis.reader import OperatorRun, Run
 from gym_gui.analysis.summary_numbers import Bounds
 from gym_gui.analysis.tasks import Task, differences_in_words
@@ -98,8 +99,51 @@ def compare_operators(entries: Sequence[Entry]) -> list[Comparison]:
     for group in by_task.values():
         ranked = sorted(group, key=_rank)
         for_all = _played_by_all(ranked)
-        comparisons += compare_family([_operator_pair(a, b, for_all) for a, b in combinations(ranked, 2)])
+        pairs = list(combinations(ranked, 2))
+        at_once = [(a, b) for a, b in pairs if not _was_looked_at(a, b)]
+        rest = iter(compare_family([_operator_pair(a, b, for_all) for a, b in at_once]))
+        looked = _at_looks([pair for pair in pairs if _was_looked_at(*pair)])
+        comparisons += [looked[_pair(a.key, b.key)] if _was_looked_at(a, b) else next(rest) for a, b in pairs]
     return comparisons
+
+
+def _was_looked_at(a: Entry, b: Entry) -> bool:
+    """Whether one run added seeds until it was decided which of two operators is better."""
+    if a.run is not b.run or not looks_are_planned(a.run):
+        return False
+    first, second = (looked_beside(a.run, each.operator.operator_id) for each in (a, b))
+    return first == second
+
+
+def _at_looks(pairs: Sequence[tuple[Entry, Entry]]) -> dict[Pair, Comparison]:
+    """Operators that were compared while their run added seeds: a family those that waited for each other."""
+    found: dict[Pair, Comparison] = {}
+    families: dict[tuple[str, frozenset[str]], list[tuple[Entry, Entry]]] = defaultdict(list)
+    for a, b in pairs:
+        families[a.run.run_id, looked_beside(a.run, a.operator.operator_id)].append((a, b))
+    for family in families.values():
+        run = family[0][0].run
+        ids = {_pair(a.key, b.key): _pair(a.operator.operator_id, b.operator.operator_id) for a, b in family}
+        on_seeds = {_pair(a.key, b.key): partial(pair_on_seeds, a, b) for a, b in family}
+        found |= compare_at_looks(run, ids, on_seeds, run.record.status not in UNFINISHED)
+    return found
+
+
+def _pair(first: str, second: str) -> Pair:
+    return frozenset((first, second))
+
+
+def pair_on_seeds(a: Entry, b: Entry, seeds: int) -> tuple[Sides, Pairs]:
+    """The results of two operators of a run on the first so many of its seeds, as if there were no others."""
+    sides, pairs = _operator_pair(_on_first(a, seeds), _on_first(b, seeds), None)
+    return sides, replace(pairs, finished=True)
+
+
+def _on_first(entry: Entry, seeds: int) -> Entry:
+    data, end = entry.data, seeds * entry.data.seatings
+    played, halved = ([e for e in each if e.episode < end] for each in (data.played, data.halved))
+    unfinished = [e for e in data.unfinished if e.episode < end]
+    return replace(entry, data=replace(data, played=played, halved=halved, unfinished=unfinished))
 
 
 def _played_by_all(entries: Sequence[Entry]) -> Keys | None:
@@ -174,7 +218,8 @@ def _operator_pair(a: Entry, b: Entry, for_all: Keys | None) -> tuple[Sides, Pai
     finished = for_all is not None or not any(e.run.record.status in UNFINISHED for e in (a, b))
     sides = Sides("operators", "", a.key, b.key, a.label, b.label, measure, (a.is_trained, b.is_trained))
     pairs = _paired(first, second, score, finished, for_all)
-    return sides, replace(pairs, begun_again=(a.begun_again, b.begun_again))
+    chosen = any(looks_are_planned(each.run) for each in (a, b)) and not _was_looked_at(a, b)
+    return sides, replace(pairs, begun_again=(a.begun_again, b.begun_again), chosen=chosen)
 
 
 def _results(entry: Entry, team: str, measure: str, score: float | None) -> dict[int, Result]:
@@ -271,55 +316,6 @@ def _value(episode: Played, team: str, measure: str) -> float | None:
     return None if result is None else result.score if measure == "score" else result.return_
 
 
-# --------------------------------------------------------------------- team and team
-
-
-def compare_teams(entry: Entry) -> list[Comparison]:
-    """All pairs of teams of one operator: a family of its own."""
-    return compare_family([_team_pair(entry, *pair) for pair in combinations(entry.data.squads, 2)])
-
-
-def _team_pair(entry: Entry, first: str, second: str) -> tuple[Sides, Pairs]:
-    data = entry.data
-    both = [(e, e.squads[first], e.squads[second]) for e in data.played if {first, second} <= set(e.squads)]
-    measure = score_or_return(r for _, a, b in both for r in (a, b))
-    rows = [
-        (e.sample, a.score, b.score) if measure == "score" else (e.sample, a.return_, b.return_)
-        for e, a, b in both
-    ]
-    usable = [(sample, x - y) for sample, x, y in rows if x is not None and y is not None]
-    differences = tuple(difference for _, difference in usable)
-    failed = sum(e.failed for e in data.unfinished) + len(rows) - len(usable)
-    rounds = Counter(e.round for e in (*data.completed, *data.unfinished))
-    shared = sum(n for n in rounds.values() if n == data.seatings)  # the schedule may end between seatings
-    names = [f"{team} ({', '.join(_in_claims(data, team))})" for team in (first, second)]
-    pairs = Pairs(
-        tuple(sample for sample, _ in usable),
-        differences,
-        shared=shared,
-        failed=(failed, failed),
-        stopped=sum(not e.failed for e in data.unfinished),
-        bounds=_team_bounds(differences, shared),
-        finished=entry.run.record.status not in UNFINISHED,
-        begun_again=(entry.begun_again, entry.begun_again),
-    )
-    return Sides("teams", entry.key, first, second, names[0], names[1], measure), pairs
-
-
-def _team_bounds(differences: Sequence[float], shared: int) -> Bounds | None:
-    """The mean difference, were every match that is missing as far apart as the farthest, either way."""
-    missing = shared - len(differences)
-    if not missing or not differences:
-        return None
-    most = max(abs(d) for d in differences)
-    return Bounds(
-        (sum(differences) - missing * most) / shared,
-        (sum(differences) + missing * most) / shared,
-        -most,
-        most,
-    )
-
-
 def members(data: OperatorData, team: str) -> tuple[str, ...]:
     """What the slots of a team are played by; with the worker where two play under one name."""
     agents = (data.agents.get(slot) for slot in data.squads[team])
@@ -333,54 +329,6 @@ def members(data: OperatorData, team: str) -> tuple[str, ...]:
         return f"{agent.policy} of {agent.worker_id}" if len(workers[agent.policy]) > 1 else agent.policy
 
     return tuple(named(agent) for agent in agents if agent is not None)
-
-
-def _in_claims(data: OperatorData, team: str) -> list[str]:
-    """The same for a verdict, which holds for one training's outcome, not for how it was trained."""
-    trained = [data.agents[slot].worker_type == "rl" for slot in data.squads[team] if slot in data.agents]
-    return [
-        f"this checkpoint of {name}" if is_trained else name
-        for name, is_trained in zip(members(data, team), trained, strict=True)
-    ]
-
-
-# ------------------------------------------------------------------------- headline
-
-
-def headline(entries: Sequence[Entry], comparisons: Sequence[Comparison]) -> list[Verdict]:
-    """By task: the best operator against the others, then the teams; a lone one by itself."""
-    best: dict[str, str] = {}
-    title = {entry.key: entry.title for entry in entries}
-    for c in comparisons:
-        if c.kind == "operators":
-            best.setdefault(title[c.first], c.first)
-    told = [c for c in comparisons if c.kind == "teams" or best[title[c.first]] == c.first]
-    verdicts = [
-        Verdict(c.claim, c.detail, c.verdict != "undecided", title[c.operator or c.first]) for c in told
-    ]
-    compared = {key for c in comparisons for key in (c.operator, c.first, c.second)}
-    verdicts += [replace(_alone(e), task=e.title) for e in entries if e.key not in compared]
-    # What is refused is about two tasks, so it stands below none.
-    refused = [Verdict(r.claim, r.detail, False) for r in refusals(entries)]
-    tasks = list(dict.fromkeys(title.values()))
-    if len(tasks) < 2:
-        return refused + [replace(verdict, task="") for verdict in verdicts]
-    return refused + sorted(verdicts, key=lambda verdict: tasks.index(verdict.task))
-
-
-def _alone(entry: Entry) -> Verdict:
-    usable, recorded = totals(entry), len(entry.data.indices)
-    if not usable:
-        return Verdict(f"{entry.label} has no completed episode", "", False)
-    found = estimate([total for total, _ in usable], [sample for _, sample in usable])
-    if found.n == recorded:
-        detail = f" over {wording.count(found.n, 'episode')}"
-    else:
-        detail = f" over {found.n:,} of {wording.count(recorded, 'episode')}; the others did not complete"
-    failed = sum(e.failed for e in entry.data.unfinished)
-    if failed and entry.failure_score is not None:
-        detail += f"; {failed:,} failed, each counted as {wording.number(entry.failure_score)}"
-    return Verdict(f"{entry.label} has a mean return of {wording.estimate(found)}", detail, False)
 
 
 def totals(entry: Entry) -> list[tuple[float, Sample]]:

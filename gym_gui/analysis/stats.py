@@ -157,10 +157,14 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def units_to_decide(differences: Sequence[float] | Floats) -> int | None:
+def units_to_decide(differences: Sequence[float] | Floats, times: float = 1.0) -> int | None:
     """About how many units would show a mean difference of this size.
 
     Two-sided 5 % level, 80 % power, normal approximation: a hint for planning.
+
+    Args:
+        differences: One per unit (seed).
+        times: The difference in question, as a multiple of the one seen.
 
     Returns:
         Total number of units, or ``None`` where the difference is 0 or cannot be judged.
@@ -168,7 +172,7 @@ def units_to_decide(differences: Sequence[float] | Floats) -> int | None:
     d = np.asarray(differences, dtype=np.float64)
     if len(d) < 2:
         return None
-    size, spread = abs(float(d.mean())), float(d.std(ddof=1))
+    size, spread = abs(float(d.mean())) * times, float(d.std(ddof=1))
     if size == 0 or spread == 0 or spread / size > 1e4:
         return None
     reach = normal_quantile(0.975) + normal_quantile(0.8)

@@ -10,13 +10,12 @@ from gym_gui.analysis.calls import CallTally, collect_calls, summed
 from gym_gui.analysis.collect import OperatorData, SquadResult, collect_decisions, collect_episodes
 from gym_gui.analysis.estimates import estimate, share
 from gym_gui.analysis.games import is_tournament
+from gym_gui.analysis.headlines import headline
 from gym_gui.analysis.notes import operator_notes, summary_notes
 from gym_gui.analysis.pairing import (
     STATE_MARK,
     Entry,
     compare_operators,
-    compare_teams,
-    headline,
     members,
     refusals,
     score_or_return,
@@ -34,6 +33,7 @@ from gym_gui.analysis.summary import (
 )
 from gym_gui.analysis.summary_numbers import Bounds, Estimate
 from gym_gui.analysis.tasks import same_tasks, task_of, titles
+from gym_gui.analysis.team_pairs import compare_teams
 from gym_gui.analysis.units import Sample
 from gym_gui.core.enums import EpisodeStatus, Outcome
 
@@ -54,7 +54,7 @@ def summarize(runs: Run | Sequence[Run], *, steps: bool = True) -> PrintedSummar
         RunFormatError: A row is damaged.
     """
     opened = [runs] if isinstance(runs, Run) else list(runs)
-    entries = _entries(opened)
+    entries = entries_of(opened)
     # Pairings of a tournament are no operators to choose from: their players are, and they meet in several.
     comparisons = compare_operators([entry for entry in entries if not is_tournament(entry.run)])
     for entry in entries:
@@ -71,7 +71,8 @@ def summarize(runs: Run | Sequence[Run], *, steps: bool = True) -> PrintedSummar
     )
 
 
-def _entries(runs: Sequence[Run]) -> list[Entry]:
+def entries_of(runs: Sequence[Run]) -> list[Entry]:
+    """The operators of runs with their episodes, told apart by task and name."""
     ids = Counter(operator_id for run in runs for operator_id in run.operators)
     found = [
         (run, operator, collect_episodes(operator)) for run in runs for operator in run.operators.values()

@@ -12,6 +12,7 @@ PAIRED_SHARES = "Bonett-Price"
 MCNEMAR = "McNemar mid-p"
 FLIP_EXACT = "sign-flip permutation, exact"
 FLIP_SAMPLED = "sign-flip permutation, random patterns"
+SEQUENTIAL = "group-sequential sign-flip permutation"
 
 METHODS: Mapping[str, str] = {
     "mean": "arithmetic mean over completed episodes",
@@ -29,6 +30,10 @@ METHODS: Mapping[str, str] = {
     MCNEMAR: "two-sided paired test of scores that take two values, mid-p (Fagerland et al. 2013)",
     FLIP_EXACT: "two-sided paired test, every pattern of signs over seeds",
     FLIP_SAMPLED: "two-sided paired test, 19,999 random patterns of signs over seeds, fixed random seed",
+    SEQUENTIAL: (
+        "two-sided paired test that is looked at while seeds are added (after AdaStop, Mathieu et al. 2023): "
+        "9,999 random patterns of signs, fixed random seed; its 95 % intervals hold at all looks together"
+    ),
     "Holm": "p-values of one family of comparisons are corrected by Holm's step-down procedure (1979)",
 }
 

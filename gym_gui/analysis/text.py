@@ -83,6 +83,25 @@ def render_text(summary: Summary, console: Console) -> None:
             style="dim",
         )
     )
+    if looks := looks_in_words(summary):
+        console.print(Text(looks, style="dim"))
+
+
+def looks_in_words(summary: Summary) -> str:
+    """The test of comparisons that were looked at while seeds were added; empty where none was."""
+    stages = [c.stage for c in summary.comparisons if c.stage is not None]
+    if not stages:
+        return ""
+    looks = wording.count(max(stage.looks for stage in stages), "look")
+    most = wording.count(max(stage.largest for stage in stages), "seed")
+    words = (
+        "Sequential test: group-sequential sign-flip permutation over paired seeds, "
+        f"{looks} in at most {most}; 5 % of error over all looks and comparisons of a task (Holm); "
+        "its 95 % intervals hold at all looks together."
+    )
+    if any(c.verdict == "undecided" for c in summary.comparisons if c.stage is not None):
+        words += " How many more seeds a difference would need: mosaic power RUN."
+    return words
 
 
 def text_of(summary: Summary, width: int | None = None) -> str:

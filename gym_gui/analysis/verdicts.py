@@ -9,10 +9,10 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from gym_gui.analysis import intervals, stats, wording
-from gym_gui.analysis.comparison import Comparison
+from gym_gui.analysis.comparison import Comparison, Stage
 from gym_gui.analysis.estimates import estimate
 from gym_gui.analysis.outliers import outlier_note
-from gym_gui.analysis.summary_numbers import FLIP_EXACT, Bounds, Estimate
+from gym_gui.analysis.summary_numbers import FLIP_EXACT, SEQUENTIAL, Bounds, Estimate
 from gym_gui.analysis.units import Sample, Scope, units_of
 
 ALPHA = 0.05
@@ -74,6 +74,7 @@ class Pairs:
         score: What a failed episode counts as, ``None`` where the experiment does not say.
         finished: Whether the runs have come to their end.
         begun_again: Episodes of the first and the second that were begun again, a process being lost.
+        chosen: How many seeds there are was decided by looking at results, of which a test knows nothing.
     """
 
     samples: tuple[Sample, ...]
@@ -86,6 +87,7 @@ class Pairs:
     score: float | None = None
     finished: bool = True
     begun_again: tuple[int, int] = (0, 0)
+    chosen: bool = False
 
     @property
     def left_out(self) -> int:
@@ -102,7 +104,7 @@ class Pairs:
         return self.bounds is None or self.bounds.low <= 0 <= self.bounds.high
 
 
-class _Tested(NamedTuple):
+class Tested(NamedTuple):
     """A pair of sides with its test, ``None`` where nothing can be tested."""
 
     sides: Sides
@@ -119,26 +121,40 @@ class _Tested(NamedTuple):
 
 def compare_family(entries: Sequence[tuple[Sides, Pairs]]) -> list[Comparison]:
     """Test each pair of a family and correct for their number."""
-    tested = [_tested(sides, pairs) for sides, pairs in entries]
-    adjusted = iter(stats.holm([t.test.p for t in tested if t.test is not None]))
-    family = sum(t.test is not None for t in tested)
-    return [_compare(t, None if t.test is None else next(adjusted), family) for t in tested]
+    found = [tested(sides, pairs) for sides, pairs in entries]
+    adjusted = iter(stats.holm([t.test.p for t in found if t.test is not None]))
+    family = sum(t.test is not None for t in found)
+    return [compared(t, None if t.test is None else next(adjusted), family) for t in found]
 
 
-def _tested(sides: Sides, pairs: Pairs) -> _Tested:
+def tested(sides: Sides, pairs: Pairs) -> Tested:
+    """A pair of sides with its test, as far as the sample allows one."""
     codes, scope = units_of(pairs.samples)
-    untested = _Tested(sides, pairs, codes, scope, None)
-    if not pairs.differences or scope != "seeds" or pairs.is_lopsided:
+    untested = Tested(sides, pairs, codes, scope, None)
+    if not pairs.differences or scope != "seeds" or pairs.is_lopsided or pairs.chosen:
         return untested
     return untested._replace(test=stats.paired_test(untested.by_unit))
 
 
-def _compare(t: _Tested, p_adjusted: float | None, family: int) -> Comparison:
+def compared(t: Tested, p_adjusted: float | None, family: int, stage: Stage | None = None) -> Comparison:
+    """The comparison of two sides, with its verdict.
+
+    Args:
+        t: The sides and their test.
+        p_adjusted: Its p-value within its family, ``None`` where there is none.
+        family: Comparisons in the family.
+        stage: Where it was looked at while seeds were added.
+    """
     sides, pairs, test = t.sides, t.pairs, t.test
     d, seeds = pairs.differences, tuple(sample.seed for sample in pairs.samples)
-    difference = estimate(d, pairs.samples, paired=True)
+    confidence = intervals.CONFIDENCE if stage is None else stage.confidence
+    difference = estimate(d, pairs.samples, paired=True, confidence=confidence)
     verdict = _verdict(pairs, difference, p_adjusted)
-    claim, detail = _verdict_words(t, difference, verdict, p_adjusted, family)
+    claim, detail = _verdict_words(t, difference, verdict, p_adjusted, family, stage)
+    if stage is None:
+        p, method = (None, FLIP_EXACT) if test is None else test
+    else:
+        p, method = None if test is None else stage.p, SEQUENTIAL
     return Comparison(
         kind=sides.kind,
         operator=sides.operator,
@@ -148,10 +164,10 @@ def _compare(t: _Tested, p_adjusted: float | None, family: int) -> Comparison:
         pairs=len(d),
         left_out=pairs.left_out,
         difference=difference,
-        p=None if test is None else test.p,
+        p=p,
         p_adjusted=p_adjusted,
         family=family,
-        method=FLIP_EXACT if test is None else test.method,
+        method=method,
         ahead=sum(x > 0 for x in d),
         level=sum(x == 0 for x in d),
         behind=sum(x < 0 for x in d),
@@ -165,6 +181,7 @@ def _compare(t: _Tested, p_adjusted: float | None, family: int) -> Comparison:
         failed=pairs.failed,
         unshared=pairs.unshared,
         bounds=pairs.bounds,
+        stage=stage,
     )
 
 
@@ -186,33 +203,51 @@ def _verdict(pairs: Pairs, difference: Estimate, p: float | None) -> Literal["fi
 
 
 def _verdict_words(
-    t: _Tested, difference: Estimate, verdict: str, p: float | None, family: int
+    t: Tested, difference: Estimate, verdict: str, p: float | None, family: int, stage: Stage | None
 ) -> tuple[str, str]:
     sides, pairs = t.sides, t.pairs
     failures = _failures(sides, pairs)
-    correction = f" (Holm, {family} comparisons)" if family > 1 else ""
+    how = ["sequential test"] if stage is not None else []
+    how += [f"Holm, {family} comparisons"] if family > 1 else []
+    correction = f" ({', '.join(how)})" if how else ""
     certainty = f", {wording.p_value(p)}{correction}" if p is not None else ""
     if verdict == "undecided":
         claim = f"{sides.subjects[0]} against {sides.subjects[1]} is not decided"
         size = f"difference in {sides.measure} {wording.estimate(difference)} {_where(t, difference)}"
+        size += f"{_at_worst(sides, pairs)}{_looked_at(stage)}{certainty}"
         parts = [
             failures if pairs.is_lopsided else "",
-            f"{size}{_at_worst(sides, pairs)}{certainty}" if difference.n else _nothing_shared(t),
+            size if difference.n else _nothing_shared(t),
             failures if not pairs.is_lopsided else "",
             _begun_again(sides, pairs),
-            _hint(t, difference) if difference.n else "",
+            _no_larger(difference, stage),
+            _hint(t, difference, stage) if difference.n else "",
         ]
         return claim, ": " + "; ".join(part for part in parts if part)
     winner, loser = sides.subjects
     if verdict == "second":
         winner, loser = loser, winner
         difference = _negated(difference)
-    size = f" by {wording.estimate(difference)} in {sides.measure} {_where(t, difference)}{certainty}"
+    size = f" by {wording.estimate(difference)} in {sides.measure} {_where(t, difference)}"
+    size += f", decided{_looked_at(stage)[1:]}{certainty}" if stage is not None else certainty
     parts = (failures, _begun_again(sides, pairs), _unseen(t, difference))
     return f"{winner} is better than {loser}", "; ".join([size, *(part for part in parts if part)])
 
 
-def _unseen(t: _Tested, difference: Estimate) -> str:
+def _looked_at(stage: Stage | None) -> str:
+    """`` , after 20 of 100 seeds``; empty where nobody looked before the end."""
+    return "" if stage is None else f", after {stage.seeds:,} of {wording.count(stage.largest, 'seed')}"
+
+
+def _no_larger(difference: Estimate, stage: Stage | None) -> str:
+    """What a comparison that has come to its largest number of seeds rules out."""
+    low, high = difference.low, difference.high
+    if stage is None or stage.seeds < stage.largest or low is None or high is None:
+        return ""
+    return f"no difference larger than {wording.number(max(abs(low), abs(high)))} was found"
+
+
+def _unseen(t: Tested, difference: Estimate) -> str:
     """What no sample can exclude: a rare outcome that costs more than all that was seen.
 
     Where scores take two values, nothing worse than the lower one is to come.
@@ -259,7 +294,7 @@ def _at_worst(sides: Sides, pairs: Pairs) -> str:
     return f", {low} to {high} with the worst or best {sides.measure} seen for those missing"
 
 
-def _where(t: _Tested, difference: Estimate) -> str:
+def _where(t: Tested, difference: Estimate) -> str:
     seeds = wording.count(difference.units, "seed")
     episodes = wording.count(difference.n, "episode")
     left = (
@@ -275,17 +310,19 @@ def _where(t: _Tested, difference: Estimate) -> str:
     return f"on {shared}" if difference.units == difference.n else f"on {shared} ({difference.n} episodes)"
 
 
-def _nothing_shared(t: _Tested) -> str:
+def _nothing_shared(t: Tested) -> str:
     if t.sides.kind == "teams":
         return "no episode was completed"
     return "no seed that both completed" if t.pairs.shared else "they share no seed"
 
 
-def _hint(t: _Tested, difference: Estimate) -> str:
+def _hint(t: Tested, difference: Estimate, stage: Stage | None) -> str:
     """What would settle it."""
+    if t.pairs.chosen:
+        return "seeds were added until something else was decided, which leaves nothing to test here"
     if t.scope == "identical":
         return "they are all the same, which is one observation"
-    if not t.pairs.finished:
+    if not t.pairs.finished or (stage is not None and stage.seeds < stage.largest):
         return "the run is not finished"
     if t.test is None and t.pairs.is_lopsided:
         return ""
@@ -293,11 +330,27 @@ def _hint(t: _Tested, difference: Estimate) -> str:
         return f"at least {intervals.MIN_UNITS} seeds are needed"
     if not any(t.pairs.differences):
         return "they did the same on all of them"
-    needed = stats.units_to_decide(t.by_unit)
+    return _more_seeds(t.by_unit, difference)
+
+
+def _more_seeds(by_unit: intervals.Floats, difference: Estimate) -> str:
+    """How many more seeds a difference like the one seen would need, and how sure that is."""
+    needed = stats.units_to_decide(by_unit)
     if needed is None or needed <= difference.units:
         return ""
-    more = float(f"{needed - difference.units:.2g}")  # two digits: it is an estimate
-    return f"about {more:,.0f} more seeds would settle a difference of this size"
+    said = f"about {_two_digits(needed - difference.units)} more seeds would settle a difference of this size"
+    if difference.value and difference.low is not None and difference.high is not None:
+        most = max(abs(difference.low), abs(difference.high))
+        least = stats.units_to_decide(by_unit, most / abs(difference.value))
+        if least is not None and least > difference.units:
+            few = _two_digits(least - difference.units)
+            said += f", {few} one of {wording.number(most)}, the largest that the interval holds"
+    return f"{said}; a smaller one takes more"
+
+
+def _two_digits(n: int) -> str:
+    """A number that is an estimate."""
+    return f"{float(f'{n:.2g}'):,.0f}"
 
 
 def _negated(e: Estimate) -> Estimate:

@@ -260,6 +260,47 @@ def report(
     write_games(found, out, as_json=as_json)
 
 
+@app.command()
+def power(
+    run: Annotated[
+        Path | None,
+        typer.Argument(metavar="RUN", help="A pilot: its spread is taken.", autocompletion=completion.runs),
+    ] = None,
+    difference: Annotated[
+        float | None,
+        typer.Option(metavar="D", help="True difference to be found.  [default: the pilot's]"),
+    ] = None,
+    spread: Annotated[
+        float | None,
+        typer.Option(metavar="S", help="Standard deviation of differences from seed to seed."),
+    ] = None,
+    seeds: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Say how often so many find it.")
+    ] = None,
+    wanted: Annotated[
+        float, typer.Option("--power", metavar="P", min=0.01, max=0.999, help="How often it is to be found.")
+    ] = 0.8,
+    comparisons: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="In the family.  [default: the pilot's]")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Say beforehand how many seeds a difference needs."""
+    from gym_gui.cli.power import tell_power
+
+    raise typer.Exit(
+        tell_power(
+            run,
+            difference=difference,
+            spread=spread,
+            seeds=seeds,
+            power=wanted,
+            comparisons=comparisons,
+            as_json=as_json,
+        )
+    )
+
+
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def train(
     context: typer.Context,

@@ -24,6 +24,7 @@ from gym_gui.core.config import Experiment
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.errors import UsageError
 from gym_gui.core.paths import runs_dir
+from gym_gui.core.record_fields import count, mapping
 from gym_gui.host.client import HostSession
 from gym_gui.processes.cores import usable_cores
 from gym_gui.services.experiment_file import describe, resolve_secrets
@@ -68,7 +69,8 @@ def play(
         totals[resolved.config.operator_id] = len(experiment.execution.schedule(len(resolved.seatings)))
         for assignment in resolved.assignments.values():
             resolve_secrets(assignment)
-    if resume is not None and not dry_run and (done := finished(resume, totals)) is not None:
+    shorter = experiment.execution.until == "decided"
+    if resume is not None and not dry_run and (done := finished(resume, totals, shorter=shorter)) is not None:
         return say_finished(done, as_json)
     workers = processes or experiment.execution.processes or usable_cores()
     if dry_run:
@@ -135,16 +137,23 @@ def _header(totals: dict[str, int], replay: Path | None) -> dict[str, Any]:
     return header if replay is None else {**header, REPLAY: str(replay.absolute())}
 
 
-def finished(folder: Path, totals: dict[str, int]) -> RunResult | None:
-    """How a run ended that has nothing left to play; ``None`` for any other."""
+def finished(folder: Path, totals: dict[str, int], *, shorter: bool = False) -> RunResult | None:
+    """How a run ended that has nothing left to play; ``None`` for any other.
+
+    Args:
+        folder: The run.
+        totals: Episodes of its schedule, by operator.
+        shorter: Whether fewer may have decided it.
+    """
     run = open_run(folder)
     if run.record.status not in (COMPLETED, FAILED):
         return None
     episodes = failed = 0
+    planned = (mapping(run.record.extra.get("episodes")) or {}) if shorter else {}
     for operator_id, total in totals.items():
         operator = run.operators.get(operator_id)
         rows = [row.status for row in operator.episodes() if not row.is_open] if operator else []
-        if len(rows) < total:
+        if len(rows) < min(total, count(planned.get(operator_id)) or total):
             return None
         episodes, failed = episodes + len(rows), failed + rows.count(EpisodeStatus.FAILED)
     return RunResult(folder, run.record.status, episodes, failed)

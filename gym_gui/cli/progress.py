@@ -127,7 +127,8 @@ def _progress(console: Console, columns: list[ProgressColumn], clock: ProgressCo
 
 
 def _note(p: OperatorProgress) -> str:
-    return f"{p.failed} failed" if p.failed else ""
+    parts = ["at most" if p.at_most else "", f"{p.failed} failed" if p.failed else ""]
+    return ", ".join(part for part in parts if part)
 
 
 def _bars(progress: Progress) -> OnProgress:
@@ -140,7 +141,7 @@ def _bars(progress: Progress) -> OnProgress:
         for p in states:
             if p.operator_id not in tasks:
                 tasks[p.operator_id] = progress.add_task(p.name, total=p.total, note="")
-            progress.update(tasks[p.operator_id], completed=p.done, note=_note(p))
+            progress.update(tasks[p.operator_id], completed=p.done, total=p.total, note=_note(p))
 
     return show
 
@@ -155,8 +156,9 @@ def _plain_lines() -> OnProgress:
             complete = p.done >= p.total
             if p.done != done and (complete or now - when >= _LINE_EVERY_S):
                 said[p.operator_id] = (now, p.done)
-                note = _note(p)
-                sys.stderr.write(f"{p.name}: {p.done} of {p.total} episodes{', ' + note if note else ''}\n")
+                note = f", {p.failed} failed" if p.failed else ""
+                most = "at most " if p.at_most else ""
+                sys.stderr.write(f"{p.name}: {p.done} of {most}{p.total} episodes{note}\n")
         sys.stderr.flush()
 
     return show
@@ -174,6 +176,7 @@ def _json_lines() -> OnProgress:
                 "total": p.total,
                 "failed": p.failed,
                 "steps": p.steps,
+                **({"at_most": True} if p.at_most else {}),
             }
             for p in states
         ]

@@ -114,15 +114,8 @@ def _as_one(show: OnProgress) -> OnProgress:
     """One line for all pairings."""
 
     def shown(states: Sequence[OperatorProgress]) -> None:
-        show(
-            [
-                OperatorProgress(
-                    "tournament",
-                    "Tournament",
-                    *(sum(getattr(s, name) for s in states) for name in _COUNTS),
-                )
-            ]
-        )
+        done, total, failed, live, steps = (sum(getattr(s, name) for s in states) for name in _COUNTS)
+        show([OperatorProgress("tournament", "Tournament", done, total, failed, live, steps)])
 
     return shown
 

@@ -30,6 +30,8 @@ class OperatorProgress:
     failed: int
     live: int
     steps: int
+    at_most: bool = False
+    """``total`` is the most that may be played: fewer where that decides it."""
 
 
 @dataclass
@@ -40,6 +42,8 @@ class OperatorExecution:
         resolved: Who plays.
         total: Episodes of its schedule.
         pending: Not begun, in order.
+        later: Not begun, and not before what was played is looked at.
+        goal: Episodes that are done then, where anything is ``later`` or ``at_most``.
         suspects: Were in flight when a session process died; played one at a time, so
             that the one that kills it is found and the others are not lost again.
         tries: Times an episode was begun and lost.
@@ -47,17 +51,21 @@ class OperatorExecution:
         failed: Of these, failed ones.
         steps: Environment steps so far.
         broken_starts: Sessions that could not be started, in a row.
+        at_most: Whether it may end with fewer episodes than ``total``.
     """
 
     resolved: ResolvedOperator
     total: int
     pending: deque[EpisodePlan]
+    later: deque[EpisodePlan] = field(default_factory=deque[EpisodePlan])
     suspects: deque[EpisodePlan] = field(default_factory=deque[EpisodePlan])
     tries: dict[int, int] = field(default_factory=dict[int, int])
     done: int = 0
     failed: int = 0
     steps: int = 0
     broken_starts: int = 0
+    at_most: bool = False
+    goal: int = 0
 
     @property
     def operator_id(self) -> str:
@@ -72,7 +80,26 @@ class OperatorExecution:
     def progress(self, live: int) -> OperatorProgress:
         """Where it stands, with ``live`` episodes in flight."""
         name = self.resolved.config.display_name
-        return OperatorProgress(self.operator_id, name, self.done, self.total, self.failed, live, self.steps)
+        return OperatorProgress(
+            self.operator_id, name, self.done, self.total, self.failed, live, self.steps, self.at_most
+        )
+
+    def play_up_to(self, episodes: int) -> None:
+        """Have only the first so many of its schedule's episodes played for now."""
+        waiting = [*self.pending, *self.later]
+        self.pending = deque(plan for plan in waiting if plan.index < episodes)
+        self.later = deque(plan for plan in waiting if plan.index >= episodes)
+        self.goal = self.done + len(self.pending)
+
+    def has_played(self, episodes: int) -> bool:
+        """Whether the first so many of its schedule's episodes are done, while none is in flight."""
+        return not any(plan.index < episodes for plan in (*self.pending, *self.later))
+
+    def play_no_more(self) -> None:
+        """Leave it at what is done: nothing is open."""
+        self.pending.clear()
+        self.later.clear()
+        self.total, self.at_most = self.done, False
 
     def put_back(self, plan: EpisodePlan) -> None:
         """An episode is as good as not begun: queue it again, in its place."""

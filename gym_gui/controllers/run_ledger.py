@@ -51,6 +51,11 @@ class RunLedger:
         """Episodes that an earlier part of the run finished."""
         return self._done.get(operator_id, set())
 
+    @property
+    def header(self) -> Mapping[str, Any]:
+        """What ``run.json`` says; empty before the run is begun."""
+        return {} if self._recorder is None else self._recorder.header
+
     def failed(self, operator_id: str) -> int:
         """How many of these failed."""
         return self._recorder.failed.get(operator_id, 0) if self._recorder else 0
@@ -130,6 +135,14 @@ class RunLedger:
         row = {"operator_id": run.operator_id, "episode_index": index, "reason": reason, "lost": lost}
         self._retries.append(row)
         self._untold = True
+
+    def note(self, **fields: Any) -> None:
+        """Enter something in ``run.json``; where that is not possible, :attr:`problem` is set."""
+        assert self._recorder is not None
+        try:
+            self._recorder.update(**fields)
+        except RecordingError as exc:
+            self.problem = self.problem or str(exc)
 
     def keep_up(self) -> None:
         """Write what ``run.json`` does not say yet, and notice that the folder is gone."""

@@ -16,14 +16,15 @@ from gym_gui.controllers.model_slots import with_limits
 from gym_gui.controllers.operator_execution import MAX_BROKEN_STARTS, OperatorExecution, OperatorProgress
 from gym_gui.controllers.resolved_operator import ResolvedOperator
 from gym_gui.controllers.run_ledger import RunLedger
+from gym_gui.controllers.run_looks import RunLooks
 from gym_gui.controllers.session_events import EpisodeFinished
-from gym_gui.controllers.session_interface import OpenSession, SessionSettings, default_concurrency
+from gym_gui.controllers.session_interface import OpenSession
 from gym_gui.controllers.session_shares import SessionShare
+from gym_gui.controllers.session_starts import SessionStarts
 from gym_gui.core.config import Experiment
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.records import SESSION, WORKER
-from gym_gui.processes.child import start_again
 from gym_gui.services.recorder import COMPLETED, FAILED, STOPPED
 
 __all__ = ["OnProgress", "OperatorProgress", "OperatorScriptExecutionManager", "RunResult"]
@@ -65,7 +66,7 @@ class OperatorScriptExecutionManager:
 
     Args:
         experiment: What to run.
-        castings: Its operators, checked.
+        resolved_operators: Its operators, checked.
         open_session: Makes a session.
         out: Folder for the new run folder.
         processes: Sessions at work at the same time.
@@ -89,19 +90,19 @@ class OperatorScriptExecutionManager:
         on_progress: OnProgress | None = None,
         tried: Collection[str] | None = None,
     ) -> None:
-        self._tried = tried
-        self._experiment, self._open_session = experiment, open_session
+        self._experiment, self._tried = experiment, tried
         self._processes, self._header = processes, {**(header or {}), "processes": processes}
         self._on_progress = on_progress
         self._ledger = RunLedger(out, resume)
         self._runs = [
             self._plan(with_limits(resolved, experiment.execution)) for resolved in resolved_operators
         ]
+        self._looks = RunLooks(experiment.execution, self._runs, self._ledger)
         self._funds = EpisodeFunds(experiment, self._runs)
         self._seats: list[SessionShare] = []
         self._warm: dict[str, list[SessionShare]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._starting: set[asyncio.Task[Any]] = set()
+        self._starts = SessionStarts(self, experiment, open_session, self._ledger.introduce)
         self._changed = asyncio.Event()
         self.stopping = self._in_haste = False
         self._shown = 0.0
@@ -192,8 +193,7 @@ class OperatorScriptExecutionManager:
 
     def _give_out_no_more(self) -> None:
         self.stopping = True
-        for task in self._starting:  # nobody waits for a policy that takes minutes to load
-            task.cancel()
+        self._starts.cancel()
         self.nudge()
 
     # -- the run ---------------------------------------------------------------------
@@ -238,7 +238,7 @@ class OperatorScriptExecutionManager:
             async with gate:
                 if self.stopping:
                     return
-                seat = await self._start(run)
+                seat = await self._starts.start(run)
                 if keep and not self.stopping:
                     self._warm.setdefault(run.operator_id, []).append(seat)
                 else:
@@ -255,35 +255,16 @@ class OperatorScriptExecutionManager:
         if errors:
             raise next((e for e in errors if isinstance(e, UsageError)), errors[0])
 
-    async def _start(self, run: OperatorExecution) -> SessionShare:
-        return await start_again(lambda: self._start_once(run), _log.warning)
-
-    async def _start_once(self, run: OperatorExecution) -> SessionShare:
-        seat = SessionShare(self, run)
-        settings = SessionSettings(
-            self._experiment.execution.concurrency or default_concurrency(run.resolved, run.total),
-            self._experiment.max_steps(run.resolved.config),
-            self._experiment.execution.record.observations,
-        )
-        seat.session = session = self._open_session(run.resolved, settings, seat.on_event)
-        task = asyncio.current_task()
-        assert task is not None
-        self._starting.add(task)
-        try:
-            seat.ready = await session.start()
-        except BaseException:
-            seat.dead = True
-            await session.close(in_haste=self.stopping)
-            raise
-        finally:
-            self._starting.discard(task)
-            del task  # or it would hold its exception, and that this frame, and so the session
-        self._ledger.introduce(run, seat.ready)
-        return seat
-
     async def _play(self) -> None:
-        while not self.stopping and not all(run.finished for run in self._runs):
+        while not self.stopping and not self._is_over():
             self._changed.clear()
+            if self._looks.due:
+                await self._looks.take()
+                over = [run.operator_id for run in self._runs if run.finished]
+                for seat in [seat for each in over for seat in self._warm.pop(each, ())]:
+                    self._close_later(seat)
+                self._check_ledger()
+                continue
             while len(self._seats) < self._processes and (choice := self._next_operator()) is not None:
                 self._fill(*choice)
             # Fed only now, so that sessions that begin together share from the first episode on.
@@ -306,6 +287,9 @@ class OperatorScriptExecutionManager:
                 except TimeoutError:
                     continue
 
+    def _is_over(self) -> bool:
+        return all(run.finished for run in self._runs) and not self._looks.due
+
     def _reassign(self, seat: SessionShare) -> None:
         """A session ran dry: give it more, or let it go."""
         run = seat.run
@@ -314,8 +298,8 @@ class OperatorScriptExecutionManager:
         seat.feed()
         if not seat.assigned:
             self._seats.remove(seat)
-            if run.pending and sum(map(len, self._warm.values())) < KEPT_WARM:
-                seat.working = False  # it waits for what others bring back of the run's budgets
+            if (run.pending or run.later) and sum(map(len, self._warm.values())) < KEPT_WARM:
+                seat.working = False  # for what others bring back of the run's budgets, or for the next look
                 self._warm.setdefault(run.operator_id, []).append(seat)
             else:
                 self._close_later(seat)
@@ -335,9 +319,7 @@ class OperatorScriptExecutionManager:
     def _fill(self, run: OperatorExecution, quarantine: bool) -> None:
         warm = self._warm.get(run.operator_id)
         seat = warm.pop() if warm else None
-        if seat is not None and seat.dead:
-            seat = None
-        if seat is not None:
+        if seat is not None and not seat.dead:
             self._put_to_work(seat, quarantine)
             return
         seat = SessionShare(self, run)
@@ -352,7 +334,7 @@ class OperatorScriptExecutionManager:
 
     async def _start_late(self, place: SessionShare, run: OperatorExecution, quarantine: bool) -> None:
         try:
-            seat = await self._start(run)
+            seat = await self._starts.start(run)
             run.broken_starts = 0
         except MosaicError as exc:
             run.broken_starts += 1

@@ -26,7 +26,7 @@ from gym_gui.core.config import GOAL_SUFFIX, Experiment, OperatorConfig
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.experiment_data import experiment_from_data
 from gym_gui.core.record_digest import KEY, episode_digest
-from gym_gui.core.record_fields import mapping
+from gym_gui.core.record_fields import count, mapping
 from gym_gui.core.trust import Origin
 from gym_gui.core.types import AgentID
 from gym_gui.services.recorder import COMPLETED, FAILED, RUNNING, read_header
@@ -138,7 +138,10 @@ async def verify(run: Run, on_progress: OnProgress | None = None) -> Verificatio
                 on_progress(progress[: i + 1])
 
         recorded = run.operators[resolved.config.operator_id]
-        replay = _Replay(experiment, resolved, recorded, result, tell)
+        planned = None
+        if experiment.execution.until == "decided":
+            planned = count((mapping(run.record.extra.get("episodes")) or {}).get(recorded.operator_id))
+        replay = _Replay(experiment, resolved, recorded, result, tell, planned)
         await replay.play(complete=run.record.status in (COMPLETED, FAILED) and not run.record.problem)
     _check_seal(run, result)
     return result
@@ -200,12 +203,14 @@ class _Replay:
         recorded: OperatorRun,
         result: Verification,
         tell: Callable[[int, int, int], None],
+        planned: int | None,
     ) -> None:
         self._limit = experiment.max_steps(resolved.config)
         self._plans = {plan.index: plan for plan in experiment.execution.schedule(len(resolved.seatings))}
         self._resolved, self._operator, self._result, self._tell = resolved, recorded, result, tell
         self._rows = EpisodeRows(recorded)
         self._keep = experiment.execution.record.observations
+        self._planned = planned  # where it was decided with fewer, these are all there are
         self._gaps: Mapping[int, tuple[int, AgentID]] = {}
         self._done = self._total = self._failed = 0
 
@@ -213,7 +218,8 @@ class _Replay:
         """Play what is recorded; ``complete`` when every episode of the schedule should be."""
         plans = list(self._to_play())
         if complete:
-            for index in sorted(self._plans.keys() - self._rows.rows.keys()):
+            expected = (index for index in self._plans if self._planned is None or index < self._planned)
+            for index in sorted(set(expected) - self._rows.rows.keys()):
                 self._deviates(Deviation(self._operator.operator_id, index, "the episode is missing"))
         self._total = len(plans)
         limited = {i: int(row["length"]) for i, row in self._rows.rows.items() if row.get("limit")}

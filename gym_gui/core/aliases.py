@@ -180,6 +180,8 @@ EXECUTION_KEYS: Final = {
     "money_budget_usd": "money_budget_usd",
     "token_budget": "token_budget",
     "time_budget_s": "time_budget_s",
+    "until": "until",
+    "batch": "batch",
 }
 
 RECORD_KEYS: Final = {"observations": "observations"}

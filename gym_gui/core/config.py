@@ -29,6 +29,7 @@ from gym_gui.core.execution import (
 from gym_gui.core.link_resolution import link_slots
 from gym_gui.core.secret_refs import refuse_literals
 from gym_gui.core.trust import TYPED, Origin
+from gym_gui.core.until import check_decidable
 from gym_gui.core.validation import (
     ConfigError,
     Plain,
@@ -44,6 +45,7 @@ from gym_gui.core.validation import (
     sequence,
     shown,
     text,
+    under,
 )
 
 __all__ = [
@@ -307,6 +309,9 @@ class Experiment:
         # Operators that swap seats need fewer; how many is known once their teams are.
         if any(operator.seats == "fixed" for operator in items):
             run.check_seeds(1)
+        if run.until == "decided":
+            with under("execution"):
+                check_decidable(items, run)
 
     def max_steps(self, operator: OperatorConfig) -> int | None:
         """Limit of an episode: the operator's, else the experiment's, else ``None``."""

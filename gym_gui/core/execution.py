@@ -23,6 +23,7 @@ from gym_gui.core.validation import (
 )
 
 EnvironmentMode = Literal["procedural", "fixed"]
+Until = Literal["all", "decided"]
 
 MAX_EPISODES: Final = 1_000_000
 MAX_SEED: Final = 2**63 - 1
@@ -30,6 +31,11 @@ MAX_SEED: Final = 2**63 - 1
 MAX_STEPS: Final = 2**31 - 1
 MAX_RETURN: Final = 1e300
 MAX_TOKENS: Final = 10**15
+FEWEST_SEEDS: Final = 6
+"""With fewer no comparison can be decided."""
+LOOKS: Final = 10
+FEWEST_BATCH: Final = 5
+MAX_LOOKS: Final = 100
 _RANGE_TEXT: Final = re.compile(
     r"\s*range\(\s*(-?\d{1,19})\s*(?:,\s*(-?\d{1,19})\s*)?(?:,\s*(-?\d{1,19})\s*)?\)\s*"
 )
@@ -92,6 +98,9 @@ class ExecutionConfig:
         money_budget_usd: US dollars that all calls to models may cost together, or ``None`` for no limit.
         token_budget: Tokens that they may take together, in and out, likewise.
         time_budget_s: Seconds after which no episode is begun any more, likewise.
+        until: ``all`` episodes are played, or only as many as it takes until every comparison is
+            ``decided``: ``num_episodes`` is then the most that are.
+        batch: Seeds between two looks at what is decided; ``None``: a tenth of all.
     """
 
     num_episodes: int
@@ -107,6 +116,8 @@ class ExecutionConfig:
     money_budget_usd: float | None
     token_budget: int | None
     time_budget_s: float | None
+    until: Until
+    batch: int | None
 
     def __init__(
         self,
@@ -124,6 +135,8 @@ class ExecutionConfig:
         money_budget_usd: float | None = None,
         token_budget: int | None = None,
         time_budget_s: float | None = None,
+        until: str = "all",
+        batch: int | None = None,
     ) -> None:
         """Check and resolve.
 
@@ -141,9 +154,11 @@ class ExecutionConfig:
             money_budget_usd: See the class.
             token_budget: See the class.
             time_budget_s: See the class.
+            until: See the class.
+            batch: See the class.
 
         Raises:
-            ConfigError: A value is of the wrong type or out of range.
+            ConfigError: A value is of the wrong type or out of range, or does not go with another.
         """
         mode = cast("EnvironmentMode", choice(environment_mode, "environment_mode", ("procedural", "fixed")))
         listed = _listed_seeds(seeds)
@@ -168,7 +183,57 @@ class ExecutionConfig:
             money_budget_usd=_optional_limit(money_budget_usd, "money_budget_usd"),
             token_budget=_optional_count(token_budget, "token_budget", MAX_TOKENS),
             time_budget_s=_optional_limit(time_budget_s, "time_budget_s"),
+            until=cast("Until", choice(until, "until", ("all", "decided"))),
+            batch=_optional_count(batch, "batch", MAX_EPISODES),
         )
+        self._check_until()
+
+    def _check_until(self) -> None:
+        """Refuse what cannot be played until it is decided."""
+        if self.until == "all":
+            if self.batch is not None:
+                raise ConfigError(
+                    "goes with 'until: decided' alone", where="batch", fix="Add it, or leave this out"
+                )
+            return
+        if self.environment_mode == "fixed":
+            raise ConfigError(
+                "'decided' needs a new seed each episode: one seed repeated decides nothing",
+                where="until",
+                fix="Leave environment_mode out",
+            )
+        budgets = ("money_budget_usd", "token_budget", "time_budget_s")
+        limited = next((name for name in budgets if getattr(self, name) is not None), None)
+        if limited is not None:
+            raise ConfigError(
+                f"'decided' does not go with {limited}, which may end the run between two looks",
+                where="until",
+                fix="Limit num_episodes instead",
+            )
+
+    def look_at(self, seeds: int) -> list[int]:
+        """At how many seeds is looked, where comparisons are played until they are decided.
+
+        Args:
+            seeds: The most that are played.
+
+        Raises:
+            ConfigError: These are too few, or looks too many.
+        """
+        if seeds < FEWEST_SEEDS:
+            raise ConfigError(
+                f"'decided' needs at least {FEWEST_SEEDS} seeds to be played at most, not {seeds}",
+                where="until",
+                fix="Raise num_episodes, or leave 'until' out",
+            )
+        batch = self.batch or max(FEWEST_BATCH, -(-seeds // LOOKS))
+        if seeds > batch * MAX_LOOKS:
+            raise ConfigError(
+                f"{batch} of {seeds} seeds are more than {MAX_LOOKS} looks",
+                where="batch",
+                fix=f"Give at least {-(-seeds // MAX_LOOKS)}",
+            )
+        return [min(at, seeds) for at in range(batch, seeds + batch, batch)]
 
     @staticmethod
     def seeds_needed(episodes: int, seatings: int = 1) -> int:
@@ -225,8 +290,12 @@ class ExecutionConfig:
             "token_budget": self.token_budget,
             "time_budget_s": self.time_budget_s,
         }
+        until: dict[str, Plain] = {"until": self.until} if self.until != "all" else {}
+        if self.batch is not None:
+            until["batch"] = self.batch
         return {
             **{name: budget for name, budget in budgets.items() if budget is not None},
+            **until,
             "num_episodes": self.num_episodes,
             "seeds": list(self.seeds),
             "environment_mode": self.environment_mode,

@@ -25,13 +25,17 @@ def describe(experiment: Experiment) -> str:
 
 
 def _schedule(run: ExecutionConfig, operators: int) -> str:
+    decided = run.until == "decided"
     parts = [
         f"{operators} operator{'s' * (operators != 1)}",
-        f"{run.num_episodes} episode{'s' * (run.num_episodes != 1)} each",
+        f"{'at most ' if decided else ''}{run.num_episodes} episode{'s' * (run.num_episodes != 1)} each",
         f"{run.environment_mode} seeds {_seeds(run.seeds)}",
     ]
     optional = {"concurrency": run.concurrency, "processes": run.processes}
     parts += [f"{name} {value}" for name, value in optional.items() if value is not None]
+    if decided:
+        every = f", looked at every {run.batch} seeds" if run.batch is not None else ""
+        parts.append(f"until every comparison is decided{every}")
     if run.record.observations:
         parts.append("observations recorded")
     if run.failure_score is not None:

@@ -107,6 +107,12 @@ class Tournament:
             raise ConfigError(
                 "one seed over and over tells nothing of others", where="execution", fix="Leave it out"
             )
+        if self.execution.until != "all":
+            raise ConfigError(
+                "'decided' compares operators of an experiment; a tournament rates its pool at its end",
+                where="execution.until",
+                fix="Leave it out",
+            )
 
     @property
     def rounds(self) -> int:

@@ -10,17 +10,26 @@ from types import ModuleType
 import pytest
 from rich.console import Console
 
-SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "calibration.py"
+SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
+
+
+def _loaded(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, SCRIPTS / f"{name}.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture(scope="module")
 def calibration() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("calibration", SCRIPT)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["calibration"] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
+    return _loaded("calibration")
+
+
+@pytest.fixture(scope="module")
+def looks() -> ModuleType:
+    return _loaded("calibration_looks")
 
 
 def test_means_of_skewed_returns_and_of_scores_hold_the_truth(calibration: ModuleType) -> None:
@@ -48,6 +57,38 @@ def test_what_was_not_seen_is_left_open(calibration: ModuleType) -> None:
 def test_equal_sides_are_not_told_apart(calibration: ModuleType, scene: str) -> None:
     (said,) = calibration.verdicts(15, [scene], [12])
     assert said.wrong < 20
+
+
+@pytest.mark.parametrize(("operators", "studies"), [(2, 300), (6, 60)])
+def test_equal_ones_are_not_told_apart_by_looking_often(
+    looks: ModuleType, operators: int, studies: int
+) -> None:
+    (found,) = looks.looked(studies, ["heavy tails (Student's t, 2 degrees)"], [20], [operators])
+    assert found.wrong <= 5 + 1.5 * found.error and found.held >= 88
+
+
+def test_what_is_much_better_is_found_early(looks: ModuleType) -> None:
+    (found,) = looks.looked(60, ["better by two standard deviations"], [50], [2])
+    assert found.right >= 95 and found.wrong == 0 and found.played < 20
+
+
+@pytest.mark.full
+@pytest.mark.timeout(3600)
+def test_looking_often_is_wrong_no_more_than_it_says(
+    looks: ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
+    same = [
+        "normal",
+        "heavy tails (Student's t, 2 degrees)",
+        "0 or 1, half ones",
+        "ties: whole numbers about 0",
+    ]
+    found = [*looks.looked(looks.STUDIES, same, [20, 50], [2]), *looks.looked(1_000, same, [20], [6])]
+    with capsys.disabled():
+        looks.show_looks(found, Console(width=110))
+    for each in found:
+        assert each.wrong <= 5 + each.error, each
+        assert each.held >= 92, each
 
 
 @pytest.mark.full

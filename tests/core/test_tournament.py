@@ -52,6 +52,10 @@ def test_it_reads_back_what_it_records(schedule: Any) -> None:
         (_data(schedule=[]), "schedule: names no game"),
         (_data(execution={"seeds": [1, 1]}), "1 is listed 2 times"),
         (_data(execution={"environment_mode": "fixed"}), "one seed over and over"),
+        (
+            _data(execution={"until": "decided"}),
+            "'decided' compares operators of an experiment; a tournament",
+        ),
         (_data(policy=RANDOM), "policy: unknown key. Did you mean 'policies'?"),
         ({"policies": POOL}, "'task' is missing"),
         ({"task": "tictactoe_v3"}, "'policies' is missing"),

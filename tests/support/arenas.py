@@ -200,3 +200,29 @@ def together(**kwargs: Any) -> Turns:
     env = Turns(**kwargs)
     env.metadata = {**env.metadata, "is_parallelizable": True}
     return env
+
+
+class Coins(gym.Env[Any, Any]):
+    """Calls what lies on top of ten coins, one after the other; each right call earns 1.
+
+    An observation is the coin's number, unlike that of any other seed's, and what lies on top.
+    """
+
+    def __init__(self) -> None:
+        self.observation_space = spaces.Box(0, 2**31, (2,), np.float64)
+        self.action_space = spaces.Discrete(2)
+        self._left, self._coin = 0, np.zeros(2)
+
+    def _toss(self) -> Any:
+        self._coin = np.array([self.np_random.integers(2**30), self.np_random.integers(2)], np.float64)
+        return self._coin
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed)
+        self._left = 10
+        return self._toss(), {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        right = float(action == self._coin[1])
+        self._left -= 1
+        return self._toss(), right, self._left == 0, False, {}

@@ -75,6 +75,8 @@ class ScriptCard(Card):
         """Say what it will do, with a row for each operator."""
         for operator in plan.operators:
             row = OperatorRow(operator, self._list)
+            if plan.experiment.execution.until == "decided":
+                row.show_standing(Standing(total=operator.episodes, at_most=True))
             self.rows[operator.config.operator_id] = row
             self._column.insertWidget(self._column.count() - 1, row)
         self.say(plan_words(plan))
@@ -106,8 +108,10 @@ def plan_words(plan: ScriptPlan) -> str:
         seed_words = f"seeds {seeds[0]} to {seeds[-1]}"
     else:
         seed_words = f"{len(seeds)} seeds"
+    decided = execution.until == "decided"
+    most, until = ("at most ", ", until every comparison is decided") if decided else ("", "")
     parts = [
-        f"{count(operators, 'operator')}, {count(episodes, 'episode')} each, {seed_words}",
+        f"{count(operators, 'operator')}, {most}{count(episodes, 'episode')} each, {seed_words}{until}",
         f"{plan.processes} process{'es' * (plan.processes != 1)} at work",
     ]
     if plan.most_steps is not None:
@@ -120,7 +124,8 @@ def progress_words(standings: Mapping[str, Standing]) -> str:
     done = sum(s.done for s in standings.values())
     total = sum(s.total for s in standings.values())
     left = [s.left_s for s in standings.values() if s.done < s.total]
-    words = f"{done:,} of {count(total, 'episode')}"
+    most = "at most " if any(s.at_most for s in standings.values()) else ""
+    words = f"{done:,} of {most}{count(total, 'episode')}"
     known = [seconds for seconds in left if seconds is not None]
     if known and len(known) == len(left):
         words += f", about {duration(max(known), rough=True)} left"

@@ -192,6 +192,7 @@ class Standing:
         failed: Of the finished ones, failed ones.
         steps: Environment steps of this part of the run.
         left_s: Estimated seconds to its end; ``None`` while nothing can be said.
+        at_most: ``total`` is the most that may be played: fewer where that decides it.
     """
 
     done: int = 0
@@ -199,6 +200,7 @@ class Standing:
     failed: int = 0
     steps: int = 0
     left_s: float | None = None
+    at_most: bool = False
 
 
 @dataclass
@@ -303,5 +305,7 @@ class ScriptJob(QObject):
             if pace is None and (state.live or state.steps):
                 pace = self._paces[state.operator_id] = _Pace(state.done)
             left = pace.left(state.done, state.total) if pace is not None else None
-            standings[state.operator_id] = Standing(state.done, state.total, state.failed, state.steps, left)
+            standings[state.operator_id] = Standing(
+                state.done, state.total, state.failed, state.steps, left, state.at_most
+            )
         self.progressed.emit(standings)

@@ -54,7 +54,8 @@ class OperatorRow(QWidget):
         total = standing.total or self.plan.episodes
         self.bar.setMaximum(max(total, 1))
         self.bar.setValue(standing.done)
-        self.count.setText("" if self.plan.error else f"{standing.done:,} / {total:,}")
+        of = f" of at most {total:,}" if standing.at_most else f" / {total:,}"
+        self.count.setText("" if self.plan.error else f"{standing.done:,}{of}")
         done = total and standing.done >= total
         known = standing.left_s is not None and not done and standing.done
         left = duration(standing.left_s or 0, rough=True)

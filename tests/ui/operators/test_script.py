@@ -82,6 +82,29 @@ def test_runs_and_its_results_are_offered(
     assert {name: len(list(o.episodes())) for name, o in opened.operators.items()} == {"a": 3, "b": 3}
 
 
+@pytest.mark.usefixtures("plays_here")
+def test_what_is_played_until_it_is_decided_says_so(
+    script: ScriptExperimentWidget, tmp_path: Path, qtbot: Any
+):
+    path = experiment(tmp_path, episodes=100)
+    written = json.loads(path.read_text())
+    written["execution"] |= {"until": "decided", "batch": 7}
+    path.write_text(json.dumps(written))
+    script.open(path)
+    qtbot.waitUntil(lambda: script.run_button.isEnabled(), timeout=WAIT)
+    assert script.rows["a"].count.text() == "0 of at most 100"
+    assert "2 operators, at most 100 episodes each" in script.card.about.text()
+    assert "until every comparison is decided" in script.card.about.text()
+    seen: list[str] = []
+    script.toggle()
+    script.job.progressed.connect(lambda _: seen.append(script.card.about.text()))
+    qtbot.waitUntil(lambda: not script.busy, timeout=WAIT)
+    assert any("of at most 200 episodes" in words for words in seen)
+    done = script.job.result.episodes // 2
+    assert script.job.result.status == "completed" and done % 7 == 0 and done < 100
+    assert script.rows["a"].count.text() == f"{done} / {done}" and script.rows["a"].left.text() == "done"
+
+
 def test_stopped_it_goes_on_where_it_stood(script: ScriptExperimentWidget, tmp_path: Path, qtbot: Any):
     slow = {"task": "MiniGrid-Empty-8x8-v0", "max_steps": 40}
     script.open(experiment(tmp_path, episodes=30, count=1, **slow))

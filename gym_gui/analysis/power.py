@@ -1,0 +1,107 @@
+"""How many seeds a difference needs, before they are played."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gym_gui.analysis.comparison import Comparison
+from gym_gui.analysis.distributions import chi_square_quantile, normal_cdf, normal_quantile
+from gym_gui.analysis.intervals import CONFIDENCE, MIN_UNITS
+
+ALPHA = 0.05
+POWER = 0.8
+_MOST = 1e12
+"""Seeds beyond which it does not matter how many they are."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How much a difference varies from seed to seed, as a pilot shows it.
+
+    Attributes:
+        value: Standard deviation of the differences of seeds.
+        low: Lower end of its 95 % interval, of differences that are about normal.
+        high: Upper end.
+        seeds: Seeds it rests on.
+    """
+
+    value: float
+    low: float
+    high: float
+    seeds: int
+
+
+def seeds_needed(difference: float, spread: float, *, power: float = POWER, comparisons: int = 1) -> int:
+    """Seeds on which two sides have to be compared so that a true difference is found.
+
+    Two-sided, at the 5 % level divided by the comparisons, by the normal approximation with Guenther's
+    correction for a spread that is estimated from the same seeds.
+
+    Args:
+        difference: The true mean difference, not 0.
+        spread: Standard deviation of the differences from seed to seed.
+        power: How often it is to be found, in (0, 1).
+        comparisons: In the family.
+
+    Source:
+        Guenther, "Sample Size Formulas for Normal Theory T Tests", The American Statistician 35 (1981).
+    """
+    z = normal_quantile(1 - ALPHA / (2 * comparisons))
+    needed = ((z + normal_quantile(power)) * spread / difference) ** 2 + z * z / 2
+    return max(MIN_UNITS, math.ceil(min(needed, _MOST)))
+
+
+def power_of(seeds: int, difference: float, spread: float, *, comparisons: int = 1) -> float:
+    """How often a true difference is found on so many seeds; the reverse of :func:`seeds_needed`."""
+    z = normal_quantile(1 - ALPHA / (2 * comparisons))
+    if seeds < MIN_UNITS or seeds <= z * z / 2:
+        return 0.0
+    if spread == 0:
+        return 1.0
+    return normal_cdf(abs(difference) / spread * math.sqrt(seeds - z * z / 2) - z)
+
+
+def spread_of(comparison: Comparison) -> Spread | None:
+    """The spread of a comparison that was played; ``None`` where it cannot be told from so few seeds.
+
+    A seed that was played in several seatings counts with the mean of its differences.
+    """
+    by_seed: dict[int | None, list[float]] = {}
+    for seed, difference in zip(comparison.seeds, comparison.differences, strict=True):
+        by_seed.setdefault(seed, []).append(difference)
+    n = len(by_seed)
+    if n < MIN_UNITS:
+        return None
+    value = float(np.std([np.mean(each) for each in by_seed.values()], ddof=1))
+    tail = (1 - CONFIDENCE) / 2
+    low, high = (value * math.sqrt((n - 1) / chi_square_quantile(n - 1, p)) for p in (1 - tail, tail))
+    return Spread(value, low, high, n)
+
+
+def differences_in_question(comparison: Comparison, difference: float | None) -> Iterator[tuple[str, float]]:
+    """Differences that a person would ask about, largest first, each with where it is from.
+
+    Args:
+        comparison: A pilot.
+        difference: The one that is asked about; else what the pilot has seen, and half of it.
+    """
+    seen = comparison.difference.value
+    if difference is not None:
+        yield "asked for", abs(difference)
+    elif seen:
+        yield "as seen", abs(seen)
+        yield "half of that", abs(seen) / 2
+
+
+def seeds_for(
+    difference: float, spread: Spread, *, power: float = POWER, comparisons: int = 1
+) -> Sequence[int]:
+    """Seeds needed with the spread as it was seen, and with the ends of its interval."""
+    return [
+        seeds_needed(difference, each, power=power, comparisons=comparisons)
+        for each in (spread.value, spread.low, spread.high)
+    ]

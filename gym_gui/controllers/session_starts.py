@@ -1,0 +1,80 @@
+"""Starts the sessions of a run."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from gym_gui.controllers.operator_execution import OperatorExecution
+from gym_gui.controllers.session_interface import (
+    OpenSession,
+    SessionReady,
+    SessionSettings,
+    default_concurrency,
+)
+from gym_gui.controllers.session_shares import SessionShare, ShareOwner
+from gym_gui.core.config import Experiment
+from gym_gui.processes.child import start_again
+
+_log = logging.getLogger(__name__)
+
+
+class SessionStarts:
+    """Starts sessions, and forgets those that nobody waits for any more.
+
+    Args:
+        owner: Who gives them episodes.
+        experiment: What is run.
+        open_session: Makes a session.
+        introduce: Told who plays in each that has started.
+    """
+
+    def __init__(
+        self,
+        owner: ShareOwner,
+        experiment: Experiment,
+        open_session: OpenSession,
+        introduce: Callable[[OperatorExecution, SessionReady], None],
+    ) -> None:
+        self._owner, self._experiment = owner, experiment
+        self._open_session, self._introduce = open_session, introduce
+        self._starting: set[asyncio.Task[Any]] = set()
+
+    async def start(self, run: OperatorExecution) -> SessionShare:
+        """A session for an operator, ready to be fed; tried again where its process was lost.
+
+        Raises:
+            UsageError: Something the person can fix.
+            MosaicError: It could not be started although nothing is wrong with the experiment.
+        """
+        return await start_again(lambda: self._start_once(run), _log.warning)
+
+    async def _start_once(self, run: OperatorExecution) -> SessionShare:
+        seat = SessionShare(self._owner, run)
+        settings = SessionSettings(
+            self._experiment.execution.concurrency or default_concurrency(run.resolved, run.total),
+            self._experiment.max_steps(run.resolved.config),
+            self._experiment.execution.record.observations,
+        )
+        seat.session = session = self._open_session(run.resolved, settings, seat.on_event)
+        task = asyncio.current_task()
+        assert task is not None
+        self._starting.add(task)
+        try:
+            seat.ready = await session.start()
+        except BaseException:
+            seat.dead = True
+            await session.close(in_haste=self._owner.stopping)
+            raise
+        finally:
+            self._starting.discard(task)
+            del task  # or it would hold its exception, and that this frame, and so the session
+        self._introduce(run, seat.ready)
+        return seat
+
+    def cancel(self) -> None:
+        """Nobody waits for a policy that takes minutes to load."""
+        for task in self._starting:
+            task.cancel()

@@ -1,0 +1,82 @@
+"""Who plays: the forms in which a policy may be given from Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from gym_gui.core.config import GOAL_SUFFIX, SINGLE_AGENT, WorkerAssignment
+from gym_gui.core.experiment_data import experiment_from_data
+from gym_gui.core.protocols import check_policy
+from gym_gui.services.policy_files import read_policy_file
+from gym_gui.services.policy_library import PolicyLibrary
+
+Policy = Callable[..., Any] | WorkerAssignment | Mapping[str, Any] | str | Path | object
+"""A function of the observation, an Operator, Actor or controller object, a class of one of
+these (made anew for every episode), a checkpoint's path or ``library:NAME``, or a slot as in an
+experiment file."""
+
+_SHORT = {"agent": SINGLE_AGENT, "agent" + GOAL_SUFFIX: SINGLE_AGENT + GOAL_SUFFIX}
+
+
+@dataclass(frozen=True)
+class Players:
+    """Who plays, sorted: workers by slot, policies held here, and who is above whom."""
+
+    slots: Mapping[str, WorkerAssignment]
+    objects: Mapping[str, Policy]
+    managers: Mapping[str, WorkerAssignment]
+    names: str
+
+    @classmethod
+    def of(cls, agents: Mapping[str, Policy] | Callable[..., Any]) -> Players:
+        """Sort what :func:`gym_gui.evaluate` was given.
+
+        Raises:
+            UsageError: A policy is none, or is not found.
+        """
+        by_agent = cast("Mapping[str, Policy]", agents) if isinstance(agents, Mapping) else {"agent": agents}
+        given = {_SHORT.get(agent, agent): policy for agent, policy in by_agent.items()}
+        slots = {a: as_assignment(p) for a, p in given.items() if is_configured(p)}
+        objects = {a: p for a, p in given.items() if a not in slots}
+        for policy in objects.values():
+            check_policy(policy)
+        # A manager's slot exists where the operator names one; an object takes the named one's place.
+        managers = {
+            a.removesuffix(GOAL_SUFFIX): slots.pop(a, None) or WorkerAssignment(worker_type="random")
+            for a in given
+            if a.endswith(GOAL_SUFFIX)
+        }
+        return cls(slots, objects, managers, ", ".join(dict.fromkeys(map(_name, given.values()))))
+
+
+def is_configured(policy: Policy) -> bool:
+    """Whether it is a slot of an experiment file, or a checkpoint; else it plays in this process."""
+    return isinstance(policy, (WorkerAssignment, Mapping, str, Path))
+
+
+def as_assignment(policy: Policy) -> WorkerAssignment:
+    """The slot that a configured policy stands for."""
+    if isinstance(policy, WorkerAssignment):
+        return policy
+    if isinstance(policy, Mapping):
+        slot = dict(cast("Mapping[str, Any]", policy))
+    else:
+        path = PolicyLibrary().path_of(str(policy))
+        file = read_policy_file(Path(path))
+        slot = {"type": "rl", "checkpoint": path, **({"worker_id": file.worker_id} if file else {})}
+    data = {"operators": [{"id": "evaluation", "task": "any", "workers": {SINGLE_AGENT: slot}}]}
+    return experiment_from_data(data, complete=False).operators[0].workers[SINGLE_AGENT]
+
+
+def _name(policy: Policy) -> str:
+    if isinstance(policy, WorkerAssignment):
+        return str(policy.settings.get("behavior", policy.worker_id))
+    if isinstance(policy, Mapping):
+        slot = cast("Mapping[str, Any]", policy)
+        return str(slot.get("behavior") or slot.get("worker_id") or slot.get("type", "worker"))
+    if isinstance(policy, (str, Path)):
+        return Path(policy).stem
+    return str(getattr(policy, "name", getattr(policy, "__name__", type(policy).__name__)))

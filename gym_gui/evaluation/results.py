@@ -1,0 +1,115 @@
+"""What an evaluation gave, for a person at a prompt and for programs."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gym_gui.analysis import Run, Summary, open_run, summarize, write_html
+from gym_gui.analysis.export import episode_rows, step_rows
+from gym_gui.analysis.notebook import notebook_html
+from gym_gui.core.errors import MissingDependencyError, UsageError
+from gym_gui.core.records import EpisodeRecord
+from gym_gui.envs.spec import into_this_python
+
+
+@dataclass(frozen=True)
+class Results:
+    """What an evaluation gave. Printing it prints the comparison.
+
+    Attributes:
+        folder: The run folder; ``mosaic report`` and ``mosaic verify`` take it.
+        status: ``completed``, ``failed`` (some episode failed) or ``stopped``.
+    """
+
+    folder: Path
+    status: str
+
+    @cached_property
+    def run(self) -> Run:
+        """The run folder, opened for reading."""
+        return open_run(self.folder)
+
+    @cached_property
+    def summary(self) -> Summary:
+        """Means, intervals, comparisons."""
+        return summarize([self.run])
+
+    @cached_property
+    def episodes(self) -> list[EpisodeRecord]:
+        """Every episode, in the order of operators and indices."""
+        return [
+            episode
+            for each in self.run.operators.values()
+            for episode in sorted(each.episodes(), key=lambda e: e.episode_index)
+        ]
+
+    def returns(self, agent: str = "agent_0", *, of: str = "") -> NDArray[np.float64]:
+        """Returns of one agent's seat, float (episodes,); NaN where an episode has none.
+
+        Args:
+            agent: Whose seat.
+            of: Name of those who played, where others were evaluated beside them; by default the first.
+
+        Raises:
+            UsageError: No episode has that agent, or nobody has that name.
+        """
+        operators = list(self.run.operators.values())
+        found = [each for each in operators if not of or each.name == of]
+        if not found:
+            raise UsageError(
+                f"nobody is called {of!r}", fix=f"There are: {', '.join(each.name for each in operators)}"
+            )
+        episodes = sorted(found[0].episodes(), key=lambda e: e.episode_index)
+        values = [e.returns.get(agent) for e in episodes]
+        if all(v is None for v in values):
+            seats = sorted({seat for e in episodes for seat in e.returns})
+            raise UsageError(f"no returns of {agent!r}", fix=f"Agents: {', '.join(seats)}")
+        return np.array([np.nan if v is None else v for v in values])
+
+    def against(self, *others: Results) -> Summary:
+        """Compare with other evaluations on the seeds they share; printing it prints the comparison."""
+        return summarize([self.run, *(o.run for o in others)])
+
+    @cached_property
+    def page(self) -> Path:
+        """The report as one HTML page beside the run's files; written when it is first asked for.
+
+        Raises:
+            UsageError: It cannot be written.
+        """
+        return write_html(self.summary, self.folder, [self.run])
+
+    def to_pandas(self, *, steps: bool = False) -> Any:
+        """A ``pandas.DataFrame`` with a row per episode and the columns of an export.
+
+        Args:
+            steps: A row per decision instead, those of managers too.
+
+        Raises:
+            MissingDependencyError: pandas is not installed.
+        """
+        try:
+            pandas = import_module("pandas")
+        except ImportError as error:
+            raise MissingDependencyError("pandas", f"{into_this_python()} pandas") from error
+        return pandas.DataFrame(list(step_rows(self.run) if steps else episode_rows(self.run)))
+
+    def __str__(self) -> str:
+        return f"{self.summary}\n" + "\n".join(f"{name + ':':<6}{path}" for name, path in self._places())
+
+    def _repr_html_(self) -> str:
+        return notebook_html(self.summary, self._places())
+
+    def _places(self) -> list[tuple[str, Path]]:
+        """Run folder and page; without the page where it cannot be written."""
+        with suppress(UsageError):
+            return [("Run", self.folder), ("Page", self.page)]
+        return [("Run", self.folder)]

@@ -1,0 +1,77 @@
+"""Scores of trained policies: how they do in their own environment."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+
+from gym_gui.controllers.script_execution import OnProgress
+from gym_gui.core.config import SINGLE_AGENT, WorkerAssignment
+from gym_gui.core.enums import EpisodeStatus
+from gym_gui.core.errors import PolicyFailure
+from gym_gui.core.trust import Origin, require
+from gym_gui.envs import needs_of, resolve
+from gym_gui.evaluation.play import evaluate
+from gym_gui.services.policy_files import PolicyFile
+from gym_gui.services.policy_scores import STANDARD_SEEDS, PolicyScore
+
+
+def score_policy(
+    policy: PolicyFile,
+    *,
+    seeds: Sequence[int] = STANDARD_SEEDS,
+    max_steps: int | None = None,
+    on_progress: OnProgress | None = None,
+) -> PolicyScore:
+    """Play a trained policy in its own environment on the standard seeds; no run folder is left.
+
+    Args:
+        policy: The policy.
+        seeds: Environment seeds, one episode each.
+        max_steps: Environment steps after which an episode is truncated.
+        on_progress: Told how far it is, a few times a second.
+
+    Returns:
+        Return of each episode; of a joint policy, the sum over the agents it plays.
+
+    Raises:
+        UsageError: It cannot play there alone, or its worker is not installed.
+        PolicyFailure: An episode failed.
+    """
+    about = policy.description
+    single = about.agents in ((), (SINGLE_AGENT,))
+    player = WorkerAssignment(about.worker, "rl", {"checkpoint": str(policy.path)})
+    agents = {a: replace(player, checkpoint_agent=a) for a in about.agents} if not single else {}
+    with tempfile.TemporaryDirectory(prefix="mosaic-score") as out:
+        results = evaluate(
+            about.env_id,
+            agents or {"agent": player},
+            seeds=seeds,
+            out=out,
+            max_steps=max_steps,
+            on_progress=on_progress,
+            origin=_origin(policy),
+        )
+        episodes = results.episodes
+    failed = next((e for e in episodes if e.status != EpisodeStatus.COMPLETED), None)
+    if failed is not None:
+        raise PolicyFailure(f"{policy.title} could not be scored: seed {failed.seed}: {failed.error}")
+    # In a completed episode every agent has a return; the order is that of the seeds.
+    returns = [sum(r for r in episode.returns.values() if r is not None) for episode in episodes]
+    return PolicyScore.now(returns, seeds)
+
+
+def see_allowed(policy: PolicyFile) -> None:
+    """Refuse a policy whose environment is code that the person has not allowed; imports nothing.
+
+    Raises:
+        NotAllowedError: It is.
+        UsageError: The environment is not there.
+    """
+    origin = _origin(policy)
+    require(needs_of(resolve(policy.description.env_id, origin=origin), {}), origin)
+
+
+def _origin(policy: PolicyFile) -> Origin:
+    return Origin(str(policy.path / "policy.json"))
