@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,13 @@ PROGRAM = "!go.\n+!go : legal(A) <- act(A); !go.\n+!go <- forward; !go.\n"
 """It keeps to what is legal, as not every program does."""
 MINIGRID = "MiniGrid-Empty-5x5-v0"
 _LONG = pytest.mark.full
+
+
+def _pip(name: str) -> list[str] | None:
+    """What a worker asks for, where it has to be of the session's version."""
+    if name != "mujoco_mpc_worker":
+        return None
+    return [f"mujoco=={metadata.version('mujoco')}", "numpy>=1.26", "scipy>=1.11"]
 
 
 @pytest.mark.parametrize(
@@ -48,7 +56,7 @@ def test_it_is_installed_and_keeps_the_contract(
     (tmp_path / "legal.asl").write_text(PROGRAM)
     if "model" in settings:
         build_clip(tmp_path / "clip")
-    other = apart(name, tmp_path / "data" / "workers")
+    other = apart(name, tmp_path / "data" / "workers", _pip(name))
     assert mosaic("workers", "check", other).status == 2, "it plays without being installed"
     done = mosaic("workers", "install", other, "--json")
     assert done.status == 0, done.err
