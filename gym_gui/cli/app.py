@@ -13,54 +13,27 @@ from typing import Annotated, Any
 import typer
 
 from gym_gui.cli import completion
+from gym_gui.cli.arguments import HELP, Json, RunFolder, RunFolders, Trust
+from gym_gui.cli.commands_installed import envs_app, workers_app
+from gym_gui.cli.commands_kept import policies_app, runs_app, trust_app
+from gym_gui.cli.commands_training import daemon, train
 from gym_gui.cli.errors import DONE, INTERRUPTED, USAGE, reported, tell
 from gym_gui.core import trust
 from gym_gui.core.visible import visible_streams
 
-_HELP: dict[str, Any] = {
-    "no_args_is_help": True,
-    "context_settings": {"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    # Markup would import rich's Markdown and syntax highlighting, half a second on a slow machine.
-    "rich_markup_mode": None,
-}
 app = typer.Typer(
     name="mosaic",
     help="Compare agents of different kinds on the same seeds, in the same environment.",
     epilog="Begin with: mosaic envs list, mosaic workers list, then mosaic run FILE.",
     pretty_exceptions_enable=False,
     add_completion=True,
-    **_HELP,
+    **HELP,
 )
-workers_app = typer.Typer(help="What can play a slot: list, show, check, install.", **_HELP)
-envs_app = typer.Typer(help="What can be played: list, check, install.", **_HELP)
-runs_app = typer.Typer(help="What was played: list, show.", **_HELP)
-trust_app = typer.Typer(help="What files may name: list, add, remove.", **_HELP)
-policies_app = typer.Typer(help="Trained policies: list, add, show, score, remove, export.", **_HELP)
 app.add_typer(workers_app, name="workers")
 app.add_typer(envs_app, name="envs")
 app.add_typer(runs_app, name="runs")
 app.add_typer(policies_app, name="policies")
 app.add_typer(trust_app, name="trust")
-
-Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
-Gpu = Annotated[bool, typer.Option("--gpu", help="torch with CUDA (several GB).")]
-InstallDryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be installed, then end.")]
-Trust = Annotated[
-    bool, typer.Option("--trust", help="Allow, this once, the code and programs that the file names.")
-]
-RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.", autocompletion=completion.runs)]
-RunFolders = Annotated[
-    list[Path], typer.Argument(metavar="RUN", help="Run folders.", autocompletion=completion.runs)
-]
-PolicyName = Annotated[
-    str, typer.Argument(metavar="NAME", help="Name of a policy.", autocompletion=completion.policies)
-]
-WorkerId = Annotated[
-    str,
-    typer.Argument(
-        metavar="ID", help="Worker id, or another name it goes by.", autocompletion=completion.workers
-    ),
-]
 
 _COMPLETE = "_MOSAIC_COMPLETE"
 """Variable by which typer's completion scripts ask."""
@@ -301,105 +274,8 @@ def power(
     )
 
 
-@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
-def train(
-    context: typer.Context,
-    env: Annotated[
-        str,
-        typer.Option(metavar="ID", help="Environment to train in.", autocompletion=completion.environments),
-    ] = "",
-    worker: Annotated[
-        str,
-        typer.Option(
-            metavar="ID",
-            help="Worker that trains.  [default: the best that fits]",
-            autocompletion=completion.workers,
-        ),
-    ] = "",
-    algo: Annotated[str, typer.Option(metavar="NAME", help="One of its algorithms.  [default: ppo]")] = "",
-    steps: Annotated[int | None, typer.Option(metavar="N", min=1, help="Environment steps in all.")] = None,
-    seed: Annotated[
-        int | None, typer.Option(metavar="N", min=0, help="The one seed of the training.  [default: 1]")
-    ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="A setting of the algorithm; may be repeated."),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Run folder.  [default: runs/ALGO_ENV_seedN]"),
-    ] = None,
-    resume: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Go on with the training of a run folder.")
-    ] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace a policy that is in the run folder.")
-    ] = False,
-    background: Annotated[
-        bool, typer.Option("--background", help="Queue it and return: it needs no terminal.")
-    ] = False,
-    priority: Annotated[int, typer.Option(metavar="N", help="In the background: higher runs first.")] = 0,
-    trusted: Trust = False,
-    as_json: Json = False,
-) -> None:
-    """Train a policy.
-
-    Further options are settings as well: --learning-rate 0.001 is --set learning_rate=0.001.
-    """
-    from gym_gui.cli.train import train_policy
-
-    trust.allow_all(trusted)
-    raise typer.Exit(
-        train_policy(
-            worker,
-            algo=algo,
-            env=env,
-            seed=seed,
-            steps=steps,
-            settings=settings or (),
-            out=out,
-            resume=resume,
-            overwrite=overwrite,
-            background=background,
-            priority=priority,
-            extra=context.args,
-            as_json=as_json,
-        )
-    )
-
-
-@app.command()
-def daemon(
-    status: Annotated[bool, typer.Option("--status", help="Say how it is and what it trains.")] = False,
-    stop: Annotated[bool, typer.Option("--stop", help="End it; trainings that run go on.")] = False,
-    cancel: Annotated[str, typer.Option(metavar="RUN", help="End a training, which keeps what it has.")] = "",
-    tcp: Annotated[
-        str, typer.Option(metavar="HOST:PORT", help="Listen here as well, with TLS; needs --cert and --key.")
-    ] = "",
-    cert: Annotated[Path | None, typer.Option(metavar="FILE", help="Certificate, as PEM.")] = None,
-    key: Annotated[Path | None, typer.Option(metavar="FILE", help="Its key, as PEM.")] = None,
-    idle: Annotated[
-        float, typer.Option(metavar="MINUTES", min=0, help="End after so long without need; 0: never.")
-    ] = 10.0,
-    queue: Annotated[int, typer.Option(metavar="N", min=1, help="Trainings that may wait.")] = 1000,
-    as_json: Json = False,
-) -> None:
-    """Keep trainings, with or without a window.
-
-    It is started by itself when a training is asked for, and ends when nobody needs it.
-    """
-    from gym_gui.cli.daemon import cancel_run, run_daemon, show_status
-    from gym_gui.cli.daemon import stop as stop_it
-
-    if sum(map(bool, (status, stop, cancel))) > 1:
-        raise typer.BadParameter("--status, --stop and --cancel are different things: ask for one")
-    if cancel:
-        raise typer.Exit(cancel_run(cancel, as_json=as_json))
-    if status or stop:
-        raise typer.Exit((show_status if status else stop_it)(as_json=as_json))
-    from gym_gui.services.trainer.daemon import DaemonSettings
-
-    raise typer.Exit(run_daemon(DaemonSettings(idle * 60, queue, tcp, cert, key)))
+app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(train)
+app.command()(daemon)
 
 
 @app.command()
@@ -426,269 +302,6 @@ def install(
     from gym_gui.cli.install_extras import install_extra
 
     raise typer.Exit(install_extra(extra, dry_run=dry_run, as_json=as_json))
-
-
-@workers_app.command("list")
-def workers_list(as_json: Json = False) -> None:
-    """What can play a slot, and what each lacks."""
-    from gym_gui.cli.listing import list_workers
-
-    list_workers(as_json=as_json)
-
-
-@workers_app.command("show")
-def workers_show(
-    worker: WorkerId,
-    algo: Annotated[
-        str, typer.Option(metavar="NAME", help="Settings of a training with this algorithm instead.")
-    ] = "",
-    as_json: Json = False,
-) -> None:
-    """What a worker can be set to."""
-    from gym_gui.cli.listing import show_worker
-
-    show_worker(worker, algo=algo, as_json=as_json)
-
-
-@workers_app.command("check")
-def workers_check(
-    worker: WorkerId,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="A setting of its slot; repeatable."),
-    ] = None,
-    env: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ID",
-            help="Play a slot of this environment.  [default: made up]",
-            autocompletion=completion.environments,
-        ),
-    ] = None,
-    as_json: Json = False,
-) -> None:
-    """Start a worker and hold it against the protocol."""
-    from gym_gui.cli.contract_tests import check_worker
-
-    raise typer.Exit(check_worker(worker, settings or (), env=env, as_json=as_json))
-
-
-@workers_app.command("install")
-def workers_install(
-    worker: WorkerId,
-    gpu: Gpu = False,
-    given: Annotated[
-        list[Path] | None,
-        typer.Option("--from", metavar="FILE", help="A file it needs that is there already; repeatable."),
-    ] = None,
-    dry_run: InstallDryRun = False,
-    as_json: Json = False,
-) -> None:
-    """Install what a worker needs."""
-    from gym_gui.cli.install import install_worker
-
-    raise typer.Exit(install_worker(worker, gpu=gpu, given=given or (), dry_run=dry_run, as_json=as_json))
-
-
-@envs_app.command("list")
-def envs_list(
-    family: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="FAMILY", help="List the ids of this family.", autocompletion=completion.families
-        ),
-    ] = None,
-    as_json: Json = False,
-) -> None:
-    """Families of environments, or the ids of one family."""
-    from gym_gui.cli.listing import list_environments
-
-    list_environments(family, as_json=as_json)
-
-
-@envs_app.command("install")
-def envs_install(
-    family: Annotated[
-        str, typer.Argument(metavar="FAMILY", help="A family, for example crafter, or an environment's id.")
-    ],
-    gpu: Gpu = False,
-    dry_run: InstallDryRun = False,
-    as_json: Json = False,
-) -> None:
-    """Install what a family of environments needs."""
-    from gym_gui.cli.install_extras import install_environments
-
-    raise typer.Exit(install_environments(family, gpu=gpu, dry_run=dry_run, as_json=as_json))
-
-
-@envs_app.command("check")
-def envs_check(
-    env: Annotated[
-        str,
-        typer.Argument(
-            metavar="ID", help="Environment id, or module:factory.", autocompletion=completion.environments
-        ),
-    ],
-    api: Annotated[
-        str | None, typer.Option(metavar="NAME", help="aec or parallel, where there is a choice.")
-    ] = None,
-    as_json: Json = False,
-) -> None:
-    """Hold an environment against what the engine relies on."""
-    from gym_gui.cli.contract_tests import check_env
-
-    raise typer.Exit(check_env(env, api=api, as_json=as_json))
-
-
-@runs_app.command("list")
-def runs_list(
-    folder: Annotated[
-        Path | None, typer.Argument(metavar="DIR", help="Where the run folders are.  [default: runs]")
-    ] = None,
-    as_json: Json = False,
-) -> None:
-    """Runs, newest first."""
-    from gym_gui.cli.runs import list_runs
-
-    list_runs(folder, as_json=as_json)
-
-
-@runs_app.command("show")
-def runs_show(run: RunFolder, as_json: Json = False) -> None:
-    """One run: what was played, by whom, how it stands."""
-    from gym_gui.cli.runs import show_run
-
-    show_run(run, as_json=as_json)
-
-
-@policies_app.command("list")
-def policies_list(as_json: Json = False) -> None:
-    """Every policy there is, trained here or brought."""
-    from gym_gui.cli.policies import list_policies
-
-    list_policies(as_json=as_json)
-
-
-@policies_app.command("show")
-def policies_show(name: PolicyName, as_json: Json = False) -> None:
-    """One policy: what it sees and does, where it comes from."""
-    from gym_gui.cli.policies import show_policy
-
-    show_policy(name, as_json=as_json)
-
-
-@policies_app.command("add", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
-def policies_add(
-    context: typer.Context,
-    file: Annotated[
-        Path,
-        typer.Argument(metavar="FILE", help="An export, a policy's folder, a file of another program."),
-    ],
-    env: Annotated[
-        str,
-        typer.Option(
-            metavar="ID", help="The environment it was trained in.", autocompletion=completion.environments
-        ),
-    ] = "",
-    worker: Annotated[
-        str, typer.Option(metavar="ID", help="Who plays it.  [default: by the file's ending]")
-    ] = "",
-    name: Annotated[str, typer.Option(metavar="NAME", help="What to call it.  [default: as the file]")] = "",
-    licence: Annotated[str, typer.Option("--licence", "--license", metavar="TEXT", help="Its licence.")] = "",
-    as_json: Json = False,
-) -> None:
-    """Take a policy into the library, whoever has written it.
-
-    Options that are not named here go to the worker that reads the file, such as
-    --vecnormalize FILE (sb3_worker), --describe FILE (cleanrl_worker), --preprocess JSON (both).
-    """
-    from gym_gui.cli.policies import add
-    from gym_gui.services.policy_import import ImportRequest
-
-    request = ImportRequest(file, env, worker, name, licence, tuple(context.args))
-    raise typer.Exit(add(request, as_json=as_json))
-
-
-@policies_app.command("score")
-def policies_score(name: PolicyName, trusted: Trust = False, as_json: Json = False) -> None:
-    """Play a policy on the 20 standard seeds and keep its score."""
-    from gym_gui.cli.policies import score
-
-    trust.allow_all(trusted)
-    raise typer.Exit(score(name, as_json=as_json))
-
-
-@policies_app.command("remove")
-def policies_remove(name: PolicyName, as_json: Json = False) -> None:
-    """Move a policy to the trash."""
-    from gym_gui.cli.policies import remove
-
-    raise typer.Exit(remove(name, as_json=as_json))
-
-
-@policies_app.command("export")
-def policies_export(
-    name: PolicyName,
-    out: Annotated[
-        Path | None, typer.Argument(metavar="OUT", help="FILE.zip or a new folder.  [default: NAME.zip]")
-    ] = None,
-    as_json: Json = False,
-) -> None:
-    """Write a policy and its score, to be taken in elsewhere."""
-    from gym_gui.cli.policies import export
-
-    raise typer.Exit(export(name, out, as_json=as_json))
-
-
-@policies_app.command("folders")
-def policies_folders(
-    add: Annotated[Path | None, typer.Option(metavar="DIR", help="Look here as well from now on.")] = None,
-    remove: Annotated[Path | None, typer.Option(metavar="DIR", help="Look here no more.")] = None,
-    as_json: Json = False,
-) -> None:
-    """Where policies are looked for."""
-    from gym_gui.cli.policies import folders
-
-    raise typer.Exit(folders(add, remove, as_json=as_json))
-
-
-@trust_app.command("list")
-def trust_list(as_json: Json = False) -> None:
-    """What has been allowed for good."""
-    from gym_gui.cli.trust import list_trusted
-
-    list_trusted(as_json=as_json)
-
-
-@trust_app.command("add")
-def trust_add(
-    names: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="NAME",
-            help="An experiment file or run folder, a folder of code, a package, a program, an address.",
-        ),
-    ],
-    as_json: Json = False,
-) -> None:
-    """Allow something for good; other content asks again.
-
-    Of an experiment file or a run, all that it names is allowed.
-    """
-    from gym_gui.cli.trust import add_trusted
-
-    add_trusted(names, as_json=as_json)
-
-
-@trust_app.command("remove")
-def trust_remove(
-    names: Annotated[list[str], typer.Argument(metavar="NAME", help="As mosaic trust list shows it.")],
-    as_json: Json = False,
-) -> None:
-    """Take back what has been allowed."""
-    from gym_gui.cli.trust import remove_trusted
-
-    remove_trusted(names, as_json=as_json)
 
 
 def run(arguments: Sequence[str]) -> int:

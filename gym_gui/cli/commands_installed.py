@@ -1,0 +1,126 @@
+"""``mosaic workers`` and ``mosaic envs``: what is there to play, and to be played."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gym_gui.cli import completion
+from gym_gui.cli.arguments import HELP, Gpu, InstallDryRun, Json, WorkerId
+
+workers_app = typer.Typer(help="What can play a slot: list, show, check, install.", **HELP)
+envs_app = typer.Typer(help="What can be played: list, check, install.", **HELP)
+
+
+@workers_app.command("list")
+def workers_list(as_json: Json = False) -> None:
+    """What can play a slot, and what each lacks."""
+    from gym_gui.cli.listing import list_workers
+
+    list_workers(as_json=as_json)
+
+
+@workers_app.command("show")
+def workers_show(
+    worker: WorkerId,
+    algo: Annotated[
+        str, typer.Option(metavar="NAME", help="Settings of a training with this algorithm instead.")
+    ] = "",
+    as_json: Json = False,
+) -> None:
+    """What a worker can be set to."""
+    from gym_gui.cli.listing import show_worker
+
+    show_worker(worker, algo=algo, as_json=as_json)
+
+
+@workers_app.command("check")
+def workers_check(
+    worker: WorkerId,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="A setting of its slot; repeatable."),
+    ] = None,
+    env: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ID",
+            help="Play a slot of this environment.  [default: made up]",
+            autocompletion=completion.environments,
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Start a worker and hold it against the protocol."""
+    from gym_gui.cli.contract_tests import check_worker
+
+    raise typer.Exit(check_worker(worker, settings or (), env=env, as_json=as_json))
+
+
+@workers_app.command("install")
+def workers_install(
+    worker: WorkerId,
+    gpu: Gpu = False,
+    given: Annotated[
+        list[Path] | None,
+        typer.Option("--from", metavar="FILE", help="A file it needs that is there already; repeatable."),
+    ] = None,
+    dry_run: InstallDryRun = False,
+    as_json: Json = False,
+) -> None:
+    """Install what a worker needs."""
+    from gym_gui.cli.install import install_worker
+
+    raise typer.Exit(install_worker(worker, gpu=gpu, given=given or (), dry_run=dry_run, as_json=as_json))
+
+
+@envs_app.command("list")
+def envs_list(
+    family: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="FAMILY", help="List the ids of this family.", autocompletion=completion.families
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Families of environments, or the ids of one family."""
+    from gym_gui.cli.listing import list_environments
+
+    list_environments(family, as_json=as_json)
+
+
+@envs_app.command("install")
+def envs_install(
+    family: Annotated[
+        str, typer.Argument(metavar="FAMILY", help="A family, for example crafter, or an environment's id.")
+    ],
+    gpu: Gpu = False,
+    dry_run: InstallDryRun = False,
+    as_json: Json = False,
+) -> None:
+    """Install what a family of environments needs."""
+    from gym_gui.cli.install_extras import install_environments
+
+    raise typer.Exit(install_environments(family, gpu=gpu, dry_run=dry_run, as_json=as_json))
+
+
+@envs_app.command("check")
+def envs_check(
+    env: Annotated[
+        str,
+        typer.Argument(
+            metavar="ID", help="Environment id, or module:factory.", autocompletion=completion.environments
+        ),
+    ],
+    api: Annotated[
+        str | None, typer.Option(metavar="NAME", help="aec or parallel, where there is a choice.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Hold an environment against what the engine relies on."""
+    from gym_gui.cli.contract_tests import check_env
+
+    raise typer.Exit(check_env(env, api=api, as_json=as_json))

@@ -1,0 +1,167 @@
+"""``mosaic runs``, ``mosaic policies`` and ``mosaic trust``: what was kept, and what was allowed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gym_gui.cli import completion
+from gym_gui.cli.arguments import HELP, Json, PolicyName, RunFolder, Trust
+from gym_gui.core import trust
+
+runs_app = typer.Typer(help="What was played: list, show.", **HELP)
+policies_app = typer.Typer(help="Trained policies: list, add, show, score, remove, export.", **HELP)
+trust_app = typer.Typer(help="What files may name: list, add, remove.", **HELP)
+
+
+@runs_app.command("list")
+def runs_list(
+    folder: Annotated[
+        Path | None, typer.Argument(metavar="DIR", help="Where the run folders are.  [default: runs]")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Runs, newest first."""
+    from gym_gui.cli.runs import list_runs
+
+    list_runs(folder, as_json=as_json)
+
+
+@runs_app.command("show")
+def runs_show(run: RunFolder, as_json: Json = False) -> None:
+    """One run: what was played, by whom, how it stands."""
+    from gym_gui.cli.runs import show_run
+
+    show_run(run, as_json=as_json)
+
+
+@policies_app.command("list")
+def policies_list(as_json: Json = False) -> None:
+    """Every policy there is, trained here or brought."""
+    from gym_gui.cli.policies import list_policies
+
+    list_policies(as_json=as_json)
+
+
+@policies_app.command("show")
+def policies_show(name: PolicyName, as_json: Json = False) -> None:
+    """One policy: what it sees and does, where it comes from."""
+    from gym_gui.cli.policies import show_policy
+
+    show_policy(name, as_json=as_json)
+
+
+@policies_app.command("add", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def policies_add(
+    context: typer.Context,
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="An export, a policy's folder, a file of another program."),
+    ],
+    env: Annotated[
+        str,
+        typer.Option(
+            metavar="ID", help="The environment it was trained in.", autocompletion=completion.environments
+        ),
+    ] = "",
+    worker: Annotated[
+        str, typer.Option(metavar="ID", help="Who plays it.  [default: by the file's ending]")
+    ] = "",
+    name: Annotated[str, typer.Option(metavar="NAME", help="What to call it.  [default: as the file]")] = "",
+    licence: Annotated[str, typer.Option("--licence", "--license", metavar="TEXT", help="Its licence.")] = "",
+    as_json: Json = False,
+) -> None:
+    """Take a policy into the library, whoever has written it.
+
+    Options that are not named here go to the worker that reads the file, such as
+    --vecnormalize FILE (sb3_worker), --describe FILE (cleanrl_worker), --preprocess JSON (both).
+    """
+    from gym_gui.cli.policies import add
+    from gym_gui.services.policy_import import ImportRequest
+
+    request = ImportRequest(file, env, worker, name, licence, tuple(context.args))
+    raise typer.Exit(add(request, as_json=as_json))
+
+
+@policies_app.command("score")
+def policies_score(name: PolicyName, trusted: Trust = False, as_json: Json = False) -> None:
+    """Play a policy on the 20 standard seeds and keep its score."""
+    from gym_gui.cli.policies import score
+
+    trust.allow_all(trusted)
+    raise typer.Exit(score(name, as_json=as_json))
+
+
+@policies_app.command("remove")
+def policies_remove(name: PolicyName, as_json: Json = False) -> None:
+    """Move a policy to the trash."""
+    from gym_gui.cli.policies import remove
+
+    raise typer.Exit(remove(name, as_json=as_json))
+
+
+@policies_app.command("export")
+def policies_export(
+    name: PolicyName,
+    out: Annotated[
+        Path | None, typer.Argument(metavar="OUT", help="FILE.zip or a new folder.  [default: NAME.zip]")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Write a policy and its score, to be taken in elsewhere."""
+    from gym_gui.cli.policies import export
+
+    raise typer.Exit(export(name, out, as_json=as_json))
+
+
+@policies_app.command("folders")
+def policies_folders(
+    add: Annotated[Path | None, typer.Option(metavar="DIR", help="Look here as well from now on.")] = None,
+    remove: Annotated[Path | None, typer.Option(metavar="DIR", help="Look here no more.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Where policies are looked for."""
+    from gym_gui.cli.policies import folders
+
+    raise typer.Exit(folders(add, remove, as_json=as_json))
+
+
+@trust_app.command("list")
+def trust_list(as_json: Json = False) -> None:
+    """What has been allowed for good."""
+    from gym_gui.cli.trust import list_trusted
+
+    list_trusted(as_json=as_json)
+
+
+@trust_app.command("add")
+def trust_add(
+    names: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="NAME",
+            help="An experiment file or run folder, a folder of code, a package, a program, an address.",
+        ),
+    ],
+    as_json: Json = False,
+) -> None:
+    """Allow something for good; other content asks again.
+
+    Of an experiment file or a run, all that it names is allowed.
+    """
+    from gym_gui.cli.trust import add_trusted
+
+    add_trusted(names, as_json=as_json)
+
+
+@trust_app.command("remove")
+def trust_remove(
+    names: Annotated[list[str], typer.Argument(metavar="NAME", help="As mosaic trust list shows it.")],
+    as_json: Json = False,
+) -> None:
+    """Take back what has been allowed."""
+    from gym_gui.cli.trust import remove_trusted
+
+    remove_trusted(names, as_json=as_json)

@@ -1,0 +1,111 @@
+"""``mosaic train`` and ``mosaic daemon``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gym_gui.cli import completion
+from gym_gui.cli.arguments import Json, Trust
+from gym_gui.core import trust
+
+
+def train(
+    context: typer.Context,
+    env: Annotated[
+        str,
+        typer.Option(metavar="ID", help="Environment to train in.", autocompletion=completion.environments),
+    ] = "",
+    worker: Annotated[
+        str,
+        typer.Option(
+            metavar="ID",
+            help="Worker that trains.  [default: the best that fits]",
+            autocompletion=completion.workers,
+        ),
+    ] = "",
+    algo: Annotated[str, typer.Option(metavar="NAME", help="One of its algorithms.  [default: ppo]")] = "",
+    steps: Annotated[int | None, typer.Option(metavar="N", min=1, help="Environment steps in all.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(metavar="N", min=0, help="The one seed of the training.  [default: 1]")
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="A setting of the algorithm; may be repeated."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Run folder.  [default: runs/ALGO_ENV_seedN]"),
+    ] = None,
+    resume: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Go on with the training of a run folder.")
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace a policy that is in the run folder.")
+    ] = False,
+    background: Annotated[
+        bool, typer.Option("--background", help="Queue it and return: it needs no terminal.")
+    ] = False,
+    priority: Annotated[int, typer.Option(metavar="N", help="In the background: higher runs first.")] = 0,
+    trusted: Trust = False,
+    as_json: Json = False,
+) -> None:
+    """Train a policy.
+
+    Further options are settings as well: --learning-rate 0.001 is --set learning_rate=0.001.
+    """
+    from gym_gui.cli.train import train_policy
+
+    trust.allow_all(trusted)
+    raise typer.Exit(
+        train_policy(
+            worker,
+            algo=algo,
+            env=env,
+            seed=seed,
+            steps=steps,
+            settings=settings or (),
+            out=out,
+            resume=resume,
+            overwrite=overwrite,
+            background=background,
+            priority=priority,
+            extra=context.args,
+            as_json=as_json,
+        )
+    )
+
+
+def daemon(
+    status: Annotated[bool, typer.Option("--status", help="Say how it is and what it trains.")] = False,
+    stop: Annotated[bool, typer.Option("--stop", help="End it; trainings that run go on.")] = False,
+    cancel: Annotated[str, typer.Option(metavar="RUN", help="End a training, which keeps what it has.")] = "",
+    tcp: Annotated[
+        str, typer.Option(metavar="HOST:PORT", help="Listen here as well, with TLS; needs --cert and --key.")
+    ] = "",
+    cert: Annotated[Path | None, typer.Option(metavar="FILE", help="Certificate, as PEM.")] = None,
+    key: Annotated[Path | None, typer.Option(metavar="FILE", help="Its key, as PEM.")] = None,
+    idle: Annotated[
+        float, typer.Option(metavar="MINUTES", min=0, help="End after so long without need; 0: never.")
+    ] = 10.0,
+    queue: Annotated[int, typer.Option(metavar="N", min=1, help="Trainings that may wait.")] = 1000,
+    as_json: Json = False,
+) -> None:
+    """Keep trainings, with or without a window.
+
+    It is started by itself when a training is asked for, and ends when nobody needs it.
+    """
+    from gym_gui.cli.daemon import cancel_run, run_daemon, show_status
+    from gym_gui.cli.daemon import stop as stop_it
+
+    if sum(map(bool, (status, stop, cancel))) > 1:
+        raise typer.BadParameter("--status, --stop and --cancel are different things: ask for one")
+    if cancel:
+        raise typer.Exit(cancel_run(cancel, as_json=as_json))
+    if status or stop:
+        raise typer.Exit((show_status if status else stop_it)(as_json=as_json))
+    from gym_gui.services.trainer.daemon import DaemonSettings
+
+    raise typer.Exit(run_daemon(DaemonSettings(idle * 60, queue, tcp, cert, key)))
