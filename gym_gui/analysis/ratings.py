@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gym_gui.analysis import intervals
 from gym_gui.analysis.bradley_terry import ELO, Comparisons, Fit, fit, largest
-from gym_gui.analysis.distributions import normal_quantile, student_quantile
+from gym_gui.analysis.distributions import normal_cdf, normal_quantile, student_quantile
 from gym_gui.analysis.games import Game, Games, meetings, points
 from gym_gui.analysis.standings import BY_SEED, RankSet
 from gym_gui.analysis.summary_numbers import Estimate
@@ -160,15 +160,18 @@ def _wider(n: int) -> float:
 
 
 def _rank_sets(names: Sequence[str], whole: Fit, drawn: Fit, seeds: int) -> dict[str, RankSet]:
-    """Ranks by who is surely ahead and who surely behind, all of them at once."""
-    found: dict[str, RankSet] = {}
-    for i, name in enumerate(names):
-        others = [j for j in range(len(names)) if j != i]
-        gap = whole.ratings[0, others] - whole.ratings[0, i]
-        spread = drawn.ratings[:, others] - drawn.ratings[:, [i]] - gap
-        error = np.maximum(spread.std(axis=0), 1e-9)
-        critical = float(np.quantile(np.abs(spread / error).max(axis=1), intervals.CONFIDENCE))
-        margin = critical * _wider(seeds) * error
-        ahead, behind = int((gap > margin).sum()), int((gap < -margin).sum())
-        found[name] = RankSet(1 + ahead, len(names) - behind)
-    return found
+    """Ranks by who is surely ahead and who surely behind: all comparisons of all policies at once."""
+    first, second = np.triu_indices(len(names), 1)
+    gap = whole.ratings[0, first] - whole.ratings[0, second]
+    spread = drawn.ratings[:, first] - drawn.ratings[:, second] - gap
+    error = np.maximum(spread.std(axis=0), 1e-9)
+    critical = float(np.quantile(np.abs(spread / error).max(axis=1), intervals.CONFIDENCE))
+    # As far out in Student's t as the largest of so many is in a normal distribution.
+    outside = max(1 - normal_cdf(critical), 1e-12)
+    margin = math.sqrt(seeds / (seeds - 1)) * student_quantile(seeds - 1, 1 - outside) * error
+    better = np.concatenate([first[gap > margin], second[gap < -margin]])
+    worse = np.concatenate([second[gap > margin], first[gap < -margin]])
+    return {
+        name: RankSet(1 + int((worse == i).sum()), len(names) - int((better == i).sum()))
+        for i, name in enumerate(names)
+    }

@@ -31,8 +31,8 @@ RATING_METHODS: Mapping[str, str] = {
         "with all the games that were played on them, fixed random seed"
     ),
     "rank": (
-        "95 % confidence set of a rank: who is ahead or behind with certainty, by simultaneous intervals of "
-        "the differences, from the same resamples (Mogstad, Romano, Shaikh & Wilhelm 2024)"
+        "95 % confidence sets of all ranks at once: who is ahead or behind with certainty, by simultaneous "
+        "intervals of all differences, from the same resamples (Mogstad, Romano, Shaikh & Wilhelm 2024)"
     ),
     "points": "mean of a game: 1 for a win, 1/2 for a draw, 0 for a loss",
     BOOTSTRAP: METHODS[BOOTSTRAP],

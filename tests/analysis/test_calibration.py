@@ -1,4 +1,4 @@
-"""The simulation behind docs/statistics.md: what the documentation promises holds."""
+"""The simulations behind docs/statistics.md and docs/tournaments.md: what these promise holds."""
 
 from __future__ import annotations
 
@@ -70,6 +70,12 @@ def test_equal_ones_are_not_told_apart_by_looking_often(
 def test_what_is_much_better_is_found_early(looks: ModuleType) -> None:
     (found,) = looks.looked(60, ["better by two standard deviations"], [50], [2])
     assert found.right >= 95 and found.wrong == 0 and found.played < 20
+
+
+def test_ratings_hold_the_truth_and_equals_have_no_best() -> None:
+    (equals,) = _loaded("calibration_ratings").pools(12, ["6 equal policies"], [8])
+    assert equals.rating >= 85 and equals.width > 0
+    assert equals.ranks <= 35 and equals.best <= 25
 
 
 @pytest.mark.full

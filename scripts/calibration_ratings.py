@@ -1,0 +1,137 @@
+"""How often ratings of a tournament are right: the simulation behind docs/tournaments.md.
+
+    python scripts/calibration_ratings.py [--samples N] [--json FILE]
+
+Games are drawn from Davidson's model, in which the truth is known; seeds have no influence of their own.
+Everybody meets everybody, on each seed once from either seat. Every number is drawn with a fixed seed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from gym_gui.analysis.bradley_terry import ELO
+from gym_gui.analysis.games import Game, Games
+from gym_gui.analysis.ratings import rate
+from gym_gui.analysis.units import Sample
+
+SAMPLES = 400
+SIZES = (6, 10, 20)
+
+
+@dataclass(frozen=True)
+class Pools:
+    """What was said of policies that all met each other from both seats, in per cent.
+
+    Attributes:
+        what: Who meets.
+        n: Seeds.
+        rating: Intervals of a rating that held it, of those that were given.
+        width: Their mean width, in points.
+        ranks: Pools with a rank outside what was printed, an equal called better included.
+        best: Pools whose best was named, and is none.
+        none_given: Ratings without an interval.
+    """
+
+    what: str
+    n: int
+    rating: float
+    width: float
+    ranks: float
+    best: float
+    none_given: float
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Davidson's model: strengths and what the first seat is worth, natural scale; draws among equals."""
+
+    strengths: tuple[float, ...]
+    seat: float = 0.0
+    draw: float = 0.3
+
+
+POOLS: Mapping[str, Pool] = {
+    "4 policies, the first seat worth 87 points": Pool((0.9, 0.3, -0.3, -0.9), seat=0.5),
+    "5 policies, few draws": Pool((1.0, 0.5, 0.0, -0.5, -1.0), draw=0.05),
+    "6 equal policies": Pool((0.0,) * 6),
+}
+
+
+def _games(rng: np.random.Generator, pool: Pool, n: int) -> Games:
+    names = tuple(f"p{i}" for i in range(len(pool.strengths)))
+    found = Games(names, ("first", "second"))
+    for i, j in combinations(range(len(names)), 2):
+        played = found.games.setdefault(f"{i} {j}", [])
+        for first, second in ((i, j), (j, i)):
+            half = (pool.strengths[first] - pool.strengths[second] + pool.seat) / 2
+            odds = np.array([math.exp(half), pool.draw, math.exp(-half)])
+            for seed, points in enumerate(rng.choice([1.0, 0.5, 0.0], n, p=odds / odds.sum())):
+                met = (names[first], names[second])
+                played.append(Game(met, (float(points), 1 - float(points)), Sample(seed, seed)))
+    return found
+
+
+def pools(samples: int, names: Iterable[str] = POOLS, sizes: Sequence[int] = SIZES) -> Iterator[Pools]:
+    """Intervals of ratings, and what ranks may be, of games that were drawn from the model itself."""
+    for what in names:
+        pool = POOLS[what]
+        truth = (np.array(pool.strengths) - np.mean(pool.strengths)) * ELO
+        ahead = [sum(other > mine for other in truth) for mine in truth]
+        behind = [sum(other < mine for other in truth) for mine in truth]
+        for n in sizes:
+            rng = np.random.default_rng(zlib.crc32(repr((what, n)).encode()))
+            wrong = best = 0
+            given: list[tuple[float, float, float]] = []
+            for _ in range(samples):
+                said = rate(_games(rng, pool, n))
+                for true, e in zip(truth, said.ratings.values(), strict=True):
+                    if e.low is not None and e.high is not None:
+                        given.append((e.low, float(true), e.high))
+                wrong += any(
+                    not (found.best <= 1 + over and found.worst >= len(truth) - under)
+                    for found, over, under in zip(said.ranks.values(), ahead, behind, strict=True)
+                )
+                first = [found.best == 1 for found in said.ranks.values()]
+                best += int(sum(first) == 1 and sum(over == 0 for over in ahead) > 1)
+            held = sum(low <= true <= high for low, true, high in given) / len(given)
+            width = sum(high - low for low, _, high in given) / len(given)
+            none = 1 - len(given) / (samples * len(truth))
+            named = 100 * best / samples
+            yield Pools(what, n, 100 * held, width, 100 * wrong / samples, named, 100 * none)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Make the table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--samples", type=int, default=SAMPLES, help="of each kind (default: %(default)s)")
+    parser.add_argument("--json", type=Path, help="write the figures there")
+    options = parser.parse_args(arguments)
+    found = list(pools(options.samples))
+    headings = ("pool", "seeds", "interval holds", "width", "wrong ranks", "wrong best", "no interval")
+    table = Table(*headings, title="Ratings, in %")
+    for p in found:
+        figures = (p.rating, p.width, p.ranks, p.best, p.none_given)
+        table.add_row(p.what, f"{p.n}", *(f"{figure:.1f}" for figure in figures))
+    Console(width=110).print(table)
+    if options.json is not None:
+        options.json.write_text(json.dumps([asdict(p) for p in found], indent=1) + "\n", "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
