@@ -8,12 +8,11 @@ from openai import OpenAIError
 
 from mosaic_worker.calls import recorded_call
 from mosaic_worker.concurrent import AsyncWorker
-from mosaic_worker.worker import Actions, Decision, Invalid, Slot
+from mosaic_worker.worker import Actions, Decision, Invalid, LoadError, Slot
 
 
-@tool
-def act(action: str) -> None:
-    """Play a legal action."""
+@tool(description="Play a legal action.")
+def act(action: str) -> None: ...
 
 
 class State(MessagesState):
@@ -33,6 +32,8 @@ class LangGraphWorker(AsyncWorker):
         self.graph = graph.add_edge("ask", "read").add_conditional_edges("read", self.follow).compile()
 
     def load(self, slot):
+        if slot.action_space.kind != "Discrete":
+            raise LoadError("this agent chooses among actions that are counted")
         name, url = slot.settings["model_id"], slot.settings["base_url"]
         model = ChatOpenAI(model=name, base_url=url, api_key=slot.secrets.get("api_key", "none"), timeout=60)
         self.models[slot.index] = model.bind_tools([act])
@@ -56,8 +57,8 @@ class LangGraphWorker(AsyncWorker):
         last = state["calls"][-1]
         if not state["action"]:
             return Invalid(f"no legal action in {len(state['calls'])} replies", last["reply"])
-        tokens = {name: sum(call["tokens"][name] for call in state["calls"]) for name in last["tokens"]}
-        return Actions([words[state["action"]]], extras=[{"tokens": tokens, "call_ref": last["ref"]}])
+        used = {name: sum(call["tokens"][name] for call in state["calls"]) for name in ("input", "output")}
+        return Actions([words[state["action"]]], extras=[{"tokens": used, "call_ref": last["ref"]}])
 
     async def ask(self, state):
         seat, shown = state["seat"], convert_to_openai_messages(state["messages"])
@@ -65,8 +66,7 @@ class LangGraphWorker(AsyncWorker):
         with recorded_call(self.host, seat.agent_id, state["decision"], **asked) as call:
             reply = await self.models[seat.index].ainvoke(state["messages"])
             call["reply"] = reply.text or str([each["args"] for each in reply.tool_calls])
-            used = reply.usage_metadata or {}  # not every server counts
-            call["tokens"] = {name: used.get(f"{name}_tokens", 0) for name in call["tokens"]}
+            call["tokens"] = {k: (reply.usage_metadata or {}).get(f"{k}_tokens", 0) for k in call["tokens"]}
         return {"messages": [reply], "calls": [*state["calls"], call]}
 
     def read(self, state):
