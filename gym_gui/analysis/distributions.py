@@ -10,6 +10,9 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+CONFIDENCE = 0.95
+"""Of intervals, where nothing else is said."""
+
 
 def _special() -> Any:
     return import_module("scipy.special")

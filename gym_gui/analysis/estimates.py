@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from gym_gui.analysis import intervals, stats
+from gym_gui.analysis.distributions import CONFIDENCE
 from gym_gui.analysis.summary_numbers import Estimate, Share
 from gym_gui.analysis.units import Sample, units_of
 
@@ -21,7 +22,7 @@ def estimate(
     statistic: Literal["mean", "iqm"] = "mean",
     *,
     paired: bool = False,
-    confidence: float = intervals.CONFIDENCE,
+    confidence: float = CONFIDENCE,
 ) -> Estimate:
     """An estimate with its interval, as far as the sample allows.
 

@@ -15,13 +15,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_gui.analysis.distributions import beta_quantile, normal_cdf, normal_quantile, student_quantile
+from gym_gui.analysis.distributions import (
+    CONFIDENCE,
+    beta_quantile,
+    normal_cdf,
+    normal_quantile,
+    student_quantile,
+)
 from gym_gui.analysis.summary_numbers import BOOTSTRAP, EXACT_SHARE, PAIRED_SHARES, PERCENTILE
 
 Floats = NDArray[np.float64]
 Units = Sequence[int] | NDArray[np.int64] | None
 
-CONFIDENCE = 0.95
 MIN_UNITS = 6
 """Below six there is no interval: its real coverage would be far under 95 %, and no
 sign-flip test can reach p < 0.05 (2 / 2**5 = 0.0625)."""

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from gym_gui.analysis.comparison import Comparison
-from gym_gui.analysis.distributions import chi_square_quantile, normal_cdf, normal_quantile
-from gym_gui.analysis.intervals import CONFIDENCE, MIN_UNITS
+from gym_gui.analysis.distributions import CONFIDENCE, chi_square_quantile, normal_cdf, normal_quantile
+from gym_gui.analysis.intervals import MIN_UNITS
 
 ALPHA = 0.05
 POWER = 0.8

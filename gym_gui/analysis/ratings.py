@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gym_gui.analysis import intervals
 from gym_gui.analysis.bradley_terry import ELO, Comparisons, Fit, fit, largest
-from gym_gui.analysis.distributions import normal_cdf, normal_quantile, student_quantile
+from gym_gui.analysis.distributions import CONFIDENCE, normal_cdf, normal_quantile, student_quantile
 from gym_gui.analysis.games import Game, Games, meetings, points
 from gym_gui.analysis.standings import BY_SEED, RankSet
 from gym_gui.analysis.summary_numbers import Estimate
@@ -147,7 +147,7 @@ def _estimate(value: float, drawn: Floats | None, games: int, seeds: int) -> Est
     """
     if drawn is None:
         return Estimate(float(value), None, None, games, seeds, "rating", note="no interval")
-    half = float(drawn.std()) * _wider(seeds) * normal_quantile((1 + intervals.CONFIDENCE) / 2)
+    half = float(drawn.std()) * _wider(seeds) * normal_quantile((1 + CONFIDENCE) / 2)
     if half < 1e-6:
         return Estimate(float(value), None, None, games, seeds, "rating", note="equal on all seeds")
     return Estimate(float(value), float(value - half), float(value + half), games, seeds, "rating", BY_SEED)
@@ -155,7 +155,7 @@ def _estimate(value: float, drawn: Floats | None, games: int, seeds: int) -> Est
 
 def _wider(n: int) -> float:
     """How much further out than a normal quantile an end lies with n units."""
-    upper = (1 + intervals.CONFIDENCE) / 2
+    upper = (1 + CONFIDENCE) / 2
     return math.sqrt(n / (n - 1)) * student_quantile(n - 1, upper) / normal_quantile(upper)
 
 
@@ -165,7 +165,7 @@ def _rank_sets(names: Sequence[str], whole: Fit, drawn: Fit, seeds: int) -> dict
     gap = whole.ratings[0, first] - whole.ratings[0, second]
     spread = drawn.ratings[:, first] - drawn.ratings[:, second] - gap
     error = np.maximum(spread.std(axis=0), 1e-9)
-    critical = float(np.quantile(np.abs(spread / error).max(axis=1), intervals.CONFIDENCE))
+    critical = float(np.quantile(np.abs(spread / error).max(axis=1), CONFIDENCE))
     # As far out in Student's t as the largest of so many is in a normal distribution.
     outside = max(1 - normal_cdf(critical), 1e-12)
     margin = math.sqrt(seeds / (seeds - 1)) * student_quantile(seeds - 1, 1 - outside) * error

@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from gym_gui.analysis.distributions import normal_quantile
-from gym_gui.analysis.intervals import CONFIDENCE
+from gym_gui.analysis.distributions import CONFIDENCE, normal_quantile
 from gym_gui.analysis.summary_numbers import BOOTSTRAP, EXACT_SHARE, METHODS, Estimate
 
 BY_SEED = "bootstrap over seeds, Student's t"

@@ -12,10 +12,10 @@ import numpy as np
 
 from gym_gui.analysis import wording
 from gym_gui.analysis.cycles import MOST, error_of_a_win, find_cycles
+from gym_gui.analysis.distributions import CONFIDENCE
 from gym_gui.analysis.empirical_games import INSTALL, alpha_rank, nash_averaging, openskill
 from gym_gui.analysis.estimates import estimate
 from gym_gui.analysis.games import Game, Games, collect_games, meetings, points
-from gym_gui.analysis.intervals import CONFIDENCE
 from gym_gui.analysis.ratings import NOT_RANDOM, TOO_FEW, Ratings, rate
 from gym_gui.analysis.reader import Run
 from gym_gui.analysis.standings import Payoff, SeatWorth, Standing, Standings

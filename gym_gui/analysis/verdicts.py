@@ -10,6 +10,7 @@ import numpy as np
 
 from gym_gui.analysis import intervals, stats, wording
 from gym_gui.analysis.comparison import Comparison, Stage
+from gym_gui.analysis.distributions import CONFIDENCE
 from gym_gui.analysis.estimates import estimate
 from gym_gui.analysis.outliers import outlier_note
 from gym_gui.analysis.summary_numbers import FLIP_EXACT, SEQUENTIAL, Bounds, Estimate
@@ -147,7 +148,7 @@ def compared(t: Tested, p_adjusted: float | None, family: int, stage: Stage | No
     """
     sides, pairs, test = t.sides, t.pairs, t.test
     d, seeds = pairs.differences, tuple(sample.seed for sample in pairs.samples)
-    confidence = intervals.CONFIDENCE if stage is None else stage.confidence
+    confidence = CONFIDENCE if stage is None else stage.confidence
     difference = estimate(d, pairs.samples, paired=True, confidence=confidence)
     verdict = _verdict(pairs, difference, p_adjusted)
     claim, detail = _verdict_words(t, difference, verdict, p_adjusted, family, stage)
