@@ -4,8 +4,9 @@
     python scripts/bench_mpc.py --seeds 5 --steps 1000
 
 Cart-pole swing-up (goal: 50 actions a second on two cores), Hopper-v5 (20) and HalfCheetah-v5, random actions
-beside them. The planners take turns seed by seed, so that other work on the machine hits all alike; its load
-is printed, and of an action both the wall time and the CPU time of all threads, which the load changes less.
+beside them, and on the cart-pole control_worker's LQR and PID. The planners take turns seed by seed, so that
+other work on the machine hits all alike; its load is printed, and of an action both the wall time and the CPU
+time of all threads, which the load changes less.
 """
 
 # MuJoCo and Gymnasium's environments have no types.
@@ -26,10 +27,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "3rd_party" / "mujoco_mpc_worker"), str(ROOT / "3rd_party" / "mosaic_worker_sdk")]
+sys.path[:0] = [
+    str(ROOT / "3rd_party" / name) for name in ("mujoco_mpc_worker", "control_worker", "mosaic_worker_sdk")
+]
 
 import mujoco  # noqa: E402
 
+from control_worker.controllers import controller  # noqa: E402
+from control_worker.tasks import task_of  # noqa: E402
 from gym_gui import envs  # noqa: E402
 from gym_gui.services.mujoco_mpc_controller import MuJoCoMPCController  # noqa: E402
 from mujoco_mpc_worker.main import make_planner  # noqa: E402
@@ -143,6 +148,27 @@ def _random(seed: int) -> Plans:
     return lambda simulation: lambda _step, _state: rng.uniform(simulation.low, simulation.high)
 
 
+def _controlled(kind: str) -> Plans:
+    """control_worker's, with its model of CartPole, which the one here is, with some friction."""
+    task = task_of("CartPole-v1")
+    assert task is not None
+    friction = {"gravity": 9.81, "cart_damping": 0.1, "pole_damping": 0.001}
+    make = controller({"controller": kind, "model": friction}, task, (-1.0, 1.0))
+
+    def begun(_: Simulation) -> Act:
+        control = make()
+
+        def act(_step: int, state: Array) -> Array:
+            place, angle, speed, turning = state[1:5].tolist()
+            angle = (angle + np.pi) % (2 * np.pi) - np.pi
+            measured = dict(zip(task.state, (place, speed, angle, turning), strict=True))
+            return np.clip([control(measured)], -1.0, 1.0)
+
+        return act
+
+    return begun
+
+
 _PUBLISHED = """\
 Published, after a million steps of training, episodes of up to 1,000 steps (--steps 1000):
                                    Hopper-v2       HalfCheetah-v2
@@ -151,16 +177,18 @@ Published, after a million steps of training, episodes of up to 1,000 steps (--s
 
 
 class _Task(NamedTuple):
-    """What is played, how many rollouts an action has, and how far they go (0: as where nothing is set)."""
+    """What is played, how many rollouts an action has, how far they go (0: as where nothing is set), and who
+    plays it by feedback."""
 
     title: str
     play: Callable[[Plans, int, int], Played]
     rollouts: int = 64
     horizon: int = 0
+    controllers: Sequence[str] = ()
 
 
 _TASKS = (
-    _Task("cart-pole swing-up", _cart_pole, 32, 60),
+    _Task("cart-pole swing-up", _cart_pole, 32, 60, ("lqr", "pid")),
     _Task("Hopper-v5", _gymnasium("Hopper-v5")),
     _Task("HalfCheetah-v5", _gymnasium("HalfCheetah-v5")),
 )
@@ -183,6 +211,8 @@ def main() -> None:
             for planner in PLANNERS:
                 act = _planned(planner, task.rollouts, task.horizon, seed)
                 found[planner].append(task.play(act, seed, steps))
+            for kind in task.controllers:
+                found[kind].append(task.play(_controlled(kind), seed, steps))
             found["random"].append(task.play(_random(seed), seed, steps))
         print(f"\n{task.title}, {task.rollouts} rollouts an action, {seeds} seeds, up to {steps} steps")
         for name, played in found.items():

@@ -164,6 +164,8 @@ class ILQG(Planner):
 
     def _rewards(self, inputs: Array, directions: Array) -> Array:
         """What steps earn whose inputs lie a little in so many directions, (steps, directions)."""
+        if not len(directions):  # it is the same whatever is done, or tells no slopes
+            return np.zeros((len(inputs), 0))
         steps = max(1, _AT_ONCE // (8 * directions.size))
         parts = [inputs[i : i + steps, None] for i in range(0, len(inputs), steps)]
         changes = _REWARD_STEP * directions

@@ -387,6 +387,7 @@ def test_where_nothing_is_said_plans_look_as_many_seconds_ahead_everywhere(name:
         ("Hopper-v5", {}, "hopper_v5.toml"),
         ("Hopper-v5", {"aim": "reward"}, ""),
         ("HalfCheetah-v5", {"aim": "task"}, "half_cheetah_v5.toml"),
+        ("InvertedPendulum-v5", {}, "inverted_pendulum_v5.toml"),
         ("Reacher-v5", {}, ""),
     ],
 )
@@ -523,6 +524,30 @@ def test_a_reward_that_is_no_number_is_not_called_a_simulation_that_breaks(plann
     plan = make_planner(simulation, Settings(planner, horizon=4, rollouts=20), seed=0)
     with pytest.raises(PolicyFailed, match=r"earns? is no number"):
         plan.act(0, _state(model, mujoco.MjData(model)))
+    simulation.close()
+
+
+@pytest.mark.parametrize("planner", ["predictive_sampling", "ilqg"])
+def test_a_pole_is_balanced_whose_reward_is_the_same_until_it_falls(planner: str) -> None:
+    """By the reward alone it fell after 50 of these steps, and iLQG, which finds no slope in it, broke."""
+    env = gym.make("InvertedPendulum-v5").unwrapped
+    env.reset(seed=1)
+    simulation = Simulation(
+        about(env), step_ms=10, survival=100, task=Task(task_file_for("inverted_pendulum_v5"))
+    )
+    plan = make_planner(simulation, Settings(planner), seed=1)
+    for step in range(100):
+        _, _, terminated, _, _ = env.step(plan.act(step, state_of(env)).astype(np.float32))
+        assert not terminated, step
+    simulation.close()
+
+
+def test_a_reward_that_is_the_same_everywhere_tells_ilqg_nothing_and_breaks_nothing() -> None:
+    env = gym.make("InvertedPendulum-v5").unwrapped
+    env.reset(seed=0)
+    simulation = Simulation(about(env), 1)
+    plan = make_planner(simulation, Settings("ilqg", horizon=6, rollouts=32), seed=0)
+    assert np.isfinite(plan.act(0, state_of(env))).all() and plan.value == 6
     simulation.close()
 
 
