@@ -4,8 +4,9 @@ import pytest
 
 from tests.support.fixtures import offspring
 from tests.support.jason import installed_jason
+from tests.support.model_server import model_server
 
-__all__ = ["jason", "offspring"]
+__all__ = ["jason", "model_server", "offspring"]
 
 
 @pytest.fixture

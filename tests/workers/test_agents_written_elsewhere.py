@@ -19,6 +19,7 @@ from mosaic_worker.spaces import Space
 from mosaic_worker.worker import Decision, EpisodeStart, Slot
 from tests.support.commands import ROOT, Mosaic
 from tests.support.fake_model_server import FakeModelServer, Reply, Request
+from tests.support.model_server import ModelServer
 from tests.support.processes import Offspring
 from tests.support.runs import played_here
 
@@ -79,7 +80,7 @@ def installed(name: str, mosaic: Mosaic) -> Path:
 
 @pytest.mark.parametrize("name", [pytest.param("langgraph_worker", marks=pytest.mark.full), "loop_worker"])
 async def test_it_is_installed_and_plays_and_its_calls_are_on_record(
-    name: str, tmp_path: Path, offspring: Offspring
+    name: str, tmp_path: Path, offspring: Offspring, model_server: ModelServer
 ) -> None:
     mosaic = Mosaic(tmp_path, offspring)
     folder = installed(name, mosaic)
@@ -87,6 +88,7 @@ async def test_it_is_installed_and_plays_and_its_calls_are_on_record(
     with FakeModelServer(script(name)) as server:
         operators = [alone(name, server.url, model) for model in ("good", "late", "never")]
         operators.append(alone(name, "http://127.0.0.1:1/v1", "good", "away"))
+        operators.append(alone(name, model_server.url, model_server.model, "real"))
         if name == "loop_worker":
             team = dict.fromkeys(("green_0", "green_1"), seat(name, server.url, "good"))
             others = {agent: {"type": "random"} for agent in ("blue_0", "blue_1")}
@@ -109,6 +111,7 @@ async def test_it_is_installed_and_plays_and_its_calls_are_on_record(
     )
     assert calls[0]["messages"][0]["role"] == "system" and "Legal" in calls[0]["messages"][1]["content"]
     assert "no legal action in 2 replies" in line(runs["never"])
+    a_real_model_was_asked(runs["real"], model_server)
     assert "the model at http://127.0.0.1:1/v1 gives no answer" in line(runs["away"])
     (failed,) = runs["away"].calls()
     assert failed["error"]
@@ -116,6 +119,14 @@ async def test_it_is_installed_and_plays_and_its_calls_are_on_record(
         said = [step.extra.get("said") for step in runs["team"].steps() if step.agent_id == "green_0"]
         assert said == ["I go forward"] * 3
         assert any("Your team-mate green_1: I go forward" in request.words for request in server.requests)
+
+
+def a_real_model_was_asked(run: OperatorRun, server: ModelServer) -> None:
+    """Its weights are random: what it says is no action, which is known only to who reads it."""
+    calls = list(run.calls())
+    assert calls and {call["model"] for call in calls} == {server.model}
+    assert all(call["tokens"]["input"] > 50 and call["tokens"]["output"] > 0 for call in calls), calls
+    assert "no legal action in 2 replies" in line(run)
 
 
 @pytest.mark.full

@@ -18,7 +18,6 @@ from tests.support.tiny_clip import build_clip
 PROGRAM = "!go.\n+!go : legal(A) <- act(A); !go.\n+!go <- forward; !go.\n"
 """It keeps to what is legal, as not every program does."""
 MINIGRID = "MiniGrid-Empty-5x5-v0"
-_LONG = pytest.mark.full
 
 
 def _pip(name: str) -> list[str] | None:
@@ -32,15 +31,15 @@ def _pip(name: str) -> list[str] | None:
     ("name", "env", "settings", "needs"),
     [
         ("spade_bdi_worker", MINIGRID, {"program": "legal.asl"}, ["minigrid"]),
-        pytest.param("control_worker", "CartPole-v1", {}, ["gymnasium"], marks=_LONG),
-        pytest.param(
-            "openspiel_worker", "classic/tictactoe_v3", {"simulations": 20}, ["pettingzoo"], marks=_LONG
-        ),
-        pytest.param(
-            "mujoco_mpc_worker", "InvertedPendulum-v5", {"rollouts": 8, "horizon": 8}, ["mujoco"], marks=_LONG
-        ),
-        pytest.param(
-            "clip_worker", MINIGRID, {"model": "clip"}, ["minigrid", "torch", "transformers"], marks=_LONG
+        ("control_worker", "CartPole-v1", {}, ["gymnasium"]),
+        ("openspiel_worker", "classic/tictactoe_v3", {"simulations": 20}, ["pettingzoo"]),
+        ("mujoco_mpc_worker", "InvertedPendulum-v5", {"rollouts": 8, "horizon": 8}, ["mujoco"]),
+        pytest.param(  # some gigabytes
+            "clip_worker",
+            MINIGRID,
+            {"model": "clip"},
+            ["minigrid", "torch", "transformers"],
+            marks=pytest.mark.full,
         ),
     ],
 )
