@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from gym_gui.cli import completion
-from gym_gui.cli.arguments import HELP, Json, RunFolder, RunFolders, Trust
+from gym_gui.cli.arguments import HELP, Concurrency, Json, Processes, RunFolder, RunFolders, RunsFolder, Trust
 from gym_gui.cli.commands_installed import envs_app, workers_app
 from gym_gui.cli.commands_kept import policies_app, runs_app, trust_app
 from gym_gui.cli.commands_training import daemon, train
@@ -64,19 +64,12 @@ def run_command(
     file: Annotated[
         Path | None, typer.Argument(metavar="FILE", help="Experiment file (.py, .yaml, .json).")
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder for the run folder.  [default: runs]")
-    ] = None,
+    out: RunsFolder = None,
     episodes: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Play this many, not what the file says.")
     ] = None,
-    concurrency: Annotated[
-        int | None, typer.Option(metavar="N", min=1, max=4096, help="Episodes in flight per process.")
-    ] = None,
-    processes: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=1, max=256, help="Session processes.  [default: one per core]"),
-    ] = None,
+    concurrency: Concurrency = None,
+    processes: Processes = None,
     money_budget: Annotated[
         float | None, typer.Option(metavar="USD", help="What calls to models may cost in all, in US dollars.")
     ] = None,
@@ -133,16 +126,9 @@ def tournament(
     file: Annotated[
         Path | None, typer.Argument(metavar="FILE", help="Tournament file (.yaml, .json).")
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder for the run folder.  [default: runs]")
-    ] = None,
-    concurrency: Annotated[
-        int | None, typer.Option(metavar="N", min=1, max=4096, help="Episodes in flight per process.")
-    ] = None,
-    processes: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=1, max=256, help="Session processes.  [default: one per core]"),
-    ] = None,
+    out: RunsFolder = None,
+    concurrency: Concurrency = None,
+    processes: Processes = None,
     resume: Annotated[
         Path | None,
         typer.Option(

@@ -35,3 +35,13 @@ WorkerId = Annotated[
         metavar="ID", help="Worker id, or another name it goes by.", autocompletion=completion.workers
     ),
 ]
+RunsFolder = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="Folder for the run folder.  [default: runs]")
+]
+Concurrency = Annotated[
+    int | None, typer.Option(metavar="N", min=1, max=4096, help="Episodes in flight per process.")
+]
+Processes = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=1, max=256, help="Session processes.  [default: one per core]"),
+]
