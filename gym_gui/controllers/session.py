@@ -75,6 +75,7 @@ class SessionController:
         self._ids = count(1)
         self._ready: list[Decision] = []
         self._gate = Gate(self._nudge)
+        self._credit_ahead = 0  # steps asked for between giving an episode and its beginning
         self._sources = {slot: _source_of(player) for slot, player in lineup.players.items()}
         lineup.policies.on_bound = self._on_bound
         self._players = dict(lineup.players)
@@ -104,16 +105,20 @@ class SessionController:
 
     def resume(self) -> None:
         """Go on after :meth:`pause`."""
+        self._credit_ahead = 0
         for episode in self._live.values():
             episode.credit = 0
         self._gate.resume()
         self._let_watch()
 
     def step(self) -> None:
-        """While paused: let every live episode take one environment step."""
+        """While paused: let every live episode take one environment step; where none has begun yet,
+        let those that begin next."""
         if self._gate.paused:
             for episode in self._live.values():
                 episode.credit += 1
+            if self._queue and not self._live:
+                self._credit_ahead += 1
             self._nudge()
 
     def pace(self, steps_per_s: float | None) -> None:
@@ -124,6 +129,7 @@ class SessionController:
     def abort(self) -> None:
         """End every live episode, recorded as ``aborted``, and forget those that have not begun."""
         self._queue.clear()
+        self._credit_ahead = 0
         for episode in list(self._live.values()):
             self._finish(episode, EpisodeStatus.ABORTED, _STOPPED)
         self._nudge()
@@ -293,6 +299,7 @@ class SessionController:
             return
         while (plan := self._queue.take(len(self._live), self.room)) is not None:
             self._open(plan)
+        self._credit_ahead = 0
 
     def _open(self, plan: EpisodePlan) -> None:
         environment = self._idle.pop() if self._idle else self._lineup.make_environment()
@@ -308,6 +315,7 @@ class SessionController:
             own_seeds=self._policies.own_seeds,
         )
         episode.players = self._players
+        episode.credit = self._credit_ahead
         self._live[plan.index] = episode
         if not self._queue.losses(plan.index):
             self._on_event(EpisodeStarted(plan.index))

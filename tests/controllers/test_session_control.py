@@ -92,6 +92,24 @@ async def test_paused_before_it_began_it_steps_from_the_start() -> None:
     assert sheet.episodes[0]["status"] == "completed"
 
 
+async def test_a_step_asked_for_before_the_episode_has_begun_is_taken_and_no_other() -> None:
+    lineup = await lineup_of(CORRIDOR, {"agent_0": player()}, env_kwargs=LONG)
+    controller = SessionController(lineup, SessionLog())
+    controller.pause()
+    controller.step()  # nothing has been given to play: there is nothing to step
+    controller.add(plans((1, 2)))
+    controller.step()
+    task = asyncio.create_task(controller.run())
+    await in_time(lambda: controller.total_steps == 1, "the step")
+    assert await settled(controller) == 1
+    controller.abort()  # and what begins after it owes nothing
+    controller.add(plans((3,)))
+    await in_time(lambda: controller.live == 1, "the next has begun")
+    assert await settled(controller) == 1
+    controller.stop()
+    await asyncio.wait_for(task, 10)
+
+
 async def test_while_paused_nobody_is_asked_for_a_step_that_was_not_asked_for() -> None:
     asked: list[int] = []
     made = player(lambda snapshot: asked.append(snapshot.step_index) or 0)
