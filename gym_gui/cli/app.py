@@ -171,6 +171,18 @@ def verify(runs: RunFolders, trusted: Trust = False, as_json: Json = False) -> N
 
 
 @app.command()
+def reparse(run: RunFolder, trusted: Trust = False, as_json: Json = False) -> None:
+    """Read a run's recorded model replies again.
+
+    Says which decisions would differ with today's reader. No model is asked, nothing in the run is changed.
+    """
+    from gym_gui.cli.reparse import reparse_run
+
+    trust.allow_all(trusted)
+    raise typer.Exit(reparse_run(run, as_json=as_json))
+
+
+@app.command()
 def replay(
     run: RunFolder,
     operator: Annotated[

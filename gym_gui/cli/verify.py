@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -74,9 +74,14 @@ def _text(result: Verification) -> str:
     if result.uncovered:
         lines.append(result.uncovered)
     if result.versions:
-        changes = ", ".join(f"{name} {then} -> {now}" for name, (then, now) in result.versions.items())
-        lines.append(f"Versions that are not those of the run: {changes}.")
+        lines.append(versions_line(result.versions))
     return "\n".join(lines) + "\n"
+
+
+def versions_line(versions: Mapping[str, tuple[str, str]]) -> str:
+    """Which versions are not those of the run, as a sentence."""
+    changes = ", ".join(f"{name} {then} -> {now}" for name, (then, now) in versions.items())
+    return f"Versions that are not those of the run: {changes}."
 
 
 def _record(run: Path, result: Verification) -> dict[str, object]:

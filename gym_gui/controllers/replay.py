@@ -10,6 +10,7 @@ from gym_gui.controllers.resolved_operator import ResolvedOperator
 from gym_gui.core.enums import Limit
 from gym_gui.core.legality import problem_with
 from gym_gui.core.plain import action_from_plain
+from gym_gui.core.prompt_inputs import PromptInputs
 from gym_gui.core.types import AgentID, Answer, Decision, EpisodeSummary, StepOutcome
 from gym_gui.services.backends import Sink, SlotInfo
 from gym_gui.services.slot_policies import AgentPolicyBinding, SlotPolicies
@@ -18,6 +19,7 @@ REPLAY = "replay"
 
 RowsOf = Callable[[int], Iterable[Mapping[str, Any]]]
 """Step rows of an episode, as ``steps.jsonl`` has them."""
+OnAsked = Callable[[Decision], None]
 
 
 class ReplayBackend:
@@ -32,6 +34,7 @@ class ReplayBackend:
         rows: Gives an episode's rows when it begins.
         sink: Gets the answers.
         limited: Length of episodes that ended at a limit of somebody who played them.
+        on_asked: Told of every decision before it is answered.
 
     Attributes:
         gaps: By episode, the first (step, agent) for which nothing is recorded.
@@ -46,8 +49,10 @@ class ReplayBackend:
         rows: RowsOf,
         sink: Sink,
         limited: Mapping[int, int] | None = None,
+        on_asked: OnAsked | None = None,
     ) -> None:
         self._slots, self._rows, self._sink, self._limited = slots, rows, sink, limited or {}
+        self._on_asked = on_asked
         self._actions: dict[int, dict[tuple[int, AgentID], Any]] = {}
         self.gaps: dict[int, tuple[int, AgentID]] = {}
 
@@ -59,6 +64,9 @@ class ReplayBackend:
             self._actions[episode] = recorded
 
     def ask(self, decisions: Sequence[Decision]) -> None:
+        if self._on_asked is not None:
+            for decision in decisions:
+                self._on_asked(decision)
         self._sink([self._answer(d) for d in decisions])
 
     def _answer(self, d: Decision) -> Answer:
@@ -94,7 +102,11 @@ class ReplayBackend:
 
 
 def replay_lineup(
-    resolved: ResolvedOperator, rows: RowsOf, limited: Mapping[int, int]
+    resolved: ResolvedOperator,
+    rows: RowsOf,
+    limited: Mapping[int, int],
+    views: Mapping[AgentID, PromptInputs] | None = None,
+    on_asked: OnAsked | None = None,
 ) -> tuple[Lineup, ReplayBackend]:
     """A line-up in which the record plays every slot; no worker is started.
 
@@ -102,12 +114,14 @@ def replay_lineup(
         resolved: The operator.
         rows: Gives an episode's rows when it begins.
         limited: Length of episodes that ended at a limit of somebody who played them.
+        views: What slots are shown beside their observations, for who looks on.
+        on_asked: Told of every decision before it is answered.
 
     Returns:
         The line-up, and who sits in all of its slots.
     """
     policies = SlotPolicies()
-    backend = ReplayBackend(resolved.slots, rows, policies.collect, limited)
+    backend = ReplayBackend(resolved.slots, rows, policies.collect, limited, on_asked)
     for slot in resolved.slots.values():
         policies.set_slot(slot)
         policies.attach(AgentPolicyBinding(slot.agent_id, REPLAY), backend)
@@ -119,5 +133,6 @@ def replay_lineup(
         resolved.seatings,
         policies,
         players,
+        views=views or {},
     )
     return lineup, backend

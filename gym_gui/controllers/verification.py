@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import orjson
 
@@ -25,10 +25,11 @@ from gym_gui.controllers.session_events import EpisodeFinished, SessionEvent
 from gym_gui.core.config import GOAL_SUFFIX, Experiment, OperatorConfig
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.experiment_data import experiment_from_data
+from gym_gui.core.prompt_inputs import PromptInputs
 from gym_gui.core.record_digest import KEY, episode_digest
 from gym_gui.core.record_fields import count, mapping
 from gym_gui.core.trust import Origin
-from gym_gui.core.types import AgentID
+from gym_gui.core.types import AgentID, Decision
 from gym_gui.services.recorder import COMPLETED, FAILED, RUNNING, read_header
 from gym_gui.services.versions import versions_of
 
@@ -112,7 +113,21 @@ class Verification:
         return f"Not checked: {'; '.join(parts)}." if parts else ""
 
 
-async def verify(run: Run, on_progress: OnProgress | None = None) -> Verification:
+class Onlooker(Protocol):
+    """Looks at what is asked while a run is played again."""
+
+    def views(self, resolved: ResolvedOperator) -> Mapping[AgentID, PromptInputs]:
+        """What it wants to see of an operator's slots beside their observations."""
+        ...
+
+    def asked(self, operator_id: str, decision: Decision) -> None:
+        """A decision is about to be answered from the record."""
+        ...
+
+
+async def verify(
+    run: Run, on_progress: OnProgress | None = None, onlooker: Onlooker | None = None
+) -> Verification:
     """Play a run again.
 
     Episodes without a line of their own (a run that is on, or was cut off) are passed over.
@@ -120,11 +135,12 @@ async def verify(run: Run, on_progress: OnProgress | None = None) -> Verificatio
     Args:
         run: The run.
         on_progress: Told after every episode.
+        onlooker: Looks at every decision.
 
     Raises:
         UsageError: The environment is not there, or the run cannot be read.
     """
-    experiment = _experiment(run)
+    experiment = experiment_of(run)
     resolved_operators = [_cast(operator) for operator in experiment.operators]
     result = Verification()
     progress = [OperatorProgress(o.operator_id, o.display_name, 0, 0, 0, 0, 0) for o in experiment.operators]
@@ -141,7 +157,7 @@ async def verify(run: Run, on_progress: OnProgress | None = None) -> Verificatio
         planned = None
         if experiment.execution.until == "decided":
             planned = count((mapping(run.record.extra.get("episodes")) or {}).get(recorded.operator_id))
-        replay = _Replay(experiment, resolved, recorded, result, tell, planned)
+        replay = _Replay(experiment, resolved, recorded, result, tell, planned, onlooker)
         await replay.play(complete=run.record.status in (COMPLETED, FAILED) and not run.record.problem)
     _check_seal(run, result)
     return result
@@ -170,11 +186,12 @@ def see_allowed(run: Run) -> None:
         NotAllowedError: It does.
         UsageError: Its environment is not there.
     """
-    for operator in _experiment(run).operators:
+    for operator in experiment_of(run).operators:
         vouch(operator, env_only=True)
 
 
-def _experiment(run: Run) -> Experiment:
+def experiment_of(run: Run) -> Experiment:
+    """What a run was asked for, checked; nothing that it names is imported."""
     origin = Origin(str(run.path / "run.json"), str(run.path))
     return experiment_from_data(dict(run.record.experiment), complete=False, origin=origin)
 
@@ -204,7 +221,9 @@ class _Replay:
         result: Verification,
         tell: Callable[[int, int, int], None],
         planned: int | None,
+        onlooker: Onlooker | None,
     ) -> None:
+        self._onlooker = onlooker
         self._limit = experiment.max_steps(resolved.config)
         self._plans = {plan.index: plan for plan in experiment.execution.schedule(len(resolved.seatings))}
         self._resolved, self._operator, self._result, self._tell = resolved, recorded, result, tell
@@ -223,7 +242,9 @@ class _Replay:
                 self._deviates(Deviation(self._operator.operator_id, index, "the episode is missing"))
         self._total = len(plans)
         limited = {i: int(row["length"]) for i, row in self._rows.rows.items() if row.get("limit")}
-        lineup, backend = replay_lineup(self._resolved, self._rows.steps, limited)
+        views = self._onlooker.views(self._resolved) if self._onlooker is not None else None
+        on_asked = self._asked if self._onlooker is not None else None
+        lineup, backend = replay_lineup(self._resolved, self._rows.steps, limited, views, on_asked)
         self._gaps = backend.gaps
         # One at a time, so that an environment with global state deviates only where it must.
         controller = SessionController(
@@ -232,6 +253,10 @@ class _Replay:
         controller.add(plans)
         controller.close()
         await controller.run()
+
+    def _asked(self, decision: Decision) -> None:
+        if self._onlooker is not None:
+            self._onlooker.asked(self._operator.operator_id, decision)
 
     def _to_play(self) -> Iterator[EpisodePlan]:
         for index, row in sorted(self._rows.rows.items()):

@@ -176,6 +176,7 @@ class WorkerTypeDefinition:
         launch: How its process is started.
         train: How training is started, or ``None``.
         imports: How policies of other programs are taken over, or ``None``.
+        reread: Module run with ``python -m`` that reads recorded replies anew, or empty.
         inputs: What it wants beside observation and mask.
         limits: Limits of its process.
         default_policy_id: Policy id that is registered for it, or empty.
@@ -215,6 +216,7 @@ class WorkerTypeDefinition:
     folder: Path | None = None
     source: Source = "code"
     settings: tuple[Setting, ...] = ()
+    reread: str = ""
 
     def __post_init__(self) -> None:
         for name in ("pip_dependencies", "system_dependencies", "required_workers", "aliases"):

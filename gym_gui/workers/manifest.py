@@ -214,6 +214,7 @@ def _definition(data: dict[str, Any], path: Path, source: Source) -> WorkerTypeD
         launch=_launch(data["launch"], folder, package, workers),
         train=_train(data.get("train"), folder, path),
         imports=_imports(data.get("import"), path),
+        reread=data.get("record", {}).get("reread", ""),
         inputs=_inputs(data.get("inputs", {})),
         limits=ResourceLimits(**data.get("limits", {})),
         default_policy_id=defaults.get("policy_id", ""),

@@ -184,6 +184,12 @@ SECTIONS: Mapping[str, Mapping[str, Key]] = {
         ),
         "formats": Key(_TEXTS, "Endings of the files that it reads, such as `.zip`."),
     },
+    "record": {
+        "reread": Key(
+            matching(MODULE_PATTERN, '"package.module"'),
+            "Module run with `python -m` that reads recorded replies anew, for `mosaic reparse`.",
+        ),
+    },
     "requires": {
         "pip": Key(_TEXTS, "Requirement strings, checked against the worker's interpreter."),
         "system": Key(_TEXTS, "Programs on the path, as `command` or `command:debian-package`."),

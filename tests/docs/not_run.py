@@ -66,6 +66,7 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
         "mosaic run --resume runs/01M81B09C8C58Q2B3SH6YKBZZ0": _INTERRUPTED,
         "mosaic policies add best_model.zip --env CartPole-v1 --name theirs --licence MIT": _YOURS,
         "mosaic envs install mujoco": _DOWNLOADS,
+        "mosaic reparse runs/01M84GHGE9MSJXGWRAPJB5QRFR": _YOURS,
     },
     "docs/faults.md": {
         "python scripts/faults.py": _LONG,
@@ -87,6 +88,7 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
         "vllm serve Qwen/Qwen2.5-7B-Instruct": _SERVER,
         "transformers serve --port 8000": _SERVER,
         "mosaic run --replay RUN": _YOURS,
+        "mosaic reparse RUN": _YOURS,
         'python -m venv V && V/bin/pip install "llama-cpp-python[server]"': _DOWNLOADS,
         "MOSAIC_LLAMA_CPP_PYTHON=V/bin/python pytest tests/workers/language/test_llama_cpp.py": _SERVER,
     },

@@ -39,6 +39,8 @@ schema = "train_schema.json"
 [import]
 entry = "dice_worker.importing"
 formats = [".zip", ".PT"]
+[record]
+reread = "dice_worker.reread"
 [requires]
 pip = ["numpy>=1.22"]
 system = ["stockfish"]
@@ -98,6 +100,7 @@ def test_every_key_arrives(tmp_path: Path):
     assert (dict(d.launch.env), d.launch.heartbeat_s, d.launch.session_secret) == ({"DICE": "6"}, 2.5, True)
     assert d.launch.inherits == ("WANDB_MODE",)
     assert d.imports == ImportSpec("dice_worker.importing", (".zip", ".pt"))
+    assert d.reread == "dice_worker.reread"
     assert d.train == TrainSpec("dice_worker.train", ("ppo",), tmp_path / "train_schema.json")
     assert (d.pip_dependencies, d.system_dependencies) == (("numpy>=1.22",), ("stockfish",))
     assert (d.extra, d.requirements) == ("dice", tmp_path / "requirements.txt")

@@ -53,18 +53,25 @@ def answer_text(strategy: str, space: Space, answer: str) -> str:
 
 def written(action: Any) -> str:
     """An action without a word, as it is written down: text as it is, everything else as JSON."""
-    return action if isinstance(action, str) else json.dumps(_plain(action))
+    return action if isinstance(action, str) else json.dumps(_short_numbers(plain_value(action)))
 
 
-def _plain(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
+    """An action as JSON carries it, to the last digit; arrays as one list of numbers."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(part) for key, part in cast("Mapping[Any, Any]", value).items()}
+        return {str(key): plain_value(part) for key, part in cast("Mapping[Any, Any]", value).items()}
     if isinstance(value, list | tuple):
-        return [_plain(part) for part in cast("Sequence[Any]", value)]
+        return [plain_value(part) for part in cast("Sequence[Any]", value)]
     if isinstance(value, np.ndarray):
-        return _plain(cast("Any", value).reshape(-1).tolist())  # as it is asked for
-    if isinstance(value, np.generic):
-        return _plain(cast("Any", value).item())
+        return plain_value(cast("Any", value).reshape(-1).tolist())  # as it is asked for
+    return cast("Any", value).item() if isinstance(value, np.generic) else value
+
+
+def _short_numbers(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _short_numbers(part) for key, part in cast("dict[str, Any]", value).items()}
+    if isinstance(value, list):
+        return [_short_numbers(part) for part in cast("list[Any]", value)]
     return float(f"{value:.6g}") if isinstance(value, float) else value
 
 

@@ -11,14 +11,14 @@ from typing import Any, Final, NamedTuple
 from mosaic_llm_worker.budget import most_tokens
 from mosaic_llm_worker.calls import Caller, DryRun, Spent, Unanswered, wanted_by
 from mosaic_llm_worker.forms import answer_text, schema, written
+from mosaic_llm_worker.judging import SUMMARY_TURN, action_name, judge
 from mosaic_llm_worker.memory import Memory, Refused, Turn
-from mosaic_llm_worker.parsing import Reader, Reading
+from mosaic_llm_worker.parsing import Reader
 from mosaic_llm_worker.prompt import Prompter
 from mosaic_llm_worker.server_settings import call_seed
 from mosaic_llm_worker.servers import Ask, Completion, Message, Place
 from mosaic_llm_worker.settings import LlmSettings
 from mosaic_llm_worker.templates import PromptError
-from mosaic_llm_worker.votes import majority
 from mosaic_worker.worker import (
     Actions,
     Decision,
@@ -33,8 +33,6 @@ from mosaic_worker.worker import (
 _KEPT_REPLY: Final = 4_000
 """Characters of a refused reply that are shown to the model again and recorded in the row."""
 _LONGEST_SAID: Final = 300
-_CUT: Final = frozenset({"length", "max_tokens", "model_length"})
-_SUMMARY_TURN: Final = 1
 _USUAL: Final = {"naive": 5, "structured": 20, "few_shot": 60, "robust": 80, "chain_of_thought": 250}
 """Tokens of a reply, by strategy, for an estimate before anything is paid."""
 _USUAL_NOTES: Final = 150
@@ -119,11 +117,8 @@ class Player:
         return self._episodes.setdefault(episode, self._fresh(self.slot.agent_id))
 
     def _named(self, memory: Memory, step: int, action: Any) -> str:
-        if self.slot.action_space.kind != "Discrete":
-            return written(action)
         turn = memory.turn(step)
-        words = dict(turn.choices) if turn is not None else {}
-        return words.get(int(action)) or self.reader.vocabulary().name(int(action))
+        return action_name(self.reader, action, turn.choices if turn is not None else ())
 
     # --- decisions --------------------------------------------------------------------------
 
@@ -163,7 +158,7 @@ class Player:
         """
         form = self._form(decision, memory)
         # The notes are a call of the decision too, and keep their number.
-        turns = [0, *range(_SUMMARY_TURN + 1, _SUMMARY_TURN + self.settings.samples)]
+        turns = [0, *range(SUMMARY_TURN + 1, SUMMARY_TURN + self.settings.samples)]
         places = [replace(place, turn=turn) for turn in turns]
         calls = [self._call(decision, memory, each, messages, form) for each in places]
         results = await asyncio.gather(*calls, return_exceptions=True)
@@ -177,37 +172,31 @@ class Player:
 
     def _answer(self, decision: Decision, memory: Memory, replies: list[_Sample]) -> Any:
         """The action that most replies name; where none can be used, what is wrong with the first."""
-        readings = [self._read_reply(decision, sample.reply) for sample in replies]
-        usable = [at for at, reading in enumerate(readings) if not reading.problem]
-        if not usable:
-            reply = replies[0].reply.text[:_KEPT_REPLY]
+        judged = judge(
+            self.reader,
+            decision,
+            [sample.reply for sample in replies],
+            lambda action: self._named(memory, decision.step, action),
+        )
+        reading, chosen = judged.reading, replies[judged.at]
+        if reading.problem:
+            reply = chosen.reply.text[:_KEPT_REPLY]
             memory.refused = Refused(decision.step, reply)
-            return Invalid(readings[0].problem, reply)
-        names = [self._named(memory, decision.step, readings[at].action) for at in usable]
-        first, votes = majority(names)
-        reading, place = readings[usable[first]], replies[usable[first]].place
-        words = self.reader.notes(replies[usable[first]].reply.text)
-        memory.answered(decision.step, names[first], words)
+            return Invalid(reading.problem, reply)
+        place, votes = chosen.place, judged.votes
+        memory.answered(decision.step, judged.name, self.reader.notes(chosen.reply.text))
         extras: dict[str, Any] = {"tokens": memory.spent(decision.step), "call_ref": place.ref}
         if self.settings.samples > 1:
             extras["votes"] = votes
-            extras["no_vote"] = self.settings.samples - len(usable)
+            extras["no_vote"] = self.settings.samples - sum(votes.values())
         if reading.said and self.prompter(memory.agent).talks:
             extras["said"] = reading.said[:_LONGEST_SAID]
         return Actions([reading.action], extras=[extras])
 
-    def _read_reply(self, decision: Decision, reply: Completion) -> Reading:
-        reading = self.reader.read(
-            reply.text, decision.action_mask, decision.choices, decision.text, cut=reply.finish in _CUT
-        )
-        if reading.problem and not reply.text.strip() and reply.thinking:
-            return Reading(problem="the model thought and gave no answer; more max_tokens may help")
-        return reading
-
     async def _call(
         self, decision: Decision, memory: Memory, place: Place, messages: list[Message], form: Any
     ) -> Completion:
-        notes = place.turn == _SUMMARY_TURN
+        notes = place.turn == SUMMARY_TURN
         ask = Ask(
             call_seed(decision.seed, place),
             form,
@@ -244,7 +233,7 @@ class Player:
         messages = [self._system(memory.agent), *self._earlier(memory.agent, turns)]
         notes = f"Your notes so far:\n{memory.notes}\n\n" if memory.notes else ""
         messages.append({"role": "user", "content": f"{notes}{self.prompter(memory.agent).summary}"})
-        second = Place(place.agent, place.episode, place.step, place.attempt, _SUMMARY_TURN, place.until)
+        second = Place(place.agent, place.episode, place.step, place.attempt, SUMMARY_TURN, place.until)
         try:
             reply = await self._call(decision, memory, second, messages, None)
         except (Unanswered, DryRun):

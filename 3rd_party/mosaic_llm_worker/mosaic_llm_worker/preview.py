@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -39,7 +39,7 @@ def preview(asked: dict[str, Any]) -> dict[str, Any]:
         settings = LlmSettings.model_validate(given)
         player = Player(_slot(asked["slot"], given), settings, _nowhere)
         messages = player.messages(
-            _decision(asked.get("decision", {})), Memory(player.slot.agent_id, 0, False)
+            decision_of(asked.get("decision", {})), Memory(player.slot.agent_id, 0, False)
         )
     except ValidationError as exc:
         return {"error": said(exc)}
@@ -71,7 +71,8 @@ def _slot(data: dict[str, Any], settings: dict[str, Any]) -> Slot:
     )
 
 
-def _decision(data: dict[str, Any]) -> Decision:
+def decision_of(data: Mapping[str, Any]) -> Decision:
+    """A question as the host tells it in plain data: text, messages, choices, mask, step."""
     mask = data.get("mask")
     return Decision(
         0,
