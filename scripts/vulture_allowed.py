@@ -42,6 +42,7 @@ _.on_end, _.on_start, _.pix_fmt, _.thread_count, _._update_rewards  # numba, PyA
 _.force_recompile, _.nb_objects, _.nb_rooms  # TextWorld
 _.model_config  # pydantic
 _.handle_iq, _._http_server, _.setup, _.setup_query_local_ip  # SPADE, pyjabber
+_.seekable  # io
 _.tempdir  # tempfile
 
 # -- fields that are handed on all together: settings, rows of files, tokens of colours

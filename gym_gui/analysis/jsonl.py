@@ -36,10 +36,27 @@ class Line(NamedTuple):
 def open_rows(path: Path) -> BinaryIO:
     """Open a file of an operator, ``<run>/operators/<id>/<name>``; no link within the run is followed.
 
+    Where it is there compressed alone (:func:`packed`) that is read, with the offsets of the rows.
+
     Raises:
         OSError: It cannot be read, or is no regular file.
     """
-    return open_file(path, inside=path.parents[2])
+    run = path.parents[2]
+    try:
+        return open_file(path, inside=run)
+    except FileNotFoundError:
+        try:
+            file = open_file(packed(path), inside=run)
+        except FileNotFoundError:  # perhaps it has been decompressed just now
+            return open_file(path, inside=run)
+    from gym_gui.analysis.packed_rows import unpacked  # few runs are compressed
+
+    return unpacked(file)
+
+
+def packed(path: Path) -> Path:
+    """Where the rows of a file stand compressed; the file itself counts where both are there."""
+    return path.with_name(path.name + ".zst")
 
 
 def read_lines(path: Path, having: Sequence[bytes] = ()) -> Iterator[Line]:

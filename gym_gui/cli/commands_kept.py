@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 from gym_gui.cli import completion
-from gym_gui.cli.arguments import HELP, Json, PolicyName, RunFolder, Trust
+from gym_gui.cli.arguments import HELP, Json, PolicyName, RunFolder, RunFolders, Trust
 from gym_gui.core import trust
 
-runs_app = typer.Typer(help="What was played: list, show.", **HELP)
+runs_app = typer.Typer(help="What was played: list, show, compress.", **HELP)
 policies_app = typer.Typer(help="Trained policies: list, add, show, score, remove, export.", **HELP)
 trust_app = typer.Typer(help="What files may name: list, add, remove.", **HELP)
 
@@ -35,6 +35,18 @@ def runs_show(run: RunFolder, as_json: Json = False) -> None:
     from gym_gui.cli.runs import show_run
 
     show_run(run, as_json=as_json)
+
+
+@runs_app.command("compress")
+def runs_compress(
+    runs: RunFolders,
+    undo: Annotated[bool, typer.Option("--undo", help="Decompress them again.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Compress runs that have ended to a twelfth; everything reads them as before."""
+    from gym_gui.cli.packing import compress_runs
+
+    raise typer.Exit(compress_runs(runs, undo=undo, as_json=as_json))
 
 
 @policies_app.command("list")

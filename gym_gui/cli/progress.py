@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.progress import (
     BarColumn,
+    DownloadColumn,
     MofNCompleteColumn,
     Progress,
     ProgressColumn,
@@ -104,6 +105,24 @@ def compile_progress(title: str) -> Generator[Callable[[Compiling], None]]:
     ]
     with _progress(console, columns, TimeElapsedColumn()) as progress:
         yield _compile_bar(progress, title)
+
+
+@contextmanager
+def bytes_progress(title: str, *, as_json: bool) -> Generator[Callable[[int, int], None]]:
+    """A display of how much of some data has been read.
+
+    Args:
+        title: What is being done.
+        as_json: JSON lines instead.
+    """
+    console = terminal.console(stderr=True)
+    if console.is_terminal and not as_json:
+        columns: list[ProgressColumn] = [_name(console), BarColumn(bar_width=None), DownloadColumn()]
+        with _progress(console, columns, TimeRemainingColumn()) as progress:
+            task = progress.add_task(title, total=None)
+            yield lambda done, total: progress.update(task, total=total, completed=done)
+    else:
+        yield _bytes_lines(title, as_json=as_json)
 
 
 class _Remaining(ProgressColumn):
@@ -251,6 +270,22 @@ def _compile_lines(title: str) -> Callable[[Compiling], None]:
         for name in state.functions[told:]:
             sys.stderr.write(f"{title}: {name} is ready ({time.monotonic() - begun:.0f} s)\n")
         told = len(state.functions)
+        sys.stderr.flush()
+
+    return show
+
+
+def _bytes_lines(title: str, *, as_json: bool) -> Callable[[int, int], None]:
+    said = time.monotonic()
+
+    def show(done: int, total: int) -> None:
+        nonlocal said
+        if time.monotonic() - said < _LINE_EVERY_S:
+            return
+        said = time.monotonic()
+        data = {"progress": {"bytes": done, "total_bytes": total}}
+        line = json.dumps(data) if as_json else f"{title}: {done / max(total, 1):.0%}"
+        sys.stderr.write(line + "\n")
         sys.stderr.flush()
 
     return show

@@ -19,7 +19,8 @@ from gym_gui.cli.output import cell, console, entries, table, write_json, write_
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.paths import runs_dir
 from gym_gui.core.record_fields import mapping
-from gym_gui.services.recorder import COMPLETED, RUNNING, is_being_written
+from gym_gui.services.recorder import COMPLETED, RUNNING
+from gym_gui.services.run_lock import is_being_written
 
 CUT_OFF = "cut off"
 """A run whose process ended without a word; it can be gone on with."""

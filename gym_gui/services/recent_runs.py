@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 LARGEST = 50_000_000
+_PACKED_TO = 12
+"""Bytes of rows in one that is compressed, about."""
 """Bytes of recorded episodes above which no verdict is made for the Home page alone."""
 
 
@@ -116,8 +118,9 @@ class RecentRuns:
 def _has_a_verdict(entry: RunEntry) -> bool:
     if entry.is_live or not entry.done:
         return False
-    files = entry.path.glob("operators/*/*.jsonl")
-    return sum(file.stat().st_size for file in files) < LARGEST
+    plain = sum(file.stat().st_size for file in entry.path.glob("operators/*/*.jsonl"))
+    packed = sum(file.stat().st_size for file in entry.path.glob("operators/*/*.jsonl.zst"))
+    return plain + _PACKED_TO * packed < LARGEST
 
 
 def _stamp(entry: RunEntry) -> list[object]:

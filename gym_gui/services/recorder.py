@@ -6,12 +6,10 @@ line; a write that fails is undone to the byte, so that a full disk leaves no ha
 
 from __future__ import annotations
 
-import fcntl
 import logging
 import os
 import shutil
 import tempfile
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -27,6 +25,7 @@ from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.record_digest import KEY
 from gym_gui.core.records import RUN_FORMAT, check_run_format, is_open
 from gym_gui.services.run_files import OperatorFiles
+from gym_gui.services.run_lock import lock_run
 from mosaic_worker.plain_files import lines, open_file, read_file, replace_file
 from mosaic_worker.training_files import cut_half_line
 
@@ -43,8 +42,6 @@ _NO_ROWS = "0" * 16
 """What the digest of an episode without rows begins with."""
 _MOST_OPEN = 100
 """Operators whose files are open at a time: a process may have some 1,000, a tournament more pairings."""
-_LOCK_TRIES, _LOCK_PAUSE_S = 5, 0.02
-"""Who lists runs holds the lock for an instant; who writes holds it to the end."""
 
 
 class RecordingError(MosaicError):
@@ -84,7 +81,7 @@ class Recorder:
         recorder = cls(folder, full)
         try:
             folder.mkdir(parents=True)
-            recorder._lock_run()
+            recorder._lock = lock_run(folder)
             recorder._open(operators)
         except OSError as exc:
             recorder._leave_nothing()
@@ -107,7 +104,8 @@ class Recorder:
         recorder = cls(folder, {**open_header, "status": RUNNING})
         operators = [str(o["id"]) for o in header["experiment"]["operators"]]
         try:
-            recorder._lock_run()
+            recorder._lock = lock_run(folder)
+            _unpack(folder)
             kept = {o: _mend(folder / "operators" / o) for o in operators}
             recorder._open(operators)
         except OSError as exc:
@@ -150,31 +148,6 @@ class Recorder:
         except OSError as exc:
             raise UsageError(f"the run {self.folder} cannot be continued: {exc.strerror}") from exc
         return new
-
-    def _lock_run(self) -> None:
-        """Lock the run for as long as we write it; the system frees it however we end.
-
-        Raises:
-            UsageError: Another process writes it.
-            OSError: The folder cannot be opened.
-        """
-        handle = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
-        for left in reversed(range(_LOCK_TRIES)):
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                if left:
-                    time.sleep(_LOCK_PAUSE_S)
-                    continue
-                os.close(handle)
-                raise UsageError(
-                    f"the run {self.folder} is being written by another process",
-                    fix="Wait for it to end, or stop it first",
-                ) from None
-            except OSError:  # a file system without locks: nobody else is seen, as before
-                pass
-            break
-        self._lock = handle
 
     def _free(self) -> None:
         if self._lock is not None:
@@ -315,24 +288,6 @@ def _no_room(out: Path, exc: OSError) -> UsageError:
     )
 
 
-def is_being_written(folder: Path) -> bool:
-    """Whether a process writes this run now; one that is ``running`` and has none was cut off.
-
-    Raises:
-        OSError: The folder cannot be opened.
-    """
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:  # a file system without locks
-        return False
-    finally:
-        os.close(handle)
-    return False
-
-
 def read_header(folder: Path) -> dict[str, Any]:
     """``run.json`` of a run.
 
@@ -374,6 +329,14 @@ def _lines(path: Path) -> Iterator[tuple[int, Any]]:
                 ) from None
             at += len(line)
             yield at, row
+
+
+def _unpack(folder: Path) -> None:
+    """Decompress rows, which are written on."""
+    if any(folder.glob("operators/*/*.zst")):
+        from gym_gui.services.packed_files import unpack_rows  # few runs are compressed
+
+        unpack_rows(folder)
 
 
 def _mend(folder: Path) -> dict[int, str]:

@@ -19,7 +19,8 @@ from gym_gui.analysis.jsonl import open_rows
 from gym_gui.analysis.reader import open_run
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.record_fields import mapping
-from gym_gui.services.recorder import COMPLETED, FAILED, RUNNING, STOPPED, is_being_written
+from gym_gui.services.recorder import COMPLETED, FAILED, RUNNING, STOPPED
+from gym_gui.services.run_lock import is_being_written
 
 CUT_OFF, DAMAGED = "cut off", "damaged"
 """Statuses that no ``run.json`` says: its process died; it cannot be read."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from gym_gui.core.errors import MissingDependencyError, MosaicError, UsageError
-from gym_gui.services.recorder import is_being_written
+from gym_gui.services.run_lock import is_being_written
 
 
 class TrashError(MosaicError):

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from gym_gui.services.recorder import is_being_written
+from gym_gui.services.run_lock import is_being_written
 from tests.support.commands import COMMAND, ROOT, Mosaic, experiment
 from tests.support.processes import Offspring
 from tests.support.runs import GATED, Gate
@@ -238,3 +238,21 @@ def test_a_report_writes_games_of_chess_beside_its_tables(mosaic: Mosaic, played
     assert mosaic("report", run, played, "--out", out).status == 0
     assert [file.name for file in out.glob("*.pgn")] == [f"games-{run.name}.pgn"]
     assert not list(played.glob("*.pgn"))
+
+
+def test_a_compressed_run_is_read_by_every_command(mosaic: Mosaic, played: Path) -> None:
+    name = played.name
+    before, shown = mosaic("report", played, "--json").json(), mosaic("runs", "list", "--json").out
+    done = mosaic("runs", "compress", name, "nowhere")
+    assert done.status == 2 and "nowhere is no run folder" in done.err
+    assert "bytes a row)" in done.out
+    assert (played / "operators" / "a" / "steps.jsonl.zst").exists()
+    assert not (played / "operators" / "a" / "steps.jsonl").exists()
+    after = mosaic("report", played, "--json").json()
+    assert after["operators"] == before["operators"] and mosaic("runs", "list", "--json").out == shown
+    assert "every one as recorded" in mosaic("verify", played).out
+    assert mosaic("replay", played, "--json").json()["equal"] is True
+    assert "Nothing is left to play" in mosaic("run", "--resume", played).out
+    (undone,) = mosaic("runs", "compress", name, "--undo", "--json").json()
+    assert not undone["compressed"] and (played / "operators" / "a" / "steps.jsonl").exists()
+    assert "no rows are compressed" in mosaic("runs", "compress", name, "--undo").out

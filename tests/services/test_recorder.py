@@ -23,11 +23,11 @@ from gym_gui.services.recorder import (
     COMPLETED,
     Recorder,
     RecordingError,
-    is_being_written,
     read_header,
     require_room,
 )
 from gym_gui.services.run_files import Appender
+from gym_gui.services.run_lock import is_being_written
 
 HEADER = {"experiment": {"operators": [{"id": "op"}], "execution": {}}}
 

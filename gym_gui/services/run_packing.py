@@ -1,0 +1,113 @@
+"""Runs that have ended, with their rows of steps compressed: a twelfth of the room."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from gym_gui.analysis.jsonl import open_rows
+from gym_gui.core.errors import MosaicError, UsageError
+from gym_gui.services.packed_files import PACKED, STEPS, OnRows, pack_file, row_files, unpack_file
+from gym_gui.services.recorder import RUNNING, read_header
+from gym_gui.services.run_lock import lock_run
+
+OnBytes = Callable[[int, int], None]
+"""Is told how many bytes of rows of how many have been read."""
+
+
+class PackingError(MosaicError):
+    """Rows could not be compressed or decompressed; they are as they were."""
+
+
+@dataclass(frozen=True)
+class Packing:
+    """What has become of a run's rows of steps.
+
+    Attributes:
+        files: Files that were compressed, or decompressed.
+        rows: Lines in them.
+        before: Their bytes as they were.
+        after: Their bytes now.
+    """
+
+    files: int
+    rows: int
+    before: int
+    after: int
+
+
+def compress_run(folder: Path, on_bytes: OnBytes | None = None) -> Packing:
+    """Compress the rows of steps of a run that has ended; it is read as before.
+
+    Raises:
+        UsageError: There is no run, it has not ended, or somebody writes it.
+        PackingError: The disk is full, or the folder may not be written.
+    """
+    header = read_header(folder)
+    with _kept(folder):
+        if header.get("status") == RUNNING:
+            raise UsageError(
+                f"the run {folder} has not ended: it was cut off",
+                fix=f"Go on with it first: mosaic run --resume {folder}",
+            )
+        return _each(folder, STEPS, PACKED, pack_file, on_bytes)
+
+
+def decompress_run(folder: Path, on_bytes: OnBytes | None = None) -> Packing:
+    """Undo :func:`compress_run`.
+
+    Raises:
+        UsageError: There is no run, or somebody writes it.
+        PackingError: The rows are damaged, the disk is full, or the folder may not be written.
+    """
+    read_header(folder)
+    with _kept(folder):
+        return _each(folder, PACKED, STEPS, unpack_file, on_bytes)
+
+
+@contextmanager
+def _kept(folder: Path) -> Generator[None]:
+    """Nobody else writes the run meanwhile, and what fails is said in a sentence."""
+    try:
+        handle = lock_run(folder)
+        try:
+            yield
+        finally:
+            os.close(handle)
+    except OSError as error:
+        raise PackingError(
+            f"the rows of {folder} stay as they are: {error.strerror or error}",
+            fix="Free some space, or use a copy of the run (cp -r)",
+        ) from error
+
+
+def _each(
+    folder: Path,
+    name: str,
+    wanted: str,
+    act: Callable[[Path, Path, OnRows], None],
+    on_bytes: OnBytes | None,
+) -> Packing:
+    files = row_files(folder, name)
+    before = sum(path.stat().st_size for path in files)
+    total = sum(map(_rows_of, files))
+    read = rows = 0
+
+    def count(size: int, lines: int) -> None:
+        nonlocal read, rows
+        read, rows = read + size, rows + lines
+        if on_bytes is not None:
+            on_bytes(read, total)
+
+    for path in files:
+        act(folder, path, count)
+    return Packing(len(files), rows, before, sum(path.with_name(wanted).stat().st_size for path in files))
+
+
+def _rows_of(path: Path) -> int:
+    """Bytes of rows in a file, compressed or not."""
+    with open_rows(path.with_name(STEPS)) as file:
+        return file.seek(0, os.SEEK_END)
