@@ -106,7 +106,7 @@ def _compare_experiments(a: Run, b: Run) -> RunDifference | None:
 
 def _essence(experiment: Mapping[str, Any]) -> dict[str, Any]:
     """The experiment without what only says how fast it is done, and where its modules lay."""
-    essence = dict(experiment)
+    essence = {key: value for key, value in experiment.items() if key != "matrix"}  # its operators say it all
     operators = essence.get("operators")
     if isinstance(operators, list):
         rows = cast("list[Any]", operators)

@@ -13,10 +13,12 @@ from gym_gui.analysis.charts.marks import kind_role
 from gym_gui.analysis.charts.svg import svg
 from gym_gui.analysis.comparison import Comparison, Verdict
 from gym_gui.analysis.markup import safe
+from gym_gui.analysis.matrix_rows import MATRIX_COLUMNS
 from gym_gui.analysis.option_columns import OPTION_COLUMNS
 from gym_gui.analysis.page_style import PAGE_HEAD, STYLE
+from gym_gui.analysis.plain_columns import wanted_of
 from gym_gui.analysis.result_columns import OPERATOR_COLUMNS
-from gym_gui.analysis.summary import OperatorSummary, RunInfo, Summary
+from gym_gui.analysis.summary import OperatorSummary, RowSummary, RunInfo, Summary
 from gym_gui.analysis.team_columns import TEAM_COLUMNS
 from gym_gui.analysis.text import all_notes, by_task, incomplete_in_words, looks_in_words
 from gym_gui.core.enums import kind_word
@@ -41,7 +43,7 @@ def render_html(summary: Summary, *, turns: str = "") -> str:
     title = "Results of " + (
         f"run {summary.runs[0].run_id}" if len(summary.runs) == 1 else f"{len(summary.runs)} runs"
     )
-    parts = [_header(summary, turns), _verdicts(summary)]
+    parts = [_header(summary, turns), _verdicts(summary), matrix_table(summary.matrix)]
     for task, operators in by_task(summary).items():
         parts += _task(summary, task, operators)
     parts.append(_comparisons(summary))
@@ -150,6 +152,16 @@ def operator_table(operators: Sequence[OperatorSummary]) -> str:
 def team_table(operator: OperatorSummary) -> str:
     """An operator's teams, a row each."""
     return _result_table(TEAM_COLUMNS, teams_of(operator), f"Teams of {operator.name}")
+
+
+def matrix_table(rows: Sequence[RowSummary]) -> str:
+    """The rows of a matrix; nothing where there is none."""
+    if not rows:
+        return ""
+    columns = wanted_of(MATRIX_COLUMNS, rows)
+    cells = [[_cell(Cell(column.show(row)), column.words) for column in columns] for row in rows]
+    words = [column.heading for column in columns if column.words]
+    return f"<h2>Rows of the matrix</h2>{html_table([c.heading for c in columns], cells, words)}"
 
 
 def option_table(operator: OperatorSummary) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
 from rich.console import Console
 from rich.text import Text
 
 from gym_gui.analysis import wording
+from gym_gui.analysis.plain_columns import Column, wanted_of
 from gym_gui.analysis.standings import Payoff, SeatWorth, Standing, Standings
 from gym_gui.analysis.summary_numbers import Estimate
 from gym_gui.analysis.text import clean, result_table
@@ -22,26 +22,7 @@ MOST_IN_MATRIX = 12
 """Policies of a matrix in a terminal; of more, the page and ``tournament.json`` have it."""
 
 
-@dataclass(frozen=True)
-class Column:
-    """A column of the table of policies, the same in a terminal and on a page.
-
-    Attributes:
-        heading: What stands above it.
-        show: What it says of a policy.
-        wanted: Whether it says anything of one of these.
-        words: Text, in place of figures.
-        spare: Left out of a narrow terminal.
-    """
-
-    heading: str
-    show: Callable[[Standing], str]
-    wanted: Callable[[Sequence[Standing]], bool] = lambda _: True
-    words: bool = False
-    spare: bool = False
-
-
-COLUMNS = (
+COLUMNS: tuple[Column[Standing], ...] = (
     Column("Rank", lambda s: rank(s)),
     Column(NAME, lambda s: s.policy, words=True),
     Column("Kind", lambda s: s.kind, words=True, spare=True),
@@ -63,9 +44,9 @@ COLUMNS = (
 )
 
 
-def columns_of(policies: Sequence[Standing]) -> list[Column]:
+def columns_of(policies: Sequence[Standing]) -> list[Column[Standing]]:
     """The columns that say something."""
-    return [column for column in COLUMNS if column.wanted(policies)]
+    return wanted_of(COLUMNS, policies)
 
 
 def rank(standing: Standing) -> str:

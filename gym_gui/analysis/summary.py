@@ -251,6 +251,41 @@ class Failure:
 
 
 @dataclass(frozen=True)
+class RowSummary:
+    """A row of a matrix.
+
+    Attributes:
+        run_id: The run whose matrix it is of.
+        name: Its name.
+        title: What people call it.
+        task: Environment family and id.
+        players: Who plays, in words.
+        operator: Key of the operator that plays it, empty where it was not played.
+        episodes: Completed ones.
+        mean: Mean return, where no sides compete.
+        difference: What the first side has more than the second, where two compete.
+        measure: In what: ``score`` or ``return``.
+        p_adjusted: Of that difference, after Holm's correction over the rows.
+        better: The better side, or why there is none.
+        problem: Why it was not played.
+    """
+
+    run_id: str
+    name: str
+    title: str
+    task: str
+    players: str
+    operator: str = ""
+    episodes: int = 0
+    mean: Estimate | None = None
+    difference: Estimate | None = None
+    measure: str = ""
+    p_adjusted: float | None = None
+    better: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True)
 class RunInfo:
     """Where the numbers come from."""
 
@@ -277,6 +312,7 @@ class Summary:
         failures: Every episode that did not complete.
         notes: What a reader must know.
         methods: What each named method is.
+        matrix: The rows of the matrices that were played.
         standings: What the run says as a tournament, where it is one and that was asked for; it is no part
             of ``summary.json``, but a file of its own.
     """
@@ -290,6 +326,7 @@ class Summary:
     refusals: tuple[Refusal, ...] = ()
     methods: Mapping[str, str] = field(default_factory=lambda: dict(METHODS))
     format: int = 1
+    matrix: tuple[RowSummary, ...] = ()
     standings: Standings | None = None
 
     @property

@@ -11,6 +11,7 @@ from gym_gui.analysis.collect import OperatorData, SquadResult, collect_decision
 from gym_gui.analysis.estimates import estimate, share
 from gym_gui.analysis.games import is_tournament
 from gym_gui.analysis.headlines import headline
+from gym_gui.analysis.matrix_rows import is_match, row_summaries, rows_not_played
 from gym_gui.analysis.notes import operator_notes, summary_notes
 from gym_gui.analysis.pairing import (
     STATE_MARK,
@@ -33,7 +34,7 @@ from gym_gui.analysis.summary import (
 )
 from gym_gui.analysis.summary_numbers import Bounds, Estimate
 from gym_gui.analysis.tasks import same_tasks, task_of, titles
-from gym_gui.analysis.team_pairs import compare_teams
+from gym_gui.analysis.team_pairs import compare_rows, compare_teams
 from gym_gui.analysis.units import Sample
 from gym_gui.core.enums import EpisodeStatus, Outcome
 
@@ -56,18 +57,24 @@ def summarize(runs: Run | Sequence[Run], *, steps: bool = True) -> PrintedSummar
     opened = [runs] if isinstance(runs, Run) else list(runs)
     entries = entries_of(opened)
     # Pairings of a tournament are no operators to choose from: their players are, and they meet in several.
-    comparisons = compare_operators([entry for entry in entries if not is_tournament(entry.run)])
-    for entry in entries:
+    # Rows of a matrix whose sides compete neither: those are compared, and all rows of a run are one family.
+    matches = [entry for entry in entries if is_match(entry)]
+    others = [entry for entry in entries if not is_match(entry)]
+    comparisons = compare_operators([entry for entry in others if not is_tournament(entry.run)])
+    for run in opened:
+        comparisons += compare_rows([entry for entry in matches if entry.run is run])
+    for entry in others:
         comparisons += compare_teams(entry)
     operators = _operators(entries, steps)
     return PrintedSummary(
         runs=tuple(_run_info(run, entries) for run in opened),
-        verdicts=tuple(headline(entries, comparisons)),
+        verdicts=(*rows_not_played(opened), *headline(entries, comparisons)),
         operators=operators,
         comparisons=tuple(comparisons),
         refusals=tuple(refusals(entries)),
         failures=tuple(_failures(entries)),
         notes=tuple(summary_notes(opened, entries, comparisons, operators)),
+        matrix=tuple(row_summaries(entries, operators, comparisons)),
     )
 
 

@@ -4,19 +4,59 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 
 from gym_gui.analysis.collect import OperatorData
 from gym_gui.analysis.comparison import Comparison
 from gym_gui.analysis.looks import looks_are_planned
+from gym_gui.analysis.matrix_rows import matrix_of
 from gym_gui.analysis.pairing import UNFINISHED, Entry, members, score_or_return
 from gym_gui.analysis.summary_numbers import Bounds
 from gym_gui.analysis.verdicts import Pairs, Sides, compare_family
+from gym_gui.core.record_fields import mapping
 
 
 def compare_teams(entry: Entry) -> list[Comparison]:
     """All pairs of teams of one operator: a family of its own."""
     return compare_family([_team_pair(entry, *pair) for pair in combinations(entry.data.squads, 2)])
+
+
+def compare_rows(entries: Sequence[Entry]) -> list[Comparison]:
+    """The sides of each row of a matrix: all rows are one family, and claims say of which one they are."""
+    found: list[tuple[Sides, Pairs]] = []
+    for entry in entries:
+        called = _names_in_matrix(entry)
+        for first, second in combinations(entry.data.squads, 2):
+            sides, pairs = _team_pair(entry, first, second)
+            alike = entry.data.swapped and _same_players(entry, first, second)
+            names = (called.get(first, sides.first_name), called.get(second, sides.second_name))
+            sides = sides._replace(within=entry.label, first_name=names[0], second_name=names[1])
+            found.append((sides, replace(pairs, alike=alike)))
+    return compare_family(found)
+
+
+def _names_in_matrix(entry: Entry) -> dict[str, str]:
+    """Its teams by the names that the matrix has for who plays; none of those that it does not name."""
+    table = matrix_of(entry.run)
+    rows = () if table is None else table.rows
+    row = next((row for row in rows if row.operator == entry.operator.operator_id), None)
+    found: dict[str, str] = {}
+    for team, slots in entry.data.squads.items():
+        named = () if row is None else row.sides.get(team, ())
+        trained = [entry.data.agents[s].worker_type == "rl" for s in slots if s in entry.data.agents]
+        each = trained if len(named) == len(trained) else [any(trained)] * len(named)
+        said = [f"this checkpoint of {n}" if t else n for n, t in zip(named, each, strict=True)]
+        if said:
+            found[team] = f"{team} ({' + '.join(said)})"
+    return found
+
+
+def _same_players(entry: Entry, first: str, second: str) -> bool:
+    """Whether two sides have the same policies: in swapped seats, nobody can be better."""
+    workers = mapping(entry.operator.config.get("workers")) or {}
+    one, other = ([workers.get(slot) for slot in entry.data.squads[side]] for side in (first, second))
+    return one == other
 
 
 def _team_pair(entry: Entry, first: str, second: str) -> tuple[Sides, Pairs]:

@@ -14,9 +14,11 @@ from rich.text import Text
 from gym_gui.analysis import wording
 from gym_gui.analysis.call_columns import CALL_COLUMNS
 from gym_gui.analysis.cells import Place, ResultColumn, ResultRow, columns_in, options_of, teams_of
+from gym_gui.analysis.matrix_rows import MATRIX_COLUMNS
 from gym_gui.analysis.option_columns import OPTION_COLUMNS
+from gym_gui.analysis.plain_columns import wanted_of
 from gym_gui.analysis.result_columns import OPERATOR_COLUMNS
-from gym_gui.analysis.summary import Failure, OperatorSummary, Summary
+from gym_gui.analysis.summary import Failure, OperatorSummary, RowSummary, Summary
 from gym_gui.analysis.team_columns import TEAM_COLUMNS
 from gym_gui.core.terminal import console as terminal_console
 from gym_gui.core.visible import visible
@@ -66,6 +68,7 @@ def render_text(summary: Summary, console: Console) -> None:
             console.print(Padding(said, (0, 0, 0, 2), expand=False) if task else said)
     if summary.verdicts:
         console.print()
+    _print_matrix(console, summary.matrix)
     for task, operators in by_task(summary).items():
         rows = [ResultRow(operator) for operator in operators]
         _print(console, task, OPERATOR_COLUMNS, rows)
@@ -137,6 +140,23 @@ def result_table(title: str) -> Table:
         pad_edge=False,
         padding=(0, 1, 0, 0),
     )
+
+
+def _print_matrix(console: Console, rows: Sequence[RowSummary]) -> None:
+    """The rows of a matrix, one below the other; those that were not played have their reason above."""
+    if not rows:
+        return
+    table = result_table("Rows of the matrix")
+    columns = wanted_of(MATRIX_COLUMNS, rows)
+    for i, column in enumerate(columns):
+        justify = "left" if column.words else "right"
+        table.add_column(
+            column.heading, justify=justify, overflow="fold", no_wrap=i == 0 and console.width >= 80
+        )
+    for row in rows:
+        table.add_row(*(Text(clean(column.show(row))) for column in columns))
+    console.print(table)
+    console.print()
 
 
 def _print(console: Console, title: str, columns: Sequence[ResultColumn], rows: Sequence[ResultRow]) -> None:

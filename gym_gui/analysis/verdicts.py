@@ -33,6 +33,7 @@ class Sides(NamedTuple):
         second_name: The same of the other.
         measure: ``return`` or ``score``.
         trained: Which of them is the outcome of one training: a claim holds for it alone.
+        within: Of which operator that is said, where several are told of beside each other.
     """
 
     kind: Literal["operators", "teams"]
@@ -43,6 +44,7 @@ class Sides(NamedTuple):
     second_name: str
     measure: str
     trained: tuple[bool, bool] = (False, False)
+    within: str = ""
 
     @property
     def subjects(self) -> tuple[str, str]:
@@ -76,6 +78,7 @@ class Pairs:
         finished: Whether the runs have come to their end.
         begun_again: Episodes of the first and the second that were begun again, a process being lost.
         chosen: How many seeds there are was decided by looking at results, of which a test knows nothing.
+        alike: Both sides are the same policies in each other's seats, which leaves nothing to test.
     """
 
     samples: tuple[Sample, ...]
@@ -89,6 +92,7 @@ class Pairs:
     finished: bool = True
     begun_again: tuple[int, int] = (0, 0)
     chosen: bool = False
+    alike: bool = False
 
     @property
     def left_out(self) -> int:
@@ -132,7 +136,7 @@ def tested(sides: Sides, pairs: Pairs) -> Tested:
     """A pair of sides with its test, as far as the sample allows one."""
     codes, scope = units_of(pairs.samples)
     untested = Tested(sides, pairs, codes, scope, None)
-    if not pairs.differences or scope != "seeds" or pairs.is_lopsided or pairs.chosen:
+    if not pairs.differences or scope != "seeds" or pairs.is_lopsided or pairs.chosen or pairs.alike:
         return untested
     return untested._replace(test=stats.paired_test(untested.by_unit))
 
@@ -173,7 +177,7 @@ def compared(t: Tested, p_adjusted: float | None, family: int, stage: Stage | No
         level=sum(x == 0 for x in d),
         behind=sum(x < 0 for x in d),
         verdict=verdict,
-        claim=claim,
+        claim=f"{sides.within}: {claim}" if sides.within else claim,
         detail=detail,
         seeds=seeds,
         differences=d,
@@ -321,6 +325,8 @@ def _hint(t: Tested, difference: Estimate, stage: Stage | None) -> str:
     """What would settle it."""
     if t.pairs.chosen:
         return "seeds were added until something else was decided, which leaves nothing to test here"
+    if t.pairs.alike:
+        return "both sides have the same players"
     if t.scope == "identical":
         return "they are all the same, which is one observation"
     if not t.pairs.finished or (stage is not None and stage.seeds < stage.largest):

@@ -17,17 +17,19 @@ from gym_gui.cli.dry_run import say_budgets, say_models
 from gym_gui.cli.errors import DONE, INTERRUPTED, WORK_FAILED, tell
 from gym_gui.cli.progress import run_progress
 from gym_gui.controllers.cost_estimate import BASIS, ModelSlot, asks_models, carried, estimate_cost
+from gym_gui.controllers.matrix_check import resolve_all, tried_of
 from gym_gui.controllers.model_slots import dry, replayed
-from gym_gui.controllers.resolved_operator import ResolvedOperator, resolve_operator
+from gym_gui.controllers.resolved_operator import ResolvedOperator
 from gym_gui.controllers.script_execution import OnProgress, OperatorScriptExecutionManager, RunResult
 from gym_gui.core.config import Experiment
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.errors import UsageError
+from gym_gui.core.matrix_table import missing_in_words
 from gym_gui.core.paths import runs_dir
 from gym_gui.core.record_fields import count, mapping
 from gym_gui.host.client import HostSession
 from gym_gui.processes.cores import usable_cores
-from gym_gui.services.experiment_file import describe, resolve_secrets
+from gym_gui.services.experiment_file import describe
 from gym_gui.services.recorder import COMPLETED, FAILED, REPLAY, STOPPED
 from gym_gui.services.versions import commit, machine
 
@@ -61,14 +63,15 @@ def play(
     """
     models = dry_run and replay is None and asks_models(experiment)
     staffed = replayed(experiment, open_run(replay)) if replay is not None else experiment
-    resolved_operators = [
-        resolve_operator(operator) for operator in (dry(experiment) if models else staffed).operators
-    ]
+    played = set(open_run(resume).operators) if resume is not None else set[str]()
+    resolved_operators, problems = resolve_all(dry(staffed) if models else staffed, played)
+    if problems:
+        from gym_gui.core.matrix_expansion import without
+
+        experiment = without(experiment, problems)
     totals: dict[str, int] = {}
     for resolved in resolved_operators:
         totals[resolved.config.operator_id] = len(experiment.execution.schedule(len(resolved.seatings)))
-        for assignment in resolved.assignments.values():
-            resolve_secrets(assignment)
     shorter = experiment.execution.until == "decided"
     if resume is not None and not dry_run and (done := finished(resume, totals, shorter=shorter)) is not None:
         return say_finished(done, as_json)
@@ -80,13 +83,22 @@ def play(
     with run_progress(as_json=as_json) as show:
         # Inside, so that a warning goes above the bars and not through them.
         logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
+        for line in missing_in_words(experiment.matrix.rows) if experiment.matrix else ():
+            logging.getLogger(__name__).warning("Not played: %s.", line)
         for resolved in resolved_operators:
             for note in resolved.notes:
                 logging.getLogger(__name__).warning(
                     "Note: %s (operator %s).", note, resolved.config.operator_id
                 )
         result = perform(
-            experiment, resolved_operators, out, workers, _header(totals, replay), resume=resume, show=show
+            experiment,
+            resolved_operators,
+            out,
+            workers,
+            _header(totals, replay),
+            resume=resume,
+            show=show,
+            tried=None if experiment.matrix is None else tried_of(resolved_operators),
         )
     return conclude(result, as_json)
 

@@ -89,10 +89,15 @@ def _experiment(
         require([need_of_program(given[0])], Origin(str(given[0])))
     experiment = load_experiment(given[0], allow_code=True, episodes=episodes)
     if again and resume is not None:
-        _require_same(experiment, load_experiment(resume, allow_code=True))
+        begun = load_experiment(resume, allow_code=True)
+        _require_same(experiment, begun)
+        if begun.matrix is not None and not can_gain_rows(begun):
+            experiment = begun
+    elif resume is not None and can_gain_rows(experiment):
+        experiment = _with_missing_rows(experiment, resume)
     if concurrency is not None:
         execution = replace(experiment.execution, concurrency=concurrency)
-        experiment = Experiment(experiment.operators, execution)
+        experiment = replace(experiment, execution=execution)
     return experiment
 
 
@@ -102,7 +107,31 @@ def _with_budgets(experiment: Experiment, budgets: Mapping[str, float | None]) -
         return experiment
     with under("execution"):
         execution = replace(experiment.execution, **given)
-    return Experiment(experiment.operators, execution)
+    return replace(experiment, execution=execution)
+
+
+def can_gain_rows(experiment: Experiment) -> bool:
+    """Whether rows of a run's matrix that could not be played may be played later.
+
+    Not where it looks at its comparisons while it is on: the error of these is shared out among them.
+    """
+    return experiment.matrix is not None and experiment.execution.until == "all"
+
+
+def _with_missing_rows(run: Experiment, folder: Path) -> Experiment:
+    """A run's experiment with the rows that it could not play, to see whether they can be played now."""
+    if not run.matrix or not run.matrix.missing:
+        return run
+    again = load_experiment(folder, allow_code=True, anew=True)
+    return run if _lost(again, run) else again
+
+
+def _lost(now: Experiment, run: Experiment) -> list[str]:
+    """Operators of a run that an experiment has not, or not so."""
+    there = {operator.operator_id: _without_budgets(operator.to_record()) for operator in now.operators}
+    return [
+        o.operator_id for o in run.operators if there.get(o.operator_id) != _without_budgets(o.to_record())
+    ]
 
 
 _BUDGETS = frozenset({"money_budget_usd", "token_budget", "time_budget_s"})
@@ -124,6 +153,17 @@ def _require_same(file: Experiment, run: Experiment) -> None:
     Raises:
         UsageError: They differ in more.
     """
+    if file.matrix is not None and run.matrix is not None:
+        same = _without_budgets(file.execution.to_record()) == _without_budgets(run.execution.to_record())
+        lost = _lost(file, run)
+        if same and not lost:
+            return
+        raise UsageError(
+            f"the run has episodes of {lost[0]!r}, which the file has not, or not so"
+            if same
+            else "the run was begun with another 'execution': only budgets can be changed",
+            fix="Rows may be added, and none changed; or begin a run of its own with it",
+        )
     if _without_budgets(file.to_record()) != _without_budgets(run.to_record()):
         raise UsageError(
             "the experiment is not the one that the run was begun with: only budgets can be changed",

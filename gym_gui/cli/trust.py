@@ -11,6 +11,7 @@ from gym_gui.cli.output import write_json, write_line
 from gym_gui.core import own_code
 from gym_gui.core.errors import UsageError
 from gym_gui.core.subjects import Subject
+from gym_gui.core.trust import NotAllowedError
 from gym_gui.core.trust_file import TrustFile
 
 _EXPERIMENTS = (".py", ".yaml", ".yml", ".json")
@@ -95,7 +96,10 @@ def _named_by(path: Path) -> list[Subject]:
     from gym_gui.workers.discovery import discover
 
     discover()
-    operators = load_experiment(path, allow_code=path.suffix == ".py").operators
+    try:
+        operators = load_experiment(path, allow_code=path.suffix == ".py").operators
+    except NotAllowedError as error:  # a matrix asks its environments who sits where
+        return [need.subject for need in error.needs]
     needs = [need for operator in operators for need in needs_of(operator)]
     if needs_code(path):
         needs.append(need_of_program(path))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
@@ -18,6 +17,7 @@ from gym_gui.core.pairings import Pairing, Round, round_robin, swiss_round
 from gym_gui.core.record_fields import items, mapping, strings
 from gym_gui.core.records import TOURNAMENT
 from gym_gui.core.tournament import Tournament
+from gym_gui.core.validation import short_id
 
 _T = TypeVar("_T")
 _ENVIRONMENT = ("task", "env_name", "env_kwargs", "api", "teams", "max_steps")
@@ -306,8 +306,7 @@ def _of_policy(message: str, name: str) -> str:
 
 
 def _operator_id(pairing: Pairing) -> str:
-    named = "_vs_".join(pairing)
-    return named if len(named) <= 64 else f"{named[:55]}_{zlib.crc32(named.encode()):08x}"
+    return short_id("_vs_".join(pairing))
 
 
 def _points(run: Run) -> dict[str, float]:

@@ -167,7 +167,7 @@ def _with_each(experiment: Experiment, change_of: Callable[[OperatorConfig], Cha
         for operator in experiment.operators:
             yield _changed(operator, change_of(operator))
 
-    return Experiment(list(operators()), experiment.execution)
+    return replace(experiment, operators=list(operators()))
 
 
 def _changed(operator: OperatorConfig, change: Change) -> OperatorConfig:

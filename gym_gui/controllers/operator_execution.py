@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from gym_gui.controllers.lineup import IN_PROCESS
 from gym_gui.controllers.resolved_operator import ResolvedOperator
@@ -17,6 +18,25 @@ from gym_gui.core.records import AgentRecord, EpisodeRecord
 MAX_TRIES = 3
 """How often an episode is begun; it has failed when its session process died each time."""
 MAX_BROKEN_STARTS = 3
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """How a run ended.
+
+    Attributes:
+        folder: Its run folder.
+        status: ``completed``, ``failed`` or ``stopped``, as in ``run.json``.
+        episodes: Finished episodes.
+        failed: Of these, failed ones.
+        problem: Why the run ended early, or ``""``.
+    """
+
+    folder: Path
+    status: str
+    episodes: int
+    failed: int
+    problem: str = ""
 
 
 @dataclass(frozen=True)

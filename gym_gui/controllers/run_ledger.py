@@ -92,7 +92,10 @@ class RunLedger:
         recorder = self._recorder
         assert recorder is not None
         fields = {key: header[key] for key in ("episodes", TOURNAMENT) if TOURNAMENT in header}
-        return {**fields, **self._introduced.record()} if recorder.add(runs) else fields
+        if not recorder.add(runs):
+            return fields
+        # Policies of a tournament may be added, and rows of a matrix that could not be played.
+        return {**fields, "episodes": header.get("episodes"), **self._introduced.record()}
 
     def _more_to_play(self) -> dict[str, Any]:
         """What a budget did not carry is played now."""

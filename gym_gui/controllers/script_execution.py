@@ -7,13 +7,18 @@ import logging
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from gym_gui.controllers.episode_funds import EpisodeFunds
+from gym_gui.controllers.matrix_check import without_unstarted
 from gym_gui.controllers.model_slots import with_limits
-from gym_gui.controllers.operator_execution import MAX_BROKEN_STARTS, OperatorExecution, OperatorProgress
+from gym_gui.controllers.operator_execution import (
+    MAX_BROKEN_STARTS,
+    OperatorExecution,
+    OperatorProgress,
+    RunResult,
+)
 from gym_gui.controllers.resolved_operator import ResolvedOperator
 from gym_gui.controllers.run_ledger import RunLedger
 from gym_gui.controllers.run_looks import RunLooks
@@ -24,6 +29,7 @@ from gym_gui.controllers.session_starts import SessionStarts
 from gym_gui.core.config import Experiment
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.execution import EpisodePlan
+from gym_gui.core.record_fields import mapping
 from gym_gui.core.records import SESSION, WORKER
 from gym_gui.services.recorder import COMPLETED, FAILED, STOPPED
 
@@ -33,25 +39,6 @@ _log = logging.getLogger(__name__)
 
 KEPT_WARM = 8
 """Sessions that stay open after the check before the start; more are started again later."""
-
-
-@dataclass(frozen=True)
-class RunResult:
-    """How a run ended.
-
-    Attributes:
-        folder: Its run folder.
-        status: ``completed``, ``failed`` or ``stopped``, as in ``run.json``.
-        episodes: Finished episodes.
-        failed: Of these, failed ones.
-        problem: Why the run ended early, or ``""``.
-    """
-
-    folder: Path
-    status: str
-    episodes: int
-    failed: int
-    problem: str = ""
 
 
 OnProgress = Callable[[Sequence[OperatorProgress]], None]
@@ -91,7 +78,8 @@ class OperatorScriptExecutionManager:
         tried: Collection[str] | None = None,
     ) -> None:
         self._experiment, self._tried = experiment, tried
-        self._processes, self._header = processes, {**(header or {}), "processes": processes}
+        self._processes = processes
+        self._header: dict[str, Any] = {**(header or {}), "processes": processes}
         self._on_progress = on_progress
         self._ledger = RunLedger(out, resume)
         self._runs = [
@@ -253,7 +241,17 @@ class OperatorScriptExecutionManager:
         stopped = asyncio.CancelledError if self.stopping else ()
         errors = [r for r in results if isinstance(r, BaseException) and not isinstance(r, stopped)]
         if errors:
-            raise next((e for e in errors if isinstance(e, UsageError)), errors[0])
+            failed = {run.operator_id: r for run, r in zip(todo, results, strict=False) if r in errors}
+            self._leave_out(failed, next((e for e in errors if isinstance(e, UsageError)), errors[0]))
+
+    def _leave_out(self, failed: Mapping[str, BaseException], first: BaseException) -> None:
+        """Name the rows of a matrix that cannot be played after all, or raise what went wrong first."""
+        done = [run.operator_id for run in self._runs if run.done]
+        self._experiment = without_unstarted(self._experiment, failed, first, done)
+        self._runs = [run for run in self._runs if run.operator_id not in failed]
+        self._funds = EpisodeFunds(self._experiment, self._runs)
+        totals = mapping(self._header.get("episodes")) or {}
+        self._header |= {"episodes": {name: n for name, n in totals.items() if name not in failed}}
 
     async def _play(self) -> None:
         while not self.stopping and not self._is_over():

@@ -7,7 +7,6 @@ spelling); attributes are exact. Worker and environment ids are not looked up he
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeVar, cast
@@ -27,6 +26,7 @@ from gym_gui.core.execution import (
     RecordConfig,
 )
 from gym_gui.core.link_resolution import link_slots
+from gym_gui.core.matrix_table import MatrixTable
 from gym_gui.core.secret_refs import refuse_literals
 from gym_gui.core.trust import TYPED, Origin
 from gym_gui.core.until import check_decidable
@@ -42,6 +42,7 @@ from gym_gui.core.validation import (
     mapping,
     nearest,
     plain_mapping,
+    refuse_shared_folders,
     sequence,
     shown,
     text,
@@ -289,12 +290,19 @@ class Experiment:
     Attributes:
         operators: What is compared, in the order written.
         execution: How often, with which seeds, how fast.
+        matrix: The rows that they play, where they are those of a matrix.
     """
 
     operators: tuple[OperatorConfig, ...]
     execution: ExecutionConfig
+    matrix: MatrixTable | None
 
-    def __init__(self, operators: Sequence[OperatorConfig], execution: ExecutionConfig | None = None) -> None:
+    def __init__(
+        self,
+        operators: Sequence[OperatorConfig],
+        execution: ExecutionConfig | None = None,
+        matrix: MatrixTable | None = None,
+    ) -> None:
         """Check what operators and execution have to do with each other.
 
         Raises:
@@ -303,9 +311,11 @@ class Experiment:
         items = _instances(operators, OperatorConfig, "operators")
         if not items:
             raise ConfigError("must not be empty", where="operators")
-        _refuse_shared_folders(items)
+        refuse_shared_folders([operator.operator_id for operator in items], "operators")
         run = execution or ExecutionConfig()
-        freeze(self, operators=items, execution=run)
+        freeze(self, operators=items, execution=run, matrix=matrix)
+        if matrix is not None:
+            matrix.check(operator.operator_id for operator in items)
         # Operators that swap seats need fewer; how many is known once their teams are.
         if any(operator.seats == "fixed" for operator in items):
             run.check_seeds(1)
@@ -322,10 +332,11 @@ class Experiment:
 
         Secrets stay references in it.
         """
-        return {
+        record: dict[str, Plain] = {
             "operators": [operator.to_record() for operator in self.operators],
             "execution": self.execution.to_record(),
         }
+        return record if self.matrix is None else {**record, "matrix": self.matrix.to_record()}
 
 
 _T = TypeVar("_T")
@@ -380,18 +391,3 @@ def _check_agent(agent: str, known: Iterable[str], where: str) -> None:
     names = tuple(known)
     if agent not in names:
         raise ConfigError(f"no slot is called {shown(agent)}", where=where, fix=nearest(agent, names))
-
-
-def _refuse_shared_folders(operators: Sequence[OperatorConfig]) -> None:
-    """Ids that differ only in case would share a folder on some file systems."""
-    seen: dict[str, str] = {}
-    for i, operator in enumerate(operators):
-        name = operator.operator_id
-        folded = unicodedata.normalize("NFC", name).casefold()
-        if folded in seen:
-            raise ConfigError(
-                f"{shown(name)} is taken by an operator before it ({shown(seen[folded])})",
-                where=f"operators[{i}].id",
-                fix="Give each operator an id of its own",
-            )
-        seen[folded] = name

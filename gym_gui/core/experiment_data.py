@@ -17,6 +17,7 @@ from gym_gui.core.config import (
     RecordConfig,
     WorkerAssignment,
 )
+from gym_gui.core.matrix_table import MatrixTable
 from gym_gui.core.trust import TYPED, Origin
 from gym_gui.core.validation import ConfigError, join, key_place, keys, mapping, sequence, text, under
 
@@ -46,7 +47,7 @@ def experiment_from_data(
     recorded = "operators" not in content and "experiment" in content
     if recorded:
         content = mapping(content["experiment"], "experiment")
-    given = keys(content, "", {"operators": "operators", "execution": "execution"})
+    given = keys(content, "", {key: key for key in ("operators", "execution", "matrix")})
     if "operators" not in given:
         raise ConfigError(
             "names no operators", fix="Define 'operators', a list with one mapping per operator"
@@ -68,7 +69,8 @@ def experiment_from_data(
     if complete and not recorded:
         with under("execution"):
             run.check_distinct()
-    return Experiment(operators, run)
+    matrix = None if given.get("matrix") is None else MatrixTable.from_record(given["matrix"])
+    return Experiment(operators, run, matrix)
 
 
 def _operator(data: object, where: str, origin: Origin) -> OperatorConfig:

@@ -6,6 +6,7 @@ import json
 
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import ExecutionConfig, Experiment, OperatorConfig
+from gym_gui.core.matrix_table import MatrixTable, missing_in_words
 
 
 def describe(experiment: Experiment) -> str:
@@ -21,7 +22,21 @@ def describe(experiment: Experiment) -> str:
         width = max(len(agent) for agent in slots)
         lines += [f"  {agent:<{width}}  {_slot(player)}" for agent, player in slots.items()]
         lines += [f"  {line}" for line in _extras(operator)]
+    if experiment.matrix is not None:
+        lines += ["", *_rows(experiment.matrix)]
     return "\n".join(lines)
+
+
+def _rows(table: MatrixTable) -> list[str]:
+    """The rows of a matrix, each with the operator that plays it or the reason why none does."""
+    lines = [f"{len(table.rows)} row{'s' * (len(table.rows) != 1)} of the matrix:"]
+    width = max(len(row.name) for row in table.rows)
+    several = len({row.task for row in table.rows}) > 1
+    for row in table.rows:
+        task = f", {row.task}" if several else ""
+        same = f" (the same as {row.operator})" if row.operator not in ("", row.name) else ""
+        lines.append(f"  {row.name:<{width}}  {'not played' if row.problem else row.players + task + same}")
+    return [*lines, *(f"Not played: {line}." for line in missing_in_words(table.rows))]
 
 
 def _schedule(run: ExecutionConfig, operators: int) -> str:

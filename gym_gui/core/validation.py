@@ -10,6 +10,8 @@ from __future__ import annotations
 import difflib
 import math
 import operator
+import unicodedata
+import zlib
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from enum import Enum
@@ -211,6 +213,29 @@ def folder_name(value: object, where: str) -> str:
     raise ConfigError(
         f"{problem}; it names a folder of the run", where=where, fix="Use letters, digits, '_' and '-'"
     )
+
+
+def refuse_shared_folders(ids: Sequence[str], where: str) -> None:
+    """Ids that differ only in case would share a folder on some file systems.
+
+    Raises:
+        ConfigError: At the place of the second of two.
+    """
+    seen: dict[str, str] = {}
+    for i, name in enumerate(ids):
+        folded = unicodedata.normalize("NFC", name).casefold()
+        if folded in seen:
+            raise ConfigError(
+                f"{shown(name)} is taken by an operator before it ({shown(seen[folded])})",
+                where=f"{where}[{i}].id",
+                fix="Give each operator an id of its own",
+            )
+        seen[folded] = name
+
+
+def short_id(name: str) -> str:
+    """A name that is no longer than a folder's may be; what is cut off is told apart by a checksum."""
+    return name if len(name) <= 64 else f"{name[:55]}_{zlib.crc32(name.encode()):08x}"
 
 
 def plain(value: object, where: str) -> Plain:

@@ -11,8 +11,9 @@ import difflib
 import io
 import json
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import Experiment
@@ -26,7 +27,7 @@ from gym_gui.core.tournament import Tournament, tournament_from_data
 from gym_gui.core.trust import Origin
 from gym_gui.core.validation import ConfigError, shown
 from gym_gui.services.experiment_literal import NotLiteralError, literal_values, parse_python
-from gym_gui.services.experiment_process import Limits, evaluate_file, missing_operators
+from gym_gui.services.experiment_process import NAMES, Limits, evaluate_file, missing_operators
 from gym_gui.services.experiment_yaml import parse_yaml
 from gym_gui.services.policy_library import PREFIX, PolicyLibrary
 from gym_gui.services.secrets import resolve_secrets
@@ -35,6 +36,9 @@ from gym_gui.services.secrets import resolve_secrets
 from gym_gui.workers.discovery import find_workers
 from gym_gui.workers.registry import WorkerTypeRegistry
 from mosaic_worker.plain_files import read_file
+
+if TYPE_CHECKING:
+    from gym_gui.core.matrix_expansion import PlacesOf
 
 __all__ = [
     "Limits",
@@ -78,6 +82,8 @@ def load_experiment(
     allow_code: bool,
     episodes: int | None = None,
     limits: Limits | None = None,
+    places_of: PlacesOf | None = None,
+    anew: bool = False,
 ) -> Experiment:
     """Read an experiment file.
 
@@ -86,6 +92,8 @@ def load_experiment(
         allow_code: Whether a Python file that is a program may be run to read it.
         episodes: Takes the place of ``num_episodes``.
         limits: What such a program may use.
+        places_of: Says where one can sit in the environments of a matrix; by default they are made.
+        anew: Whether rows that could not be played when a run was begun are tried again.
 
     Raises:
         ExperimentError: One line that says what is wrong, where, and what to do.
@@ -95,11 +103,18 @@ def load_experiment(
         data = _python_data(file, _read_text(file), allow_code, limits or Limits())
     else:
         data = _plain_data(file)
+    folder = file.absolute().parent
     try:
-        experiment = experiment_from_data(data, episodes=episodes, origin=_origin(file))
+        if _has_matrix(data, anew=anew):
+            from gym_gui.services.experiment_matrix import expanded  # most files have none
+
+            anchored = partial(anchored_player, folder=folder)
+            experiment = expanded(data, _origin(file), anchored, places_of, episodes)
+        else:
+            experiment = experiment_from_data(data, episodes=episodes, origin=_origin(file))
     except ConfigError as error:
         raise ExperimentError(f"{_label(file)}: {error.message}", fix=error.fix) from None
-    return _anchored(experiment, file.absolute().parent)
+    return _anchored(experiment, folder)
 
 
 def load_tournament(path: str | Path) -> Tournament:
@@ -133,6 +148,13 @@ def load_tournament(path: str | Path) -> Tournament:
 
 def _written(data: object) -> dict[str, object]:
     return cast("dict[str, object]", data) if isinstance(data, dict) else {}
+
+
+def _has_matrix(data: object, *, anew: bool) -> bool:
+    """Whether there is a matrix to be expanded; a run's is only where its rows are tried ``anew``."""
+    content = _written(data)
+    content = _written(content.get("experiment")) or content
+    return "matrix" in content and (anew or "asked" not in _written(content["matrix"]))
 
 
 def _recorded(run: dict[str, object], file: Path) -> dict[str, object]:
@@ -175,7 +197,7 @@ def _anchored(experiment: Experiment, folder: Path) -> Experiment:
         )
         for operator in experiment.operators
     ]
-    return Experiment(operators, experiment.execution)
+    return replace(experiment, operators=operators)
 
 
 def anchored_player(assignment: WorkerAssignment, folder: Path) -> WorkerAssignment:
@@ -262,9 +284,10 @@ def _python_data(file: Path, source: str, allow_code: bool, limits: Limits) -> d
             f"{_label(file)}:{program.line}: is a program, not plain data",
             fix="Allow it to be run, or write it with literal values only",
         ) from None
-    if "operators" not in values:
+    found = {name: values[name] for name in NAMES if name in values}
+    if not {"operators", "matrix"} & set(found):
         raise missing_operators(_label(file), list(values))
-    return {name: values[name] for name in ("operators", "execution") if name in values}
+    return found
 
 
 def _parse_json(source: str, name: str) -> object:

@@ -18,6 +18,9 @@ from gym_gui.processes.run_child import run_child_sync
 
 _log = logging.getLogger(__name__)
 
+NAMES: Final = ("operators", "execution", "policies", "matrix")
+"""What a Python file may define; whatever else stands in it is its own affair."""
+
 _SANDBOX: Final = Path(__file__).with_name("experiment_sandbox.py")
 _NETWORK: Final = Path(__file__).with_name("experiment_network.py")
 _KEPT_VARIABLES: Final = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "LD_LIBRARY_PATH")
@@ -50,7 +53,7 @@ def evaluate_file(path: Path, source: str, limits: Limits, name: str) -> dict[st
         name: What messages call the file.
 
     Returns:
-        ``operators`` and ``execution`` as plain data, those of them that it defines.
+        Those of :data:`NAMES` that it defines, as plain data.
 
     Raises:
         ExperimentError: The file raised, ended the process, exceeded a limit, tried to
@@ -62,6 +65,7 @@ def evaluate_file(path: Path, source: str, limits: Limits, name: str) -> dict[st
         "time_s": limits.time_s,
         "memory_bytes": limits.memory_bytes,
         "reply_bytes": limits.reply_bytes,
+        "names": NAMES,
     }
     if not network_is_closed():
         _log.warning("%s is run to be read, and this system cannot keep it off the network", name)
@@ -69,13 +73,13 @@ def evaluate_file(path: Path, source: str, limits: Limits, name: str) -> dict[st
     if "error" in reply:
         raise _failure(reply, name, limits)
     data = cast("dict[str, object]", reply["data"])
-    if "operators" not in data:
+    if not {"operators", "matrix"} & set(data):
         raise missing_operators(name, cast("list[str]", reply.get("names", [])))
     return data
 
 
 def missing_operators(name: str, defined: list[str]) -> ExperimentError:
-    """The error for a file that defines no ``operators``."""
+    """The error for a file that defines neither ``operators`` nor a ``matrix``."""
     shown = f"; it defines {', '.join(sorted(defined)[:8])}" if defined else ""
     return ExperimentError(
         f"{name}: defines no 'operators'{shown}",

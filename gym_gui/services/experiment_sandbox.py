@@ -79,7 +79,7 @@ def guard(request: Mapping[str, Any]) -> bytes:
     """Run the reader within its limits and leave no process behind.
 
     Args:
-        request: ``path``, ``source``, ``time_s``, ``memory_bytes``, ``reply_bytes``.
+        request: ``path``, ``source``, ``time_s``, ``memory_bytes``, ``reply_bytes``, ``names``.
 
     Returns:
         The reply as JSON: ``{"data": ...}`` or ``{"error": kind, "line": n, ...}``.
@@ -204,7 +204,7 @@ def _refuse(event: str, args: tuple[Any, ...]) -> None:
 
 
 def _evaluate(request: Mapping[str, Any]) -> bytes:
-    """Execute the file; its ``operators`` and ``execution`` as JSON, or what went wrong."""
+    """Execute the file; what it defines of the names that are asked for as JSON, or what went wrong."""
     path = str(request["path"])
     module = types.ModuleType("experiment")
     module.__file__ = path
@@ -217,7 +217,7 @@ def _evaluate(request: Mapping[str, Any]) -> bytes:
         code = compile(request["source"], path, "exec", dont_inherit=True)
         exec(code, vars(module))
         names = [name for name in vars(module) if not name.startswith("_")]
-        found = {name: vars(module)[name] for name in ("operators", "execution") if name in names}
+        found = {name: vars(module)[name] for name in request["names"] if name in names}
         data = {name: plain_data(value, name, 0) for name, value in found.items()}
         return json.dumps({"data": data, "names": names[:100]}).encode()
     except BaseException as error:  # the border to a stranger's code: everything becomes a report

@@ -61,6 +61,9 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
             "plays for minutes; its own tests are in tests/cli"
         ),
     },
+    "docs/matrix.md": {
+        "mosaic run docs/examples/matrix/soccer.yaml": "plays for minutes; its test is in tests/controllers"
+    },
     "docs/command_line.md": {
         "mosaic run experiment.py --concurrency 1": _INTERRUPTED,
         "mosaic run --resume runs/01M81B09C8C58Q2B3SH6YKBZZ0": _INTERRUPTED,

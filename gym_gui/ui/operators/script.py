@@ -186,7 +186,7 @@ class ScriptExperimentWidget(QWidget):
                 asked = CONSENT.format(name=path.name, network=await what_it_reaches())
                 self._show_message(InlineMessage("warning", asked, ("Run it to read it", self._on_agreed)))
                 return
-            experiment = await read_experiment(path, allow_code=allow_code)
+            experiment = await read_experiment(path, self._knowledge, allow_code=allow_code)
             self.card.say("Looking at its environments…")
             plan = await plan_experiment(experiment, self._knowledge)
         except NotAllowedError as error:

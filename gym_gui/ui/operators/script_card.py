@@ -116,6 +116,7 @@ def plan_words(plan: ScriptPlan) -> str:
     ]
     if plan.most_steps is not None:
         parts.append(f"at most {count(plan.most_steps, 'step')} in all")
+    parts += [f"not played: {line}" for line in plan.not_played]
     return ". ".join(part[:1].upper() + part[1:] for part in parts) + "."
 
 

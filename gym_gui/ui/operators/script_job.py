@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from PyQt6.QtCore import QObject, pyqtSignal
 
 from gym_gui.core.errors import MosaicError, UsageError
+from gym_gui.core.matrix_table import missing_in_words
 from gym_gui.core.subjects import Need
 from gym_gui.core.trust import require
 from gym_gui.processes.cores import usable_cores
@@ -76,21 +77,39 @@ class ScriptPlan:
         return sum(operator.episodes for operator in self.operators)
 
     @property
+    def not_played(self) -> list[str]:
+        """Rows of a matrix that cannot be played, a line for each reason."""
+        matrix = self.experiment.matrix
+        return [] if matrix is None else missing_in_words(matrix.rows)
+
+    @property
     def most_steps(self) -> int | None:
         """Environment steps in all, at most."""
         steps = [operator.most_steps for operator in self.operators]
         return None if None in steps else sum(step or 0 for step in steps)
 
 
-async def read_experiment(path: Path, *, allow_code: bool) -> Experiment:
+async def read_experiment(path: Path, knowledge: Knowledge, *, allow_code: bool) -> Experiment:
     """Read an experiment file; a program is run in a separate process, and only where allowed.
+
+    Environments of a matrix, which say who sits where, are made in another process, too.
 
     Raises:
         ExperimentError: One line that says what is wrong, where, and what to do.
     """
+    from gym_gui.controllers.environment_probe import EnvironmentRequest
+    from gym_gui.core.matrix_expansion import Places
     from gym_gui.services.experiment_file import load_experiment
 
-    return await asyncio.to_thread(partial(load_experiment, path, allow_code=allow_code))
+    loop = asyncio.get_running_loop()
+
+    def places_of(config: OperatorConfig) -> Places:
+        made = (config.task, config.env_name, config.api, config.env_kwargs)
+        request = EnvironmentRequest(*made, teams=config.teams, origin=config.origin)
+        sheet = asyncio.run_coroutine_threadsafe(knowledge.sheet(request), loop).result()
+        return Places(sheet.agents, sheet.teams)
+
+    return await asyncio.to_thread(partial(load_experiment, path, allow_code=allow_code, places_of=places_of))
 
 
 async def what_it_reaches() -> str:
@@ -121,6 +140,16 @@ async def plan_experiment(experiment: Experiment, knowledge: Knowledge) -> Scrip
     await knowledge.checks()  # by then the workers have been found
     await asyncio.to_thread(_see_allowed, experiment)
     operators = [await _plan_operator(experiment, config, knowledge) for config in experiment.operators]
+    if experiment.matrix is not None:
+        from gym_gui.controllers.matrix_check import why_not
+        from gym_gui.core.matrix_expansion import without
+
+        names = {o.config.operator_id: o.error for o in operators if o.error}
+        if names:
+            table = experiment.matrix
+            said = {name: why_not(table, name, error) for name, error in names.items()}
+            experiment = without(experiment, said)
+        operators = [operator for operator in operators if not operator.error]
     return ScriptPlan(experiment, tuple(operators), experiment.execution.processes or usable_cores())
 
 

@@ -10,9 +10,9 @@ from PyQt6.QtWidgets import QHBoxLayout, QHeaderView, QVBoxLayout, QWidget
 
 from gym_gui.analysis.charts.payoffs import PayoffChart
 from gym_gui.analysis.charts.ratings import rating_chart
+from gym_gui.analysis.plain_columns import Column as TextColumn
 from gym_gui.analysis.standings import Standing, Standings
 from gym_gui.analysis.standings_text import NAME, columns_of, seat_lines
-from gym_gui.analysis.standings_text import Column as StandingColumn
 from gym_gui.analysis.text import clean
 from gym_gui.ui import theme
 from gym_gui.ui.plots import ChartView
@@ -27,7 +27,7 @@ _TALLEST: Final = 420
 """Of a chart; squares of more policies are smaller."""
 
 
-def _text(column: StandingColumn, standing: Standing) -> str:
+def _text(column: TextColumn[Standing], standing: Standing) -> str:
     return clean(column.show(standing))
 
 

@@ -105,6 +105,29 @@ def test_what_is_played_until_it_is_decided_says_so(
     assert script.rows["a"].count.text() == f"{done} / {done}" and script.rows["a"].left.text() == "done"
 
 
+@pytest.mark.usefixtures("plays_here")
+def test_the_rows_of_a_matrix_that_can_be_played_are_and_the_others_named(
+    script: ScriptExperimentWidget, tmp_path: Path, qtbot: Any
+):
+    path = tmp_path / "matrix.json"
+    one = {"type": "baseline", "behavior": "tictactoe_one_ply"}
+    rows = ["rl_vs_random", "rl_vs_llm", {"name": "odd", "sides": [["rl", "rl"], "rl"]}]
+    matrix = {"task": "tictactoe_v3", "rows": [*rows, {"name": "misfit", "sides": ["rl", "chaser"]}]}
+    pool = {"rl": one, "chaser": {"type": "baseline", "behavior": "soccer_chaser"}}
+    execution = {"num_episodes": 2, "seeds": 0, "processes": 1}
+    path.write_text(json.dumps({"policies": pool, "matrix": matrix, "execution": execution}))
+    script.open(path)
+    qtbot.waitUntil(lambda: script.plan is not None and not script.busy, timeout=WAIT)
+    assert list(script.rows) == ["rl_vs_random"] and script.rows["rl_vs_random"].name.text() == "RL vs Random"
+    said = script.card.about.text()
+    assert "Not played: rl_vs_llm: no policy is called 'llm'" in said
+    assert "Not played: odd: it has 2 players for player_1 of tictactoe_v3, which has 1" in said
+    assert "Not played: misfit: policy 'chaser': operators_worker cannot play here" in said
+    qtbot.mouseClick(script.run_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not script.busy, timeout=WAIT)
+    assert script.message is not None and "Done: 2 episodes" in script.message.text
+
+
 def test_stopped_it_goes_on_where_it_stood(script: ScriptExperimentWidget, tmp_path: Path, qtbot: Any):
     slow = {"task": "MiniGrid-Empty-8x8-v0", "max_steps": 40}
     script.open(experiment(tmp_path, episodes=30, count=1, **slow))
