@@ -11,7 +11,6 @@ from gym_gui.cli.output import write_json, write_line
 from gym_gui.core import own_code
 from gym_gui.core.errors import UsageError
 from gym_gui.core.subjects import Subject
-from gym_gui.core.trust import NotAllowedError
 from gym_gui.core.trust_file import TrustFile
 
 _EXPERIMENTS = (".py", ".yaml", ".yml", ".json")
@@ -92,14 +91,20 @@ def _runs(path: Path) -> bool:
 
 def _named_by(path: Path) -> list[Subject]:
     from gym_gui.controllers.resolved_operator import needs_of
-    from gym_gui.services.experiment_file import load_experiment, need_of_program, needs_code
+    from gym_gui.services.experiment_file import (
+        load_experiment,
+        need_of_program,
+        needs_code,
+        players_of_matrix,
+    )
     from gym_gui.workers.discovery import discover
 
     discover()
-    try:
-        operators = load_experiment(path, allow_code=path.suffix == ".py").operators
-    except NotAllowedError as error:  # a matrix asks its environments who sits where
-        return [need.subject for need in error.needs]
+    allow_code = path.suffix == ".py"
+    # A matrix asks its environments who sits where, and these may not be allowed yet.
+    operators = players_of_matrix(path, allow_code=allow_code)
+    if operators is None:
+        operators = load_experiment(path, allow_code=allow_code).operators
     needs = [need for operator in operators for need in needs_of(operator)]
     if needs_code(path):
         needs.append(need_of_program(path))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import json
 import re
@@ -55,6 +56,23 @@ def expand(matrix: Matrix, places_of: PlacesOf, execution: ExecutionConfig) -> E
         ConfigError: No row can be played, or two have one name.
     """
     return _Expansion(matrix, places_of).run(execution)
+
+
+def everybody(matrix: Matrix) -> list[OperatorConfig]:
+    """Who may play in each environment of a matrix, to see what they need: nobody can play these operators.
+
+    Args:
+        matrix: What was asked for.
+
+    Returns:
+        For each task and setting an operator that has each player in a slot by itself. Those that cannot be
+        had are left out.
+    """
+    return _Expansion(matrix, _nowhere).everybody()
+
+
+def _nowhere(operator: OperatorConfig) -> Places:
+    raise UsageError(f"{operator.task} is not made")
 
 
 def without(experiment: Experiment, problems: Mapping[str, str]) -> Experiment:
@@ -120,6 +138,18 @@ class _Expansion:
             )
         return Experiment(list(self._operators.values()), execution, table)
 
+    def everybody(self) -> list[OperatorConfig]:
+        seats = [seat for lineup in self._matrix.lineups for side in lineup.sides for seat in side]
+        found: list[OperatorConfig] = []
+        for task in self._matrix.tasks:
+            for variant in self._matrix.variants:
+                players: dict[str, WorkerAssignment] = {}
+                for i, seat in enumerate(seats):
+                    with contextlib.suppress(_CannotBePlayed):
+                        players[f"{i}"] = self._player(seat, variant)
+                found.append(replace(self._empty(task, variant, "players", "Players"), workers=players))
+        return found
+
     def _row(self, lineup: Lineup, task: str, variant: Variant) -> MatrixRow:
         several = [part for part in (task, variant.name) if part]
         name = ".".join([lineup.name, *several])
@@ -150,20 +180,25 @@ class _Expansion:
         self, lineup: Lineup, task: str, variant: Variant, called: str, title: str
     ) -> tuple[OperatorConfig, dict[str, Seat]]:
         """The operator of a row, and who sits in its slots."""
-        given: dict[str, Any] = {**self._matrix.tasks[task], **variant.environment}
-        given["env_kwargs"] = {
-            **self._matrix.tasks[task].get("env_kwargs", {}),
-            **variant.environment.get("env_kwargs", {}),
-        }
-        given.setdefault("seats", "fixed" if lineup.everywhere or len(lineup.sides) < 2 else "swap")
-        place = join("matrix.tasks", key_place(task)) if task else "matrix"
-        with under(place):
-            empty = OperatorConfig(called, title, origin=self._matrix.origin, **given)
+        seats = "fixed" if lineup.everywhere or len(lineup.sides) < 2 else "swap"
+        empty = self._empty(task, variant, called, title, seats)
         seated = self._seated(lineup, self._where(empty), empty.task)
         workers = {slot: self._player(seat, variant) for slot, seat in seated.items()}
         operator = replace(empty, workers=workers)
         operator.check_complete()
         return operator, seated
+
+    def _empty(
+        self, task: str, variant: Variant, called: str, title: str, seats: str = "fixed"
+    ) -> OperatorConfig:
+        """An operator that nobody plays yet."""
+        given: dict[str, Any] = {"seats": seats, **self._matrix.tasks[task], **variant.environment}
+        given["env_kwargs"] = {
+            **self._matrix.tasks[task].get("env_kwargs", {}),
+            **variant.environment.get("env_kwargs", {}),
+        }
+        with under(join("matrix.tasks", key_place(task)) if task else "matrix"):
+            return OperatorConfig(called, title, origin=self._matrix.origin, **given)
 
     def _where(self, operator: OperatorConfig) -> Places:
         """The places of its environment, asked for once; players and names make no difference."""

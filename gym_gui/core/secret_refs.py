@@ -15,7 +15,7 @@ from gym_gui.core.validation import ConfigError, Plain, join, key_place
 from mosaic_worker.secret_words import is_key, is_secret_key
 
 __all__ = [
-    "REFERENCE_PATTERN",
+    "VALUE_PATTERN",
     "SecretRef",
     "is_secret_key",
     "parse_reference",
@@ -23,10 +23,12 @@ __all__ = [
     "refuse_literals",
 ]
 
-REFERENCE_PATTERN: Final = r"(env|keyring):([A-Za-z_][A-Za-z0-9_.\-]{0,127})"
-_REFERENCE: Final = re.compile(REFERENCE_PATTERN)
-_PLACEHOLDERS: Final = frozenset({"", "EMPTY"})
+_REFERENCE_PATTERN: Final = r"(env|keyring):([A-Za-z_][A-Za-z0-9_.\-]{0,127})"
+_REFERENCE: Final = re.compile(_REFERENCE_PATTERN)
+_PLACEHOLDERS: Final = ("", "EMPTY")
 """Stand-ins that local servers ask for (vLLM documents ``EMPTY``)."""
+VALUE_PATTERN: Final = "|".join((_REFERENCE_PATTERN, *_PLACEHOLDERS))
+"""What may stand under the name of a secret."""
 
 
 class SecretRef(NamedTuple):

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 from gym_gui.core.assignment import WorkerAssignment
-from gym_gui.core.config import Experiment
+from gym_gui.core.config import Experiment, OperatorConfig
 from gym_gui.core.errors import ExperimentError
 from gym_gui.core.experiment_data import experiment_from_data
 from gym_gui.core.experiment_text import describe
@@ -47,6 +47,7 @@ __all__ = [
     "load_tournament",
     "need_of_program",
     "needs_code",
+    "players_of_matrix",
     "resolve_secrets",
 ]
 
@@ -99,10 +100,7 @@ def load_experiment(
         ExperimentError: One line that says what is wrong, where, and what to do.
     """
     file = _locate(Path(path))
-    if file.suffix == ".py":
-        data = _python_data(file, _read_text(file), allow_code, limits or Limits())
-    else:
-        data = _plain_data(file)
+    data = _data(file, allow_code, limits)
     folder = file.absolute().parent
     try:
         if _has_matrix(data, anew=anew):
@@ -115,6 +113,34 @@ def load_experiment(
     except ConfigError as error:
         raise ExperimentError(f"{_label(file)}: {error.message}", fix=error.fix) from None
     return _anchored(experiment, folder)
+
+
+def players_of_matrix(path: str | Path, *, allow_code: bool) -> list[OperatorConfig] | None:
+    """Everybody whom the matrix of an experiment file names, to see what they need; makes no environment.
+
+    Args:
+        path: As for :func:`load_experiment`.
+        allow_code: As there.
+
+    Returns:
+        For each environment an operator that has each player in a slot by itself; ``None``: there is no
+        matrix to be expanded.
+
+    Raises:
+        ExperimentError: As there.
+    """
+    file = _locate(Path(path))
+    data = _data(file, allow_code, None)
+    if not _has_matrix(data, anew=False):
+        return None
+    from gym_gui.core.matrix_expansion import everybody
+    from gym_gui.services.experiment_matrix import read_matrix
+
+    try:
+        anchored = partial(anchored_player, folder=file.absolute().parent)
+        return everybody(read_matrix(data, _origin(file), anchored))
+    except ConfigError as error:
+        raise ExperimentError(f"{_label(file)}: {error.message}", fix=error.fix) from None
 
 
 def load_tournament(path: str | Path) -> Tournament:
@@ -144,6 +170,13 @@ def load_tournament(path: str | Path) -> Tournament:
     folder = file.absolute().parent
     pool = {name: player and anchored_player(player, folder) for name, player in tournament.policies.items()}
     return replace(tournament, policies=pool)
+
+
+def _data(file: Path, allow_code: bool, limits: Limits | None) -> object:
+    """What an experiment file holds."""
+    if file.suffix == ".py":
+        return _python_data(file, _read_text(file), allow_code, limits or Limits())
+    return _plain_data(file)
 
 
 def _written(data: object) -> dict[str, object]:

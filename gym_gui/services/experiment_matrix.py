@@ -17,11 +17,14 @@ from gym_gui.core.matrix_expansion import Places, PlacesOf, expand
 from gym_gui.core.trust import Origin
 from gym_gui.core.validation import ConfigError, keys, mapping
 
+Anchored = Callable[[WorkerAssignment], WorkerAssignment]
+"""Finds the files that a player names."""
+
 
 def expanded(
     data: object,
     origin: Origin,
-    anchored: Callable[[WorkerAssignment], WorkerAssignment],
+    anchored: Anchored,
     where: PlacesOf | None = None,
     episodes: int | None = None,
 ) -> Experiment:
@@ -41,6 +44,21 @@ def expanded(
     content = _content(data)
     execution = execution_from_data(content.get("execution") or {}, episodes)
     execution.check_distinct()
+    return expand(read_matrix(data, origin, anchored), where or places_of, execution)
+
+
+def read_matrix(data: object, origin: Origin, anchored: Anchored) -> Matrix:
+    """The matrix that a file or a run asks for; no environment of it is made.
+
+    Args:
+        data: What the file holds.
+        origin: The file.
+        anchored: Finds the files that a player names.
+
+    Raises:
+        ConfigError: With the place of what is wrong.
+    """
+    content = _content(data)
     asked = content.get("matrix") or dict[str, object]()  # what names nobody is told so
     if isinstance(asked, Mapping) and "asked" in asked:
         content = mapping(cast("Mapping[str, object]", asked)["asked"], "matrix.asked")
@@ -50,7 +68,7 @@ def expanded(
         )
     given = keys(content, "", {key: key for key in ("policies", "matrix", "execution")})
     matrix = matrix_from_data(given.get("matrix") or {}, given.get("policies"), origin=origin)
-    return expand(with_anchors(matrix, anchored), where or places_of, execution)
+    return with_anchors(matrix, anchored)
 
 
 def _content(data: object) -> dict[str, object]:
@@ -59,7 +77,7 @@ def _content(data: object) -> dict[str, object]:
     return mapping(cast(object, inner), "experiment") if isinstance(inner, Mapping) else content
 
 
-def with_anchors(matrix: Matrix, anchored: Callable[[WorkerAssignment], WorkerAssignment]) -> Matrix:
+def with_anchors(matrix: Matrix, anchored: Anchored) -> Matrix:
     """A matrix whose policies have the files that they name; those that cannot be had are noted.
 
     Args:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from gym_gui.core.errors import UsageError
-from gym_gui.core.secret_refs import REFERENCE_PATTERN
+from gym_gui.core.secret_refs import VALUE_PATTERN
 from gym_gui.workers.patterns import either
 from gym_gui.workers.settings_schema import Setting
 
@@ -20,7 +20,7 @@ _TYPES: Final[Mapping[str, Mapping[str, Any]]] = {
     "policy": {"type": "string", "x-kind": "policy"},
     "file": {"type": "string", "x-kind": "file"},
     "program": {"type": "string", "x-kind": "program"},
-    "secret": {"type": "string", "x-kind": "secret", "pattern": f"^(?:{REFERENCE_PATTERN}){_NO_LINE}"},
+    "secret": {"type": "string", "x-kind": "secret", "pattern": f"^(?:{VALUE_PATTERN}){_NO_LINE}"},
     "list": {"type": "array"},
     "object": {"type": "object"},
     "episode": {"type": "object", "x-kind": "episode"},

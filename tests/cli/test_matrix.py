@@ -151,3 +151,23 @@ def test_a_slip_is_one_line(mosaic: Mosaic, changes: dict[str, Any], said: str) 
     assert done.status == 2
     assert said in done.line
     assert not (mosaic.home / "runs").exists()
+
+
+def test_a_matrix_is_allowed_at_once_with_its_environment_and_its_players(mosaic: Mosaic) -> None:
+    ran, engine = mosaic.home / "ran", mosaic.home / "engine"
+    (mosaic.home / "maze.py").write_text(
+        f"from pathlib import Path\nfrom pettingzoo.classic import chess_v6\nPath({str(ran)!r}).touch()\n"
+        "def make(**kwargs):\n    return chess_v6.env(**kwargs)\n"
+    )
+    engine.write_text("#!/bin/sh\n")
+    engine.chmod(0o755)
+    player = {"type": "baseline", "worker_id": "stockfish_worker", "settings": {"engine_path": str(engine)}}
+    rows = [{"name": "one", "sides": ["mine", "random"]}]
+    file = _file(mosaic.home, {"mine": player}, task="maze:make", rows=rows)
+    assert "maze:make" in mosaic.refused("run", file, "--dry-run")
+    done = mosaic("trust", "add", file)
+    assert done.status == 0, done.err
+    assert [line.split()[0] for line in done.out.splitlines()] == ["Allowed:"] * 2
+    assert f"code in {mosaic.home}\n" in done.out and str(engine) in done.out and not ran.exists()
+    mosaic("run", file, "--dry-run")
+    assert ran.exists()

@@ -282,6 +282,11 @@ advanced = true
     assert model.problem("llama") == "" and "must be" in model.problem(3)
 
 
+@pytest.mark.parametrize("value", ["env:SOME_KEY", "keyring:openai", "", "EMPTY"])
+def test_a_key_is_a_reference_or_what_servers_without_keys_are_given(value: str):
+    assert one("secret").problem(value) == ""
+
+
 def test_what_was_typed_in_the_place_of_a_key_is_not_repeated():
     key = one("secret")
     sentence = key.problem("sk-planted-0123456789")
