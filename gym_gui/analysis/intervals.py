@@ -158,7 +158,7 @@ def _bootstrap_t(means: bytes, counts: bytes, resamples: int, confidence: float)
     e = e / size
     columns = np.stack([e, c, e * e, e * c, c * c], axis=1)
     if n < POOLED_FROM:
-        draws = _unit_counts(n, resamples)
+        draws = unit_counts(n, resamples)
     else:
         near = np.floor((m - m[0]) / (_NEARLY * float(m.std())))
         pool = np.unique(np.stack([near, c]), axis=1, return_inverse=True)[1].ravel()
@@ -271,7 +271,7 @@ def _expanded_percentiles(values: bytes, units: bytes, resamples: int) -> Interv
     _, first, unit_of = np.unique(unit_of, return_index=True, return_inverse=True)
     unit_of = np.argsort(np.argsort(first, kind="stable"))[unit_of]
     n = len(first)
-    draws = _unit_counts(n, resamples)
+    draws = unit_counts(n, resamples)
     if n >= POOLED_FROM and n == len(x):
         low, lower, upper, high = np.quantile(x, [0.05, 0.25, 0.75, 0.95])
         if upper > lower:
@@ -281,13 +281,26 @@ def _expanded_percentiles(values: bytes, units: bytes, resamples: int) -> Interv
             sizes = np.bincount(pool)
             x, unit_of = np.bincount(pool, weights=x) / sizes, np.arange(len(sizes))
             draws = _pool_counts(sizes, resamples)
-    estimates = np.concatenate([_iqms(x, unit_of, w) for w in draws])
-    tail = normal_cdf(-math.sqrt(n / (n - 1)) * student_quantile(n - 1, (1 + CONFIDENCE) / 2))
+    estimates = np.concatenate([iqms(x, unit_of, w) for w in draws])
+    tail = expanded_tail(n, n - 1)
     low, high = np.quantile(estimates, [tail, 1 - tail])
     return Interval(float(low), float(high), PERCENTILE)
 
 
-def _unit_counts(n: int, resamples: int) -> Iterator[NDArray[np.int64]]:
+def expanded_tail(n: int, freedom: int) -> float:
+    """The share below a percentile interval's lower end, so that it holds what few units leave open.
+
+    Args:
+        n: Units that are drawn from.
+        freedom: Degrees of freedom that their spread is known by.
+
+    Source:
+        Hesterberg 2015, section 5.3.
+    """
+    return normal_cdf(-math.sqrt(n / (n - 1)) * student_quantile(freedom, (1 + CONFIDENCE) / 2))
+
+
+def unit_counts(n: int, resamples: int) -> Iterator[NDArray[np.int64]]:
     """How often each of ``n`` units is drawn: (rows, n), a chunk at a time."""
     rng = np.random.default_rng(SEED)
     rows = max(1, CHUNK // n)
@@ -306,7 +319,7 @@ def _pool_counts(sizes: NDArray[np.int64], resamples: int) -> Iterator[NDArray[n
         yield rng.multinomial(n, sizes / n, size=min(rows, resamples - start))
 
 
-def _iqms(x: Floats, unit_of: NDArray[np.int64], drawn: NDArray[np.int64]) -> Floats:
+def iqms(x: Floats, unit_of: NDArray[np.int64], drawn: NDArray[np.int64]) -> Floats:
     """The IQM of each bootstrap sample; ``x`` ascending, ``drawn`` counts by unit."""
     reached = np.cumsum(drawn[:, unit_of], axis=1)
     total = reached[:, -1:]

@@ -65,8 +65,8 @@ td .part { white-space: nowrap; }
 .bad { color: var(--error); font-weight: 600; }
 .note { border-left: 3px solid var(--warning); padding-left: 10px; margin: 8px 0; overflow-wrap: anywhere; }
 svg { display: block; width: 100%; max-width: 600px; height: auto; }
-svg rect[class], svg text { fill: var(--ink); }
-svg line { stroke: var(--ink); }
+svg rect[class], svg polygon, svg text { fill: var(--ink); }
+svg line, svg polyline { stroke: var(--ink); }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 4px 16px; margin: 0; }
 dt { color: var(--muted); } dd { margin: 0; overflow-wrap: anywhere; }
 @media print {

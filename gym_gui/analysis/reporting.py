@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 from rich.console import Console
 
+from gym_gui.analysis.algorithm_page import render_algorithm_page
 from gym_gui.analysis.games import is_tournament
 from gym_gui.analysis.page import TRANSCRIPT, render_html
 from gym_gui.analysis.reader import Run, open_run
@@ -18,6 +19,7 @@ from gym_gui.analysis.standings_text import render_standings
 from gym_gui.analysis.summary import Summary
 from gym_gui.analysis.summary_builder import summarize
 from gym_gui.analysis.text import clean, render_text
+from gym_gui.analysis.trainings import AlgorithmReport
 from gym_gui.analysis.transcript import Transcript, told
 from gym_gui.analysis.transcript_page import render_transcript
 from gym_gui.core import terminal
@@ -157,6 +159,19 @@ def write_html(
         else render_standings_page(standings, summary, turns=turns)
     )
     return _write(folder / "report.html", page.encode("utf-8", "replace"))
+
+
+def write_algorithms(report: AlgorithmReport, folder: Path) -> Path:
+    """Write ``algorithms.json`` and ``algorithms.html``, each whole or not at all.
+
+    Returns:
+        The page.
+
+    Raises:
+        UsageError: They cannot be written.
+    """
+    _write(folder / "algorithms.json", _dump(report.to_json()) + b"\n")
+    return _write(folder / "algorithms.html", render_algorithm_page(report).encode("utf-8", "replace"))
 
 
 def _dump(data: Mapping[str, Any]) -> bytes:

@@ -13,12 +13,23 @@ from typing import Annotated, Any
 import typer
 
 from gym_gui.cli import completion
-from gym_gui.cli.arguments import HELP, Concurrency, Json, Processes, RunFolder, RunFolders, RunsFolder, Trust
+from gym_gui.cli.arguments import (
+    HELP,
+    Concurrency,
+    Json,
+    Processes,
+    ReportedFolders,
+    RunFolder,
+    RunFolders,
+    RunsFolder,
+    Trust,
+)
 from gym_gui.cli.commands_installed import envs_app, workers_app
 from gym_gui.cli.commands_kept import policies_app, runs_app, trust_app
 from gym_gui.cli.commands_training import daemon, train
 from gym_gui.cli.errors import DONE, INTERRUPTED, USAGE, reported, tell
 from gym_gui.core import trust
+from gym_gui.core.errors import UsageError
 from gym_gui.core.visible import visible_streams
 
 app = typer.Typer(
@@ -212,21 +223,36 @@ def replay(
 
 @app.command()
 def report(
-    runs: RunFolders,
-    out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder for summary.json and report.html.")
-    ] = None,
+    runs: ReportedFolders,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for what is written.")] = None,
+    reference: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="In several environments: whose scores are 1.  [default: the first]",
+        ),
+    ] = "",
     as_json: Json = False,
 ) -> None:
     """Print who is better, and how sure that is.
 
-    Writes summary.json and report.html, and games.pgn where chess was played.
+    Of runs, writes summary.json and report.html, and games.pgn where chess was played; of groups of
+    trainings (mosaic train --seeds) algorithms.json and algorithms.html.
     """
-    from gym_gui.analysis import report as make_report
-    from gym_gui.cli.games import write_games
     from gym_gui.cli.runs import find_run
 
     found = [find_run(run) for run in runs]
+    if not all((run / "run.json").exists() for run in found):
+        from gym_gui.cli.algorithms import are_groups, report_algorithms
+
+        if are_groups(runs, found):
+            report_algorithms(runs, reference=reference, out=out, as_json=as_json)
+            return
+    if reference:
+        raise UsageError("--reference is for groups of trainings", fix="Leave it out")
+    from gym_gui.analysis import report as make_report
+    from gym_gui.cli.games import write_games
+
     make_report(found, as_json=as_json, out=out)
     write_games(found, out, as_json=as_json)
 

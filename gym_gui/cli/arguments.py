@@ -26,6 +26,12 @@ RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.", au
 RunFolders = Annotated[
     list[Path], typer.Argument(metavar="RUN", help="Run folders.", autocompletion=completion.runs)
 ]
+ReportedFolders = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="RUN", help="Run folders, or groups of trainings.", autocompletion=completion.reported
+    ),
+]
 PolicyName = Annotated[
     str, typer.Argument(metavar="NAME", help="Name of a policy.", autocompletion=completion.policies)
 ]

@@ -31,13 +31,24 @@ def train(
     seed: Annotated[
         int | None, typer.Option(metavar="N", min=0, help="The one seed of the training.  [default: 1]")
     ] = None,
+    seeds: Annotated[
+        str,
+        typer.Option(
+            metavar="N", help="A group of N trainings, one after another, or of these seeds: 1,2,5."
+        ),
+    ] = "",
+    group: Annotated[
+        str, typer.Option(metavar="NAME", help="What the group is called.  [default: the algorithm]")
+    ] = "",
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="A setting of the algorithm; may be repeated."),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Run folder.  [default: runs/ALGO_ENV_seedN]"),
+        typer.Option(
+            metavar="DIR", help="Run folder.  [default: runs/ALGO_ENV_seedN; of a group runs/ALGO_ENV]"
+        ),
     ] = None,
     resume: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Go on with the training of a run folder.")
@@ -52,7 +63,7 @@ def train(
     trusted: Trust = False,
     as_json: Json = False,
 ) -> None:
-    """Train a policy.
+    """Train a policy, or with --seeds one for each seed.
 
     Further options are settings as well: --learning-rate 0.001 is --set learning_rate=0.001.
     """
@@ -65,6 +76,8 @@ def train(
             algo=algo,
             env=env,
             seed=seed,
+            seeds=seeds,
+            group=group,
             steps=steps,
             settings=settings or (),
             out=out,

@@ -40,6 +40,12 @@ def runs(incomplete: str) -> list[str]:
     return _beginning(incomplete, names) or _folders(incomplete)
 
 
+def reported(incomplete: str) -> list[str]:
+    """What a report can be made of: runs, newest first, and groups of trainings."""
+    groups = {file.parents[1].name for file in runs_dir().glob("*/seed*/train.json")}
+    return [*_beginning(incomplete, sorted(groups)), *runs(incomplete)]
+
+
 def environments(incomplete: str) -> list[str]:
     """Ids of environments."""
     kept = cache_dir() / "environment-ids.txt"

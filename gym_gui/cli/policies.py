@@ -10,12 +10,15 @@ from rich.text import Text
 
 from gym_gui.cli.errors import DONE, tell
 from gym_gui.cli.output import cell, entries, write_json, write_line
+from gym_gui.cli.policy_groups import group_row, show_group
 from gym_gui.core.errors import UsageError
+from gym_gui.core.training_of import GROUP_PREFIX
 from gym_gui.services.fit import space_words
 from gym_gui.services.policy_exchange import export_policy
 from gym_gui.services.policy_import import ImportRequest, add_policy
 from gym_gui.services.policy_library import PolicyEntry, PolicyLibrary
 from gym_gui.services.policy_scores import PolicyScore
+from gym_gui.services.training_groups import TrainingGroups, group_of
 from mosaic_worker.preprocessing import describe_steps
 
 _NONE_YET: Final = (
@@ -26,12 +29,16 @@ _NONE_YET: Final = (
 def list_policies(*, as_json: bool) -> None:
     """Print every policy there is."""
     found = PolicyLibrary().entries()
+    groups = {entry.name: group_of(entry.file.path) for entry in found}
     if as_json:
-        write_json([entry.to_json() for entry in found])
-    elif not found:
-        write_line(_NONE_YET)
+        write_json([{**entry.to_json(), "group": groups[entry.name] or None} for entry in found])
+        return
+    rows = [_row(entry) for entry in found if not groups[entry.name]]
+    rows += map(group_row, TrainingGroups().all())
+    if rows:
+        entries(["Policy", "Algorithm", "Environment", "Score"], rows)
     else:
-        entries(["Policy", "Algorithm", "Environment", "Score"], [_row(entry) for entry in found])
+        write_line(_NONE_YET)
 
 
 def _row(entry: PolicyEntry) -> tuple[Sequence[Text], Sequence[str]]:
@@ -54,7 +61,11 @@ def _score(score: PolicyScore | None) -> str:
 
 
 def show_policy(name: str, *, as_json: bool) -> None:
-    """Print everything that is known of a policy."""
+    """Print everything that is known of a policy, or of a group of trainings."""
+    known = {group.name: group for group in TrainingGroups().all()}
+    if (group := known.get(name.removeprefix(GROUP_PREFIX))) is not None:
+        show_group(group, as_json=as_json)
+        return
     entry = PolicyLibrary().find(name)
     if as_json:
         write_json(entry.to_json())

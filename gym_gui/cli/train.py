@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import json
 import shlex
-import signal
 import sys
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from gym_gui.cli.errors import DONE, INTERRUPTED, tell
 from gym_gui.cli.output import write_json, write_line
-from gym_gui.cli.progress import train_progress
+from gym_gui.cli.training import result_row, shown, slot_of, trained
 from gym_gui.core.errors import UsageError
-from gym_gui.services.trainer import TrainRequest, TrainResult, carry_out
+from gym_gui.services.trainer import TrainRequest, TrainResult
 from gym_gui.services.trainer.service import resumed
 from gym_gui.services.worker_orchestrator import UnifiedRunConfig, WorkerOrchestrator
 from gym_gui.services.worker_registry import WorkerCatalog
 from gym_gui.workers.definition import WorkerTypeDefinition
 
 _ALGORITHM, _SEED = "ppo", 1
+MOST_SEEDS = 1000
+"""Trainings of a group."""
 
 
 def train_policy(
@@ -30,6 +30,8 @@ def train_policy(
     algo: str = "",
     env: str = "",
     seed: int | None = None,
+    seeds: str = "",
+    group: str = "",
     steps: int | None = None,
     settings: Sequence[str] = (),
     out: Path | None = None,
@@ -47,9 +49,11 @@ def train_policy(
         algo: One of its algorithms, in any case.
         env: Environment id.
         seed: The one seed of the training.
+        seeds: A group of trainings instead: how many, or their seeds (``1,2,5``).
+        group: What the group is called; its algorithm by default.
         steps: Environment steps in all.
         settings: Further settings, each ``name=value``.
-        out: The run folder.
+        out: The run folder, or that of the group.
         resume: Run folder of a training to go on with; it says what the first four are.
         overwrite: Replace a policy that is in ``out``.
         background: Hand it to the trainer daemon and return at once.
@@ -67,47 +71,85 @@ def train_policy(
     _check_extra(extra)
     if background:
         _check_background(out, overwrite=overwrite)
+    if group and not seeds:
+        raise UsageError("--group names a group of trainings", fix="Say which, as --seeds 5")
     texts = _assignments(settings) | ({} if steps is None else {"total_steps": str(steps)})
     if resume is not None:
-        _check_resume(worker=worker, algo=algo, env=env, seed=seed, out=out, overwrite=overwrite, extra=extra)
-        request = resumed(resume, texts, WorkerCatalog().registry)
+        _check_resume(
+            worker=worker,
+            algo=algo,
+            env=env,
+            seed=seed,
+            seeds=seeds,
+            out=out,
+            overwrite=overwrite,
+            extra=extra,
+        )
+        requests = [resumed(resume, texts, WorkerCatalog().registry)]
     else:
-        request = _new_request(
-            worker, algo or _ALGORITHM, env, seed=seed, out=out, texts=texts, extra=extra, overwrite=overwrite
-        )
+        definition = _choose(worker, algo or _ALGORITHM, env)
+        about: dict[str, Any] = {"algo": algo or _ALGORITHM, "env": env, "texts": texts, "extra": extra}
+        requests = _new_requests(definition, seed, seeds, group, out, overwrite=overwrite, **about)
         if not as_json and not worker:
-            sys.stderr.write(f"Worker: {request.definition.type_id}\n")
+            sys.stderr.write(f"Worker: {definition.type_id}\n")
     if background:
-        from gym_gui.cli.background import queue_training  # gRPC, which the foreground can do without
+        from gym_gui.cli.background import queue_trainings  # gRPC, which the foreground can do without
 
-        return queue_training(request, priority=priority, as_json=as_json)
-    return _ended(_trained(request, as_json=as_json), request, as_json=as_json)
+        return queue_trainings(requests, priority=priority, as_json=as_json)
+    if seeds:
+        from gym_gui.cli.train_group import train_group
 
-
-def _new_request(worker: str, algo: str, env: str, *, seed: int | None, **more: Any) -> TrainRequest:
-    """A new training, by the worker that is named or fits best."""
-    definition = _choose(worker, algo, env)
-    return TrainRequest.checked(definition, algo=algo, env=env, seed=_SEED if seed is None else seed, **more)
+        return train_group(requests, as_json=as_json)
+    return _ended(trained(requests[0], as_json=as_json), requests[0], as_json=as_json)
 
 
-def _trained(request: TrainRequest, *, as_json: bool) -> TrainResult:
-    """Train in the foreground, and show how far it is."""
-    with (
-        _sigterm_as_ctrl_c(),
-        train_progress(f"{request.algo} in {request.env_id}", as_json=as_json) as show,
-    ):
-        return carry_out(
-            request,
-            on_progress=show,
-            on_warning=_warn_json if as_json else _warn,
-            on_stopping=_nothing_more if as_json else _say_stopping,
+def _new_requests(
+    definition: WorkerTypeDefinition,
+    seed: int | None,
+    seeds: str,
+    group: str,
+    out: Path | None,
+    *,
+    algo: str,
+    **about: Any,
+) -> list[TrainRequest]:
+    """One training, or those of a group, which lie beside each other."""
+    if not seeds:
+        one = _SEED if seed is None else seed
+        return [TrainRequest.checked(definition, algo=algo, seed=one, out=out, **about)]
+    places = {each: None if out is None else out / f"seed{each}" for each in seeds_of(seeds, seed)}
+    about |= {"algo": algo, "group": group or algo.lower()}
+    return [TrainRequest.checked(definition, seed=each, out=place, **about) for each, place in places.items()]
+
+
+def seeds_of(written: str, first: int | None) -> list[int]:
+    """The seeds of a group: ``5`` is five of them, from ``first`` on (1), ``1,2,5`` are these.
+
+    Raises:
+        UsageError: It is neither.
+    """
+    parts = [part.strip() for part in written.split(",") if part.strip()]
+    if not parts or not all(part.isascii() and part.isdigit() and len(part) < 10 for part in parts):
+        raise UsageError(
+            f"--seeds {written} is no number of seeds", fix="Say how many (5), or list them (1,2,5)"
         )
+    if "," not in written:
+        if not 1 <= int(parts[0]) <= MOST_SEEDS:
+            raise UsageError(f"a group has 1 to {MOST_SEEDS:,} trainings, not {int(parts[0]):,}")
+        first = _SEED if first is None else first
+        return list(range(first, first + int(parts[0])))
+    if first is not None:
+        raise UsageError("--seeds lists the seeds, so --seed says nothing", fix="Leave it out")
+    found = [int(part) for part in parts]
+    if len(set(found)) < len(found) or len(found) > MOST_SEEDS:
+        raise UsageError(f"--seeds {written} names a seed twice", fix="Name each once")
+    return found
 
 
 def _ended(result: TrainResult, request: TrainRequest, *, as_json: bool) -> int:
     """Say what came of it; the exit status."""
     if as_json:
-        write_json(_result_row(result, request.definition))
+        write_json(result_row(result, request.definition))
     else:
         _print_result(result, request)
     if result.status == "completed":
@@ -115,22 +157,6 @@ def _ended(result: TrainResult, request: TrainRequest, *, as_json: bool) -> int:
     if not as_json:
         tell("stopped; the policy is kept as it was then")
     return INTERRUPTED
-
-
-def _warn(text: str) -> None:
-    tell(f"warning: {text}")
-
-
-def _warn_json(text: str) -> None:
-    sys.stderr.write(json.dumps({"event": "warning", "message": text}) + "\n")
-
-
-def _say_stopping() -> None:
-    tell("stopping, and keeping what was learnt; Ctrl-C once more ends it at once")
-
-
-def _nothing_more() -> None:
-    """The result will say it."""
 
 
 def _check_extra(extra: Sequence[str]) -> None:
@@ -151,7 +177,7 @@ def _check_background(out: Path | None, *, overwrite: bool) -> None:
 
 def _check_resume(**given: Any) -> None:
     named = {"algo": "--algo", "env": "--env", "worker": "--worker", "seed": "--seed", "out": "--out"}
-    named |= {"overwrite": "--overwrite", "extra": "other options"}
+    named |= {"seeds": "--seeds", "overwrite": "--overwrite", "extra": "other options"}
     twice = [named[name] for name, value in given.items() if value not in ("", None, False, (), [])]
     if twice:
         raise UsageError(
@@ -182,51 +208,14 @@ def _choose(worker: str, algo: str, env: str) -> WorkerTypeDefinition:
     return WorkerOrchestrator(catalog.registry).select_worker(config)
 
 
-@contextmanager
-def _sigterm_as_ctrl_c() -> Generator[None]:
-    """Within, being asked to end keeps what was learnt, as Ctrl-C does."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-def _shown(path: Path) -> str:
-    """Relative to here where that is shorter to read and to type."""
-    try:
-        return str(path.relative_to(Path.cwd()))
-    except ValueError:
-        return str(path)
-
-
-def _slot(result: TrainResult, definition: WorkerTypeDefinition) -> dict[str, Any]:
-    return {
-        "type": definition.kind.value,
-        "worker_id": definition.type_id,
-        "checkpoint": _shown(result.out),
-    }
-
-
-def _result_row(result: TrainResult, definition: WorkerTypeDefinition) -> Mapping[str, Any]:
-    return {
-        "out": str(result.out),
-        "status": result.status,
-        "steps": result.step,
-        "mean_return": result.mean_return,
-        "wall_s": result.wall_s,
-        "slot": _slot(result, definition),
-    }
-
-
 def _print_result(result: TrainResult, request: TrainRequest) -> None:
     mean = "" if result.mean_return is None else f", mean return {result.mean_return:.1f} in its evaluation"
     write_line(f"Trained: {result.step:,} steps in {result.wall_s:.0f} s{mean}")
-    write_line(f"Policy:  {shlex.quote(_shown(result.out))}")
+    write_line(f"Policy:  {shlex.quote(shown(result.out))}")
     operator = {
         "id": request.algo.lower(),
         "task": request.env_id,
-        "workers": {"agent": _slot(result, request.definition)},
+        "workers": {"agent": slot_of(result, request.definition)},
     }
     write_line("\nAs an operator of an experiment file:")
     head, _, tail = json.dumps(operator, ensure_ascii=False).partition('"workers": ')

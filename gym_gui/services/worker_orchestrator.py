@@ -34,6 +34,7 @@ class UnifiedRunConfig:
         agents: Number of agents, where known.
         seed: Seed of the training.
         settings: Settings for the worker.
+        group: What a group of trainings is called that differ in their seed alone; empty for none.
     """
 
     task: str
@@ -46,6 +47,7 @@ class UnifiedRunConfig:
     agents: int | None = None
     seed: int = 0
     settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    group: str = ""
 
 
 class WorkerDispatcher(Protocol):

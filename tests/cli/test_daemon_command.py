@@ -44,6 +44,12 @@ def store(mosaic: Mosaic) -> Iterator[Store]:
 
 def only_run(store: Store) -> TrainingRecord:
     """What the daemon says of its one run."""
+    (run,) = runs_of(store)
+    return run
+
+
+def runs_of(store: Store) -> list[TrainingRecord]:
+    """What the daemon says of its runs, oldest first."""
 
     async def ask() -> list[TrainingRecord]:
         client = await TrainerClient.connect(store, start=False)
@@ -52,8 +58,7 @@ def only_run(store: Store) -> TrainingRecord:
         finally:
             await client.close()
 
-    (run,) = asyncio.run(ask())
-    return run
+    return asyncio.run(ask())
 
 
 def test_a_training_in_the_background(mosaic: Mosaic, store: Store) -> None:
@@ -90,6 +95,25 @@ def test_a_training_in_the_background(mosaic: Mosaic, store: Store) -> None:
     assert "Trainings that run go on without it." in stopped.out
     assert mosaic("daemon", "--stop").out == "No trainer daemon runs.\n"
     assert find(store) is None
+
+
+def test_a_group_in_the_background(mosaic: Mosaic, store: Store) -> None:
+    command = ["train", "--worker", "search_trainer", "--algo", "search", "--env", "CartPole-v1"]
+    command += ["--steps", "100", "--background"]
+    first = mosaic(*command, "--seeds", "2", "--json").json()
+    assert first["group"] == "search_CartPole-v1"
+    eventually(lambda: {run.state for run in runs_of(store)} == {"completed"}, "both are trained")
+    # What is done is left as it is, and a larger group has more seeds.
+    again = mosaic(*command, "--seeds", "3", "--json").json()
+    assert [row["run_id"] for row in again["trainings"][:2]] == [row["run_id"] for row in first["trainings"]]
+    eventually(lambda: [run.state for run in runs_of(store)] == ["completed"] * 3, "the third is trained")
+    assert {(run.seed, run.group) for run in runs_of(store)} == {(1, "search"), (2, "search"), (3, "search")}
+    other = mosaic(*command, "--seeds", "4", "--set", "spread=2")
+    assert other.status == 2
+    assert "of this group was trained otherwise: spread 2 in place of 1.0" in other.err
+    told = mosaic("report", "search_CartPole-v1", "--json").json()
+    assert [len(each["scores"]) for each in told["algorithms"][0]["trained"]] == [3]
+    assert told["report"] is None  # its trainings lie among others
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,7 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
         "mosaic run docs/examples/matrix/soccer.yaml": "plays for minutes; its test is in tests/controllers"
     },
     "docs/command_line.md": {
+        "mosaic train --env CartPole-v1 --steps 30000 --seeds 5": _TRAINING,
         "mosaic run experiment.py --concurrency 1": _INTERRUPTED,
         "mosaic run --resume runs/01M81B09C8C58Q2B3SH6YKBZZ0": _INTERRUPTED,
         "mosaic policies add best_model.zip --env CartPole-v1 --name theirs --licence MIT": _YOURS,

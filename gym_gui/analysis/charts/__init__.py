@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 from gym_gui.analysis.charts.intervals import Interval, IntervalChart, interval_charts
-from gym_gui.analysis.charts.marks import Area, Box, Chart, Drawing, Line, Mark, Measure, Spot, Words
+from gym_gui.analysis.charts.marks import (
+    Area,
+    Box,
+    Chart,
+    Curve,
+    Drawing,
+    Line,
+    Mark,
+    Measure,
+    Patch,
+    Spot,
+    Words,
+)
 from gym_gui.analysis.charts.outcomes import OutcomeChart, TeamOutcome, outcome_chart
 from gym_gui.analysis.charts.pairs import PairChart, Side, pair_chart
 
@@ -11,6 +23,7 @@ __all__ = [
     "Area",
     "Box",
     "Chart",
+    "Curve",
     "Drawing",
     "Interval",
     "IntervalChart",
@@ -19,6 +32,7 @@ __all__ = [
     "Measure",
     "OutcomeChart",
     "PairChart",
+    "Patch",
     "Side",
     "Spot",
     "TeamOutcome",

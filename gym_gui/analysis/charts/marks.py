@@ -70,7 +70,26 @@ class Words:
     anchor: Literal["start", "middle", "end"] = "start"
 
 
-Mark = Line | Box | Words
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A line through points, (x, y) each."""
+
+    points: tuple[tuple[float, float], ...]
+    role: str
+    width: float = 1.5
+    opacity: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """A filled polygon with these corners, (x, y) each."""
+
+    points: tuple[tuple[float, float], ...]
+    role: str
+    opacity: float = 1.0
+
+
+Mark = Line | Box | Words | Curve | Patch
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,11 @@ from gym_gui.analysis.charts.marks import (
     Area,
     Box,
     Chart,
+    Curve,
     Drawing,
     Line,
     Mark,
+    Patch,
     Spot,
     role_colours,
     rough_width,
@@ -65,6 +67,13 @@ def _mark(mark: Mark, ink: Ink) -> str:
         faint = f' opacity="{mark.opacity:g}"' if mark.opacity < 1 else ""
         corners = f' rx="{mark.radius:g}"' if mark.radius else ""
         return f"<rect {ink(mark.role, 'fill')} {_place(mark.area)}{faint}{corners}/>"
+    if isinstance(mark, Curve | Patch):
+        faint = f' opacity="{mark.opacity:g}"' if mark.opacity < 1 else ""
+        points = " ".join(f"{x:.1f},{y:.1f}" for x, y in mark.points)
+        if isinstance(mark, Patch):
+            return f'<polygon {ink(mark.role, "fill")} points="{points}"{faint}/>'
+        wide = f'fill="none" stroke-width="{mark.width:g}"'
+        return f'<polyline {ink(mark.role, "stroke")} {wide} points="{points}"{faint}/>'
     size = f'font-size="{mark.pixels}" text-anchor="{mark.anchor}"'
     place = f'x="{mark.x:.1f}" y="{mark.y:.1f}"'
     return f"<text {ink(mark.role, 'fill')} {place} {size}>{safe(mark.text)}</text>"

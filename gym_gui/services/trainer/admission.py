@@ -37,7 +37,8 @@ class Admitted:
     def record(self, run_id: str, folder: Path) -> TrainingRecord:
         """Its record as a new run."""
         r = self.request
-        return TrainingRecord(run_id, r.definition.type_id, r.algo, r.env_id, r.seed, folder, time.time())
+        about = (run_id, r.definition.type_id, r.algo, r.env_id, r.seed, folder)
+        return TrainingRecord(*about, time.time(), group=r.group)
 
 
 class Admission:
@@ -89,6 +90,7 @@ class Admission:
             action=config.action_space or "",
             title=title or (earlier.title if earlier else ""),
             run_id=run_id,
+            group=config.group,
         )
         limits = self._settled(limits, definition, config.settings)
         if limits.memory_mb is None:
@@ -112,6 +114,7 @@ class Admission:
             resume=plan.resume,
             title=record.title,
             run_id=record.run_id,
+            group=record.group,
         )
 
     def _worker(self, config: UnifiedRunConfig) -> WorkerTypeDefinition:
@@ -178,5 +181,6 @@ def _continued(config: UnifiedRunConfig, earlier: TrainingRecord) -> UnifiedRunC
         worker_type=earlier.worker_id,
         algorithm=earlier.algorithm,
         seed=earlier.seed,
+        group=earlier.group,
         settings={**earlier.settings, **config.settings},
     )

@@ -107,6 +107,7 @@ def submit_message(
             action_space=config.action_space or "",
             observation_space=config.observation_space or "",
             agents=config.agents or 0,
+            group=config.group,
         )
     except (TypeError, ValueError) as error:
         raise UsageError(f"the training cannot be asked for like this: {error}") from error
@@ -129,6 +130,7 @@ def config_of(request: pb.SubmitRequest) -> UnifiedRunConfig:
         agents=request.agents or None,
         seed=request.seed,
         settings=_json_object(request.settings or "{}", "the settings of a training"),
+        group=request.group,
     )
 
 

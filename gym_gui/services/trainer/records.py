@@ -110,6 +110,7 @@ class TrainingRecord:
         limits: What it may use.
         warning: The last thing a person should know, or empty.
         evaluated: Whether ``mean_return`` is that of its evaluation.
+        group: What its group is called: trainings that differ in their seed alone; empty for none.
     """
 
     run_id: str
@@ -142,6 +143,7 @@ class TrainingRecord:
     limits: RunLimits = RunLimits()
     warning: str = ""
     evaluated: bool = False
+    group: str = ""
 
     @property
     def over(self) -> bool:

@@ -58,6 +58,7 @@ def _recovered(path: Path, asked: Mapping[str, Any], why: str) -> tuple[Training
         path,
         place.submitted_at,
         title=str(asked.get("title", "")),
+        group=str(asked.get("group", "")),
         settings=cast("dict[str, Any]", asked.get("given") or {}),
         priority=place.priority,
         limits=limits,

@@ -14,7 +14,9 @@ from ulid import ULID
 
 from gym_gui.core.errors import UnknownNameError, UsageError
 from gym_gui.core.formats import check_format
+from gym_gui.core.training_of import group_name
 from gym_gui.core.trust import TYPED, Origin, require
+from gym_gui.core.validation import folder_name
 from gym_gui.envs import needs_of, resolve
 from gym_gui.services.fit import training_incompatibilities
 from gym_gui.services.trainer.folder import POLICY, REQUEST, RunFolder
@@ -56,6 +58,7 @@ class TrainRequest:
         overwrite: A policy that is in ``out`` is replaced.
         title: What a person calls it.
         run_id: Its id.
+        group: What its group is called: trainings that differ in their seed alone; empty for none.
     """
 
     definition: WorkerTypeDefinition
@@ -71,6 +74,7 @@ class TrainRequest:
     overwrite: bool = False
     title: str = ""
     run_id: str = field(default_factory=lambda: str(ULID()))
+    group: str = ""
 
     @classmethod
     def checked(
@@ -88,6 +92,7 @@ class TrainRequest:
         overwrite: bool = False,
         title: str = "",
         run_id: str = "",
+        group: str = "",
         action: str = "",
         observation: str = "",
         origin: Origin = TYPED,
@@ -99,7 +104,8 @@ class TrainRequest:
             algo: Its algorithm, in any case.
             env: The environment, under any name :func:`gym_gui.envs.resolve` accepts.
             seed: The one seed of the training.
-            out: The run folder; ``runs/<algo>_<env>_seed<seed>`` by default.
+            out: The run folder; ``runs/<algo>_<env>_seed<seed>`` by default, of a group
+                ``runs/<group>_<env>/seed<seed>``.
             settings: Settings for the worker.
             texts: Further settings, as a person types them.
             extra: Further settings, as command-line options.
@@ -107,6 +113,7 @@ class TrainRequest:
             overwrite: Replace a policy that is in ``out``.
             title: What a person calls it.
             run_id: Its id; a new one by default.
+            group: What its group is called.
             action: Kind of the environment's actions (``discrete``, ``continuous``, …), if known.
             observation: Kind of its observations (``vector``, ``image``), if known.
             origin: The file that names the environment, where a person does not.
@@ -133,7 +140,10 @@ class TrainRequest:
             raise UsageError(f"the seed is {seed}, but must not be negative")
         given, rest = _settings(schema, settings or {}, texts or {}, extra)
         defaults = {} if schema is None else schema.defaults
-        folder = re.sub(r"[^\w.-]+", "_", f"{name}_{spec.id}_seed{seed}")
+        if group:
+            folder = Path(group_name(folder_name(group, "the name of a group"), spec.id)) / f"seed{seed}"
+        else:
+            folder = Path(re.sub(r"[^\w.-]+", "_", f"{name}_{spec.id}_seed{seed}"))
         return cls(
             definition,
             definition.train,
@@ -148,6 +158,7 @@ class TrainRequest:
             overwrite=overwrite,
             title=title,
             run_id=run_id or str(ULID()),
+            group=group,
         )
 
     def arguments(self) -> list[str]:
@@ -156,6 +167,22 @@ class TrainRequest:
         resume = ["--resume"] if self.resume else []
         return (
             [part for pair in own.items() for part in pair] + resume + flags_of(self.settings) + [*self.extra]
+        )
+
+    @property
+    def kept(self) -> KeptRequest:
+        """What ``train.json`` will say of it."""
+        return KeptRequest(
+            self.run_id,
+            self.definition.type_id,
+            self.algo,
+            self.env_id,
+            self.seed,
+            self.title,
+            self.settings,
+            {**self.defaults, **self.settings},
+            self.extra,
+            self.group,
         )
 
     def memory_mb(self, share_mb: int) -> int | None:
@@ -183,6 +210,7 @@ class TrainRequest:
             "format_version": REQUEST_FORMAT,
             "run_id": self.run_id,
             "title": self.title,
+            "group": self.group,
             "worker": self.definition.type_id,
             "algorithm": self.algo,
             "env_id": self.env_id,
@@ -215,6 +243,7 @@ class KeptRequest:
         given: Settings that were given.
         settings: All settings, as far as they are known.
         arguments: More arguments, of a worker that has no schema.
+        group: What its group was called, empty for none.
     """
 
     run_id: str
@@ -226,6 +255,7 @@ class KeptRequest:
     given: Mapping[str, Any]
     settings: Mapping[str, Any]
     arguments: tuple[str, ...]
+    group: str = ""
 
     @classmethod
     def read(cls, folder: Path) -> KeptRequest:
@@ -254,6 +284,7 @@ class KeptRequest:
                 given=dict(row.get("given", {})),
                 settings=dict(row.get("settings", {})),
                 arguments=tuple(map(str, row.get("arguments", ()))),
+                group=str(row.get("group", "")),
             )
         except (KeyError, TypeError, ValueError) as error:
             what = f"{error} is missing" if isinstance(error, KeyError) else str(error)

@@ -137,6 +137,7 @@ def resumed(folder: Path, settings: Mapping[str, str], registry: type[WorkerType
         extra=kept.arguments,
         resume=True,
         title=kept.title,
+        group=kept.group,
         run_id=kept.run_id,
         origin=Origin(str(folder / REQUEST)),
     )

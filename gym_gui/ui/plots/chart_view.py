@@ -13,10 +13,11 @@ from PyQt6.QtGui import (
     QPainter,
     QPaintEvent,
     QPen,
+    QPolygonF,
 )
 from PyQt6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from gym_gui.analysis.charts import Area, Box, Chart, Drawing, Line, Mark, Spot
+from gym_gui.analysis.charts import Area, Box, Chart, Curve, Drawing, Line, Mark, Patch, Spot
 from gym_gui.analysis.charts.marks import role_colours
 from gym_gui.ui import theme as themes
 from gym_gui.ui.theme import GAP, TEXT_PX, Theme
@@ -202,6 +203,16 @@ def _paint(painter: QPainter, mark: Mark, colours: dict[str, str], *, marked: bo
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.setPen(QPen(QColor(colours["text"]), 1.2))
             painter.drawRect(_rect(mark.area.inset(-1.5)))
+    elif isinstance(mark, Patch):
+        colour.setAlphaF(mark.opacity)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colour)
+        painter.drawPolygon(QPolygonF([QPointF(*point) for point in mark.points]))
+    elif isinstance(mark, Curve):
+        colour.setAlphaF(1.0 if marked else mark.opacity)
+        painter.setPen(QPen(colour, mark.width))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawPolyline(QPolygonF([QPointF(*point) for point in mark.points]))
     else:
         painter.setFont(_letters(mark.pixels))
         painter.setPen(colour)

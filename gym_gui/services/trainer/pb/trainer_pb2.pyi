@@ -6,7 +6,7 @@ from typing import ClassVar as _ClassVar, Iterable as _Iterable, Mapping as _Map
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class SubmitRequest(_message.Message):
-    __slots__ = ("task", "env_name", "api", "worker_type", "algorithm", "seed", "settings", "title", "priority", "limits", "resume_of", "action_space", "observation_space", "agents")
+    __slots__ = ("task", "env_name", "api", "worker_type", "algorithm", "seed", "settings", "title", "priority", "limits", "resume_of", "action_space", "observation_space", "agents", "group")
     TASK_FIELD_NUMBER: _ClassVar[int]
     ENV_NAME_FIELD_NUMBER: _ClassVar[int]
     API_FIELD_NUMBER: _ClassVar[int]
@@ -21,6 +21,7 @@ class SubmitRequest(_message.Message):
     ACTION_SPACE_FIELD_NUMBER: _ClassVar[int]
     OBSERVATION_SPACE_FIELD_NUMBER: _ClassVar[int]
     AGENTS_FIELD_NUMBER: _ClassVar[int]
+    GROUP_FIELD_NUMBER: _ClassVar[int]
     task: str
     env_name: str
     api: str
@@ -35,7 +36,8 @@ class SubmitRequest(_message.Message):
     action_space: str
     observation_space: str
     agents: int
-    def __init__(self, task: _Optional[str] = ..., env_name: _Optional[str] = ..., api: _Optional[str] = ..., worker_type: _Optional[str] = ..., algorithm: _Optional[str] = ..., seed: _Optional[int] = ..., settings: _Optional[str] = ..., title: _Optional[str] = ..., priority: _Optional[int] = ..., limits: _Optional[_Union[RunQuota, _Mapping]] = ..., resume_of: _Optional[str] = ..., action_space: _Optional[str] = ..., observation_space: _Optional[str] = ..., agents: _Optional[int] = ...) -> None: ...
+    group: str
+    def __init__(self, task: _Optional[str] = ..., env_name: _Optional[str] = ..., api: _Optional[str] = ..., worker_type: _Optional[str] = ..., algorithm: _Optional[str] = ..., seed: _Optional[int] = ..., settings: _Optional[str] = ..., title: _Optional[str] = ..., priority: _Optional[int] = ..., limits: _Optional[_Union[RunQuota, _Mapping]] = ..., resume_of: _Optional[str] = ..., action_space: _Optional[str] = ..., observation_space: _Optional[str] = ..., agents: _Optional[int] = ..., group: _Optional[str] = ...) -> None: ...
 
 class RunQuota(_message.Message):
     __slots__ = ("cpu_cores", "memory_mb", "gpus", "max_s")
@@ -78,7 +80,7 @@ class RunList(_message.Message):
     def __init__(self, runs: _Optional[_Iterable[_Union[TrainingRunState, _Mapping]]] = ...) -> None: ...
 
 class TrainingRunState(_message.Message):
-    __slots__ = ("run_id", "title", "worker_id", "algorithm", "env_id", "seed", "settings", "state", "reason", "step", "total_steps", "mean_return", "episodes", "steps_per_s", "remaining_s", "elapsed_s", "priority", "position", "folder", "submitted_at", "started_at", "ended_at", "cpu_percent", "memory_mb", "gpu", "policy", "video", "limits", "warning", "evaluated")
+    __slots__ = ("run_id", "title", "worker_id", "algorithm", "env_id", "seed", "settings", "state", "reason", "step", "total_steps", "mean_return", "episodes", "steps_per_s", "remaining_s", "elapsed_s", "priority", "position", "folder", "submitted_at", "started_at", "ended_at", "cpu_percent", "memory_mb", "gpu", "policy", "video", "limits", "warning", "evaluated", "group")
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     TITLE_FIELD_NUMBER: _ClassVar[int]
     WORKER_ID_FIELD_NUMBER: _ClassVar[int]
@@ -109,6 +111,7 @@ class TrainingRunState(_message.Message):
     LIMITS_FIELD_NUMBER: _ClassVar[int]
     WARNING_FIELD_NUMBER: _ClassVar[int]
     EVALUATED_FIELD_NUMBER: _ClassVar[int]
+    GROUP_FIELD_NUMBER: _ClassVar[int]
     run_id: str
     title: str
     worker_id: str
@@ -139,7 +142,8 @@ class TrainingRunState(_message.Message):
     limits: RunQuota
     warning: str
     evaluated: bool
-    def __init__(self, run_id: _Optional[str] = ..., title: _Optional[str] = ..., worker_id: _Optional[str] = ..., algorithm: _Optional[str] = ..., env_id: _Optional[str] = ..., seed: _Optional[int] = ..., settings: _Optional[str] = ..., state: _Optional[str] = ..., reason: _Optional[str] = ..., step: _Optional[int] = ..., total_steps: _Optional[int] = ..., mean_return: _Optional[float] = ..., episodes: _Optional[int] = ..., steps_per_s: _Optional[float] = ..., remaining_s: _Optional[float] = ..., elapsed_s: _Optional[float] = ..., priority: _Optional[int] = ..., position: _Optional[int] = ..., folder: _Optional[str] = ..., submitted_at: _Optional[float] = ..., started_at: _Optional[float] = ..., ended_at: _Optional[float] = ..., cpu_percent: _Optional[float] = ..., memory_mb: _Optional[float] = ..., gpu: _Optional[str] = ..., policy: _Optional[str] = ..., video: _Optional[str] = ..., limits: _Optional[_Union[RunQuota, _Mapping]] = ..., warning: _Optional[str] = ..., evaluated: bool = ...) -> None: ...
+    group: str
+    def __init__(self, run_id: _Optional[str] = ..., title: _Optional[str] = ..., worker_id: _Optional[str] = ..., algorithm: _Optional[str] = ..., env_id: _Optional[str] = ..., seed: _Optional[int] = ..., settings: _Optional[str] = ..., state: _Optional[str] = ..., reason: _Optional[str] = ..., step: _Optional[int] = ..., total_steps: _Optional[int] = ..., mean_return: _Optional[float] = ..., episodes: _Optional[int] = ..., steps_per_s: _Optional[float] = ..., remaining_s: _Optional[float] = ..., elapsed_s: _Optional[float] = ..., priority: _Optional[int] = ..., position: _Optional[int] = ..., folder: _Optional[str] = ..., submitted_at: _Optional[float] = ..., started_at: _Optional[float] = ..., ended_at: _Optional[float] = ..., cpu_percent: _Optional[float] = ..., memory_mb: _Optional[float] = ..., gpu: _Optional[str] = ..., policy: _Optional[str] = ..., video: _Optional[str] = ..., limits: _Optional[_Union[RunQuota, _Mapping]] = ..., warning: _Optional[str] = ..., evaluated: bool = ..., group: _Optional[str] = ...) -> None: ...
 
 class ControlWish(_message.Message):
     __slots__ = ("id", "run_id", "wish")

@@ -1,0 +1,144 @@
+"""A report on algorithms as tables in a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.text import Text
+
+from gym_gui.analysis import wording
+from gym_gui.analysis.algorithm_verdicts import others_of, verdicts_of
+from gym_gui.analysis.stratified import MIN_TRAININGS
+from gym_gui.analysis.text import clean, result_table
+from gym_gui.analysis.trainings import AlgorithmReport, AlgorithmSummary, Trained
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of a table: an algorithm over all environments, or in one."""
+
+    algorithm: AlgorithmSummary
+    trained: Trained | None = None
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column, the same in a terminal and on a page.
+
+    Attributes:
+        heading: What stands above it.
+        show: What it says of a row.
+        wanted: Whether it says anything of one of these.
+        words: Text, in place of figures.
+    """
+
+    heading: str
+    show: Callable[[Row], str]
+    wanted: Callable[[Sequence[Row]], bool] = lambda _: True
+    words: bool = False
+
+
+COLUMNS = (
+    Column("Algorithm", lambda row: row.algorithm.name, words=True),
+    Column("Trainings", lambda row: _count(row)),
+    Column("Mean [95 %]", lambda row: wording.estimate((row.trained or row.algorithm).mean)),
+    Column("IQM [95 %]", lambda row: wording.estimate((row.trained or row.algorithm).iqm)),
+    Column(
+        "Lowest",
+        lambda row: wording.number(min(row.trained.scores.values()) if row.trained else None),
+        lambda rows: any(row.trained for row in rows),
+    ),
+    Column(
+        "Highest",
+        lambda row: wording.number(max(row.trained.scores.values()) if row.trained else None),
+        lambda rows: any(row.trained for row in rows),
+    ),
+    Column(
+        "Mean rank [95 %]",
+        lambda row: "-" if row.algorithm.rank is None else wording.estimate(row.algorithm.rank),
+        lambda rows: any(row.algorithm.rank is not None and row.trained is None for row in rows),
+    ),
+)
+
+
+def _count(row: Row) -> str:
+    if row.trained is None:
+        return f"{row.algorithm.trainings:,}"
+    done, missing = len(row.trained.scores), len(row.trained.missing)
+    return f"{done:,} of {done + missing:,}" if missing else f"{done:,}"
+
+
+def columns_of(rows: Sequence[Row]) -> list[Column]:
+    """The columns that say something."""
+    return [column for column in COLUMNS if column.wanted(rows)]
+
+
+def tables_of(report: AlgorithmReport) -> Iterator[tuple[str, list[Row]]]:
+    """Title and rows of each table: all environments together where there are several, then each."""
+    if report.scales:
+        yield "All environments, normalised", [Row(algorithm) for algorithm in report.algorithms]
+    for env_id in dict.fromkeys(t.env_id for a in report.algorithms for t in a.trained):
+        rows = [Row(a, t) for a in report.algorithms for t in a.trained if t.env_id == env_id]
+        yield env_id, rows
+
+
+def values_of(trained: Trained) -> str:
+    """Every score, in the order of seeds."""
+    told = [f"{wording.number(score)} (seed {seed})" for seed, score in trained.scores.items()]
+    return f"{trained.group}: {', '.join(told)}"
+
+
+def scale_lines(report: AlgorithmReport) -> Iterator[str]:
+    """What 0 and 1 of normalised scores are."""
+    if report.scales:
+        yield f"Normalised: 0 is random play, 1 is {report.reference}."
+        for env_id, scale in report.scales.items():
+            yield f"{env_id}: random {wording.number(scale.random)}, {wording.number(scale.reference)}."
+
+
+def render_algorithms(report: AlgorithmReport, console: Console) -> None:
+    """Print a report on algorithms.
+
+    Args:
+        report: What to say.
+        console: Where; colours and width are its own.
+    """
+    for verdict in verdicts_of(report):
+        style = "bold green" if verdict.decided else "bold"
+        console.print(Text.assemble((clean(verdict.claim), style), clean(verdict.detail), "."))
+    console.print()
+    render_tables(report, console)
+
+
+def render_tables(report: AlgorithmReport, console: Console) -> None:
+    """Print what stands below the verdicts."""
+    for title, rows in tables_of(report):
+        columns = columns_of(rows)
+        console.print(Text(clean(title), style="bold"))
+        table = result_table("")
+        for column in columns:
+            justify = "left" if column.words else "right"
+            whole = not column.words and console.width >= 80
+            table.add_column(column.heading, justify=justify, overflow="fold", no_wrap=whole)
+        for row in rows:
+            table.add_row(*(Text(clean(column.show(row))) for column in columns))
+        console.print(table)
+        for row in rows:
+            if row.trained is not None and len(row.trained.scores) < MIN_TRAININGS:
+                console.print(Text(clean(values_of(row.trained))))
+        console.print()
+    for verdict in others_of(report):
+        console.print(Text(clean(str(verdict))))
+    for line in scale_lines(report):
+        console.print(Text(clean(line)))
+    for note in report.notes:
+        console.print(Text.assemble(("Note: ", "yellow"), clean(note)))
+    console.print(
+        Text(
+            "The unit is the training, not the episode. Intervals: 95 %, bootstrap over trainings; "
+            f"none with fewer than {MIN_TRAININGS}. p: two-sample permutation test.",
+            style="dim",
+        )
+    )

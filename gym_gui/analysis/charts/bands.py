@@ -1,0 +1,215 @@
+"""Lines with bands around them: how many trainings reach a score, how fast algorithms learn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from gym_gui.analysis import wording
+from gym_gui.analysis.charts.intervals import Interval, IntervalChart
+from gym_gui.analysis.charts.marks import (
+    GAP,
+    LINE_PX,
+    ROW,
+    STEP,
+    Area,
+    Box,
+    Chart,
+    Curve,
+    Drawing,
+    Line,
+    Mark,
+    Measure,
+    Patch,
+    Spot,
+    Words,
+    baseline,
+    cut,
+)
+from gym_gui.analysis.charts.scale import Scale
+from gym_gui.analysis.text import clean
+from gym_gui.analysis.trainings import AlgorithmReport
+
+SERIES: Final = ("rl", "human", "bdi", "llm", "error", "baseline", "vlm-second", "human-second")
+"""Colours of algorithms in the order of the report; of more they come again, and words tell them apart."""
+FOOT: Final = 24
+SWATCH: Final = 10
+
+
+class Band(NamedTuple):
+    """One line.
+
+    Attributes:
+        name: What it is called.
+        role: Of its colour.
+        x: Where its points lie, ascending.
+        y: Their heights.
+        low: Lower edge of the band at each, empty for none.
+        high: Upper edge.
+        thin: Further lines behind it, at the same places.
+    """
+
+    name: str
+    role: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    low: tuple[float, ...] = ()
+    high: tuple[float, ...] = ()
+    thin: tuple[tuple[float, ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class BandChart(Chart):
+    """Lines over one axis, each with its band; names above.
+
+    Attributes:
+        along: What the axis below says.
+        bands: The lines.
+        told: What stands with it.
+        percent: Heights are shares.
+    """
+
+    title: str
+    along: str
+    bands: tuple[Band, ...]
+    told: str = ""
+    percent: bool = False
+
+    def __bool__(self) -> bool:
+        return any(len(band.x) > 1 for band in self.bands)
+
+    @property
+    def caption(self) -> str:
+        """How it is read."""
+        return self.told
+
+    def describe(self) -> str:
+        """Each line from its first to its last value."""
+        return " ".join(self._sentence(band) for band in self.bands)
+
+    @property
+    def heights(self) -> tuple[float, float]:
+        """The same for any number of lines, but for their names."""
+        names = len(self.bands) * LINE_PX
+        return names + 180, names + 260
+
+    def draw(self, width: float, height: float, measure: Measure) -> Drawing:
+        """Names, grid, bands, lines."""
+        head = len(self.bands) * LINE_PX + 2 * GAP
+        bottom = height - FOOT
+        lows = [v for b in self.bands for row in (b.y, b.low, b.high, *b.thin) for v in row]
+        up = Scale.over([0.0, 1.0] if self.percent else lows, bottom - STEP, head)
+        words = [f"{100 * tick:.0f} %" for tick in up.ticks] if self.percent else up.words()
+        left = max(measure(word, 12) for word in words) + GAP
+        right = Scale.over([x for b in self.bands for x in b.x], left, width - 2 * GAP)
+        marks: list[Mark] = []
+        for tick, word in zip(up.ticks, words, strict=True):
+            marks.append(Line(left, up(tick), width - 2 * GAP, up(tick)))
+            marks.append(Words(left - ROW, baseline(up(tick)), word, anchor="end"))
+        y = baseline(bottom + FOOT / 2)
+        numbers = list(zip(right.ticks, right.words(), strict=True))
+        room = (right.end - right.start) / max(len(numbers) - 1, 1)
+        for i, (tick, word) in enumerate(numbers):
+            if i % max(1, round(measure(word, 12) / max(room - ROW, 1) + 0.5)) == 0:
+                marks.append(Words(right(tick), y, word, anchor="middle"))
+        marks.append(Words(width - 2 * GAP, baseline(head - GAP), self.along, anchor="end"))
+        spots = [self._spot(key, band, up, right, measure, width) for key, band in enumerate(self.bands)]
+        return Drawing(width, height, tuple(marks), tuple(spots))
+
+    def _spot(self, key: int, band: Band, up: Scale, right: Scale, measure: Measure, width: float) -> Spot:
+        top = key * LINE_PX
+        name = cut(band.name, width * 0.6, measure)
+        marks: list[Mark] = []
+        across = [right(x) for x in band.x]
+        if band.low:
+            edge = [(x, up(y)) for x, y in zip(across, band.high, strict=True)]
+            back = [(x, up(y)) for x, y in zip(across, band.low, strict=True)]
+            marks.append(Patch((*edge, *reversed(back)), band.role, 0.16))
+        marks += [
+            Curve(tuple((x, up(y)) for x, y in zip(across, row, strict=True)), band.role, 1.0, 0.35)
+            for row in band.thin
+        ]
+        marks.append(Curve(tuple((x, up(y)) for x, y in zip(across, band.y, strict=True)), band.role, 1.8))
+        marks.append(Box(Area(0, top + (LINE_PX - SWATCH) / 2, SWATCH, SWATCH), band.role, radius=2))
+        marks.append(Words(SWATCH + STEP, baseline(top + LINE_PX / 2), name, "text"))
+        return Spot(key, Area(0, top, width, LINE_PX), self._sentence(band), tuple(marks))
+
+    def _sentence(self, band: Band) -> str:
+        if not band.x:
+            return f"{band.name}: nothing is known."
+
+        def at(i: int) -> str:
+            value = wording.percent(band.y[i]) if self.percent else wording.number(band.y[i])
+            return f"{value} at {wording.number(band.x[i])}"
+
+        return f"{band.name}: {at(0)}, {at(-1)}."
+
+
+def algorithm_charts(report: AlgorithmReport) -> list[Chart]:
+    """IQMs, profiles and learning curves of a report."""
+    charts: list[Chart] = [score_chart(report), profile_chart(report), *curve_charts(report)]
+    return [chart for chart in charts if chart]
+
+
+def score_chart(report: AlgorithmReport) -> IntervalChart:
+    """The IQM of each algorithm over its trainings."""
+    roles = _roles(report)
+    title = f"IQM of the {report.measure}, 95 % interval over trainings"
+    return IntervalChart(
+        title, tuple(Interval(clean(a.name), roles[a.name], a.iqm) for a in report.algorithms)
+    )
+
+
+def profile_chart(report: AlgorithmReport) -> BandChart:
+    """The share of trainings that reach each score."""
+    roles = _roles(report)
+    profiles = tuple(_profile(report, i, roles) for i in range(len(report.algorithms)))
+    return BandChart(
+        "Performance profile",
+        f"{report.measure} at least",
+        profiles if len(report.levels) > 1 else (),
+        "Share of trainings that reach a score. Band: 95 % at each score by itself.",
+        percent=True,
+    )
+
+
+def curve_charts(report: AlgorithmReport) -> Iterator[BandChart]:
+    """Learning curves, a chart for each environment."""
+    roles, names = _roles(report), [algorithm.name for algorithm in report.algorithms]
+    for env_id in dict.fromkeys(curve.env_id for curve in report.curves):
+        curves = [curve for curve in report.curves if curve.env_id == env_id]
+        bands = tuple(
+            Band(
+                clean(c.algorithm),
+                roles[c.algorithm],
+                c.steps,
+                c.values,
+                c.low,
+                c.high,
+                () if c.low else tuple(c.trainings.values()),
+            )
+            for c in sorted(curves, key=lambda curve: names.index(curve.algorithm))
+        )
+        yield BandChart(
+            f"Learning in {clean(env_id)}",
+            "steps",
+            bands,
+            "IQM over trainings of the mean return of their last 100 training episodes. "
+            "Band: 95 % at each step by itself; with fewer than 5 trainings, each training.",
+        )
+
+
+def _roles(report: AlgorithmReport) -> Mapping[str, str]:
+    """The colour of each algorithm."""
+    return {a.name: SERIES[i % len(SERIES)] for i, a in enumerate(report.algorithms)}
+
+
+def _profile(report: AlgorithmReport, i: int, roles: Mapping[str, str]) -> Band:
+    algorithm = report.algorithms[i]
+    shares = [share for share, _, _ in algorithm.profile]
+    low = [low for _, low, _ in algorithm.profile if low is not None]
+    high = [high for _, _, high in algorithm.profile if high is not None]
+    return Band(
+        clean(algorithm.name), roles[algorithm.name], report.levels, tuple(shares), tuple(low), tuple(high)
+    )

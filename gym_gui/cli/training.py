@@ -1,0 +1,91 @@
+"""One training in the foreground: how far it is, and what came of it."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from gym_gui.cli.errors import tell
+from gym_gui.cli.progress import train_progress
+from gym_gui.services.trainer import TrainRequest, TrainResult, carry_out
+from gym_gui.workers.definition import WorkerTypeDefinition
+
+
+def trained(request: TrainRequest, *, as_json: bool, note: str = "") -> TrainResult:
+    """Train in the foreground, and show how far it is.
+
+    Args:
+        request: What to train.
+        as_json: Progress as JSON lines.
+        note: What tells it from others.
+    """
+    with (
+        _sigterm_as_ctrl_c(),
+        train_progress(f"{request.algo} in {request.env_id}{note}", as_json=as_json) as show,
+    ):
+        return carry_out(
+            request,
+            on_progress=show,
+            on_warning=_warn_json if as_json else _warn,
+            on_stopping=_nothing_more if as_json else _say_stopping,
+        )
+
+
+def _warn(text: str) -> None:
+    tell(f"warning: {text}")
+
+
+def _warn_json(text: str) -> None:
+    sys.stderr.write(json.dumps({"event": "warning", "message": text}) + "\n")
+
+
+def _say_stopping() -> None:
+    tell("stopping, and keeping what was learnt; Ctrl-C once more ends it at once")
+
+
+def _nothing_more() -> None:
+    """The result will say it."""
+
+
+@contextmanager
+def _sigterm_as_ctrl_c() -> Generator[None]:
+    """Within, being asked to end keeps what was learnt, as Ctrl-C does."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def shown(path: Path) -> str:
+    """Relative to here where that is shorter to read and to type."""
+    try:
+        return str(path.relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)
+
+
+def slot_of(result: TrainResult, definition: WorkerTypeDefinition) -> dict[str, Any]:
+    """The slot of an experiment file in which the policy plays."""
+    return {
+        "type": definition.kind.value,
+        "worker_id": definition.type_id,
+        "checkpoint": shown(result.out),
+    }
+
+
+def result_row(result: TrainResult, definition: WorkerTypeDefinition) -> Mapping[str, Any]:
+    """What a program is told of it."""
+    return {
+        "out": str(result.out),
+        "status": result.status,
+        "steps": result.step,
+        "mean_return": result.mean_return,
+        "wall_s": result.wall_s,
+        "slot": slot_of(result, definition),
+    }
