@@ -41,11 +41,13 @@ _THEIRS: Final = {
     ),
 }
 _EMPTY: Final = "docs/examples/bdi/empty.asl"
+_STUDY: Final = "docs/examples/study/study.yaml"
 _THERE: Final[Mapping[str, Mapping[str, str]]] = {
     "docs/bdi.md": {_EMPTY: (ROOT / _EMPTY).read_text()},
     "docs/command_line.md": {"typo.py": _POLE.replace("Pole-v1", "Pole-v7"), **_THEIRS},
     "docs/run_directory.md": {"pole.py": _POLE},
     "docs/security.md": _THEIRS,
+    "docs/study.md": {_STUDY: (ROOT / _STUDY).read_text()},
 }
 """Files that a page takes for granted."""
 
