@@ -181,6 +181,28 @@ def verify(runs: RunFolders, trusted: Trust = False, as_json: Json = False) -> N
     raise typer.Exit(verify_runs(runs, as_json=as_json))
 
 
+@app.command("rerun")
+def rerun_command(
+    run: RunFolder,
+    episodes: Annotated[
+        str | None,
+        typer.Option(metavar="LIST", help="These alone, such as 0,3,5-9.  [default: all recorded]"),
+    ] = None,
+    out: RunsFolder = None,
+    processes: Processes = None,
+    trusted: Trust = False,
+    as_json: Json = False,
+) -> None:
+    """Have a run's policies play it again, beside the record.
+
+    Says where and why what they play departs from it. Models are asked anew, and paid.
+    """
+    from gym_gui.cli.rerun import rerun
+
+    trust.allow_all(trusted)
+    raise typer.Exit(rerun(run, episodes=episodes, out=out, processes=processes, as_json=as_json))
+
+
 @app.command()
 def reparse(run: RunFolder, trusted: Trust = False, as_json: Json = False) -> None:
     """Read a run's recorded model replies again.

@@ -21,6 +21,7 @@ from gym_gui.controllers.matrix_check import resolve_all, tried_of
 from gym_gui.controllers.model_slots import dry, replayed
 from gym_gui.controllers.resolved_operator import ResolvedOperator
 from gym_gui.controllers.script_execution import OnProgress, OperatorScriptExecutionManager, RunResult
+from gym_gui.controllers.verification import rerun_episodes
 from gym_gui.core.config import Experiment
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.errors import UsageError
@@ -70,8 +71,11 @@ def play(
 
         experiment = without(experiment, problems)
     totals: dict[str, int] = {}
+    only = rerun_episodes(open_run(resume)) if resume is not None else None
     for resolved in resolved_operators:
-        totals[resolved.config.operator_id] = len(experiment.execution.schedule(len(resolved.seatings)))
+        name = resolved.config.operator_id
+        every = len(experiment.execution.schedule(len(resolved.seatings)))
+        totals[name] = every if only is None else len(only.get(name, ()))
     shorter = experiment.execution.until == "decided"
     if resume is not None and not dry_run and (done := finished(resume, totals, shorter=shorter)) is not None:
         return say_finished(done, as_json)
@@ -95,10 +99,11 @@ def play(
             resolved_operators,
             out,
             workers,
-            _header(totals, replay),
+            header_of(totals, replay),
             resume=resume,
             show=show,
             tried=None if experiment.matrix is None else tried_of(resolved_operators),
+            only=only,
         )
     return conclude(result, as_json)
 
@@ -113,6 +118,7 @@ def perform(
     resume: Path | None,
     show: OnProgress,
     tried: Collection[str] | None = None,
+    only: Mapping[str, Collection[int]] | None = None,
 ) -> RunResult:
     """Play an experiment that was checked, over session processes; Ctrl-C ends it and keeps what is done.
 
@@ -125,6 +131,7 @@ def perform(
         resume: A run folder to go on with.
         show: Told how far it is.
         tried: Operators that are tried before anything is played; all of them by default.
+        only: Episodes that are played, by operator; all of the schedule by default.
 
     Raises:
         UsageError: Something the person can fix; nothing was played.
@@ -139,11 +146,18 @@ def perform(
         resume=resume,
         on_progress=show,
         tried=tried,
+        only=only,
     )
     return asyncio.run(_run(manager))
 
 
-def _header(totals: dict[str, int], replay: Path | None) -> dict[str, Any]:
+def header_of(totals: Mapping[str, int], replay: Path | None) -> dict[str, Any]:
+    """What ``run.json`` says of a run beside the experiment: the machine, the code, its episodes by operator.
+
+    Args:
+        totals: Episodes by operator.
+        replay: The run whose recorded calls stand in for the models.
+    """
     header = {"machine": machine(), "commit": commit(Path(__file__).parent), "episodes": totals}
     # The experiment stays what it was: only where replies came from is another, also after --resume.
     return header if replay is None else {**header, REPLAY: str(replay.absolute())}

@@ -14,7 +14,8 @@ from gym_gui.cli.errors import DONE, USAGE, WORK_FAILED, tell_error
 from gym_gui.cli.output import write_line
 from gym_gui.cli.progress import run_progress
 from gym_gui.cli.runs import find_run
-from gym_gui.controllers.verification import Deviation, Verification, counted, verify
+from gym_gui.controllers.departures import Deviation, counted
+from gym_gui.controllers.verification import Verification, verify
 from gym_gui.core.errors import MosaicError, UsageError
 
 _SHOWN = 5

@@ -18,10 +18,11 @@ import orjson
 from gym_gui.analysis import Run
 from gym_gui.analysis.compare import EpisodeRows
 from gym_gui.analysis.recorded_calls import Attempts, RecordedCalls
+from gym_gui.controllers.departures import Deviation
 from gym_gui.controllers.model_slots import CALLS
 from gym_gui.controllers.resolved_operator import ResolvedOperator
 from gym_gui.controllers.script_execution import OnProgress
-from gym_gui.controllers.verification import Deviation, Verification, experiment_of, verify
+from gym_gui.controllers.verification import Verification, experiment_of, verify
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.enums import FALLBACKS, ActionSource
 from gym_gui.core.errors import UsageError

@@ -7,6 +7,7 @@ import logging
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,7 @@ class OperatorScriptExecutionManager:
         on_progress: Called often, at most about ten times a second.
         tried: Operators whose sessions are started before anything is played, to see what is wrong; all of
             them by default. Others are started when their turn comes.
+        only: Episodes that are played, by operator; all of the schedule by default.
     """
 
     def __init__(
@@ -76,8 +78,9 @@ class OperatorScriptExecutionManager:
         resume: Path | None = None,
         on_progress: OnProgress | None = None,
         tried: Collection[str] | None = None,
+        only: Mapping[str, Collection[int]] | None = None,
     ) -> None:
-        self._experiment, self._tried = experiment, tried
+        self._experiment, self._tried, self._only = experiment, tried, only
         self._processes = processes
         self._header: dict[str, Any] = {**(header or {}), "processes": processes}
         self._on_progress = on_progress
@@ -85,7 +88,10 @@ class OperatorScriptExecutionManager:
         self._runs = [
             self._plan(with_limits(resolved, experiment.execution)) for resolved in resolved_operators
         ]
-        self._looks = RunLooks(experiment.execution, self._runs, self._ledger)
+        # Episodes that are chosen beforehand are not stopped when they have decided something.
+        execution = experiment.execution
+        looked_at = execution if only is None else replace(execution, until="all", batch=None)
+        self._looks = RunLooks(looked_at, self._runs, self._ledger)
         self._funds = EpisodeFunds(experiment, self._runs)
         self._seats: list[SessionShare] = []
         self._warm: dict[str, list[SessionShare]] = {}
@@ -97,6 +103,9 @@ class OperatorScriptExecutionManager:
 
     def _plan(self, resolved: ResolvedOperator) -> OperatorExecution:
         schedule = self._experiment.execution.schedule(len(resolved.seatings))
+        if self._only is not None:
+            chosen = self._only.get(resolved.config.operator_id, ())
+            schedule = [plan for plan in schedule if plan.index in chosen]
         done = self._ledger.done(resolved.config.operator_id)
         pending = deque(plan for plan in schedule if plan.index not in done)
         failed = self._ledger.failed(resolved.config.operator_id)

@@ -8,7 +8,7 @@ that were written with it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -17,6 +17,7 @@ import orjson
 from gym_gui.analysis import OperatorRun, Run
 from gym_gui.analysis.compare import EpisodeRows
 from gym_gui.analysis.run_digest import FILES, files_digests, run_digest
+from gym_gui.controllers.departures import EPISODE_KEYS, Deviation, counted, key_differs, row_differs
 from gym_gui.controllers.replay import REPLAY, replay_lineup
 from gym_gui.controllers.resolved_operator import ResolvedOperator, make_environment, resolve_operator, vouch
 from gym_gui.controllers.script_execution import OnProgress, OperatorProgress
@@ -27,56 +28,16 @@ from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.experiment_data import experiment_from_data
 from gym_gui.core.prompt_inputs import PromptInputs
 from gym_gui.core.record_digest import KEY, episode_digest
-from gym_gui.core.record_fields import count, mapping
+from gym_gui.core.record_fields import count, integers, mapping
 from gym_gui.core.trust import Origin
 from gym_gui.core.types import AgentID, Decision
-from gym_gui.services.recorder import COMPLETED, FAILED, RUNNING, read_header
+from gym_gui.services.recorder import COMPLETED, FAILED, RERUN, RUNNING, read_header
 from gym_gui.services.versions import versions_of
 
-_STEP = ("seed", "action", "reward", "terminated", "truncated", "state_sha")
-"""Keys of a step row that playing the same actions must give again, in the order of telling."""
-
-_EPISODE = (
-    *("seed", "status", "length", "total_reward", "returns", "teams", "outcome", "success"),
-    *("terminated", "truncated", "trajectory_sha256"),
-)
 _EARLIER_OPTIONS = (
     "an earlier version recorded it, whose managers chose among other options, numbered and ended otherwise: "
     "it cannot be played again here"
 )
-_ABSENT = object()
-
-
-@dataclass(frozen=True)
-class Deviation:
-    """The first place where an episode did not play out as recorded.
-
-    Attributes:
-        operator_id: Its operator, or ``None`` where a file of the run is not what it was.
-        episode_index: The episode, or ``None``.
-        what: The key that differs, or what is missing, as a sentence without subject.
-        step_index: The step, or ``None`` where the episode's own line differs.
-        agent_id: The agent, or ``None``.
-    """
-
-    operator_id: str | None
-    episode_index: int | None
-    what: str
-    step_index: int | None = None
-    agent_id: AgentID | None = None
-
-    @property
-    def place(self) -> str:
-        """Where it is, in words; empty where it is the run itself."""
-        if self.operator_id is None:
-            return ""
-        place = f"operator {self.operator_id}, episode {self.episode_index}"
-        if self.step_index is not None:
-            place += f", step {self.step_index}, agent {self.agent_id}"
-        return place
-
-    def __str__(self) -> str:
-        return f"{self.place}: {self.what}" if self.place else self.what
 
 
 @dataclass
@@ -126,7 +87,10 @@ class Onlooker(Protocol):
 
 
 async def verify(
-    run: Run, on_progress: OnProgress | None = None, onlooker: Onlooker | None = None
+    run: Run,
+    on_progress: OnProgress | None = None,
+    onlooker: Onlooker | None = None,
+    only: Mapping[str, Collection[int]] | None = None,
 ) -> Verification:
     """Play a run again.
 
@@ -136,6 +100,7 @@ async def verify(
         run: The run.
         on_progress: Told after every episode.
         onlooker: Looks at every decision.
+        only: Episodes by operator, where not all are played; the run as a whole is then held against nothing.
 
     Raises:
         UsageError: The environment is not there, or the run cannot be read.
@@ -158,8 +123,14 @@ async def verify(
         if experiment.execution.until == "decided":
             planned = count((mapping(run.record.extra.get("episodes")) or {}).get(recorded.operator_id))
         replay = _Replay(experiment, resolved, recorded, result, tell, planned, onlooker)
-        await replay.play(complete=run.record.status in (COMPLETED, FAILED) and not run.record.problem)
-    _check_seal(run, result)
+        complete = run.record.status in (COMPLETED, FAILED) and not run.record.problem and only is None
+        chosen = rerun_episodes(run)
+        await replay.play(
+            expected=(chosen or {}).get(recorded.operator_id) if complete else (),
+            only=None if only is None else only.get(recorded.operator_id, ()),
+        )
+    if only is None:
+        _check_seal(run, result)
     return result
 
 
@@ -188,6 +159,13 @@ def see_allowed(run: Run) -> None:
     """
     for operator in experiment_of(run).operators:
         vouch(operator, env_only=True)
+
+
+def rerun_episodes(run: Run) -> Mapping[str, Collection[int]] | None:
+    """Of a run that plays some episodes of another again: which, by operator; ``None``: all that it has."""
+    rerun = mapping(run.record.extra.get(RERUN)) or {}
+    chosen = mapping(rerun.get("episodes"))
+    return None if chosen is None else {name: integers(of) or () for name, of in chosen.items()}
 
 
 def experiment_of(run: Run) -> Experiment:
@@ -233,13 +211,18 @@ class _Replay:
         self._gaps: Mapping[int, tuple[int, AgentID]] = {}
         self._done = self._total = self._failed = 0
 
-    async def play(self, *, complete: bool) -> None:
-        """Play what is recorded; ``complete`` when every episode of the schedule should be."""
-        plans = list(self._to_play())
-        if complete:
-            expected = (index for index in self._plans if self._planned is None or index < self._planned)
-            for index in sorted(set(expected) - self._rows.rows.keys()):
-                self._deviates(Deviation(self._operator.operator_id, index, "the episode is missing"))
+    async def play(self, *, expected: Collection[int] | None, only: Collection[int] | None) -> None:
+        """Play what is recorded.
+
+        Args:
+            expected: Episodes that should be; ``None``: all of the schedule.
+            only: The episodes that are played; ``None``: all.
+        """
+        plans = list(self._to_play(only))
+        if expected is None:
+            expected = [i for i in self._plans if self._planned is None or i < self._planned]
+        for index in sorted(set(expected) - self._rows.rows.keys()):
+            self._deviates(Deviation(self._operator.operator_id, index, "the episode is missing"))
         self._total = len(plans)
         limited = {i: int(row["length"]) for i, row in self._rows.rows.items() if row.get("limit")}
         views = self._onlooker.views(self._resolved) if self._onlooker is not None else None
@@ -258,8 +241,10 @@ class _Replay:
         if self._onlooker is not None:
             self._onlooker.asked(self._operator.operator_id, decision)
 
-    def _to_play(self) -> Iterator[EpisodePlan]:
+    def _to_play(self, only: Collection[int] | None) -> Iterator[EpisodePlan]:
         for index, row in sorted(self._rows.rows.items()):
+            if only is not None and index not in only:
+                continue
             plan = self._plans.get(index)
             if plan is None:
                 self._deviates(
@@ -306,7 +291,7 @@ class _Replay:
         operator, recorded = self._operator.operator_id, self._rows.rows[index]
         rows = list(self._rows.steps(index))
         for then, now in zip(rows, played, strict=False):
-            what = _row_differs(then, now)
+            what = row_differs(then, now)
             if what:
                 what = _EARLIER_OPTIONS if any(map(_of_earlier_options, rows)) else what
                 return Deviation(operator, index, what, then.get("step_index"), then.get("agent_id"))
@@ -318,8 +303,8 @@ class _Replay:
             what = f"played again, the episode ends before it{f' ({error})' if error else ''}"
             return Deviation(operator, index, what, row.get("step_index"), row.get("agent_id"))
         # Where the engine was stopped, the record just ends.
-        keys = [key for key in _EPISODE if key != "status" or recorded["status"] != "aborted"]
-        what = next((w for key in keys if (w := _differs(key, recorded, episode))), "")
+        keys = [key for key in EPISODE_KEYS if key != "status" or recorded["status"] != "aborted"]
+        what = next((w for key in keys if (w := key_differs(key, recorded, episode))), "")
         what = what or self._altered(recorded, rows)
         return Deviation(operator, index, what) if what else None
 
@@ -327,30 +312,3 @@ class _Replay:
 def _of_earlier_options(row: Mapping[str, Any]) -> bool:
     """Whether a manager's row does not say which option was chosen: then they had no parameters yet."""
     return str(row.get("agent_id")).endswith(GOAL_SUFFIX) and "option" not in row
-
-
-def _row_differs(then: Mapping[str, Any], now: Mapping[str, Any]) -> str:
-    """What differs between a recorded row and the one in its place when played again, or ``""``."""
-    if (then.get("step_index"), then.get("agent_id")) != (now["step_index"], now["agent_id"]):
-        return f"the row does not belong here: step {now['step_index']} of agent {now['agent_id']} is next"
-    keys = (*_STEP, "observation") if "observation" in now else _STEP
-    return next((w for key in keys if (w := _differs(key, then, now))), "")
-
-
-def _differs(key: str, then: Mapping[str, Any], now: Mapping[str, Any]) -> str:
-    left, right = then.get(key, _ABSENT), now.get(key, _ABSENT)
-    if left == right:
-        return ""
-    return f"{key} is {_shown(left)} in the record, {_shown(right)} when played again"
-
-
-def _shown(value: object) -> str:
-    if value is _ABSENT:
-        return "absent"
-    text = value if isinstance(value, str) else orjson.dumps(value).decode()
-    return text if len(text) <= 80 else text[:77] + "..."
-
-
-def counted(number: int, what: str) -> str:
-    """``1 episode``, ``20 episodes``."""
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -36,6 +36,8 @@ RUNNING, COMPLETED, FAILED, STOPPED = "running", "completed", "failed", "stopped
 
 REPLAY = "replay"
 """Key of ``run.json``: the run whose recorded calls stood in for the models, where one did."""
+RERUN = "rerun"
+"""Key of ``run.json``: the run that was played again, and its ``episodes`` by operator."""
 
 _RESERVE = 1 << 16
 _NO_ROWS = "0" * 16

@@ -70,6 +70,7 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
         "mosaic run --resume runs/01M81B09C8C58Q2B3SH6YKBZZ0": _INTERRUPTED,
         "mosaic policies add best_model.zip --env CartPole-v1 --name theirs --licence MIT": _YOURS,
         "mosaic envs install mujoco": _DOWNLOADS,
+        "mosaic rerun runs/01M84HGDMTKMMY7RJ790S2Z17M": _YOURS,
         "mosaic reparse runs/01M84GHGE9MSJXGWRAPJB5QRFR": _YOURS,
     },
     "docs/faults.md": {
