@@ -23,7 +23,8 @@ def headline(entries: Sequence[Entry], comparisons: Sequence[Comparison]) -> lis
         Verdict(c.claim, c.detail, c.verdict != "undecided", title[c.operator or c.first]) for c in told
     ]
     compared = {key for c in comparisons for key in (c.operator, c.first, c.second)}
-    verdicts += [replace(_alone(e), task=e.title) for e in entries if e.key not in compared]
+    lone = [e for e in entries if e.key not in compared and e.training is None]
+    verdicts += [replace(_alone(e), task=e.title) for e in lone]
     # What is refused is about two tasks, so it stands below none.
     refused = [Verdict(r.claim, r.detail, False) for r in refusals(entries)]
     tasks = list(dict.fromkeys(title.values()))

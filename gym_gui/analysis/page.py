@@ -30,7 +30,7 @@ TRANSCRIPT = "transcript.html"
 """The page beside this one that has the calls, where there were any."""
 
 
-def render_html(summary: Summary, *, turns: str = "") -> str:
+def render_html(summary: Summary, *, turns: str = "", parts: Sequence[str] = ()) -> str:
     """The page.
 
     Self-contained: styles and plots are inline, there is no script, and nothing is
@@ -39,18 +39,19 @@ def render_html(summary: Summary, *, turns: str = "") -> str:
     Args:
         summary: What it says.
         turns: What the transcript beside it shows, in words; empty: there is none.
+        parts: More of it, as ready HTML, below the verdicts.
     """
     title = "Results of " + (
         f"run {summary.runs[0].run_id}" if len(summary.runs) == 1 else f"{len(summary.runs)} runs"
     )
-    parts = [_header(summary, turns), _verdicts(summary), matrix_table(summary.matrix)]
+    whole = [_header(summary, turns), _verdicts(summary), matrix_table(summary.matrix), *parts]
     for task, operators in by_task(summary).items():
-        parts += _task(summary, task, operators)
-    parts.append(_comparisons(summary))
-    parts.append(failure_table(summary))
-    parts.append(_notes(summary))
-    parts.append(_foot(summary))
-    return page(title, parts)
+        whole += _task(summary, task, operators)
+    whole.append(_comparisons(summary))
+    whole.append(failure_table(summary))
+    whole.append(_notes(summary))
+    whole.append(_foot(summary))
+    return page(title, whole)
 
 
 def page(title: str, parts: Iterable[str]) -> str:

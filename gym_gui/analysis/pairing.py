@@ -18,6 +18,7 @@ from gym_gui.analysis.summary_numbers import Bounds
 from gym_gui.analysis.tasks import Task, differences_in_words
 from gym_gui.analysis.units import Sample
 from gym_gui.analysis.verdicts import Pairs, Sides, compare_family
+from gym_gui.core.record_fields import mapping
 from gym_gui.core.records import AgentRecord
 
 UNFINISHED = ("running", "stopped")
@@ -54,6 +55,13 @@ class Entry:
     def is_trained(self) -> bool:
         """Whether it is the outcome of one training, which says nothing of how others would turn out."""
         return any(agent.worker_type == "rl" for agent in self.data.agents.values())
+
+    @property
+    def training(self) -> tuple[str, int] | None:
+        """Group and seed of the training that it is of, where a whole group plays."""
+        of = mapping(self.operator.config.get("group")) or {}
+        name, seed = of.get("name"), of.get("seed")
+        return (name, seed) if isinstance(name, str) and isinstance(seed, int) else None
 
     @property
     def begun_again(self) -> int:
@@ -99,7 +107,8 @@ def compare_operators(entries: Sequence[Entry]) -> list[Comparison]:
     for group in by_task.values():
         ranked = sorted(group, key=_rank)
         for_all = _played_by_all(ranked)
-        pairs = list(combinations(ranked, 2))
+        # Of groups, trainings are what is compared; which of two checkpoints is better is no question there.
+        pairs = [(a, b) for a, b in combinations(ranked, 2) if a.training is None or b.training is None]
         at_once = [(a, b) for a, b in pairs if not _was_looked_at(a, b)]
         rest = iter(compare_family([_operator_pair(a, b, for_all) for a, b in at_once]))
         looked = _at_looks([pair for pair in pairs if _was_looked_at(*pair)])

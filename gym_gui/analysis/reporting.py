@@ -9,7 +9,8 @@ from typing import Any
 import orjson
 from rich.console import Console
 
-from gym_gui.analysis.algorithm_page import render_algorithm_page
+from gym_gui.analysis.algorithm_page import algorithm_parts, render_algorithm_page
+from gym_gui.analysis.algorithm_text import render_tables
 from gym_gui.analysis.games import is_tournament
 from gym_gui.analysis.page import TRANSCRIPT, render_html
 from gym_gui.analysis.reader import Run, open_run
@@ -61,7 +62,13 @@ def report(
     folder = Path(out) if out is not None else runs[0].path if len(runs) == 1 else None
     standings = find_standings(runs)
     if not as_json:
-        render_text(summary, console) if standings is None else render_standings(standings, console)
+        if standings is not None:
+            render_standings(standings, console)
+        else:
+            render_text(summary, console)
+            for trained in summary.trainings:
+                console.print()
+                render_tables(trained, console)
     page = None if folder is None else write_report(summary, folder, runs, standings)
     if as_json:
         data = summary.to_json() | {"report": None if page is None else str(page)}
@@ -153,8 +160,9 @@ def write_html(
         # A lone surrogate in run data is no UTF-8; it becomes a question mark.
         _write(folder / TRANSCRIPT, render_transcript(runs).encode("utf-8", "replace"))
     standings = standings or find_standings(runs)
+    parts = [part for trained in summary.trainings for part in algorithm_parts(trained)]
     page = (
-        render_html(summary, turns=turns)
+        render_html(summary, turns=turns, parts=parts)
         if standings is None
         else render_standings_page(standings, summary, turns=turns)
     )

@@ -7,12 +7,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from gym_gui.analysis.comparison import Comparison, Refusal, Verdict
 from gym_gui.analysis.standings import Standings
 from gym_gui.analysis.summary_numbers import METHODS, Bounds, Estimate, Share
+from gym_gui.analysis.trainings import AlgorithmReport
 
 
 @dataclass(frozen=True)
@@ -315,6 +316,7 @@ class Summary:
         matrix: The rows of the matrices that were played.
         standings: What the run says as a tournament, where it is one and that was asked for; it is no part
             of ``summary.json``, but a file of its own.
+        trainings: By task, what it says of algorithms, where whole groups of trainings have played.
     """
 
     runs: tuple[RunInfo, ...]
@@ -328,6 +330,7 @@ class Summary:
     format: int = 1
     matrix: tuple[RowSummary, ...] = ()
     standings: Standings | None = None
+    trainings: tuple[AlgorithmReport, ...] = ()
 
     @property
     def verdicts_by_task(self) -> Mapping[str, tuple[Verdict, ...]]:
@@ -337,8 +340,10 @@ class Summary:
 
     def to_json(self) -> dict[str, Any]:
         """Plain data, as ``summary.json`` holds it. Floats are finite or null."""
-        data = asdict(self)
-        del data["standings"]
+        data = asdict(replace(self, trainings=()))
+        del data["standings"], data["trainings"]
+        if self.trainings:
+            data["trainings"] = [report.to_json() for report in self.trainings]
         data["verdicts"] = [{**asdict(v), "text": str(v)} for v in self.verdicts]
         return data
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from gym_gui.analysis.calls import CallTally, collect_calls, summed
 from gym_gui.analysis.collect import OperatorData, SquadResult, collect_decisions, collect_episodes
+from gym_gui.analysis.comparison import Comparison, Verdict
 from gym_gui.analysis.estimates import estimate, share
 from gym_gui.analysis.games import is_tournament
 from gym_gui.analysis.headlines import headline
@@ -24,6 +25,7 @@ from gym_gui.analysis.pairing import (
 )
 from gym_gui.analysis.printed_summary import PrintedSummary
 from gym_gui.analysis.reader import Run
+from gym_gui.analysis.run_trainings import training_reports, training_verdicts
 from gym_gui.analysis.summary import (
     Failure,
     OperatorSummary,
@@ -35,6 +37,7 @@ from gym_gui.analysis.summary import (
 from gym_gui.analysis.summary_numbers import Bounds, Estimate
 from gym_gui.analysis.tasks import same_tasks, task_of, titles
 from gym_gui.analysis.team_pairs import compare_rows, compare_teams
+from gym_gui.analysis.trainings import AlgorithmReport
 from gym_gui.analysis.units import Sample
 from gym_gui.core.enums import EpisodeStatus, Outcome
 
@@ -66,16 +69,29 @@ def summarize(runs: Run | Sequence[Run], *, steps: bool = True) -> PrintedSummar
     for entry in others:
         comparisons += compare_teams(entry)
     operators = _operators(entries, steps)
+    trainings = tuple(training_reports(entries))
     return PrintedSummary(
         runs=tuple(_run_info(run, entries) for run in opened),
-        verdicts=(*rows_not_played(opened), *headline(entries, comparisons)),
+        verdicts=(*rows_not_played(opened), *_verdicts(entries, comparisons, trainings)),
         operators=operators,
         comparisons=tuple(comparisons),
         refusals=tuple(refusals(entries)),
         failures=tuple(_failures(entries)),
         notes=tuple(summary_notes(opened, entries, comparisons, operators)),
         matrix=tuple(row_summaries(entries, operators, comparisons)),
+        trainings=trainings,
     )
+
+
+def _verdicts(
+    entries: Sequence[Entry], comparisons: Sequence[Comparison], trainings: Sequence[AlgorithmReport]
+) -> list[Verdict]:
+    """Those over trainings first."""
+    found = headline(entries, comparisons)
+    if not trainings:
+        return found
+    several = len({entry.title for entry in entries}) > 1
+    return [replace(v, task=v.task if several else "") for v in training_verdicts(trainings)] + found
 
 
 def entries_of(runs: Sequence[Run]) -> list[Entry]:

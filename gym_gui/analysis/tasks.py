@@ -14,7 +14,7 @@ from gym_gui.core.record_fields import mapping
 _AGENTS = frozenset(
     {
         *("operator_id", "id", "display_name", "name", "workers", "player_workers", "link_groups", "manager"),
-        *("env_name", "task", "folder", "max_steps", "teams", "seats"),
+        *("env_name", "task", "folder", "max_steps", "teams", "seats", "group"),
     }
 )
 """Keys of an operator that say who plays, where its modules lay, and those that :func:`task_of` reads

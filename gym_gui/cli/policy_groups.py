@@ -8,6 +8,7 @@ from rich.text import Text
 
 from gym_gui.analysis.wording import count
 from gym_gui.cli.output import cell, write_json, write_line
+from gym_gui.core.training_of import GROUP_PREFIX
 from gym_gui.services.policy_library import PolicyLibrary
 from gym_gui.services.training_groups import TrainingGroup
 
@@ -48,6 +49,7 @@ def show_group(group: TrainingGroup, *, as_json: bool) -> None:
         ("algorithm", about.algorithm),
         ("environment", group.env_id),
         ("settings", settings),
+        ("in a file", f'{{worker_id: {about.worker}, checkpoint: "{GROUP_PREFIX}{group.name}"}}'),
     ):
         if text:
             write_line(f"  {heading + ':':<15}{text}")

@@ -149,6 +149,7 @@ OPERATOR_KEYS: Final = {
     "manager": "manager",
     "api": "api",
     "seats": "seats",
+    "group": "group",
     "folder": "folder",
 }
 

@@ -28,6 +28,7 @@ from gym_gui.core.execution import (
 from gym_gui.core.link_resolution import link_slots
 from gym_gui.core.matrix_table import MatrixTable
 from gym_gui.core.secret_refs import refuse_literals
+from gym_gui.core.training_of import TrainingOf
 from gym_gui.core.trust import TYPED, Origin
 from gym_gui.core.until import check_decidable
 from gym_gui.core.validation import (
@@ -88,6 +89,7 @@ class OperatorConfig:
         manager: Agent -> who sets its goals (hierarchical stepping).
         api: PettingZoo interface to ask for, or ``None`` for the family's choice.
         seats: ``swap`` plays every seed once per rotation of the teams.
+        group: Of which training of a group its policy is, ``None`` where that is not said.
         origin: The file that says all this, and where its own modules are looked for.
         named: Whether somebody chose ``display_name``; else it follows who decides.
     """
@@ -104,6 +106,7 @@ class OperatorConfig:
     manager: Mapping[str, WorkerAssignment]
     api: Api | None
     seats: Seats
+    group: TrainingOf | None
     origin: Origin = field(compare=False)
     named: bool = field(compare=False)
 
@@ -122,6 +125,7 @@ class OperatorConfig:
         manager: Mapping[str, WorkerAssignment] | None = None,
         api: str | None = None,
         seats: str = "fixed",
+        group: object = None,
         origin: Origin = TYPED,
         named: bool = True,
     ) -> None:
@@ -151,6 +155,7 @@ class OperatorConfig:
             manager={rename.get(agent, agent): player for agent, player in managers.items()},
             api=None if api is None else choice(api, "api", ("aec", "parallel")),
             seats=choice(seats, "seats", ("fixed", "swap")),
+            group=None if group is None else TrainingOf.from_data(group, "group"),
             origin=origin,
             named=named and bool(display_name),
         )
@@ -277,6 +282,7 @@ class OperatorConfig:
             "teams": None if teams is None else {team: list(agents) for team, agents in teams.items()},
             "manager": {agent: player.to_record() for agent, player in self.manager.items()} or None,
             "api": self.api,
+            "group": None if self.group is None else self.group.to_record(),
             # Needed to play it again from the run folder, which lies elsewhere.
             "folder": (self.origin.folder or None) if ":" in self.task else None,
         }

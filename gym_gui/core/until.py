@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.execution import ExecutionConfig
+from gym_gui.core.training_of import TrainingOf
 from gym_gui.core.validation import ConfigError
 
 MOST_OPERATORS = 32
@@ -33,6 +34,8 @@ class _Operator(Protocol):
     def teams(self) -> Mapping[str, Sequence[str]] | None: ...
     @property
     def seats(self) -> str: ...
+    @property
+    def group(self) -> TrainingOf | None: ...
     def resolved_slots(self) -> Mapping[str, WorkerAssignment]: ...
 
 
@@ -40,10 +43,16 @@ def check_decidable(operators: Sequence[_Operator], execution: ExecutionConfig) 
     """Refuse to play until comparisons are decided where there is none, or its end is not ours to choose.
 
     Raises:
-        ConfigError: An operator has nobody of its task beside it, or too many, a slot has a budget for the
-            whole run, seeds are too few, or one is listed twice.
+        ConfigError: Groups of trainings play, an operator has nobody of its task beside it, or too many, a
+            slot has a budget for the whole run, seeds are too few, or one is listed twice.
     """
     execution.check_distinct()
+    if any(operator.group is not None for operator in operators):
+        raise ConfigError(
+            "'decided' compares single policies, and here are groups of trainings",
+            where="until",
+            fix="Leave it out: groups are compared at the end",
+        )
     tasks = Counter(task_key(operator) for operator in operators)
     for operator in operators:
         if tasks[task_key(operator)] == 1:

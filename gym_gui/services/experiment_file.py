@@ -29,6 +29,7 @@ from gym_gui.core.validation import ConfigError, shown
 from gym_gui.services.experiment_literal import NotLiteralError, literal_values, parse_python
 from gym_gui.services.experiment_process import NAMES, Limits, evaluate_file, missing_operators
 from gym_gui.services.experiment_yaml import parse_yaml
+from gym_gui.services.group_operators import members_of
 from gym_gui.services.policy_library import PREFIX, PolicyLibrary
 from gym_gui.services.secrets import resolve_secrets
 
@@ -219,6 +220,7 @@ def _anchored(experiment: Experiment, folder: Path) -> Experiment:
     Raises:
         UnknownNameError: The library has no policy of a name.
     """
+    written = [each for operator in experiment.operators for each in members_of(operator)]
     operators = [
         replace(
             operator,
@@ -228,7 +230,7 @@ def _anchored(experiment: Experiment, folder: Path) -> Experiment:
                 replace(g, policy_path=_path_beside(g.policy_path, folder)) for g in operator.link_groups
             ],
         )
-        for operator in experiment.operators
+        for operator in written
     ]
     return replace(experiment, operators=operators)
 

@@ -136,6 +136,7 @@ class Plan:
     steps: Callable[[Mapping[str, Any]], list[dict[str, Any]]] = step_rows
     execution: Mapping[str, Any] = field(default_factory=lambda: {"concurrency": 8, "processes": 2})
     extra: Mapping[str, Any] = field(default_factory=dict)
+    groups: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 def write_run(folder: Path, plan: Plan) -> Path:
@@ -148,6 +149,7 @@ def write_run(folder: Path, plan: Plan) -> Path:
             "display_name": plan.names.get(key, key),
             "env_name": "gymnasium",
             "task": plan.task,
+            **({"group": plan.groups[key]} if key in plan.groups else {}),
         }
         for key in plan.episodes
     ]

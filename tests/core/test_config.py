@@ -211,6 +211,7 @@ class TestOperatorConfig:
         [
             ({"teams": {"x": []}}, "teams.x: must name at least one agent"),
             ({"teams": {"x": ["agent_0"], "y": ["agent_0"]}}, "teams: 'agent_0' is named twice"),
+            ({"group": {"name": "PPO"}}, "group: 'seed' is missing"),
             ({"seats": "swapped"}, "seats: unknown value 'swapped'. Did you mean 'swap'?"),
             ({"api": "AEC"}, "api: unknown value 'AEC'"),
             ({"task": ""}, "task: must not be empty"),
@@ -291,6 +292,7 @@ class TestExperiment:
             env_kwargs={"size": [8, 8]},
             api="aec",
             seats="swap",
+            group={"name": "PPO", "seed": 3},
         )
         run = ExecutionConfig(4, range(10, 12), max_steps=3, concurrency=8, processes=2)
         experiment = Experiment([config], run)

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from gym_gui.core.config import Experiment
 from gym_gui.core.errors import ExperimentError
 from gym_gui.services.experiment_file import load_experiment, needs_code
+from tests.support.groups import group
 
 PEER_FORMS = """
 operators = [
@@ -206,7 +207,12 @@ def documented_examples() -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("language", "text"), documented_examples())
-def test_documented_example_loads(tmp_path: Path, language: str, text: str) -> None:
+def test_documented_example_loads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, language: str, text: str
+) -> None:
+    monkeypatch.setenv("MOSAIC_RUNS_DIR", str(tmp_path / "runs"))
+    for label in ("ppo", "dqn"):  # the groups of trainings that one of them names
+        group(tmp_path / "runs", [500.0], label)
     path = write(tmp_path, text, {"python": "e.py", "yaml": "e.yaml"}[language])
     assert load_experiment(path, allow_code=True).operators
 

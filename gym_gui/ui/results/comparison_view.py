@@ -18,6 +18,7 @@ from gym_gui.ui import theme
 from gym_gui.ui.plots import ChartView
 from gym_gui.ui.results.comparison_table import ComparisonTable
 from gym_gui.ui.results.ratings_view import RatingsView
+from gym_gui.ui.results.trainings_view import TrainingsView
 from gym_gui.ui.theme import Theme
 from gym_gui.ui.widgets import Card, EmptyHint, InlineMessage, PickerButton, PickerItem, muted_label
 
@@ -81,6 +82,7 @@ class ComparisonView(QWidget):
         self.table = ComparisonTable()
         self.table.operator_activated.connect(self.operator_chosen)
         self.ratings = RatingsView(current)
+        self.trainings = TrainingsView(current)
         self.notes = muted_label(wrap=True)
         self.notes.setObjectName("results-notes")
         self._make_plots(current)
@@ -147,7 +149,7 @@ class ComparisonView(QWidget):
         column = QVBoxLayout(content)
         column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
         column.setSpacing(theme.GAP)
-        for widget in (self.banner, self.failed, self.ratings, table):
+        for widget in (self.banner, self.failed, self.ratings, self.trainings, table):
             column.addWidget(widget)
         column.addWidget(self.plots, 1)
         column.addWidget(self.notes)
@@ -250,6 +252,7 @@ class ComparisonView(QWidget):
         self.plots.setVisible(standings is None)
         if standings is not None:
             self.ratings.show_standings(standings)
+        self.trainings.show_reports(summary.trainings, str(self.task.value))
         # Who plays alone, and teams that compete, where an environment has both.
         first, *others = interval_charts(operators)
         self.intervals.set_chart(first)

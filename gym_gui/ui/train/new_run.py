@@ -382,6 +382,7 @@ class NewRunForm(QWidget):
         first, count, values = self.numbers.first_seed, self.numbers.count, self.settings.values()
         env_id = str(self.environment.value)
         action = self._spaces.of(env_id).action
+        group = self._group(env_id) if count > 1 else ""
         started: list[str] = []
         try:
             for seed in range(first, first + count):
@@ -392,11 +393,20 @@ class NewRunForm(QWidget):
                     action_space=action or None,
                     seed=seed,
                     settings=values,
+                    group=group,
                 )
                 started.append(await client.submit(config, title=self.numbers.title(seed)))
         finally:
             if started:
                 self.started.emit(started)
+
+    def _group(self, env_id: str) -> str:
+        """What runs are called together that differ in their seed alone: not as earlier ones are."""
+        taken = {record.group for record in self._link.runs if record.env_id == env_id}
+        label, number = str(self.algorithm.value), 2
+        while label in taken:
+            label, number = f"{self.algorithm.value}_{number}", number + 1
+        return label
 
     def _on_submitted(self, _task: object) -> None:
         self._starting = False

@@ -9,6 +9,7 @@ from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from gym_gui.analysis.wording import SCREEN, duration
+from gym_gui.core.training_of import group_name
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.train.extend_training import ExtendTrainingForm
@@ -44,6 +45,7 @@ _FACTS: Final = (
     ("env", "Environment"),
     ("worker", "Worker"),
     ("seed", "Seed"),
+    ("group", "Group"),
     ("steps", "Steps"),
     ("return", "Return"),
     ("episodes", "Episodes"),
@@ -218,6 +220,7 @@ class RunPanel(QWidget):
             "env": record.env_id,
             "worker": record.worker_id,
             "seed": str(record.seed),
+            "group": group_name(record.group, record.env_id) if record.group else "",
             "steps": progress_in_words(record),
             "return": return_sentence(record) or NONE,
             "episodes": f"{record.episodes:,}",

@@ -146,7 +146,7 @@ def test_short_runs(page: TrainPage, qtbot: QtBot, finish: Callable[[object], ob
     page.form.start.click()
     qtbot.waitUntil(lambda: len(page.link.runs) == 2, timeout=PATIENCE_MS)
     qtbot.waitUntil(lambda: all(run.over for run in page.link.runs), timeout=PATIENCE_MS)
-    assert {run.seed for run in page.link.runs} == {1, 2}
+    assert {(run.seed, run.group) for run in page.link.runs} == {(1, "search"), (2, "search")}
     titles = {page.runs.model.index(row, page.runs.model.section(columns.RUN)).data() for row in range(2)}
     assert titles == {"Search, seed 1", "Search, seed 2"}
     what_a_return_is_stands_by_it(page, page.link.runs[0], qtbot)

@@ -1,0 +1,53 @@
+"""What a run says of algorithms, where whole groups of trainings have played in it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from gym_gui.analysis.algorithm_verdicts import verdicts_of
+from gym_gui.analysis.algorithms import compare_algorithms
+from gym_gui.analysis.comparison import Verdict
+from gym_gui.analysis.pairing import UNFINISHED, Entry, totals
+from gym_gui.analysis.stats import mean
+from gym_gui.analysis.trainings import AlgorithmReport, Missing, TrainedScores
+
+
+def training_reports(entries: Sequence[Entry]) -> Iterator[AlgorithmReport]:
+    """One for each task in which groups have played; none while a run is on.
+
+    The score of a training is the mean return of its episodes; one of which an episode failed has none,
+    unless the experiment says what a failure counts as.
+    """
+    members = [entry for entry in entries if entry.training is not None]
+    if any(entry.run.record.status in UNFINISHED for entry in members):
+        return
+    by_task: dict[str, dict[str, dict[int, Entry]]] = defaultdict(lambda: defaultdict(dict))
+    for entry in members:
+        if entry.training is not None:
+            name, seed = entry.training
+            by_task[entry.title][name].setdefault(seed, entry)
+    for title, groups in by_task.items():
+        found = [_scores(name, title, of_seed) for name, of_seed in groups.items()]
+        if scored := [group for group in found if group.scores]:
+            yield compare_algorithms(scored)
+
+
+def _scores(name: str, title: str, of_seed: Mapping[int, Entry]) -> TrainedScores:
+    scores: dict[int, float] = {}
+    missing: list[Missing] = []
+    for seed, entry in sorted(of_seed.items()):
+        values = [value for value, _ in totals(entry)]
+        lost = len(entry.data.indices) - len(values)
+        if lost or not values:
+            missing.append(Missing(seed, "failed", f"{lost:,} of its episodes have no return"))
+        else:
+            scores[seed] = mean(values)
+    return TrainedScores(name, name, title, scores, missing=tuple(missing))
+
+
+def training_verdicts(reports: Iterable[AlgorithmReport]) -> Iterator[Verdict]:
+    """What a reader takes away first, by task."""
+    for report in reports:
+        for verdict in verdicts_of(report):
+            yield Verdict(verdict.claim, verdict.detail, verdict.decided, report.environments[0])

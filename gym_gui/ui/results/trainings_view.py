@@ -1,0 +1,54 @@
+"""Algorithms whose trainings have played in a run: their means, and how many trainings reach a score."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PyQt6.QtWidgets import QHBoxLayout, QWidget
+
+from gym_gui.analysis.charts.bands import profile_chart, score_chart
+from gym_gui.analysis.trainings import AlgorithmReport
+from gym_gui.ui import theme
+from gym_gui.ui.plots import ChartView
+from gym_gui.ui.theme import Theme
+from gym_gui.ui.widgets import Card, muted_label
+
+
+class TrainingsView(QWidget):
+    """Shows what a run says of algorithms.
+
+    Args:
+        current: Colours.
+        parent: Qt owner.
+    """
+
+    def __init__(self, current: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("trainings")
+        self.scores = ChartView(current, "trainingScoresPlot", "")
+        self.profile = ChartView(current, "trainingProfilePlot", "All trainings have the same score.")
+        self.caption = muted_label(wrap=True)
+        self.caption.setObjectName("results-profile-caption")
+        beside = QHBoxLayout(self)
+        beside.setContentsMargins(0, 0, 0, 0)
+        beside.setSpacing(theme.GAP)
+        for title, widgets in (
+            ("Over trainings, 95 % interval", [self.scores]),
+            ("Performance profile", [self.caption, self.profile]),
+        ):
+            card = Card(title, margin=theme.PAGE)
+            for widget in widgets:
+                card.add(widget, widget is widgets[-1])
+            beside.addWidget(card, 1)
+
+    def show_reports(self, reports: Sequence[AlgorithmReport], task: str) -> None:
+        """Show the report of an environment; hidden where there is none."""
+        found = next((report for report in reports if task in report.environments), None)
+        self.setVisible(found is not None)
+        if found is None:
+            return
+        profile = profile_chart(found)
+        self.scores.set_chart(score_chart(found))
+        self.profile.set_chart(profile or None)
+        self.caption.setText(profile.caption)
+        self.profile.setMinimumHeight(round(profile.heights[0]))
