@@ -7,16 +7,15 @@ spelling); attributes are exact. Worker and environment ids are not looked up he
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Final, Literal, TypeVar, cast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal
 
 from gym_gui.core.assignment import (
     InvalidFallback,
     LinkGroup,
     OnInvalid,
     WorkerAssignment,
-    refuse_repeats,
 )
 from gym_gui.core.execution import (
     MAX_STEPS,
@@ -27,6 +26,13 @@ from gym_gui.core.execution import (
 )
 from gym_gui.core.link_resolution import link_slots
 from gym_gui.core.matrix_table import MatrixTable
+from gym_gui.core.operator_parts import (
+    assignments_of,
+    check_agent,
+    instances_of,
+    link_groups_of,
+    teams_of,
+)
 from gym_gui.core.secret_refs import refuse_literals
 from gym_gui.core.training_of import TrainingOf
 from gym_gui.core.trust import TYPED, Origin
@@ -40,12 +46,8 @@ from gym_gui.core.validation import (
     integer,
     join,
     key_place,
-    mapping,
-    nearest,
     plain_mapping,
     refuse_shared_folders,
-    sequence,
-    shown,
     text,
     under,
 )
@@ -135,12 +137,12 @@ class OperatorConfig:
             ConfigError: A value is of the wrong type, or two contradict each other.
         """
         folder = folder_name(operator_id, "id")
-        players = _assignments(workers or {}, "workers")
+        players = assignments_of(workers or {}, "workers")
         rename = {"agent": SINGLE_AGENT} if set(players) == {"agent"} else {}
         players = {rename.get(agent, agent): player for agent, player in players.items()}
         kwargs = plain_mapping(env_kwargs or {}, "env_kwargs")
         refuse_literals(kwargs, "env_kwargs", by_name=False)
-        managers = _assignments(manager or {}, "manager")
+        managers = assignments_of(manager or {}, "manager")
         freeze(
             self,
             operator_id=folder,
@@ -150,8 +152,8 @@ class OperatorConfig:
             workers=players,
             max_steps=None if max_steps is None else integer(max_steps, "max_steps", low=1, high=MAX_STEPS),
             env_kwargs=kwargs,
-            link_groups=_groups(link_groups, rename),
-            teams=None if teams is None else _teams(teams, rename),
+            link_groups=link_groups_of(link_groups, rename),
+            teams=None if teams is None else teams_of(teams, rename),
             manager={rename.get(agent, agent): player for agent, player in managers.items()},
             api=None if api is None else choice(api, "api", ("aec", "parallel")),
             seats=choice(seats, "seats", ("fixed", "swap")),
@@ -257,10 +259,10 @@ class OperatorConfig:
         if not agents:
             raise ConfigError("no slot has a player", where="workers", fix="Name a worker for each agent")
         for agent in self.manager:
-            _check_agent(agent, agents, join("manager", key_place(agent)))
+            check_agent(agent, agents, join("manager", key_place(agent)))
         for team, members in (self.teams or {}).items():
             for agent in members:
-                _check_agent(agent, agents, join("teams", key_place(team)))
+                check_agent(agent, agents, join("teams", key_place(team)))
         if self.seats == "swap" and (len(agents) < 2 or (self.teams is not None and len(self.teams) < 2)):
             raise ConfigError("swapping seats needs at least two teams", where="seats", fix="Use 'fixed'")
 
@@ -314,7 +316,7 @@ class Experiment:
         Raises:
             ConfigError: No operators, ids that would share a folder, or fewer seeds than episodes.
         """
-        items = _instances(operators, OperatorConfig, "operators")
+        items = instances_of(operators, OperatorConfig, "operators")
         if not items:
             raise ConfigError("must not be empty", where="operators")
         refuse_shared_folders([operator.operator_id for operator in items], "operators")
@@ -343,57 +345,3 @@ class Experiment:
             "execution": self.execution.to_record(),
         }
         return record if self.matrix is None else {**record, "matrix": self.matrix.to_record()}
-
-
-_T = TypeVar("_T")
-
-
-def _instances(value: object, kind: type[_T], where: str) -> tuple[_T, ...]:
-    items = sequence(value, where)
-    for i, item in enumerate(items):
-        if not isinstance(item, kind):
-            raise ConfigError(f"must be a {kind.__name__}, not {shown(item)}", where=f"{where}[{i}]")
-    return tuple(cast("list[_T]", items))
-
-
-def _assignments(value: object, where: str) -> dict[str, WorkerAssignment]:
-    result: dict[str, WorkerAssignment] = {}
-    for agent, player in mapping(value, where).items():
-        place = join(where, key_place(agent))
-        if not isinstance(player, WorkerAssignment):
-            raise ConfigError(f"must be a WorkerAssignment, not {shown(player)}", where=place)
-        result[text(agent, place, max_length=128)] = player
-    return result
-
-
-def _groups(value: object, rename: Mapping[str, str]) -> tuple[LinkGroup, ...]:
-    groups = _instances(value, LinkGroup, "link_groups")
-    refuse_repeats([group.group_id for group in groups], "link_groups")
-    refuse_repeats([agent for group in groups for agent in group.agents], "link_groups")
-    return tuple(
-        replace(
-            group,
-            primary_agent=rename.get(group.primary_agent, group.primary_agent),
-            linked_agents=tuple(rename.get(agent, agent) for agent in group.linked_agents),
-        )
-        for group in groups
-    )
-
-
-def _teams(value: object, rename: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    teams: dict[str, tuple[str, ...]] = {}
-    for team, members in mapping(value, "teams").items():
-        place = join("teams", key_place(team))
-        text(team, place, max_length=64)
-        agents = [text(agent, f"{place}[{i}]") for i, agent in enumerate(sequence(members, place))]
-        if not agents:
-            raise ConfigError("must name at least one agent", where=place)
-        teams[team] = tuple(rename.get(agent, agent) for agent in agents)
-    refuse_repeats([agent for members in teams.values() for agent in members], "teams")
-    return teams
-
-
-def _check_agent(agent: str, known: Iterable[str], where: str) -> None:
-    names = tuple(known)
-    if agent not in names:
-        raise ConfigError(f"no slot is called {shown(agent)}", where=where, fix=nearest(agent, names))

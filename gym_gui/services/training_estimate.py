@@ -77,6 +77,14 @@ def estimate(
     return Estimate(seconds, len(chosen), bool(alike))
 
 
+def before_it(records: Sequence[TrainingRecord]) -> str:
+    """What waits for a core already, as a sentence to be put behind another; empty where nothing does."""
+    waiting = sum(record.state == "queued" for record in records)
+    if not waiting:
+        return ""
+    return " One waits for a core before it." if waiting == 1 else f" {waiting} wait for a core before it."
+
+
 def _shape(settings: Mapping[str, Any]) -> tuple[Any, ...]:
     return tuple(repr(settings.get(name)) for name in _SHAPING)
 

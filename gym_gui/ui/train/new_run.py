@@ -15,7 +15,7 @@ from gym_gui.services.training_choices import (
     environment_reason,
     find_trainers,
 )
-from gym_gui.services.training_estimate import estimate
+from gym_gui.services.training_estimate import before_it, estimate
 from gym_gui.services.training_presets import TRAININGS, TrainingPreset
 from gym_gui.ui import theme
 from gym_gui.ui.agents.settings_form import LABEL_WIDTH, SettingsForm
@@ -25,6 +25,7 @@ from gym_gui.ui.preset_menu import PresetMenu
 from gym_gui.ui.train.link import LinkState, TrainerLink
 from gym_gui.ui.train.run_numbers import RunNumbers
 from gym_gui.ui.train.space_look import SpaceLook
+from gym_gui.ui.train.start_runs import start_runs
 from gym_gui.ui.widgets import (
     FormRows,
     InlineMessage,
@@ -307,10 +308,9 @@ class NewRunForm(QWidget):
         wrong = [*settings.values(), *numbers]
         reason = unfit or next(iter(wrong), "") or self._not_yet()
         self.start.setEnabled(not reason)
-        count = self.numbers.count
-        self.start.set_text("Start" if count == 1 else f"Start {count}")
-        many = f"Start {count} runs, with seeds from {self.numbers.first_seed} on"
-        self.start.setToolTip(reason or ("Start this run" if count == 1 else many))
+        text, tip = self.numbers.start_words
+        self.start.set_text(text)
+        self.start.setToolTip(reason or tip)
         self.presets_button.setEnabled(self.trainer is not None)
         self._say_estimate()
 
@@ -354,15 +354,7 @@ class NewRunForm(QWidget):
             settings=settings.values(),
             total_steps=int(steps),
         )
-        waiting = sum(record.state == "queued" for record in self._link.runs)
-        before = (
-            ""
-            if not waiting
-            else f" {waiting} wait for a core before it."
-            if waiting > 1
-            else (" One waits for a core before it.")
-        )
-        self.estimate.set_text(judged.sentence(self.numbers.count) + before)
+        self.estimate.set_text(judged.sentence(self.numbers.count) + before_it(self._link.runs))
         self.estimate.show()
 
     # -- starting ------------------------------------------------------------------------
@@ -376,37 +368,16 @@ class NewRunForm(QWidget):
             task.add_done_callback(self._on_submitted)
 
     async def _submit(self, client: TrainerClient) -> None:
-        from gym_gui.services.worker_orchestrator import UnifiedRunConfig
-
-        assert self.settings is not None
-        first, count, values = self.numbers.first_seed, self.numbers.count, self.settings.values()
-        env_id = str(self.environment.value)
-        action = self._spaces.of(env_id).action
-        group = self._group(env_id) if count > 1 else ""
+        preset = self.preset()
+        assert preset is not None
+        action = self._spaces.of(preset.env_id).action
         started: list[str] = []
         try:
-            for seed in range(first, first + count):
-                config = UnifiedRunConfig(
-                    task=env_id,
-                    worker_type=str(self.worker.value),
-                    algorithm=str(self.algorithm.value),
-                    action_space=action or None,
-                    seed=seed,
-                    settings=values,
-                    group=group,
-                )
-                started.append(await client.submit(config, title=self.numbers.title(seed)))
+            async for run in start_runs(client, self._context.store, preset, action, self.numbers.titles):
+                started.append(run)
         finally:
             if started:
                 self.started.emit(started)
-
-    def _group(self, env_id: str) -> str:
-        """What runs are called together that differ in their seed alone: not as earlier ones are."""
-        taken = {record.group for record in self._link.runs if record.env_id == env_id}
-        label, number = str(self.algorithm.value), 2
-        while label in taken:
-            label, number = f"{self.algorithm.value}_{number}", number + 1
-        return label
 
     def _on_submitted(self, _task: object) -> None:
         self._starting = False

@@ -50,10 +50,19 @@ class RunNumbers(FormRows):
             if (wrong := self._look(line, setting))
         ]
 
-    def title(self, seed: int) -> str:
-        """What a run with this seed is called; empty where nobody said."""
-        name = self.name.text().strip()
-        return name if self.count == 1 or not name else f"{name}, seed {seed}"
+    @property
+    def titles(self) -> dict[int, str]:
+        """What the run with each seed is called; empty where nobody said."""
+        name, first = self.name.text().strip(), self.first_seed
+        many = bool(name) and self.count > 1
+        return {seed: f"{name}, seed {seed}" if many else name for seed in range(first, first + self.count)}
+
+    @property
+    def start_words(self) -> tuple[str, str]:
+        """What the button that starts them says, and its tooltip."""
+        if self.count == 1:
+            return "Start", "Start this run"
+        return f"Start {self.count}", f"Start {self.count} runs, with seeds from {self.first_seed} on"
 
     def _line(self, name: str, text: str, title: str, tip: str) -> QLineEdit:
         line = QLineEdit(text)

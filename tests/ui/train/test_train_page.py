@@ -25,6 +25,7 @@ from gym_gui.ui.train.link import LinkState
 from gym_gui.ui.train.run_data import RETURN
 from gym_gui.ui.train.runs_model import ACTIONS_ROLE
 from gym_gui.ui.train.runs_table import action_box
+from tests.support.groups import member
 from tests.ui.train.conftest import PATIENCE_MS, fill, kill_daemon
 
 Start = Callable[..., str]
@@ -137,16 +138,20 @@ def it_is_thrown_away(page: TrainPage, run_id: str, qtbot: QtBot) -> None:
     assert not folder.exists()
 
 
-def test_short_runs(page: TrainPage, qtbot: QtBot, finish: Callable[[object], object]) -> None:
+def test_short_runs(
+    page: TrainPage, trainer: Store, qtbot: QtBot, finish: Callable[[object], object]
+) -> None:
     """Two seeds are compared, one is trained longer, TensorBoard shows them; a third one fails."""
     fill(page, total_steps=400, step_s=0.0)
+    env_id = str(page.form.environment.value)
+    member(trainer.runs / "by_hand", 1, label="search", env_id=env_id)  # of the foreground, trained otherwise
     page.form.numbers.runs.setText("2")
     page.form.check()
     assert page.form.start.text() == "Start 2"
     page.form.start.click()
     qtbot.waitUntil(lambda: len(page.link.runs) == 2, timeout=PATIENCE_MS)
     qtbot.waitUntil(lambda: all(run.over for run in page.link.runs), timeout=PATIENCE_MS)
-    assert {(run.seed, run.group) for run in page.link.runs} == {(1, "search"), (2, "search")}
+    assert {(run.seed, run.group) for run in page.link.runs} == {(1, "search_2"), (2, "search_2")}
     titles = {page.runs.model.index(row, page.runs.model.section(columns.RUN)).data() for row in range(2)}
     assert titles == {"Search, seed 1", "Search, seed 2"}
     what_a_return_is_stands_by_it(page, page.link.runs[0], qtbot)

@@ -1,0 +1,59 @@
+"""Asks the trainer for runs that differ in their seed alone: a group, where they are several."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Container, Mapping
+from itertools import count
+from typing import TYPE_CHECKING
+
+from gym_gui.services.store import Store
+from gym_gui.services.training_groups import TrainingGroups
+from gym_gui.services.training_presets import TrainingPreset
+
+if TYPE_CHECKING:
+    from gym_gui.services.trainer.client import TrainerClient
+
+
+async def start_runs(
+    client: TrainerClient, store: Store, preset: TrainingPreset, action: str, titles: Mapping[int, str]
+) -> AsyncGenerator[str]:
+    """Submit one run for each seed.
+
+    Args:
+        client: The trainer.
+        store: Where trainings lie.
+        preset: What is trained.
+        action: Kind of the environment's actions, empty where that is not known.
+        titles: What the run with each seed is called, empty where nobody said.
+
+    Yields:
+        The id of each run that was taken.
+    """
+    from gym_gui.services.worker_orchestrator import UnifiedRunConfig
+
+    group = ""
+    if len(titles) > 1:
+        # Those of the foreground count too: trainings of one name and different settings are no group.
+        env_id = preset.env_id
+        there = await asyncio.to_thread(TrainingGroups(store).all)
+        queued = [run.group for run in await client.runs() if run.env_id == env_id]
+        group = _unused(preset.algorithm, {*queued, *(g.label for g in there if g.env_id == env_id)})
+    for seed, title in titles.items():
+        config = UnifiedRunConfig(
+            task=preset.env_id,
+            worker_type=preset.worker,
+            algorithm=preset.algorithm,
+            action_space=action or None,
+            seed=seed,
+            settings=preset.settings,
+            group=group,
+        )
+        yield await client.submit(config, title=title)
+
+
+def _unused(name: str, taken: Container[str]) -> str:
+    """``ppo``, or ``ppo_2`` where there is one."""
+    if name not in taken:
+        return name
+    return next(label for number in count(2) if (label := f"{name}_{number}") not in taken)
