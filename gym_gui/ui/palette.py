@@ -70,6 +70,7 @@ class CommandPalette(QWidget):
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.clicked.connect(self._on_chosen)
         self.nothing = muted_label(_NOTHING)
+        self.nothing.setObjectName("palette-nothing")
         self.nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
         layout = QVBoxLayout(self.box)
         layout.setContentsMargins(8, 8, 8, 8)

@@ -11,8 +11,10 @@ from pytestqt.qtbot import QtBot
 
 from gym_gui.ui import theme
 from gym_gui.ui.main_window import SMALLEST, MainWindow
+from gym_gui.ui.page import Page
 from gym_gui.ui.pages import places
 from gym_gui.ui.widgets import PageBar, PrimaryButton, QuietButton
+from tests.support.named import named
 from tests.support.no_processes import looks_here
 
 __all__ = ["looks_here"]
@@ -47,9 +49,9 @@ def test_no_word_is_cut(window: MainWindow, qtbot: QtBot) -> None:
         if place.name == "train":
             continue  # its visit starts the trainer
         window.go(place.name)
-        qtbot.waitUntil(lambda name=place.name: window.pages[name].isVisible())
+        qtbot.waitUntil(lambda name=place.name: named(window, Page, f"page-{name}").isVisible())
         QApplication.processEvents()
-        assert not cut_words(window.pages[place.name]), place.title
+        assert not cut_words(named(window, Page, f"page-{place.name}")), place.title
 
 
 @pytest.mark.usefixtures("family")

@@ -14,6 +14,8 @@ from pytestqt.qtbot import QtBot
 
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.log_dock import LINES, LogDock, LogFeed, LogLine, LogModel
+from gym_gui.ui.widgets.rows import RowsTable
+from tests.support.named import named
 
 
 @pytest.fixture
@@ -71,7 +73,7 @@ def test_warnings_alone(dock: LogDock, qtbot: QtBot) -> None:
 
 
 def newest_is_seen(dock: LogDock) -> bool:
-    table = dock.table
+    table = named(dock, RowsTable, "log-lines")
     last = table.visualRect(dock.model.index(dock.model.rowCount() - 1, 0))
     viewport = table.viewport()
     return viewport is not None and viewport.rect().contains(last.adjusted(0, 0, -last.width() + 1, -1))
@@ -93,10 +95,11 @@ def test_who_reads_earlier_lines_is_left_there(dock: LogDock, qtbot: QtBot) -> N
     for number in range(40):
         log.info("line %d", number)
     qtbot.waitUntil(lambda: newest_is_seen(dock))
-    dock.table.scrollToTop()
+    table = named(dock, RowsTable, "log-lines")
+    table.scrollToTop()
     log.info("one more")
     qtbot.waitUntil(lambda: dock.model.rowCount() == 41)
-    bar = dock.table.verticalScrollBar()
+    bar = table.verticalScrollBar()
     assert bar is not None and bar.value() == 0
 
 

@@ -11,18 +11,32 @@ import pytest
 from PyQt6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PyQt6.QtGui import QDropEvent, QKeySequence
 from PyQt6.QtTest import QTest
-from PyQt6.QtWidgets import QApplication, QMenu, QWidget
+from PyQt6.QtWidgets import (
+    QApplication,
+    QLabel,
+    QLineEdit,
+    QListView,
+    QMenu,
+    QPushButton,
+    QStackedWidget,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from gym_gui.services.store import Store
 from gym_gui.ui import pages
 from gym_gui.ui.commands import Command
 from gym_gui.ui.context import AppContext
+from gym_gui.ui.log_dock import LogDock
 from gym_gui.ui.main_window import MainWindow
-from gym_gui.ui.navigation import RailButton
+from gym_gui.ui.navigation import Logo, NavigationRail, RailButton
+from gym_gui.ui.notices import NoticeArea
 from gym_gui.ui.page import Page
+from gym_gui.ui.palette import CommandPalette
 from gym_gui.ui.shortcuts import ShortcutSheet
 from gym_gui.ui.widgets import InlineMessage
+from gym_gui.ui.widgets.badges import StatusDot
+from tests.support.named import named
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -96,13 +110,13 @@ class TestPlaces:
         assert button(window, "home").isChecked()
 
     def test_a_page_is_made_on_its_first_visit(self, window: MainWindow, qtbot: QtBot) -> None:
-        assert "play" not in window.pages
+        assert window.findChild(Page, "page-play") is None
         qtbot.mouseClick(button(window, "play"), LEFT)
         assert window.current == "play"
-        first = window.page
+        first = named(window, Page, "page-play")
         window.go("home")
         window.go("play")
-        assert window.page is first
+        assert named(window, Page, "page-play") is first and first.isVisible()
         assert NotePage.said == [("opened", {}), "left", ("opened", {})]
 
     def test_control_and_a_number_go_there(self, window: MainWindow, qtbot: QtBot) -> None:
@@ -127,17 +141,18 @@ class TestPlaces:
         window.go("results")
         assert window.current == "home"
         assert button(window, "home").isChecked()
-        assert "the roof leaks" in window.notices.texts[0]
+        notices = named(window, NoticeArea, "notices")
+        assert "the roof leaks" in notices.texts[0]
         window.go("play", {"fail": True})
         assert window.current == "play"
-        assert "no such thing" in window.notices.texts[1]
+        assert "no such thing" in notices.texts[1]
 
     def test_an_unknown_page_is_told(self, window: MainWindow, context: AppContext) -> None:
         context.go("nowhere")
-        assert "no page 'nowhere'" in window.notices.texts[0]
+        assert "no page 'nowhere'" in named(window, NoticeArea, "notices").texts[0]
 
     def test_every_control_has_a_name(self, window: MainWindow) -> None:
-        for widget in window.rail.findChildren(RailButton):
+        for widget in named(window, NavigationRail, "rail").findChildren(RailButton):
             assert widget.objectName()
             assert widget.accessibleName()
             assert widget.toolTip()
@@ -147,41 +162,44 @@ class TestPalette:
     def open(self, window: MainWindow, qtbot: QtBot) -> None:
         both = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
         qtbot.keyClick(window, Qt.Key.Key_P, both)
-        assert window.palette_box.isVisible()
+        assert named(window, CommandPalette, "palette").isVisible()
 
     def test_a_page_by_keyboard_alone(self, window: MainWindow, qtbot: QtBot) -> None:
         self.open(window, qtbot)
-        search = window.palette_box.search
+        search = named(window, QLineEdit, "palette-search")
         assert search.hasFocus()
         qtbot.keyClicks(search, "play")
         qtbot.keyClick(search, Qt.Key.Key_Return)
         assert window.current == "play"
-        assert not window.palette_box.isVisible()
+        assert not named(window, CommandPalette, "palette").isVisible()
 
     def test_an_environment_by_keyboard_alone(self, window: MainWindow, qtbot: QtBot) -> None:
         self.open(window, qtbot)
-        box = window.palette_box
-        qtbot.keyClicks(box.search, "cartpole")
+        box = named(window, CommandPalette, "palette")
+        search = named(box, QLineEdit, "palette-search")
+        qtbot.keyClicks(search, "cartpole")
         qtbot.waitUntil(lambda: box.model.rowCount() > 0, timeout=30_000)
         assert "CartPole-v1" in {box.model.data(box.model.index(row)) for row in range(box.model.rowCount())}
-        while box.model.data(box.list.currentIndex()) != "CartPole-v1":
-            before = box.list.currentIndex().row()
-            qtbot.keyClick(box.search, Qt.Key.Key_Down)
-            assert box.list.currentIndex().row() > before
-        qtbot.keyClick(box.search, Qt.Key.Key_Return)
+        list_widget = named(box, QListView, "palette-list")
+        while box.model.data(list_widget.currentIndex()) != "CartPole-v1":
+            before = list_widget.currentIndex().row()
+            qtbot.keyClick(search, Qt.Key.Key_Down)
+            assert list_widget.currentIndex().row() > before
+        qtbot.keyClick(search, Qt.Key.Key_Return)
         assert NotePage.said == [("opened", {"task": "CartPole-v1"})]
 
     def test_escape_gives_the_focus_back(self, window: MainWindow, qtbot: QtBot) -> None:
         button(window, "home").setFocus()
         self.open(window, qtbot)
-        qtbot.keyClick(window.palette_box.search, Qt.Key.Key_Escape)
-        assert not window.palette_box.isVisible()
+        qtbot.keyClick(named(window, QLineEdit, "palette-search"), Qt.Key.Key_Escape)
+        assert not named(window, CommandPalette, "palette").isVisible()
         assert button(window, "home").hasFocus()
 
     def test_a_click_beside_it_closes_it(self, window: MainWindow, qtbot: QtBot) -> None:
         self.open(window, qtbot)
-        qtbot.mouseClick(window.palette_box, LEFT, pos=QPoint(5, 5))
-        assert not window.palette_box.isVisible()
+        palette_box = named(window, CommandPalette, "palette")
+        qtbot.mouseClick(palette_box, LEFT, pos=QPoint(5, 5))
+        assert not palette_box.isVisible()
 
     def test_a_command_that_is_not_possible_is_not_run(
         self, window: MainWindow, context: AppContext, qtbot: QtBot
@@ -189,14 +207,15 @@ class TestPalette:
         done: list[int] = []
         context.commands.add(Command("x.y", "Frobnicate", lambda: done.append(1), enabled=lambda: False))
         self.open(window, qtbot)
-        qtbot.keyClicks(window.palette_box.search, "frobnicate")
-        qtbot.keyClick(window.palette_box.search, Qt.Key.Key_Return)
+        search = named(window, QLineEdit, "palette-search")
+        qtbot.keyClicks(search, "frobnicate")
+        qtbot.keyClick(search, Qt.Key.Key_Return)
         assert done == []
 
     def test_nothing_found_is_said(self, window: MainWindow, qtbot: QtBot) -> None:
         self.open(window, qtbot)
-        qtbot.keyClicks(window.palette_box.search, "qqqqqq")
-        assert window.palette_box.nothing.isVisible()
+        qtbot.keyClicks(named(window, QLineEdit, "palette-search"), "qqqqqq")
+        assert named(window, QLabel, "palette-nothing").isVisible()
 
 
 class TestMenus:
@@ -237,7 +256,7 @@ class TestMenus:
         assert not bar.isVisible()
 
     def test_the_logo_offers_all(self, window: MainWindow, qtbot: QtBot) -> None:
-        qtbot.mouseClick(window.rail.logo, LEFT)
+        qtbot.mouseClick(named(window, Logo, "main-menu"), LEFT)
         popup = QApplication.activePopupWidget()
         assert isinstance(popup, QMenu)
         assert [a.text() for a in popup.actions()] == ["&File", "&View", "&Help"]
@@ -265,7 +284,7 @@ class TestMenus:
         window.menus.fill()
         window.activateWindow()
         qtbot.waitUntil(window.isActiveWindow)
-        window.stack.setFocus()
+        named(window, QStackedWidget, "pages").setFocus()
         QTest.keyClick(window.windowHandle(), Qt.Key.Key_Space)
         assert done == ["step"]
         button(window, "play").setFocus()
@@ -294,49 +313,53 @@ class TestMessages:
     def test_what_is_said_goes_when_it_is_closed(self, window: MainWindow, context: AppContext) -> None:
         context.notify("One", "error")
         context.notify("Two", "warning")
-        assert window.notices.texts == ["One", "Two"]
-        messages = window.notices.findChildren(InlineMessage)
+        notices = named(window, NoticeArea, "notices")
+        assert notices.texts == ["One", "Two"]
+        messages = notices.findChildren(InlineMessage)
         messages[0].dismissed.emit()
-        assert window.notices.texts == ["Two"]
-        window.notices.clear()
-        assert not window.notices.isVisible()
+        assert notices.texts == ["Two"]
+        notices.clear()
+        assert not notices.isVisible()
 
     def test_an_action_is_done_once(self, window: MainWindow, context: AppContext, qtbot: QtBot) -> None:
         done: list[str] = []
         context.notify("Removed", action=("Undo", lambda: done.append("undone")))
-        message = window.notices.findChild(InlineMessage)
+        notices = named(window, NoticeArea, "notices")
+        message = notices.findChild(InlineMessage)
         assert message is not None
-        assert message.button is not None
-        qtbot.mouseClick(message.button, LEFT)
+        qtbot.mouseClick(named(message, QPushButton, "message-action"), LEFT)
         assert done == ["undone"]
-        assert window.notices.texts == []
+        assert notices.texts == []
 
     def test_the_newest_three_are_kept(self, window: MainWindow, context: AppContext) -> None:
         for number in range(5):
             context.notify(f"Message {number}", "error")
         context.notify("Message 3", "error")
-        assert window.notices.texts == ["Message 2", "Message 4", "Message 3"]
+        assert named(window, NoticeArea, "notices").texts == ["Message 2", "Message 4", "Message 3"]
 
 
 class TestStatusLine:
     def test_the_run_is_named(self, window: MainWindow, context: AppContext) -> None:
         context.set_run("01KXABCDEFGHJKMNPQRSTV9F")
-        assert window.status.run.text() == "run 01KX…9F · every step recorded"
+        run = named(window, QLabel, "status-run")
+        assert run.text() == "run 01KX…9F · every step recorded"
         context.set_run("")
-        assert window.status.run.text() == ""
+        assert run.text() == ""
 
     def test_processor_and_memory_are_sampled(self, window: MainWindow, qtbot: QtBot) -> None:
-        qtbot.waitUntil(lambda: window.status.memory.text().startswith("Memory"), timeout=10_000)
-        assert window.status.workers.text == "No worker running"
+        memory = named(window, QLabel, "status-memory")
+        qtbot.waitUntil(lambda: memory.text().startswith("Memory"), timeout=10_000)
+        assert named(window, StatusDot, "status-workers").text == "No worker running"
         window.context.settings.set("sample_processes", False)
-        assert not window.status.memory.isVisible()
+        assert not memory.isVisible()
 
     def test_the_log_opens_and_closes(self, window: MainWindow, qtbot: QtBot) -> None:
-        assert not window.log_dock.isVisible()
-        qtbot.mouseClick(window.status.log, LEFT)
-        assert window.log_dock.isVisible()
+        log_dock = named(window, LogDock, "log-dock")
+        assert not log_dock.isVisible()
+        qtbot.mouseClick(named(window, QPushButton, "toggle-log"), LEFT)
+        assert log_dock.isVisible()
         qtbot.keyClick(window, Qt.Key.Key_L, Qt.KeyboardModifier.ControlModifier)
-        assert not window.log_dock.isVisible()
+        assert not log_dock.isVisible()
 
 
 class TestFiles:
@@ -359,8 +382,9 @@ class TestFiles:
         picture.write_bytes(b"")
         self.drop(window, picture)
         self.drop(window, tmp_path)
-        assert "picture.png is not an experiment file" in window.notices.texts[0]
-        assert "holds no run.json" in window.notices.texts[1]
+        notices = named(window, NoticeArea, "notices")
+        assert "picture.png is not an experiment file" in notices.texts[0]
+        assert "holds no run.json" in notices.texts[1]
         assert window.current == "home"
 
 
@@ -380,7 +404,7 @@ def test_the_layout_is_remembered(
     first.resize(1100, 700)  # the screen that is not there is 800 high
     first.show()
     first.go("play")
-    first.status.log.setChecked(True)
+    named(first, QPushButton, "toggle-log").setChecked(True)
     finish(first.shut_down())
     first.close()
     again = AppContext(store, context.theme)
@@ -388,7 +412,7 @@ def test_the_layout_is_remembered(
     second.show()
     assert second.current == "play"
     assert second.height() == 700
-    assert second.log_dock.isVisible()
+    assert named(second, LogDock, "log-dock").isVisible()
     finish(second.shut_down())
     second.close()
     for window in (first, second):

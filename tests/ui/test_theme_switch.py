@@ -23,6 +23,7 @@ from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.widgets import Card, EmptyHint, PickerButton, PrimaryButton, QuietButton, title_label
 from gym_gui.ui.widgets.scrolling import see_through
+from tests.support.named import named
 
 
 def test_text_can_be_read_after_every_switch(context: AppContext, qtbot: QtBot) -> None:
@@ -56,7 +57,7 @@ def test_text_can_be_read_after_every_switch(context: AppContext, qtbot: QtBot) 
             assert colour == wanted, f"{type(widget).__name__} in {mode}: {colour.name()}"
         hint = panel.findChild(EmptyHint)
         assert hint is not None
-        shown = hint.title.palette().windowText().color()
+        shown = named(hint, QLabel, "empty-title").palette().windowText().color()
         assert theme.contrast(shown, context.theme.tokens.window) >= 4.5
 
 

@@ -109,6 +109,7 @@ class FileEditor(QDialog):
         title = self._request.setting.label
         self.title = label("", "title")
         self.where = ElidedLabel("", "muted", mode=Qt.TextElideMode.ElideMiddle)
+        self.where.setObjectName("file-where")
         self.editor = CodeEdit(self)
         self.editor.setObjectName("file-text")
         self.editor.setAccessibleName(f"{title}: its text")
@@ -129,6 +130,7 @@ class FileEditor(QDialog):
         self.state = muted_label("")
         self.state.setObjectName("file-state")
         self.menu = QMenu(self)
+        self.menu.setObjectName("file-menu")
         self.new = QuietButton("New from", menu=self.menu, name="file-new", tooltip="Begin with an example")
         self.new.hide()
         self.save_as = QuietButton(

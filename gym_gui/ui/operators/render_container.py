@@ -76,6 +76,7 @@ class OperatorRenderContainer(Card):
         self.setObjectName(f"card-{operator.player.config.operator_id}")
         self.calls: CallStrip | None = None
         self.name = ElidedLabel("", "strong", parent=self)
+        self.name.setObjectName("operator-card-name")
         self.badge = KindBadge("baseline", self)
         self.status = StatusDot("muted", "", self)
         self.status.setObjectName("operator-status")

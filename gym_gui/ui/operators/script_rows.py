@@ -19,6 +19,7 @@ class OperatorRow(QWidget):
         self.plan = plan
         self.setObjectName(f"script-operator-{plan.config.operator_id}")
         self.name = ElidedLabel(plan.config.display_name, "strong", parent=self)
+        self.name.setObjectName("script-operator-name")
         badge = KindBadge("", self)
         badge.set_kind(leading_kind(plan.config), everybody(plan.config))
         self.about = ElidedLabel(_about(plan), "muted", parent=self)
@@ -28,7 +29,9 @@ class OperatorRow(QWidget):
         self.bar.setAccessibleName(f"Progress of {plan.config.display_name}")
         self.bar.setMaximum(max(plan.episodes, 1))
         self.count = label("", "strong", parent=self)
+        self.count.setObjectName("script-operator-count")
         self.left = muted_label("", parent=self)
+        self.left.setObjectName("script-operator-left")
         self.failed = label("", "error", parent=self)
         head = QHBoxLayout()
         head.setSpacing(theme.ROW)

@@ -180,6 +180,7 @@ class ApiKeyRow(QWidget):
         super().__init__(parent)
         self.provider = provider
         self.state = StatusDot("muted", "Looking…")
+        self.state.setObjectName(f"key-state-{provider.id}")
         self.field = QLineEdit()
         self.field.setObjectName(f"key-{provider.id}")
         self.field.setEchoMode(QLineEdit.EchoMode.Password)

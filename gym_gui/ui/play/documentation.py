@@ -31,6 +31,7 @@ class AboutSummary(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(theme.STEP)
         self.text = muted_label("", wrap=True)
+        self.text.setObjectName("about-text")
         self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.more = LinkButton(
             "Read all of it…",
@@ -75,6 +76,7 @@ class Documentation(Card):
         head.addStretch(1)
         head.addWidget(back)
         self.browser = QTextBrowser(self)
+        self.browser.setObjectName("documentation-text")
         self.browser.setProperty("role", "bare")
         self.browser.setOpenExternalLinks(True)
         self.browser.setAccessibleName("Documentation of the environment")

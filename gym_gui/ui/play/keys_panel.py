@@ -69,6 +69,7 @@ class KeysPanel(QWidget):
         self.note = muted_label("", wrap=True)
         self.note.setObjectName("keys-note")
         self.list = KeyList()
+        self.list.setObjectName("keys-now")
         self.form = ActionForm()
         self.editor = KeyEditor()
         self.edit = LinkButton(

@@ -87,6 +87,7 @@ class ComparisonView(QWidget):
         self.notes.setObjectName("results-notes")
         self._make_plots(current)
         self.hint = EmptyHint("Reading the run…", "", icon_name="results")
+        self.hint.setObjectName("results-hint")
         self._build()
 
     def _make_verdict(self) -> None:
@@ -125,7 +126,9 @@ class ComparisonView(QWidget):
         self.pair.chosen.connect(self._on_pair_picked)
         self.interval_card = _plot_card("IQM return, 95 % interval", self.intervals)
         self.team_card = _plot_card("Mean score, 95 % interval", self.team_intervals)
+        self.team_card.setObjectName("results-team-card")
         self.outcome_card = _plot_card("Outcomes by team", self.outcomes)
+        self.outcome_card.setObjectName("results-outcome-card")
         self.paired_card = _plot_card("Same seed", self.caption, self.paired)
         self.paired_card.add_to_heading(self.pair)
         self.paired.setMinimumHeight(_PLOT_HEIGHT)

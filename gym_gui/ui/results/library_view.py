@@ -53,12 +53,14 @@ class LibraryView(QWidget):
             ("Open Operators", self.first_run_requested.emit),
             icon_name="results",
         )
+        self.empty.setObjectName("run-library-empty")
         self.nothing = EmptyHint(
             "No run fits",
             "Try fewer words, or another environment or status.",
             ("Show all runs", self._on_show_all),
             icon_name="filter",
         )
+        self.nothing.setObjectName("run-library-nothing")
         self._stack = QStackedWidget(self)
         for widget in (self.table, self.empty, self.nothing):
             self._stack.addWidget(widget)

@@ -31,6 +31,7 @@ class ReplayStage(Card):
         self._player: ReplayPlayer | None = None
         self._position = 0
         self.name = ElidedLabel("", "strong")
+        self.name.setObjectName("replay-name")
         self.mark = label(STATE_MARK, "strong")
         self.mark.setObjectName("replay-state-mark")
         self.badges = QHBoxLayout()

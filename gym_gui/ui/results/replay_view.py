@@ -93,6 +93,7 @@ class ReplayView(QWidget):
         self.transcript.step_chosen.connect(self._on_step_chosen)
         self.transcript.found.connect(self._on_calls_found)
         self.trouble = InlineMessage("error", "")
+        self.trouble.setObjectName("replay-trouble")
         self.trouble.hide()
         self._build()
         for widget in self.findChildren(QWidget):

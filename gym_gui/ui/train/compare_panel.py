@@ -50,6 +50,7 @@ class ComparePanel(QWidget):
         self._column.setSpacing(theme.ROW)
         head = QHBoxLayout()
         self.title = title_label("")
+        self.title.setObjectName("train-compare-title")
         close = IconButton("close", "Back to the new run (Esc)", name="train-compare-close")
         close.setFixedSize(24, 24)
         close.clicked.connect(self.closed_by_person)

@@ -117,6 +117,7 @@ class CurveBoard(QWidget):
         self, context: AppContext, data: RunData, colours: RunColours, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
+        self.setObjectName("train-curves")
         self.hide()
         self._context, self._data = context, data
         self._runs: list[Series] = []

@@ -106,6 +106,7 @@ class NewRunForm(QWidget):
 
     def _make_rest(self) -> None:
         self.numbers = RunNumbers()
+        self.numbers.setObjectName("train-numbers")
         self.numbers.changed.connect(self.check)
         self._column.addWidget(self.numbers)
         self.estimate = InlineMessage("info", "")

@@ -78,6 +78,7 @@ class PoliciesView(QWidget):
         self.search.setMaximumWidth(420)
         self.search.textChanged.connect(self._on_searched)
         self.count = muted_label()
+        self.count.setObjectName("train-policies-count")
         top = QHBoxLayout()
         top.addWidget(self.search, 1)
         top.addStretch(1)
@@ -88,7 +89,9 @@ class PoliciesView(QWidget):
             ("Import…", self.ask_import),
             icon_name="robot",
         )
+        self.empty.setObjectName("train-policies-empty")
         self.nothing = EmptyHint("No policy fits", "Try fewer words.", icon_name="filter")
+        self.nothing.setObjectName("train-policies-nothing")
         self._stack = QStackedWidget()
         for view in (self.table, self.empty, self.nothing):
             self._stack.addWidget(view)

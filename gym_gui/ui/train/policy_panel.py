@@ -111,6 +111,7 @@ class PolicyPanel(QWidget):
         self.remove.setToolTip("Its folder goes to the trash; it can be had back")
         column.addWidget(self.remove)
         self.fixed = muted_label(wrap=True)
+        self.fixed.setObjectName("train-policy-fixed")
         column.addWidget(self.fixed)
         self.show_policy(None)
 

@@ -118,6 +118,7 @@ class StatusDot(QWidget):
         super().__init__(parent)
         self.dot = Dot(state, self)
         self.label = QLabel(text, self)
+        self.label.setObjectName("status-words")
         self.label.setProperty("role", "muted")
         self.label.setTextFormat(Qt.TextFormat.PlainText)
         layout = QHBoxLayout(self)

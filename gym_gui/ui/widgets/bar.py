@@ -27,6 +27,7 @@ class PageBar(QWidget):
         self.setFixedHeight(theme.BAR_HEIGHT)
         self.title = title_label(title, self)
         self.note = ElidedLabel("", "muted", parent=self)
+        self.note.setObjectName("page-note")
         self.note.hide()
         self._buttons: list[PrimaryButton | QuietButton] = []
         self._left = QHBoxLayout()

@@ -47,6 +47,7 @@ class Card(QFrame):
         self._head: QHBoxLayout | None = None
         if title:
             self.heading = section_label(title)
+            self.heading.setObjectName("card-heading")
             self._head = QHBoxLayout()
             self._head.setContentsMargins(0, 0, 0, 0)
             self._head.addWidget(self.heading)

@@ -140,8 +140,10 @@ class EmptyHint(QWidget):
         if icon_name:
             layout.addWidget(IconLabel(icon_name, "muted", 28), 0, centre)
         self.title = label(title, "title", wrap=True)
+        self.title.setObjectName("empty-title")
         self.title.setAlignment(centre)
         self.text = muted_label(text, wrap=True)
+        self.text.setObjectName("empty-text")
         self.text.setAlignment(centre)
         self.text.setVisible(bool(text))
         layout.addWidget(self.title)

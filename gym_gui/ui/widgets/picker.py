@@ -241,6 +241,7 @@ class PickerPopup(QFrame):
         self.list.setMouseTracking(True)
         self.list.clicked.connect(self._on_clicked)
         self.nothing = muted_label("Nothing fits. Try fewer letters.")
+        self.nothing.setObjectName("picker-nothing")
         self.nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(8, 8, 8, 8)

@@ -9,20 +9,33 @@ from typing import Any
 
 import pytest
 from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QComboBox, QDialog, QDoubleSpinBox, QLineEdit, QMenu, QPushButton
+from PyQt6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDialog,
+    QDoubleSpinBox,
+    QLineEdit,
+    QMenu,
+    QPushButton,
+)
 
 from gym_gui.controllers.configuration_checks import ConfigurationChecks
 from gym_gui.controllers.finding import Level
 from gym_gui.core.assignment import LinkGroup, WorkerAssignment
 from gym_gui.core.config import OperatorConfig
-from gym_gui.ui.agents.advanced_config import AdvancedConfigTab
+from gym_gui.ui.agents.advanced_config import ActorCard, AdvancedConfigTab
+from gym_gui.ui.agents.checks_panel import ChecksPanel
 from gym_gui.ui.agents.link_dialog import LinkAgentsDialog
 from gym_gui.ui.agents.marks import LinkMark
-from gym_gui.ui.agents.table import file_words
+from gym_gui.ui.agents.settings_form import SettingsForm
+from gym_gui.ui.agents.slot_panel import SlotPanel
+from gym_gui.ui.agents.table import AgentConfigTable, file_words
 from gym_gui.ui.play.install_dialog import InstallDialog
 from gym_gui.ui.widgets import KindBadge, PickerButton
+from gym_gui.ui.widgets.picker import PickerPopup
 from gym_gui.workers.status import WorkerStatus
 from tests.support.cut_words import cut_words
+from tests.support.named import named
 
 FOUR = "classic/connect_four_v3"
 PPO = Path(__file__).resolve().parents[3] / "docs" / "examples" / "checkpoints" / "ppo_cartpole"
@@ -38,10 +51,10 @@ def pick(qtbot: Any, parent: Any, name: str, typed: str) -> None:
     button = parent.findChild(PickerButton, name)
     assert button is not None, name
     qtbot.keyClick(button, Qt.Key.Key_Down)
-    assert button.popup is not None and button.popup.isVisible()
-    qtbot.keyClicks(button.popup.search, typed)
-    qtbot.keyClick(button.popup.search, Qt.Key.Key_Return)
-    assert not button.popup.isVisible(), f"nothing fits {typed!r}"
+    assert named(button, PickerPopup, "picker-popup").isVisible()
+    qtbot.keyClicks(named(button, QLineEdit, "picker-search"), typed)
+    qtbot.keyClick(named(button, QLineEdit, "picker-search"), Qt.Key.Key_Return)
+    assert not named(button, PickerPopup, "picker-popup").isVisible(), f"nothing fits {typed!r}"
 
 
 def errors(tab: AdvancedConfigTab) -> list[str]:
@@ -119,8 +132,9 @@ def test_a_long_name_shows_its_beginning(tab: AdvancedConfigTab, choose: Choose)
     choose(FOUR)
     name = "A name that is far longer than the field it stands in can show at once"
     tab.model.edit(replace(tab.model.draft, name=name), "name it")
-    assert tab.operator.name.cursorPosition() == 0
-    assert tab.operator.name.toolTip() == name
+    name_line = named(tab.window(), QLineEdit, "operator_name")
+    assert name_line.cursorPosition() == 0
+    assert name_line.toolTip() == name
 
 
 def test_choosing_a_policy_changes_the_row_and_is_told(
@@ -129,11 +143,12 @@ def test_choosing_a_policy_changes_the_row_and_is_told(
     choose(FOUR)
     told: list[tuple[str, str]] = []
     tab.policy_binding_changed.connect(lambda *args: told.append(args))
-    pick(qtbot, tab.table, "policy_player_1", "one move ahead")
+    table = named(tab, AgentConfigTable, "agent_config_table")
+    pick(qtbot, table, "policy_player_1", "one move ahead")
     assert told == [("player_1", "connect_four_one_ply")]
-    pick(qtbot, tab.table, "policy_player_0", "you")
+    pick(qtbot, table, "policy_player_0", "you")
     assert told[1:] == [("player_0", "human_keyboard")]
-    assert tab.table.findChild(KindBadge) is not None
+    assert table.findChild(KindBadge) is not None
     rows = tab.model.draft.rows
     assert (rows["player_0"].worker_type, rows["player_1"].settings["behavior"]) == (
         "human",
@@ -147,9 +162,10 @@ def test_choosing_a_worker_takes_its_first_policy_that_fits(
     tab: AdvancedConfigTab, qtbot: Any, choose: Choose, checked: Wait
 ) -> None:
     choose(FOUR)
-    pick(qtbot, tab.table, "worker_player_0", "human")
+    table = named(tab, AgentConfigTable, "agent_config_table")
+    pick(qtbot, table, "worker_player_0", "human")
     assert tab.model.draft.rows["player_0"].worker_id == "human_worker"
-    pick(qtbot, tab.table, "worker_player_0", "cleanrl")
+    pick(qtbot, table, "worker_player_0", "cleanrl")
     checked()
     # A trained policy of another game is not taken: the person has to name one.
     assert errors(tab) == ["player_0: Checkpoint is missing"]
@@ -158,19 +174,18 @@ def test_choosing_a_worker_takes_its_first_policy_that_fits(
 
 def test_what_does_not_fit_is_shown_disabled_with_the_reason(tab: AdvancedConfigTab, choose: Choose) -> None:
     choose("Pendulum-v1")
-    items = {item.value: item for item in tab.actor.picker.items}
+    items = {item.value: item for item in named(tab, PickerButton, "actor").items}
     assert items["random"].reason == ""
     assert "trained in CartPole-v1" in items["cleanrl_ppo:ppo_cartpole"].reason
     choose(FOUR)
-    picker = tab.table.findChild(PickerButton, "policy_player_0")
+    picker = named(tab, AgentConfigTable, "agent_config_table").findChild(PickerButton, "policy_player_0")
     assert picker is not None
     items = {item.value: item for item in picker.items}
     assert "not for classic/connect_four_v3" in items["soccer_chaser"].reason
     picker.open()
-    assert picker.popup is not None
-    row = picker.popup.model.row_of("soccer_chaser")
-    assert not picker.popup.model.index(row).flags() & Qt.ItemFlag.ItemIsEnabled
-    picker.popup.hide()
+    row = named(picker, PickerPopup, "picker-popup").model.row_of("soccer_chaser")
+    assert not named(picker, PickerPopup, "picker-popup").model.index(row).flags() & Qt.ItemFlag.ItemIsEnabled
+    named(picker, PickerPopup, "picker-popup").hide()
 
 
 def test_every_edit_can_be_taken_back_and_done_again(
@@ -178,7 +193,8 @@ def test_every_edit_can_be_taken_back_and_done_again(
 ) -> None:
     choose(FOUR)
     before = tab.model.draft
-    pick(qtbot, tab.table, "policy_player_1", "does nothing")
+    table = named(tab, AgentConfigTable, "agent_config_table")
+    pick(qtbot, table, "policy_player_1", "does nothing")
     after = tab.model.draft
     tab.model.undo_stack.undo()
     assert tab.model.draft == before
@@ -187,13 +203,13 @@ def test_every_edit_can_be_taken_back_and_done_again(
     choose("CartPole-v1")
     tab.model.undo_stack.undo()
     checked()
-    assert tab.model.draft == after and tab.table.rowCount() == 2
+    assert tab.model.draft == after and table.rowCount() == 2
 
 
 def test_keystrokes_in_one_field_are_one_step(tab: AdvancedConfigTab, qtbot: Any, choose: Choose) -> None:
     choose(FOUR)
     count = tab.model.undo_stack.count()
-    qtbot.keyClicks(tab.operator.name, "Pairs")
+    qtbot.keyClicks(named(tab.window(), QLineEdit, "operator_name"), "Pairs")
     assert tab.model.draft.name == "Pairs" and tab.model.undo_stack.count() == count + 1
     tab.model.undo_stack.undo()
     assert tab.model.draft.name == ""
@@ -203,8 +219,8 @@ def test_reset_brings_the_defaults_back(
     tab: AdvancedConfigTab, qtbot: Any, choose: Choose, checked: Wait
 ) -> None:
     choose(FOUR)
-    pick(qtbot, tab.table, "policy_player_1", "you")
-    qtbot.keyClicks(tab.operator.name, "x")
+    pick(qtbot, named(tab, AgentConfigTable, "agent_config_table"), "policy_player_1", "you")
+    qtbot.keyClicks(named(tab.window(), QLineEdit, "operator_name"), "x")
     tab.model.reset()
     checked()
     assert tab.model.draft.rows == {"player_0": RANDOM, "player_1": RANDOM} and tab.model.draft.name == ""
@@ -216,10 +232,11 @@ def test_one_agent_has_a_simple_drop_down(
     tab: AdvancedConfigTab, qtbot: Any, choose: Choose, checked: Wait
 ) -> None:
     choose("CartPole-v1")
-    assert tab.actor.isVisible() and not tab.table.isVisible()
+    actor = named(tab, ActorCard, "actor_card")
+    assert actor.isVisible() and not named(tab, AgentConfigTable, "agent_config_table").isVisible()
     told: list[tuple[str, str]] = []
     tab.policy_binding_changed.connect(lambda *args: told.append(args))
-    pick(qtbot, tab.actor, "actor", "ppo_cartpole")
+    pick(qtbot, actor, "actor", "ppo_cartpole")
     checked()
     assert told == [("agent_0", "cleanrl_ppo:ppo_cartpole")]
     assert tab.model.config is not None
@@ -231,10 +248,10 @@ class TestSettings:
         self, tab: AdvancedConfigTab, qtbot: Any, choose: Choose, checked: Wait
     ) -> None:
         choose("CartPole-v1")
-        pick(qtbot, tab.actor, "actor", "from a file")
+        pick(qtbot, named(tab, ActorCard, "actor_card"), "actor", "from a file")
         checked()
         assert errors(tab) == ["agent_0: Checkpoint is missing"]
-        line = tab.slot.findChild(QLineEdit, "setting_checkpoint")
+        line = named(tab.window(), SlotPanel, "slot_panel").findChild(QLineEdit, "setting_checkpoint")
         assert line is not None
         qtbot.keyClicks(line, str(PPO))
         checked()
@@ -244,10 +261,12 @@ class TestSettings:
         self, tab: AdvancedConfigTab, qtbot: Any, choose: Choose, checked: Wait
     ) -> None:
         choose(FOUR)
-        tab.table.select("player_1")
-        assert tab.slot.agent == "player_1"
-        rule = tab.slot.findChild(QComboBox, "on_invalid")
-        limit = tab.slot.findChild(QDoubleSpinBox, "deadline_s")
+        table = named(tab, AgentConfigTable, "agent_config_table")
+        table.select("player_1")
+        slot = named(tab.window(), SlotPanel, "slot_panel")
+        assert slot.agent == "player_1"
+        rule = slot.findChild(QComboBox, "on_invalid")
+        limit = slot.findChild(QDoubleSpinBox, "deadline_s")
         assert rule is not None and limit is not None
         qtbot.keyClick(rule, Qt.Key.Key_Down)
         limit.setValue(1.5)
@@ -255,7 +274,7 @@ class TestSettings:
         assert (row.on_invalid.then, row.deadline_s) == ("noop", 1.5)
         assert tab.model.draft.rows["player_0"].deadline_s is None
         # Another policy keeps them: they are the slot's, not the policy's.
-        pick(qtbot, tab.table, "policy_player_1", "does nothing")
+        pick(qtbot, table, "policy_player_1", "does nothing")
         assert tab.model.draft.rows["player_1"].deadline_s == 1.5
 
     def test_a_key_that_is_written_out_never_enters_the_draft(
@@ -263,31 +282,37 @@ class TestSettings:
     ) -> None:
         choose("CartPole-v1")
         before, steps = tab.model.draft, tab.model.undo_stack.count()
-        assert tab.slot.form is not None
-        tab.slot.form.values_changed.emit({"behavior": "random", "api_key": "sk-" + "a" * 30})
+        named(tab.window(), SettingsForm, "settings_form").values_changed.emit(
+            {"behavior": "random", "api_key": "sk-" + "a" * 30}
+        )
         assert tab.model.draft == before and tab.model.undo_stack.count() == steps
 
     def test_step_limit_and_seats(
         self, tab: AdvancedConfigTab, qtbot: Any, choose: Choose, checked: Wait
     ) -> None:
         choose(FOUR)
-        tab.operator.steps.setValue(30)
-        qtbot.keyClick(tab.operator.seats, Qt.Key.Key_Down)
+        named(tab.window(), QDoubleSpinBox, "max_steps").setValue(30)
+        qtbot.keyClick(named(tab.window(), QComboBox, "seats"), Qt.Key.Key_Down)
         checked()
         config = tab.model.config
         assert config is not None and (config.max_steps, config.seats) == (30, "swap")
-        assert "Every seed is played 2 times: the teams change sides" in tab.checks.sentences
+        assert (
+            "Every seed is played 2 times: the teams change sides"
+            in named(tab, ChecksPanel, "checks_panel").sentences
+        )
 
     def test_managers_bring_slots(self, tab: AdvancedConfigTab, choose: Choose, checked: Wait) -> None:
         choose("MiniGrid-DoorKey-5x5-v0")
-        assert tab.actor.isVisible()
-        tab.operator.managers.click()
+        actor = named(tab, ActorCard, "actor_card")
+        assert actor.isVisible()
+        managers = named(tab.window(), QCheckBox, "managers")
+        managers.click()
         checked()
-        assert tab.table.rowCount() == 2 and errors(tab) == []
+        assert named(tab, AgentConfigTable, "agent_config_table").rowCount() == 2 and errors(tab) == []
         assert tab.model.config is not None and set(tab.model.config.manager) == {"agent_0"}
-        tab.operator.managers.click()
+        managers.click()
         checked()
-        assert tab.actor.isVisible() and tab.model.draft.managed == ()
+        assert actor.isVisible() and tab.model.draft.managed == ()
 
     def test_another_interface_of_the_same_game(
         self, tab: AdvancedConfigTab, qtbot: Any, choose: Choose, checked: Wait
@@ -296,8 +321,9 @@ class TestSettings:
         sheet = tab.model.sheet
         assert sheet is not None and len(sheet.apis) == 2
         other = next(api for api in sheet.apis if api != sheet.api)
-        tab.operator.api.setCurrentIndex(tab.operator.api.findData(other))
-        tab.operator.api.activated.emit(tab.operator.api.currentIndex())
+        api_widget = named(tab.window(), QComboBox, "api")
+        api_widget.setCurrentIndex(api_widget.findData(other))
+        api_widget.activated.emit(api_widget.currentIndex())
         checked()
         assert tab.model.sheet is not None and tab.model.sheet.api == other
         assert tab.model.config is not None and tab.model.config.api in (other, None)
@@ -320,14 +346,17 @@ class TestLinks:
         self.open_linked(tab, checked)
         dialog = tab.open_link_dialog("player_0")
         assert isinstance(dialog, LinkAgentsDialog) and dialog.chosen == []
-        qtbot.mouseClick(dialog.boxes["player_1"], Qt.MouseButton.LeftButton)
+        qtbot.mouseClick(named(dialog, QCheckBox, "link_player_1"), Qt.MouseButton.LeftButton)
         with qtbot.waitSignal(dialog.linked):
             qtbot.keyClick(dialog, Qt.Key.Key_Return)
         assert dialog.result() == QDialog.DialogCode.Accepted
         (link,) = tab.model.draft.links
         assert link.agents == ("player_0", "player_1")
         assert tab.model.draft.rows["player_1"].settings["checkpoint"] == str(PPO)
-        marks = [mark.accessibleName() for mark in tab.table.findChildren(LinkMark)]
+        marks = [
+            mark.accessibleName()
+            for mark in named(tab, AgentConfigTable, "agent_config_table").findChildren(LinkMark)
+        ]
         assert any("player_1 plays its part of the file of player_0" in mark for mark in marks)
         checked()
         # The policy is of another game, which the link does not hide.
@@ -341,16 +370,18 @@ class TestLinks:
         self.open_linked(tab, checked)
         tab.model.edit(tab.model.draft.linked("player_0", ["player_1"]), "link")
         checked()
-        pick(qtbot, tab.table, "policy_player_1", "random")
+        table = named(tab, AgentConfigTable, "agent_config_table")
+        pick(qtbot, table, "policy_player_1", "random")
         assert tab.model.draft.links == ()
         tab.model.undo_stack.undo()
-        pick(qtbot, tab.table, "policy_player_0", "random")
+        pick(qtbot, table, "policy_player_0", "random")
         assert tab.model.draft.links == ()
 
     def test_only_policies_from_files_can_be_shared(self, tab: AdvancedConfigTab, choose: Choose) -> None:
         choose(FOUR)
-        tab.table.open_menu("player_0")
-        menu = tab.table.findChild(QMenu, "menu_player_0")
+        table = named(tab, AgentConfigTable, "agent_config_table")
+        table.open_menu("player_0")
+        menu = table.findChild(QMenu, "menu_player_0")
         assert menu is not None
         (link,) = [a for a in menu.actions() if a.text().startswith("Link agents")]
         assert not link.isEnabled() and "read from no file" in link.text()
@@ -360,9 +391,10 @@ class TestLinks:
         self, tab: AdvancedConfigTab, qtbot: Any, choose: Choose
     ) -> None:
         choose(FOUR)
-        pick(qtbot, tab.table, "policy_player_0", "does nothing")
-        tab.table.open_menu("player_0")
-        menu = tab.table.findChild(QMenu, "menu_player_0")
+        table = named(tab, AgentConfigTable, "agent_config_table")
+        pick(qtbot, table, "policy_player_0", "does nothing")
+        table.open_menu("player_0")
+        menu = table.findChild(QMenu, "menu_player_0")
         assert menu is not None
         next(a for a in menu.actions() if a.text() == "Same policy for everybody").trigger()
         menu.close()
@@ -386,7 +418,7 @@ class TestLinks:
 class TestTrouble:
     def test_an_unknown_environment_is_a_sentence(self, tab: AdvancedConfigTab, choose: Choose) -> None:
         choose("CartPool-v1")
-        assert "Did you mean 'CartPole-v1'" in tab.checks.sentences[0]
+        assert "Did you mean 'CartPole-v1'" in named(tab, ChecksPanel, "checks_panel").sentences[0]
         assert tab.model.config is None
         choose("CartPole-v1")
         assert tab.model.config is not None

@@ -8,9 +8,14 @@ from typing import Any
 
 import pytest
 from PyQt6.QtCore import Qt
+from PyQt6.QtWidgets import QSpinBox
 
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.ui.agents.advanced_config import AdvancedConfigTab
+from gym_gui.ui.agents.checks_panel import ChecksPanel
+from gym_gui.ui.agents.preview_panel import PreviewPanel
+from gym_gui.ui.renderers.frame_view import FrameView
+from tests.support.named import named
 from tests.ui.conftest import PATIENCE_MS
 
 FOUR = "classic/connect_four_v3"
@@ -22,7 +27,7 @@ Choose = Callable[[str], None]
 def test_changing_ones_mind_while_it_is_looked_at(tab: AdvancedConfigTab, qtbot: Any, checked: Wait) -> None:
     for task in ("CartPole-v1", FOUR, "Pendulum-v1", "CartPole-v1"):
         tab.model.choose_environment(task)
-        assert tab.model.looking and "Looking at" in tab.checks.sentences[0]
+        assert tab.model.looking and "Looking at" in named(tab, ChecksPanel, "checks_panel").sentences[0]
     checked()
     assert tab.model.sheet is not None and tab.model.sheet.env_id == "CartPole-v1"
 
@@ -36,32 +41,37 @@ def test_looking_can_be_cancelled(
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     tab.model.choose_environment("endless:make")
     qtbot.waitUntil(started.exists, timeout=PATIENCE_MS)
-    button = tab.checks.findChild(object, "cancel_looking")
+    checks = named(tab, ChecksPanel, "checks_panel")
+    button = checks.findChild(object, "cancel_looking")
     assert button is not None and button.isVisible()  # type: ignore[attr-defined]
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not tab.model.looking, timeout=PATIENCE_MS)
-    assert "it was stopped" in tab.checks.sentences[0]
+    assert "it was stopped" in checks.sentences[0]
 
 
 def drawn(tab: AdvancedConfigTab, qtbot: Any) -> Any:
+    frame = named(tab, FrameView, "frameView")
     qtbot.waitUntil(
-        lambda: not tab.preview.drawing and tab.preview.frame.image() is not None, timeout=PATIENCE_MS
+        lambda: not named(tab, PreviewPanel, "preview_panel").drawing and frame.image() is not None,
+        timeout=PATIENCE_MS,
     )
-    return tab.preview.frame.image()
+    return frame.image()
 
 
 def test_the_seed_is_drawn_and_another_differs(tab: AdvancedConfigTab, qtbot: Any, choose: Choose) -> None:
     choose("MiniGrid-Empty-Random-6x6-v0")
     first = drawn(tab, qtbot)
     seen = {first.cacheKey()}
-    spin = tab.preview.seed.spin
+    spin, frame = named(tab, QSpinBox, "seed"), named(tab, FrameView, "frameView")
     for seed in (7, 42):
         spin.setValue(seed)
         qtbot.waitUntil(
-            lambda: not tab.preview.drawing and tab.preview.frame.image().cacheKey() not in seen,
+            lambda: (
+                not named(tab, PreviewPanel, "preview_panel").drawing and frame.image().cacheKey() not in seen
+            ),
             timeout=PATIENCE_MS,
         )
-        image = tab.preview.frame.image()
+        image = frame.image()
         assert image is not None
         seen.add(image.cacheKey())
         assert (image == first) is (seed == 42)
@@ -71,4 +81,4 @@ def test_who_plays_does_not_draw_it_anew(tab: AdvancedConfigTab, qtbot: Any, cho
     choose(FOUR)
     drawn(tab, qtbot)
     tab.model.set_row("player_1", NOOP, "choose a policy")
-    assert not tab.preview.drawing
+    assert not named(tab, PreviewPanel, "preview_panel").drawing

@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 from PyQt6.QtCore import QPoint, QPointF, Qt
 from PyQt6.QtGui import QStandardItemModel, QWheelEvent
-from PyQt6.QtWidgets import QApplication, QCheckBox, QComboBox, QFileDialog, QLabel, QLineEdit
+from PyQt6.QtWidgets import QApplication, QCheckBox, QComboBox, QFileDialog, QLabel, QLineEdit, QToolButton
 
 from gym_gui.ui.agents.setting_controls import NumberBox, NumberControl
 from gym_gui.ui.agents.settings_form import SettingsForm
 from gym_gui.workers.settings_schema import chosen_policy
 from gym_gui.workers.settings_table import settings_from_tables
+from tests.support.named import named
 
 MOODS = [
     {"value": "calm", "title": "Calm"},
@@ -280,7 +281,7 @@ def test_a_policy_is_chosen_by_its_description_or_file(qtbot: Any, tmp_path: Any
     (folder / "policy.json").write_text("{}")
     (tmp_path / "joint.pth").write_text("")
     form = make(qtbot, {"file": str(tmp_path)})
-    form.control("file").button.click()  # type: ignore[attr-defined]
+    named(form.control("file"), QToolButton, "setting_file_browse").click()  # type: ignore[attr-defined]
     dialog = form.window().findChild(QFileDialog)
     assert dialog is not None and dialog.isVisible()
     dialog.fileSelected.emit(str(folder / "policy.json"))

@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QCheckBox, QComboBox, QLabel
+from PyQt6.QtWidgets import QCheckBox, QComboBox, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from gym_gui.services.trainer.settings import AlgorithmSchema
 from gym_gui.services.training_choices import algorithm_reason
 from gym_gui.ui.agents.setting_controls import NumberBox
 from gym_gui.ui.agents.settings_form import SettingsForm
+from tests.support.named import named
 
 PROPERTIES: dict[str, dict[str, Any]] = {
     "total_steps": {"type": "integer", "title": "Steps", "default": 500_000, "minimum": 1, "x-group": "main"},
@@ -70,12 +71,13 @@ def test_each_field_says_what_is_wrong_with_it(form: SettingsForm, qtbot: QtBot)
 
 def test_all_settings_are_shown_on_request(form: SettingsForm) -> None:
     assert form.findChild(QCheckBox, "setting_anneal_lr") is None
-    assert form.more.text() == "All 6 settings…"
-    form.more.click()
+    more = named(form, QPushButton, "settings_more")
+    assert more.text() == "All 6 settings…"
+    more.click()
     box = form.findChild(QCheckBox, "setting_anneal_lr")
-    assert box is not None and box.isVisible() and form.more.text() == "Fewer settings"
+    assert box is not None and box.isVisible() and more.text() == "Fewer settings"
     box.click()
-    form.more.click()
+    more.click()
     assert box.isVisible(), "what was changed stays in sight"
     assert form.values() == {"anneal_lr": False}
 

@@ -8,14 +8,19 @@ from typing import Any
 
 import pytest
 from PyQt6.QtCore import Qt
+from PyQt6.QtWidgets import QDoubleSpinBox, QPushButton, QSpinBox
 
 from gym_gui.controllers.live_play.state import OperatorState
 from gym_gui.core.assignment import OnInvalid
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
+from gym_gui.ui.config_panels.single_agent import SingleAgentPanel
 from gym_gui.ui.main_window import MainWindow
+from gym_gui.ui.operators.manual import ManualOperators
 from gym_gui.ui.pages.operators import OperatorsTab
 from gym_gui.ui.pages.play import PlayPage
+from gym_gui.ui.widgets.badges import StatusDot
 from tests.support.fake_model_server import FakeModelServer
+from tests.support.named import named
 
 from .conftest import WAIT, player
 
@@ -55,18 +60,20 @@ def test_neither_preparing_nor_configuring_nor_resetting_asks_a_model(window: Ma
             )
 
         qtbot.waitUntil(lambda: shown(3), timeout=WAIT)
-        qtbot.mouseClick(page.controls.reset, LEFT)
-        page.controls.seed.spin.setValue(5)
+        qtbot.mouseClick(named(page, QPushButton, "operators-reset"), LEFT)
+        named(page, QSpinBox, "seed").setValue(5)
         qtbot.waitUntil(lambda: shown(5), timeout=WAIT)
-        page.manual.select(deck.operators[0])
-        qtbot.waitUntil(lambda: page.config.panel is not None, timeout=WAIT)
-        page.config.limit.setValue(7)
+        named(page, ManualOperators, "manual-operators").select(deck.operators[0])
+        qtbot.waitUntil(
+            lambda: page.findChild(SingleAgentPanel, "single-agent-panel") is not None, timeout=WAIT
+        )
+        named(page, QDoubleSpinBox, "operator-max-steps").setValue(7)
         qtbot.waitUntil(lambda: deck.operators[0].player.config.max_steps == 7 and shown(5), timeout=WAIT)
         assert not server.requests
 
         # What is asked for is asked for once: had a model been asked before, its call would be counted too.
         for steps in (1, 2):
-            qtbot.mouseClick(page.controls.step, LEFT)
+            qtbot.mouseClick(named(page, QPushButton, "operators-step"), LEFT)
             qtbot.waitUntil(
                 lambda steps=steps: all(o.player.last_view.step == steps for o in deck.operators),
                 timeout=WAIT,
@@ -90,7 +97,7 @@ def test_a_model_that_is_put_beside_running_operators_waits_for_run(window: Main
             lambda: operator.player.last_view is not None and not operator.player.busy, timeout=WAIT
         )
         assert not page.deck.running and not server.requests
-        qtbot.mouseClick(page.controls.run, LEFT)
+        qtbot.mouseClick(named(page, QPushButton, "operators-run"), LEFT)
         qtbot.waitUntil(lambda: operator.player.last_view.step > 0, timeout=WAIT)
         assert server.requests
 
@@ -121,14 +128,15 @@ def test_a_game_whose_first_move_is_a_models_waits_for_start(
     with FakeModelServer(lambda request: "<action>top left</action>") as server:
         window.context.go("play", operator=noughts(server, **seats), seed=3)
         qtbot.waitUntil(lambda: is_shown(play) and play.game.state is OperatorState.READY, timeout=WAIT)
-        assert "Press Start" in play.stage_card.prompt.text and not server.requests
+        assert "Press Start" in named(play, StatusDot, "prompt").text and not server.requests
         play.course.restart()
         qtbot.waitUntil(lambda: play.game.operator.player.busy is False and is_shown(play), timeout=WAIT)
         assert not server.requests
-        assert play.game_actions.pause.text() == "Start"
-        qtbot.mouseClick(play.game_actions.pause, LEFT)
+        pause = named(play, QPushButton, "pause")
+        assert pause.text() == "Start"
+        qtbot.mouseClick(pause, LEFT)
         qtbot.waitUntil(lambda: play.view.step > 0, timeout=WAIT)
-        assert server.requests and play.game_actions.pause.text() == "Pause"
+        assert server.requests and pause.text() == "Pause"
 
 
 def test_who_moves_first_says_go_with_that_move(window: MainWindow, play: PlayPage, qtbot: Any):
@@ -137,7 +145,7 @@ def test_who_moves_first_says_go_with_that_move(window: MainWindow, play: PlayPa
         config = noughts(server, player_1=you)
         window.context.go("play", operator=config, seed=3)
         qtbot.waitUntil(lambda: is_shown(play) and bool(play.input.questions), timeout=WAIT)
-        assert "Your move" in play.stage_card.prompt.text and not server.requests
+        assert "Your move" in named(play, StatusDot, "prompt").text and not server.requests
         # Somebody who asks a model sits down in the place that is to move: that is not yet a go.
         play.game.seat("player_1", config.workers["player_2"])
         qtbot.waitUntil(lambda: play.game.waits_for_go and not play.game.people, timeout=WAIT)

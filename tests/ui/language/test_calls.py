@@ -9,6 +9,7 @@ import orjson
 import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtGui import QGuiApplication
+from PyQt6.QtWidgets import QCheckBox, QLabel, QLineEdit, QPushButton, QTextEdit
 
 from gym_gui.analysis.turn import Turn, turn_of
 from gym_gui.controllers.live_play import call_log
@@ -16,7 +17,9 @@ from gym_gui.controllers.live_play.call_log import CallLog, Spending, dollars
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.language.strip import CallStrip
 from gym_gui.ui.language.transcript import TranscriptPanel
-from gym_gui.ui.language.turn_view import MOST, sections
+from gym_gui.ui.language.turn_list import TurnList
+from gym_gui.ui.language.turn_view import MOST, TurnView, sections
+from tests.support.named import named
 
 from .conftest import WAIT, call_line
 
@@ -59,8 +62,8 @@ def test_what_was_spent_is_said_with_what_is_not_known() -> None:
 
 def test_a_turn_says_which_model_answered_where_another_was_asked(panel: TranscriptPanel) -> None:
     def told(**more: Any) -> str:
-        panel.view.show_turn(turn(0, **more))
-        return panel.view.facts.text()
+        named(panel, TurnView, "turn-view").show_turn(turn(0, **more))
+        return named(panel, QLabel, "turn-facts").text()
 
     assert "m-1, answered by m-1-mini" in told(model="m-1", model_reported="m-1-mini")
     assert "answered by" not in told(model="m-1", model_reported="m-1")
@@ -101,15 +104,18 @@ def test_ten_thousand_calls_are_read_only_where_they_are_seen(
     read = list[object]()
     monkeypatch.setattr(call_log, "turn_of", lambda line: (read.append(line), turn_of(line))[1])
     panel.follow(log)
-    assert panel.model.rowCount() == 10_000 and panel.count.text() == "10,000 calls"
+    count = named(panel, QLabel, "transcript-count")
+    assert panel.model.rowCount() == 10_000 and count.text() == "10,000 calls"
     # The newest is looked at first, and what was read beside it are the rows on the screen.
-    assert panel.view.turn is not None and panel.view.turn.step == 9999
+    view = named(panel, TurnView, "turn-view")
+    assert view.turn is not None and view.turn.step == 9999
     assert len(read) <= 400
     panel.choose_agent("left")
-    assert panel.model.rowCount() == 5000 and panel.count.text() == "5,000 of 10,000 calls"
-    panel.step.setText("4000")
-    qtbot.keyClick(panel.step, Qt.Key.Key_Return)
-    assert panel.view.turn.step == 3999 and panel.view.turn.agent == "left"
+    assert panel.model.rowCount() == 5000 and count.text() == "5,000 of 10,000 calls"
+    step_line = named(panel, QLineEdit, "transcript-step")
+    step_line.setText("4000")
+    qtbot.keyClick(step_line, Qt.Key.Key_Return)
+    assert view.turn.step == 3999 and view.turn.agent == "left"
 
 
 def test_words_are_found_in_prompts_and_replies_and_marked(panel: TranscriptPanel, qtbot: Any) -> None:
@@ -120,23 +126,25 @@ def test_words_are_found_in_prompts_and_replies_and_marked(panel: TranscriptPane
         )
     log.add(call_line(300, reply="Öffne das Tor"))
     panel.follow(log)
-    qtbot.keyClicks(panel.search, "open The")
+    search = named(panel, QLineEdit, "transcript-search")
+    qtbot.keyClicks(search, "open The")
     qtbot.waitUntil(lambda: panel.model.rowCount() == 1, timeout=WAIT)
-    assert panel.view.turn is not None and panel.view.turn.step == 123
-    marks = panel.view.text.extraSelections()
+    view = named(panel, TurnView, "turn-view")
+    assert view.turn is not None and view.turn.step == 123
+    marks = named(panel, QTextEdit, "turn-text").extraSelections()
     assert [mark.cursor.selectedText() for mark in marks] == ["OPEN the"]
     log.add(call_line(301, reply="open the box"))
     log.add(call_line(302, reply="nothing of the kind"))
     panel.on_grown()
     qtbot.waitUntil(lambda: panel.model.rowCount() == 2, timeout=WAIT)
-    panel.search.setText("öffne")
-    qtbot.waitUntil(lambda: panel.model.rowCount() == 1 and panel.view.turn.step == 300, timeout=WAIT)
-    panel.search.clear()
+    search.setText("öffne")
+    qtbot.waitUntil(lambda: panel.model.rowCount() == 1 and view.turn.step == 300, timeout=WAIT)
+    search.clear()
     qtbot.waitUntil(lambda: panel.model.rowCount() == 303, timeout=WAIT)
     log.add(call_line(5, attempt=1))
-    panel.failed.setChecked(True)
-    qtbot.waitUntil(lambda: panel.model.rowCount() == 1 and panel.view.turn.step == 5, timeout=WAIT)
-    assert "Unusable" in panel.list.model().index(0, 0).data() or panel.view.turn.refused
+    named(panel, QCheckBox, "transcript-failed").setChecked(True)
+    qtbot.waitUntil(lambda: panel.model.rowCount() == 1 and view.turn.step == 5, timeout=WAIT)
+    assert "Unusable" in named(panel, TurnList, "turn-list").model().index(0, 0).data() or view.turn.refused
 
 
 def test_the_newest_call_stays_in_sight_until_somebody_reads_another(
@@ -150,14 +158,15 @@ def test_the_newest_call_stays_in_sight_until_somebody_reads_another(
     panel.step_chosen.connect(lambda *where: chosen.append(where))
     log.add(call_line(50))
     panel.on_grown()
-    qtbot.waitUntil(lambda: panel.view.turn.step == 50, timeout=WAIT)
+    view = named(panel, TurnView, "turn-view")
+    qtbot.waitUntil(lambda: view.turn.step == 50, timeout=WAIT)
     assert chosen == []  # nobody has chosen anything
-    panel.list.select(7)
+    named(panel, TurnList, "turn-list").select(7)
     assert chosen == [(0, 7)]
     log.add(call_line(51))
     panel.on_grown()
     qtbot.waitUntil(lambda: panel.model.rowCount() == 52, timeout=WAIT)
-    assert panel.view.turn.step == 7
+    assert view.turn.step == 7
 
 
 def test_hostile_replies_stay_text_and_long_ones_are_cut_but_copied_whole(
@@ -165,10 +174,10 @@ def test_hostile_replies_stay_text_and_long_ones_are_cut_but_copied_whole(
 ) -> None:
     evil = "<img src='http://127.0.0.1:9/x'><b>bold</b>\u202e" + "x" * (MOST + 1000)
     panel.show_turns([turn(0, reply=evil, thinking="hm", error="")])
-    shown = panel.view.text.toPlainText()
+    shown = named(panel, QTextEdit, "turn-text").toPlainText()
     assert "<b>bold</b>" in shown and "more characters" in shown and len(shown) < MOST + 2000
     assert "<img src=" in shown  # told, not fetched
-    panel.view.copy.click()
+    named(panel, QPushButton, "turn-copy").click()
     clipboard = QGuiApplication.clipboard()
     assert clipboard is not None and evil in clipboard.text().replace("\u2029", "\n")
     heads = [heading for heading, _, _ in sections(turn(0, error="no answer within 60 s", reply=""))]
@@ -179,11 +188,13 @@ def test_messages_that_stood_in_the_call_before_are_shown_on_request(
     panel: TranscriptPanel, qtbot: Any
 ) -> None:
     panel.show_turns([turn(0), turn(1)])
-    panel.list.select(1)
-    assert "You are agent_0" not in panel.view.text.toPlainText()
-    assert panel.view.whole.isVisible() and panel.view.whole.text() == "1 earlier message"
-    panel.view.whole.click()
-    assert "You are agent_0" in panel.view.text.toPlainText()
+    named(panel, TurnList, "turn-list").select(1)
+    text = named(panel, QTextEdit, "turn-text")
+    assert "You are agent_0" not in text.toPlainText()
+    whole = named(panel, QPushButton, "turn-whole")
+    assert whole.isVisible() and whole.text() == "1 earlier message"
+    whole.click()
+    assert "You are agent_0" in text.toPlainText()
 
 
 def test_a_strip_says_the_last_call_in_three_lines(qtbot: Any) -> None:

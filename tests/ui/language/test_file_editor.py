@@ -16,6 +16,8 @@ from PyQt6.QtWidgets import QFileDialog
 
 pytest.importorskip("agentspeak")
 
+from PyQt6.QtWidgets import QLabel, QListWidget, QMenu, QPushButton
+
 from gym_gui.ui import theme
 from gym_gui.ui.agents.settings_form import SettingsForm
 from gym_gui.ui.context import AppContext
@@ -23,10 +25,12 @@ from gym_gui.ui.language.code_edit import CodeEdit, Problem
 from gym_gui.ui.language.desk import SettingsDesk
 from gym_gui.ui.language.file_editor import FileEditor
 from gym_gui.ui.language.file_request import FileRequest
+from gym_gui.ui.widgets.messages import InlineMessage
 from gym_gui.workers.definition import WorkerTypeDefinition
 from gym_gui.workers.manifest import read_manifest
 from tests.support.commands import ROOT
 from tests.support.jason import installed_jason
+from tests.support.named import named
 
 from .conftest import WAIT
 
@@ -65,7 +69,7 @@ def opened_for(
     yield open_for
     for result in made:
         if result.dirty:
-            result.unsaved.button.click()
+            named(result, QPushButton, "message-action").click()
         result.done(0)
         result.deleteLater()
     qtbot.waitUntil(lambda: not checking("program_check", "mosaic.jason.Check"), timeout=WAIT)
@@ -90,36 +94,39 @@ def editor(bdi: WorkerTypeDefinition, opened_for: Callable[[WorkerTypeDefinition
 
 
 def test_mistakes_are_told_by_line_and_gone_when_they_are_mended(editor: FileEditor, qtbot: Any) -> None:
-    qtbot.waitUntil(lambda: editor.state.text() == "No mistake is known", timeout=WAIT)
-    editor.editor.setPlainText("!go.\n+!go <- forward\n+!stay <- right.\n")
-    qtbot.waitUntil(lambda: 3 in editor.editor.problems, timeout=WAIT)
-    assert "expected" in editor.editor.problems[3].text
-    assert editor.wrong.isVisible() and editor.wrong.item(0).text().startswith("Line 3: ")
-    editor.wrong.itemClicked.emit(editor.wrong.item(0))
-    assert editor.editor.textCursor().blockNumber() == 2
-    editor.editor.setPlainText("!go.\n+!go <- turn_left; forwrd; .fly; !go.\n")
-    qtbot.waitUntil(lambda: set(editor.editor.problems) == {2}, timeout=WAIT)
-    told = [editor.wrong.item(i).text() for i in range(editor.wrong.count())]
+    qtbot.waitUntil(lambda: named(editor, QLabel, "file-state").text() == "No mistake is known", timeout=WAIT)
+    editor_view = named(editor, CodeEdit, "file-text")
+    editor_view.setPlainText("!go.\n+!go <- forward\n+!stay <- right.\n")
+    qtbot.waitUntil(lambda: 3 in editor_view.problems, timeout=WAIT)
+    assert "expected" in editor_view.problems[3].text
+    wrong = named(editor, QListWidget, "file-problems")
+    assert wrong.isVisible() and wrong.item(0).text().startswith("Line 3: ")
+    wrong.itemClicked.emit(wrong.item(0))
+    assert editor_view.textCursor().blockNumber() == 2
+    editor_view.setPlainText("!go.\n+!go <- turn_left; forwrd; .fly; !go.\n")
+    qtbot.waitUntil(lambda: set(editor_view.problems) == {2}, timeout=WAIT)
+    told = [wrong.item(i).text() for i in range(wrong.count())]
     assert any("no action 'forwrd' here (did you mean forward?)" in each for each in told)
     assert any(".fly" in each for each in told)
-    words = {mark.cursor.selectedText() for mark in editor.editor.extraSelections()}
+    words = {mark.cursor.selectedText() for mark in editor_view.extraSelections()}
     assert "forwrd" in words
-    editor.editor.setPlainText("!go.\n+!go <- turn_left; !go.\n")
-    qtbot.waitUntil(lambda: not editor.wrong.isVisible(), timeout=WAIT)
-    assert editor.editor.extraSelections() == []
+    editor_view.setPlainText("!go.\n+!go <- turn_left; !go.\n")
+    qtbot.waitUntil(lambda: not wrong.isVisible(), timeout=WAIT)
+    assert editor_view.extraSelections() == []
 
 
 def test_one_process_checks_all_that_is_typed(editor: FileEditor, qtbot: Any) -> None:
-    qtbot.waitUntil(lambda: editor.state.text() == "No mistake is known", timeout=WAIT)
+    qtbot.waitUntil(lambda: named(editor, QLabel, "file-state").text() == "No mistake is known", timeout=WAIT)
     before = checking("program_check")
     assert len(before) == 1
+    editor_view = named(editor, CodeEdit, "file-text")
     for line in (2, 3):
-        editor.editor.setPlainText("!go.\n" * (line - 1) + "+!go <- flie.")
-        qtbot.waitUntil(lambda: set(editor.editor.problems) == {line}, timeout=WAIT)  # noqa: B023
+        editor_view.setPlainText("!go.\n" * (line - 1) + "+!go <- flie.")
+        qtbot.waitUntil(lambda: set(editor_view.problems) == {line}, timeout=WAIT)  # noqa: B023
     assert checking("program_check") == before
     psutil.Process(before[0]).kill()
-    editor.editor.setPlainText("!go.\n+!go <- flie.")
-    qtbot.waitUntil(lambda: set(editor.editor.problems) == {2}, timeout=WAIT)
+    editor_view.setPlainText("!go.\n+!go <- flie.")
+    qtbot.waitUntil(lambda: set(editor_view.problems) == {2}, timeout=WAIT)
 
 
 def test_a_program_for_jason_is_read_by_jason(
@@ -130,18 +137,21 @@ def test_a_program_for_jason_is_read_by_jason(
 ) -> None:
     installed_jason(monkeypatch, tmp_path_factory.getbasetemp())
     editor = opened_for(read_manifest(ROOT / "3rd_party/jason_worker/worker.toml"))
-    qtbot.waitUntil(lambda: editor.state.text() == "No mistake is known", timeout=WAIT)
+    qtbot.waitUntil(lambda: named(editor, QLabel, "file-state").text() == "No mistake is known", timeout=WAIT)
     before = checking("mosaic.jason.Check")
     assert len(before) == 1
-    assert {"doorkey.asl", "empty.asl", "doors.asl"} <= {each.text() for each in editor.menu.actions()}
-    editor.editor.setPlainText(
+    assert {"doorkey.asl", "empty.asl", "doors.asl"} <= {
+        each.text() for each in named(editor, QMenu, "file-menu").actions()
+    }
+    editor_view = named(editor, CodeEdit, "file-text")
+    editor_view.setPlainText(
         "!go.\n+!go <- turn_left |&| forward; !go.\n+!stay <- .save_agent(x);\n  forwrd."
     )
-    qtbot.waitUntil(lambda: set(editor.editor.problems) == {3, 4}, timeout=WAIT)
-    assert "forwrd" in {mark.cursor.selectedText() for mark in editor.editor.extraSelections()}
-    editor.editor.setPlainText("!go.\n+!go <- forward\n+!stay <- right.\n")
-    qtbot.waitUntil(lambda: set(editor.editor.problems) == {3}, timeout=WAIT)
-    assert "expected" in editor.editor.problems[3].text
+    qtbot.waitUntil(lambda: set(editor_view.problems) == {3, 4}, timeout=WAIT)
+    assert "forwrd" in {mark.cursor.selectedText() for mark in editor_view.extraSelections()}
+    editor_view.setPlainText("!go.\n+!go <- forward\n+!stay <- right.\n")
+    qtbot.waitUntil(lambda: set(editor_view.problems) == {3}, timeout=WAIT)
+    assert "expected" in editor_view.problems[3].text
     assert checking("mosaic.jason.Check") == before
 
 
@@ -153,9 +163,10 @@ def test_where_jason_is_not_installed_the_editor_says_so_and_goes_on(
 ) -> None:
     monkeypatch.setenv("MOSAIC_DATA_DIR", str(tmp_path / "nothing"))
     editor = opened_for(read_manifest(ROOT / "3rd_party/jason_worker/worker.toml"))
-    qtbot.waitUntil(editor.trouble.isVisible, timeout=WAIT)
-    assert "gave no answer" in editor.trouble.text and "\n" not in editor.trouble.text
-    editor.editor.setPlainText("!mine.")
+    trouble = named(editor, InlineMessage, "message-error")
+    qtbot.waitUntil(trouble.isVisible, timeout=WAIT)
+    assert "gave no answer" in trouble.text and "\n" not in trouble.text
+    named(editor, CodeEdit, "file-text").setPlainText("!mine.")
     editor.keep()
     assert (tmp_path / "mind.asl").read_text() == "!mine."
 
@@ -163,25 +174,29 @@ def test_where_jason_is_not_installed_the_editor_says_so_and_goes_on(
 def test_what_is_not_saved_is_asked_about_and_save_as_is_what_the_setting_names(
     editor: FileEditor, chosen: list[str], tmp_path: Path, qtbot: Any
 ) -> None:
-    qtbot.waitUntil(lambda: editor.new.isVisible(), timeout=WAIT)
-    assert not editor.save.isEnabled()
-    names = [action.text() for action in editor.menu.actions()]
+    qtbot.waitUntil(lambda: named(editor, QPushButton, "file-new").isVisible(), timeout=WAIT)
+    save = named(editor, QPushButton, "file-save")
+    assert not save.isEnabled()
+    menu = named(editor, QMenu, "file-menu")
+    names = [action.text() for action in menu.actions()]
     assert {"doorkey.asl", "empty.asl", "doors.asl"} <= set(names)
-    editor.menu.actions()[names.index("empty.asl")].trigger()
-    assert editor.editor.toPlainText() == (ROOT / "docs/examples/bdi/empty.asl").read_text()
-    assert editor.save.isEnabled()
+    menu.actions()[names.index("empty.asl")].trigger()
+    editor_widget = named(editor, CodeEdit, "file-text")
+    assert editor_widget.toPlainText() == (ROOT / "docs/examples/bdi/empty.asl").read_text()
+    assert save.isEnabled()
     qtbot.keyClick(editor, Qt.Key.Key_Escape)
-    assert editor.isVisible() and editor.unsaved.isVisible()
-    editor.editor.undo()
-    assert editor.editor.toPlainText().startswith("!go.") and not editor.unsaved.isVisible()
-    editor.editor.redo()
+    unsaved = named(editor, InlineMessage, "message-warning")
+    assert editor.isVisible() and unsaved.isVisible()
+    editor_widget.undo()
+    assert editor_widget.toPlainText().startswith("!go.") and not unsaved.isVisible()
+    editor_widget.redo()
     editor.save_to(str(tmp_path / "deeper" / "mine"))
     written = tmp_path / "deeper" / "mine.asl"
-    assert written.read_text() == editor.editor.toPlainText() and chosen == [str(written)]
+    assert written.read_text() == editor_widget.toPlainText() and chosen == [str(written)]
     assert (tmp_path / "mind.asl").read_text().startswith("!go.")  # the one before is as it was
-    editor.editor.setPlainText("!other.")
+    editor_widget.setPlainText("!other.")
     qtbot.keyClick(editor, Qt.Key.Key_Escape)
-    editor.unsaved.button.click()
+    named(editor, QPushButton, "message-action").click()
     assert not editor.isVisible() and written.read_text() != "!other."
 
 
@@ -189,10 +204,12 @@ def test_a_file_that_cannot_be_written_loses_nothing(
     editor: FileEditor, tmp_path: Path, chosen: list[str]
 ) -> None:
     (tmp_path / "file").write_text("in the way")
-    editor.editor.setPlainText("!mine.")
+    editor_widget = named(editor, CodeEdit, "file-text")
+    editor_widget.setPlainText("!mine.")
     editor.save_to(str(tmp_path / "file" / "mine.asl"))
-    assert editor.trouble.isVisible() and "cannot be written" in editor.trouble.text
-    assert editor.dirty and editor.editor.toPlainText() == "!mine." and chosen == []
+    trouble = named(editor, InlineMessage, "message-error")
+    assert trouble.isVisible() and "cannot be written" in trouble.text
+    assert editor.dirty and editor_widget.toPlainText() == "!mine." and chosen == []
 
 
 def test_a_form_offers_to_edit_a_file_whose_worker_can_check_it(
@@ -207,9 +224,10 @@ def test_a_form_offers_to_edit_a_file_whose_worker_can_check_it(
     form.show()
     try:
         control = form.control("program")
-        assert control.edit.isVisible()
+        edit = named(control, QPushButton, "setting_program_edit")
+        assert edit.isVisible()
         form.action_words = ACTIONS
-        control.edit.click()
+        edit.click()
         assert (asked[0].path, asked[0].actions) == ("old.asl", ACTIONS)
         asked[0].choose(str(tmp_path / "new.asl"))
         assert told[-1]["program"] == str(tmp_path / "new.asl")
@@ -278,8 +296,8 @@ def test_a_relative_path_is_shown_where_it_leads_and_stays_as_it_was_written(
     monkeypatch.chdir(tmp_path)
     Path("mind.asl").write_text("!go.\n")
     editor = opened(Path("mind.asl"))
-    assert editor.where.text() == str(tmp_path)
-    editor.editor.setPlainText("!mine.\n")
+    assert named(editor, QLabel, "file-where").text() == str(tmp_path)
+    named(editor, CodeEdit, "file-text").setPlainText("!mine.\n")
     monkeypatch.chdir("/")
     editor.keep()
     assert (tmp_path / "mind.asl").read_text() == "!mine.\n"
@@ -299,7 +317,7 @@ def test_what_is_not_typed_over_stays_byte_for_byte(
     file.write_bytes(content)
     editor = opened(file)
     assert not editor.dirty
-    editor.editor.appendPlainText("// more")
+    named(editor, CodeEdit, "file-text").appendPlainText("// more")
     assert editor.dirty
     editor.keep()
     assert file.read_bytes().startswith(content.rstrip()) and b"// more" in file.read_bytes()
@@ -312,11 +330,11 @@ def test_a_file_that_somebody_else_changed_is_not_written_over_unasked(
     file = tmp_path / "mind.asl"
     file.write_text("!one.")
     editor = opened(file)
-    editor.editor.setPlainText("!two.")
+    named(editor, CodeEdit, "file-text").setPlainText("!two.")
     file.write_text("!other.")
     editor.keep()
     assert file.read_text() == "!other." and editor.dirty
-    assert "was changed by somebody else" in editor.trouble.text
+    assert "was changed by somebody else" in named(editor, InlineMessage, "message-error").text
     editor.keep()
     assert file.read_text() == "!two." and not editor.dirty
 
@@ -330,7 +348,7 @@ def test_a_link_and_who_may_read_a_file_outlive_its_edit(
     file.chmod(0o600)
     link.symlink_to(file)
     editor = opened(link)
-    editor.editor.setPlainText("!two.")
+    named(editor, CodeEdit, "file-text").setPlainText("!two.")
     editor.keep()
     assert link.is_symlink() and file.read_text() == "!two."
     assert file.stat().st_mode & 0o777 == 0o600
@@ -339,15 +357,15 @@ def test_a_link_and_who_may_read_a_file_outlive_its_edit(
 @pytest.mark.parametrize("path", ["~nobody-of-that-name/mind.asl", "x" * 300, "/dev/null/mind.asl"])
 def test_a_path_that_cannot_be_is_told_or_new(opened: Callable[[Path], FileEditor], path: str) -> None:
     editor = opened(Path(path))
-    assert editor.editor.text == "" and not editor.dirty
+    assert named(editor, CodeEdit, "file-text").text == "" and not editor.dirty
 
 
 def test_saving_under_another_name_asks_about_the_file_that_would_be_written_over(
     opened: Callable[[Path], FileEditor], tmp_path: Path, qtbot: Any
 ) -> None:
     editor = opened(tmp_path / "mind.asl")
-    qtbot.waitUntil(lambda: bool(editor.menu.actions()), timeout=WAIT)
-    editor.save_as.click()
+    qtbot.waitUntil(lambda: bool(named(editor, QMenu, "file-menu").actions()), timeout=WAIT)
+    named(editor, QPushButton, "file-save-as").click()
     dialog = editor.findChild(QFileDialog)
     assert dialog is not None and dialog.defaultSuffix() == "asl"
     dialog.reject()

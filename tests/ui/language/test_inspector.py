@@ -8,11 +8,14 @@ from typing import Any
 import pytest
 
 from gym_gui.controllers.knowledge import Knowledge
+from gym_gui.ui.agents.settings_form import SettingsForm
+from gym_gui.ui.config_panels.player import PlayerPicker
 from gym_gui.ui.config_panels.single_agent import SingleAgentPanel
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.live.deck import OperatorDeck
 from gym_gui.ui.operators.config_widget import OperatorConfigWidget
 from tests.support.fake_model_server import FakeModelServer
+from tests.support.named import named
 from tests.support.no_processes import local_session, looks_here
 from tests.ui.conftest import messages
 
@@ -42,14 +45,20 @@ def test_a_language_model_fits_where_there_are_words_and_is_edited(
     deck = OperatorDeck(context, seed=1, open_session=local_session)
     try:
         config.show_operator(deck.add(lake(server), start=False), 1, 1)
-        qtbot.waitUntil(lambda: config.panel is not None, timeout=WAIT)
-        panel = config.panel
-        assert isinstance(panel, SingleAgentPanel) and panel.form is not None
+        qtbot.waitUntil(
+            lambda: config.findChild(SingleAgentPanel, "single-agent-panel") is not None, timeout=WAIT
+        )
+        panel = named(config, SingleAgentPanel, "single-agent-panel")
+        assert isinstance(panel, SingleAgentPanel)
         said = " ".join(messages(config))
         assert "describes its observation" not in said and "Error" not in said
-        offered = {item.label: item.reason for item in panel.picker.items if item.group == "LLM"}
+        offered = {
+            item.label: item.reason
+            for item in named(panel, PlayerPicker, "player-agent_0").items
+            if item.group == "LLM"
+        }
         assert offered["Language model"] == ""
-        form = panel.form.form
+        form = named(panel, SettingsForm, "settings_form")
         temperature = form.control("temperature")
         with qtbot.waitSignal(config.changed, timeout=WAIT) as changed:
             temperature.set_value(0.7)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from PyQt6.QtWidgets import QLabel, QPushButton
 
 from gym_gui.analysis import open_run
 from gym_gui.controllers.live_play.state import OperatorState
@@ -18,7 +19,9 @@ from gym_gui.ui.live.deck import OperatorDeck
 from gym_gui.ui.live.operator import LiveOperator
 from gym_gui.ui.live.state import words_of
 from gym_gui.ui.operators.render_container import OperatorRenderContainer
+from gym_gui.ui.widgets.badges import StatusDot
 from tests.support.fake_model_server import FakeModelServer, Reply
+from tests.support.named import named
 from tests.support.no_processes import local_session
 
 from .conftest import WAIT, lake, player
@@ -145,10 +148,17 @@ def test_several_play_side_by_side_until_each_has_spent_its_own_and_their_cards_
             qtbot.waitUntil(lambda: all(o.player.state is spent for o in operators), timeout=WAIT)
             for card, operator, name in zip(cards, operators, budgets, strict=True):
                 assert (
-                    card.status.text == "Budget used up" and words_of(operator.player) == card.trouble.text()
+                    named(card, StatusDot, "operator-status").text == "Budget used up"
+                    and words_of(operator.player) == named(card, QLabel, "operator-trouble").text()
                 )
-                assert f"slot {name}/agent_0 carries no further episode" in card.trouble.text()
-                assert card.trouble.isVisible() and not card.restart.isVisible()
+                assert (
+                    f"slot {name}/agent_0 carries no further episode"
+                    in named(card, QLabel, "operator-trouble").text()
+                )
+                assert (
+                    named(card, QLabel, "operator-trouble").isVisible()
+                    and not named(card, QPushButton, "operator-restart").isVisible()
+                )
             run = deck.recording
             assert run is not None
         finally:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from PyQt6.QtCore import QEvent, QObject, Qt
 from PyQt6.QtGui import QResizeEvent
-from PyQt6.QtWidgets import QTextEdit, QWidget
+from PyQt6.QtWidgets import QLabel, QPlainTextEdit, QPushButton, QTextEdit, QWidget
 
 from gym_gui.controllers.knowledge import Knowledge
 from gym_gui.core.config import OperatorConfig
@@ -19,12 +19,23 @@ from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.language.desk import PromptsRequest
 from gym_gui.ui.language.prompt_editor import PromptEditor
+from gym_gui.ui.language.strip import CallStrip
+from gym_gui.ui.language.transcript import TranscriptPanel
+from gym_gui.ui.language.turn_list import TurnList
+from gym_gui.ui.language.turn_view import TurnView
 from gym_gui.ui.live.deck import OperatorDeck
 from gym_gui.ui.live.operator import LiveOperator
 from gym_gui.ui.operators.manual import ManualOperators
+from gym_gui.ui.operators.strips import FactsStrip
+from gym_gui.ui.operators.transcript_dock import TranscriptDock
+from gym_gui.ui.renderers.stage_view import StageView
 from gym_gui.ui.results.replay_view import ReplayView
+from gym_gui.ui.results.transport import Transport
+from gym_gui.ui.widgets.messages import EmptyHint, InlineMessage
+from gym_gui.ui.widgets.segments import SegmentedControl
 from gym_gui.workers.definition import WorkerTypeDefinition
 from tests.support.fake_model_server import FakeModelServer
+from tests.support.named import named
 from tests.support.no_processes import local_session
 
 from .conftest import PREVIEW, WAIT, lake
@@ -70,9 +81,12 @@ def test_a_language_player_is_followed_from_its_card_to_the_replay(
     its_transcript_begins_with_the_reply(manual, operator, qtbot)
     its_transcript_grows_while_it_plays(manual, deck, qtbot)
     manual.select(other)
-    assert manual.transcript.hint.isVisible() and not manual.transcript.panel.isVisible()
+    assert (
+        named(manual, EmptyHint, "empty-hint").isVisible()
+        and not named(manual, TranscriptPanel, "transcript").isVisible()
+    )
     manual.show_transcript(False)
-    assert not manual.transcript.isVisible()
+    assert not named(manual, TranscriptDock, "transcript-dock").isVisible()
 
     run = operator.player.recording
     assert run is not None
@@ -85,11 +99,11 @@ def its_card_tells_its_calls(manual: ManualOperators, deck: OperatorDeck, qtbot:
     """Returns what sizes its picture is given, from before its first step on."""
     operator, other = deck.operators
     card = manual.card(operator)
-    strip = card.calls
+    strip = named(card, CallStrip, "call-strip")
     assert strip is not None and strip.isVisible() and manual.card(other).calls is None
     assert strip.lines == ("No model has been asked yet",)
     qtbot.waitUntil(lambda: operator.player.last_view is not None, timeout=WAIT)
-    sizes = Sizes(card.stage)
+    sizes = Sizes(named(card, StageView, "operator-stage"))
     deck.step_all()  # nobody is asked before
     # The first reply has no action in it: it is asked again.
     qtbot.waitUntil(lambda: strip.lines[1:2] == ("Said <action>right</action>",), timeout=WAIT)
@@ -99,22 +113,22 @@ def its_card_tells_its_calls(manual: ManualOperators, deck: OperatorDeck, qtbot:
 
 
 def its_transcript_begins_with_the_reply(manual: ManualOperators, operator: LiveOperator, qtbot: Any) -> None:
-    strip = manual.card(operator).calls
+    strip = named(manual.card(operator), CallStrip, "call-strip")
     assert strip is not None
     strip.opened.emit()
-    dock = manual.transcript
+    dock = named(manual, TranscriptDock, "transcript-dock")
     assert dock is not None and dock.isVisible() and manual.current is operator
-    panel = dock.panel
-    assert panel.model.rowCount() == 2 and panel.view.turn.step == 0
+    panel = named(dock, TranscriptPanel, "transcript")
+    assert panel.model.rowCount() == 2 and named(panel, TurnView, "turn-view").turn.step == 0
     assert panel.model.turn(0).refused
     qtbot.wait(1)
-    bar = panel.view.text.verticalScrollBar()
+    bar = named(panel, QTextEdit, "turn-text").verticalScrollBar()
     assert bar.maximum() > 0 and bar.value() == 0  # the reply comes first, and is seen first
 
 
 def its_transcript_grows_while_it_plays(manual: ManualOperators, deck: OperatorDeck, qtbot: Any) -> None:
-    operator, panel = deck.operators[0], manual.transcript.panel
-    sizes = Sizes(manual.card(operator).stage)
+    operator, panel = deck.operators[0], named(manual, TranscriptPanel, "transcript")
+    sizes = Sizes(named(manual.card(operator), StageView, "operator-stage"))
     deck.set_pace(None, lock_step=False)
     deck.run()
     qtbot.waitUntil(lambda: operator.player.tally.episodes >= 1, timeout=WAIT)
@@ -122,10 +136,12 @@ def its_transcript_grows_while_it_plays(manual: ManualOperators, deck: OperatorD
     qtbot.waitUntil(lambda: panel.model.rowCount() >= 4, timeout=WAIT)
     assert sizes.seen == []  # calls come and go without the picture changing its size
     assert panel.model.turn(1).source == "retry"  # what became of it is known once the episode is over
-    panel.list.select(0)
-    assert "Reply, which could not be played".upper() in panel.view.text.toPlainText()
-    panel.list.select(1)
-    assert "PLAYED\nright (asked again)" in panel.view.text.toPlainText()
+    list_view = named(panel, TurnList, "turn-list")
+    list_view.select(0)
+    text = named(panel, QTextEdit, "turn-text")
+    assert "Reply, which could not be played".upper() in text.toPlainText()
+    list_view.select(1)
+    assert "PLAYED\nright (asked again)" in text.toPlainText()
 
 
 def test_pictures_beside_a_language_players_are_of_the_same_size(
@@ -133,14 +149,16 @@ def test_pictures_beside_a_language_players_are_of_the_same_size(
 ) -> None:
     noop = OperatorConfig("noop", "", "", "FrozenLake-v1", dict(_noop()), max_steps=3)
     reader, other = (manual.card(deck.add(config, start=False)) for config in (lake(server), noop))
-    qtbot.waitUntil(lambda: reader.stage.height() == other.stage.height() > 0, timeout=WAIT)
+    stage = named(other, StageView, "operator-stage")
+    stage_view = named(reader, StageView, "operator-stage")
+    qtbot.waitUntil(lambda: stage_view.height() == stage.height() > 0, timeout=WAIT)
     assert reader.has_strip and not other.has_strip
-    assert reader.facts.y() == other.facts.y()
-    low = other.stage.height()
+    assert named(reader, FactsStrip, "operator-facts").y() == named(other, FactsStrip, "operator-facts").y()
+    low = stage.height()
     manual.remove("reader")
-    qtbot.waitUntil(lambda: other.stage.height() > low, timeout=WAIT)
+    qtbot.waitUntil(lambda: stage.height() > low, timeout=WAIT)
     deck.undo_stack.undo()
-    qtbot.waitUntil(lambda: reader.stage.height() == other.stage.height() == low, timeout=WAIT)
+    qtbot.waitUntil(lambda: stage_view.height() == stage.height() == low, timeout=WAIT)
 
 
 class Sizes(QObject):
@@ -200,33 +218,35 @@ def look_and_edit(
     editor = PromptEditor(context, request, files, look)
     editor.show()
     try:
-        qtbot.waitUntil(lambda: "tokens" in editor.state.text(), timeout=WAIT)
+        state = named(editor, QLabel, "prompt-state")
+        qtbot.waitUntil(lambda: "tokens" in state.text(), timeout=WAIT)
         seen = moment["decision"]["text"].splitlines()[0]
-        assert seen in editor.shown.toPlainText()
+        shown = named(editor, QTextEdit, "prompt-preview")
+        assert seen in shown.toPlainText()
         for mode in ("dark", "light"):
             context.theme.set_mode(mode)
-            assert least_contrast(editor.shown) >= 4.5
-            editor.fresh.click()
-            assert editor.state.text() == "Looking…" and editor.shown.isEnabled()
-            assert least_contrast(editor.shown) >= 4.5  # what was there stays to be read meanwhile
-            qtbot.waitUntil(lambda: "tokens" in editor.state.text(), timeout=WAIT)
-            assert least_contrast(editor.shown) >= 4.5
-        editor.editor.setPlainText("You are $agent, a penguin.\n$briefing\n$strategy")
-        qtbot.waitUntil(lambda: "a penguin" in editor.shown.toPlainText(), timeout=WAIT)
+            assert least_contrast(shown) >= 4.5
+            named(editor, QPushButton, "prompt-look").click()
+            assert state.text() == "Looking…" and shown.isEnabled()
+            assert least_contrast(shown) >= 4.5  # what was there stays to be read meanwhile
+            qtbot.waitUntil(lambda: "tokens" in state.text(), timeout=WAIT)
+            assert least_contrast(shown) >= 4.5
+        editor_widget = named(editor, QPlainTextEdit, "prompt-text")
+        editor_widget.setPlainText("You are $agent, a penguin.\n$briefing\n$strategy")
+        qtbot.waitUntil(lambda: "a penguin" in shown.toPlainText(), timeout=WAIT)
         assert not (folder / "mine").exists() and chosen == []  # nothing is kept until it is saved
         editor.keep()
         assert "penguin" in (folder / "mine/system.txt").read_text()
-        assert chosen == [str(folder / "mine")] and not editor.save.isEnabled()
-        editor.editor.setPlainText("You are $agent. $nonsense")
-        qtbot.waitUntil(lambda: "$nonsense" in editor.trouble.text, timeout=WAIT)
-        assert "mosaic-prompts-" not in editor.trouble.text
-        editor.back.click()
-        assert not (folder / "mine/system.txt").exists() and "penguin" not in editor.editor.toPlainText()
-        qtbot.waitUntil(
-            lambda: not editor.trouble.isVisible() and "tokens" in editor.state.text(), timeout=WAIT
-        )
-        editor.editor.setPlainText("You are $agent, a seal.\n$briefing\n$strategy")
-        qtbot.keyClick(editor.editor, Qt.Key.Key_Escape)
+        assert chosen == [str(folder / "mine")] and not named(editor, QPushButton, "prompt-save").isEnabled()
+        editor_widget.setPlainText("You are $agent. $nonsense")
+        trouble = named(editor, InlineMessage, "message-warning")
+        qtbot.waitUntil(lambda: "$nonsense" in trouble.text, timeout=WAIT)
+        assert "mosaic-prompts-" not in trouble.text
+        named(editor, QPushButton, "prompt-back").click()
+        assert not (folder / "mine/system.txt").exists() and "penguin" not in editor_widget.toPlainText()
+        qtbot.waitUntil(lambda: not trouble.isVisible() and "tokens" in state.text(), timeout=WAIT)
+        editor_widget.setPlainText("You are $agent, a seal.\n$briefing\n$strategy")
+        qtbot.keyClick(editor_widget, Qt.Key.Key_Escape)
         assert not editor.isVisible() and "a seal" in (folder / "mine/system.txt").read_text()
     finally:
         editor.close()
@@ -235,28 +255,32 @@ def look_and_edit(
 def replay(context: AppContext, run: Path, qtbot: Any, finish: Any) -> None:
     """The same calls beside the replay of the episode."""
     view = ReplayView(context)
-    pickers = (view.operator, view.episode, view.beside)
+    for picker in (view.operator, view.episode, view.beside):
+        picker.setParent(view)  # They belong into the bar of a page.
     view.resize(1200, 740)
     view.show()
     try:
         view.show_episode(run, "reader", 0)
-        qtbot.waitUntil(lambda: view.aside.isVisible(), timeout=WAIT)
+        aside = named(view, SegmentedControl, "replay-aside")
+        qtbot.waitUntil(lambda: aside.isVisible(), timeout=WAIT)
         qtbot.waitUntil(lambda: all(p.over for p in view.players), timeout=WAIT)
-        view.aside.chosen.emit("transcript")
-        panel = view.transcript.panel
+        aside.chosen.emit("transcript")
+        panel = named(view, TranscriptPanel, "transcript")
         assert panel.isVisible() and panel.model.rowCount() == 4
-        view.transport.go(2)
-        assert panel.view.turn.step == 1 and "episode" not in panel.view.facts.text()
-        panel.list.select(3)
-        assert view.transport.position == 3
-        panel.list.select(0)
-        assert view.transport.position == 1 and panel.view.turn.refused
-        assert panel.view.turn.attempt == 0
+        transport = named(view, Transport, "replay-transport")
+        transport.go(2)
+        turn_view = named(panel, TurnView, "turn-view")
+        assert turn_view.turn.step == 1 and "episode" not in named(panel, QLabel, "turn-facts").text()
+        list_view = named(panel, TurnList, "turn-list")
+        list_view.select(3)
+        assert transport.position == 3
+        list_view.select(0)
+        assert transport.position == 1 and turn_view.turn.refused
+        assert turn_view.turn.attempt == 0
     finally:
         finish(view.close_players())
         view.close()
-        for widget in (view, *pickers):
-            widget.deleteLater()
+        view.deleteLater()
 
 
 def test_a_session_of_its_own_tells_what_a_slot_is_shown(

@@ -9,11 +9,16 @@ import pytest
 
 pytest.importorskip("pyspiel")
 
+from PyQt6.QtWidgets import QTextEdit
+
 from gym_gui.controllers.knowledge import Knowledge
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
 from gym_gui.ui.context import AppContext
+from gym_gui.ui.language.strip import CallStrip
 from gym_gui.ui.live.deck import OperatorDeck
 from gym_gui.ui.operators.manual import ManualOperators
+from gym_gui.ui.operators.transcript_dock import TranscriptDock
+from tests.support.named import named
 from tests.support.no_processes import local_session
 
 from .conftest import WAIT
@@ -53,14 +58,14 @@ def test_a_search_shows_what_its_moves_were_worth(manual: ManualOperators, qtbot
     qtbot.waitUntil(lambda: card.has_strip, timeout=WAIT)
     turn = operator.player.tally.calls.last
     assert turn.scores and turn.scores[0].value >= turn.scores[-1].value
-    strip = card.calls
+    strip = named(card, CallStrip, "call-strip")
     assert strip is not None
     # What was played comes first, then the best of the others.
     assert strip.lines[0].startswith(f"{turn.word} 0.")
     assert strip.lines[2].endswith("5 actions · at step 0")
     strip.opened.emit()
-    dock = manual.transcript
+    dock = named(manual, TranscriptDock, "transcript-dock")
     assert dock is not None
-    told = dock.panel.view.text.toPlainText()
+    told = named(dock, QTextEdit, "turn-text").toPlainText()
     assert told.index("PLAYED") < told.index("SCORES\n0.")
     assert "▇" in told and turn.scores[0].word in told

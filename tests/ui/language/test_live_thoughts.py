@@ -12,6 +12,8 @@ from PyQt6.QtCore import Qt
 
 pytest.importorskip("agentspeak")
 
+from PyQt6.QtWidgets import QLabel, QLineEdit, QTextEdit
+
 from gym_gui.controllers.knowledge import Knowledge
 from gym_gui.controllers.live_play.call_log import CallLog
 from gym_gui.core.assignment import OnInvalid
@@ -19,11 +21,16 @@ from gym_gui.core.config import OperatorConfig, WorkerAssignment
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.language.strip import CallStrip
 from gym_gui.ui.language.transcript import TranscriptPanel
+from gym_gui.ui.language.turn_view import TurnView
 from gym_gui.ui.live.deck import OperatorDeck
 from gym_gui.ui.live.operator import LiveOperator
 from gym_gui.ui.operators.manual import ManualOperators
+from gym_gui.ui.operators.transcript_dock import TranscriptDock
 from gym_gui.ui.results.replay_view import ReplayView
+from gym_gui.ui.results.transport import Transport
+from gym_gui.ui.widgets.segments import SegmentedControl
 from tests.support.commands import ROOT
+from tests.support.named import named
 from tests.support.no_processes import local_session
 
 from .conftest import WAIT
@@ -85,7 +92,7 @@ def test_a_program_is_followed_from_its_card_to_the_replay(
 
 
 def its_card_tells_its_thoughts(manual: ManualOperators, operator: LiveOperator, qtbot: Any) -> None:
-    strip = manual.card(operator).calls
+    strip = named(manual.card(operator), CallStrip, "call-strip")
     assert strip is not None and strip.lines == ("It has not decided yet",)
     qtbot.waitUntil(lambda: operator.player.last_view is not None, timeout=WAIT)
     manual.deck.step_all()
@@ -94,14 +101,17 @@ def its_card_tells_its_thoughts(manual: ManualOperators, operator: LiveOperator,
 
 
 def its_transcript_tells_more(manual: ManualOperators, operator: LiveOperator) -> None:
-    manual.card(operator).calls.opened.emit()
-    dock = manual.transcript
+    named(manual.card(operator), CallStrip, "call-strip").opened.emit()
+    dock = named(manual, TranscriptDock, "transcript-dock")
     assert dock is not None and dock.isVisible()
-    panel = dock.panel
-    assert panel.count.text() == "1 decision" and panel.view.turn.step == 0
-    told = panel.view.text.toPlainText()
+    panel = named(dock, TranscriptPanel, "transcript")
+    assert (
+        named(panel, QLabel, "transcript-count").text() == "1 decision"
+        and named(panel, TurnView, "turn-view").turn.step == 0
+    )
+    told = named(panel, QTextEdit, "turn-text").toPlainText()
     assert told.index("PLAYED") < told.index("INTENTION\nsolve") < told.index("PLAN\nline ")
-    assert "BELIEVES NOW\nmission(" in told and "tokens" not in panel.view.facts.text()
+    assert "BELIEVES NOW\nmission(" in told and "tokens" not in named(panel, QLabel, "turn-facts").text()
 
 
 def every_decision_is_told(deck: OperatorDeck, operator: LiveOperator, qtbot: Any) -> int:
@@ -123,13 +133,15 @@ def its_replay_tells_them_again(context: AppContext, run: Path, length: int, qtb
     view.show()
     try:
         view.show_episode(run, "mind", 0)
-        qtbot.waitUntil(lambda: view.aside.isVisible(), timeout=WAIT)
+        aside = named(view, SegmentedControl, "replay-aside")
+        qtbot.waitUntil(lambda: aside.isVisible(), timeout=WAIT)
         qtbot.waitUntil(lambda: all(p.over for p in view.players), timeout=WAIT)
-        view.aside.chosen.emit("transcript")
-        panel = view.transcript.panel
-        assert panel.count.text() == f"{length} decisions"
-        view.transport.go(3)
-        assert panel.view.turn.step == 2 and panel.view.turn.thought.goals[0] == "solve"
+        aside.chosen.emit("transcript")
+        panel = named(view, TranscriptPanel, "transcript")
+        assert named(panel, QLabel, "transcript-count").text() == f"{length} decisions"
+        named(view, Transport, "replay-transport").go(3)
+        view_view = named(panel, TurnView, "turn-view")
+        assert view_view.turn.step == 2 and view_view.turn.thought.goals[0] == "solve"
     finally:
         finish(view.close_players())
         view.close()
@@ -142,7 +154,7 @@ def test_a_card_says_that_a_program_chose_nothing_and_why(
     (tmp_path / "stuck.asl").write_text("!solve.\n+!solve <- !fly.\n")
     deck = manual.deck
     operator = deck.add(door_key(str(tmp_path / "stuck.asl")))
-    strip = manual.card(operator).calls
+    strip = named(manual.card(operator), CallStrip, "call-strip")
     qtbot.waitUntil(lambda: operator.player.last_view is not None, timeout=WAIT)
     deck.step_all()
     qtbot.waitUntil(lambda: len(strip.lines) == 3, timeout=WAIT)
@@ -157,7 +169,10 @@ def test_what_was_asked_for_holds_until_something_else_is(context: AppContext) -
         for step in (1, 4, 9):
             log.add(thought_line(step))
         panel.follow(log)
-        found = [panel.go_to(step) and panel.view.turn.step for step in (0, 1, 3, 4, 7, 20)]
+        found = [
+            panel.go_to(step) and named(panel, TurnView, "turn-view").turn.step
+            for step in (0, 1, 3, 4, 7, 20)
+        ]
         assert found == [1, 1, 1, 4, 4, 9]
     finally:
         panel.close()
@@ -174,16 +189,17 @@ def test_thoughts_and_calls_of_one_operator_are_one_list(context: AppContext, qt
         for step in range(3):
             log.add(thought_line(step, added=[f"key(yellow, {step}, 0)"]))
         panel.follow(log)
-        assert panel.count.text() == "3 decisions" and log.spending.calls == 0
+        count = named(panel, QLabel, "transcript-count")
+        assert count.text() == "3 decisions" and log.spending.calls == 0
         log.add(call_line(3, "other"))
         panel.on_grown()
-        qtbot.waitUntil(lambda: panel.count.text() == "4 turns", timeout=WAIT)
+        qtbot.waitUntil(lambda: count.text() == "4 turns", timeout=WAIT)
         strip.show_call(log.turn(2), log.spending, several=True)
         assert strip.lines[0] == "Goal solve \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} approach(2, 1)"
         assert strip.lines[2].startswith("agent_0 · +1 belief · 1 call") and strip.lines[2].endswith("step 2")
-        qtbot.keyClicks(panel.search, "key(yellow, 1")
+        qtbot.keyClicks(named(panel, QLineEdit, "transcript-search"), "key(yellow, 1")
         qtbot.waitUntil(lambda: panel.model.rowCount() == 1, timeout=WAIT)
-        assert panel.view.turn.step == 1
+        assert named(panel, TurnView, "turn-view").turn.step == 1
         assert panel.model.data(panel.model.index(0, 0), Qt.ItemDataRole.DisplayRole).endswith("→ forward")
     finally:
         for widget in (panel, strip):

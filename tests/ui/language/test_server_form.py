@@ -9,6 +9,7 @@ from typing import Any
 import keyring.backends.fail
 import pytest
 from PyQt6.QtCore import Qt
+from PyQt6.QtWidgets import QComboBox, QLabel, QLineEdit, QPushButton
 
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.services.module_query import NoAnswerError, ask
@@ -21,6 +22,7 @@ from gym_gui.workers.definition import WorkerTypeDefinition
 from gym_gui.workers.settings_table import settings_from_tables
 from tests.services.test_api_keys import Wallet, no_keys_outside, use
 from tests.support.fake_model_server import FakeModelServer
+from tests.support.named import named
 
 from .conftest import WAIT
 
@@ -61,31 +63,35 @@ def test_a_test_says_what_came_of_it_and_fills_in_the_models(
     monkeypatch.setenv("CUSTOM_API_KEY", KEY)
     form = make(client_name="custom", base_url=server.url, api_key="env:CUSTOM_API_KEY")
     address, model, _ = parts(form)
-    address.test.click()
-    assert not address.test.isEnabled() and address.said.text() == "Asking…"
-    qtbot.waitUntil(address.test.isEnabled, timeout=WAIT)
-    assert "2 models" in address.said.text() and " ms" in address.said.text(), address.said.text()
-    assert address.said.property("role") == "ok"
+    test = named(address, QPushButton, "setting_base_url_test")
+    test.click()
+    said = named(address, QLabel, "setting_base_url_said")
+    assert not test.isEnabled() and said.text() == "Asking…"
+    qtbot.waitUntil(test.isEnabled, timeout=WAIT)
+    assert "2 models" in said.text() and " ms" in said.text(), address.said.text()
+    assert said.property("role") == "ok"
     assert model.models == ("tiny-1", "tiny-2") and model.value() is None
     # The key went to the server, and nowhere else.
     assert server.listed[-1].key == KEY
     assert KEY not in caplog.text and KEY not in str(form.values())
     with qtbot.waitSignal(form.values_changed) as changed:
-        model.box.setCurrentIndex(1)
-        model.box.activated.emit(1)
+        box = named(model, QComboBox, "setting_model_id")
+        box.setCurrentIndex(1)
+        box.activated.emit(1)
     assert changed.args[0]["model_id"] == "tiny-2"
     # Another address: what was said of the first is no longer said, nor are its models offered.
-    qtbot.keyClicks(address.line, "x")
-    assert address.said.text() == "" and model.models == () and model.value() == "tiny-2"
+    qtbot.keyClicks(named(address, QLineEdit, "setting_base_url"), "x")
+    assert said.text() == "" and model.models == () and model.value() == "tiny-2"
 
 
 @pytest.mark.usefixtures("wallet")
 def test_a_server_that_is_not_there_is_said_when_its_models_are_asked_for(make: Make, qtbot: Any) -> None:
     form = make(client_name="custom", base_url="http://127.0.0.1:9/v1", retries=0)
     _, model, _ = parts(form)
-    model.box.showPopup()  # an empty list is filled when it is opened
-    qtbot.waitUntil(lambda: model.said.property("role") == "error", timeout=WAIT)
-    assert "127.0.0.1:9" in model.said.text() and model.fetch_button.isEnabled()
+    named(model, QComboBox, "setting_model_id").showPopup()  # an empty list is filled when it is opened
+    said = named(model, QLabel, "setting_model_id_said")
+    qtbot.waitUntil(lambda: said.property("role") == "error", timeout=WAIT)
+    assert "127.0.0.1:9" in said.text() and named(model, QPushButton, "setting_model_id_fetch").isEnabled()
 
 
 def test_the_key_goes_to_the_keyring_and_its_name_to_the_settings(
@@ -93,21 +99,26 @@ def test_the_key_goes_to_the_keyring_and_its_name_to_the_settings(
 ) -> None:
     form = make(client_name="openrouter")
     _, _, key = parts(form)
-    key.open.click()
-    assert key.field.echoMode() == key.field.EchoMode.Password
-    qtbot.keyClicks(key.field, KEY)
+    named(key, QPushButton, "setting_api_key_key").click()
+    field = named(key, QLineEdit, "setting_api_key_paste")
+    assert field.echoMode() == field.EchoMode.Password
+    qtbot.keyClicks(field, KEY)
     with qtbot.waitSignal(form.values_changed, timeout=WAIT) as changed:
-        qtbot.keyClick(key.field, Qt.Key.Key_Return)
-    assert changed.args[0]["api_key"] == "keyring:openrouter" and key.field.text() == ""
+        qtbot.keyClick(field, Qt.Key.Key_Return)
+    assert changed.args[0]["api_key"] == "keyring:openrouter" and field.text() == ""
     assert wallet.held == {("mosaic", "openrouter"): KEY}
     player = WorkerAssignment("mosaic_llm_worker", "llm", changed.args[0])
     assert resolve_secrets(player) == {"api_key": KEY}
-    qtbot.waitUntil(lambda: "OpenRouter is in the keyring" in key.said.text(), timeout=WAIT)
+    qtbot.waitUntil(
+        lambda: "OpenRouter is in the keyring" in named(key, QLabel, "setting_api_key_said").text(),
+        timeout=WAIT,
+    )
     # Another form of the same provider offers what is there.
     other = make(client_name="openrouter")
     _, _, offered = parts(other)
-    qtbot.waitUntil(offered.use.isVisible, timeout=WAIT)
-    offered.use.click()
+    use_button = named(offered, QPushButton, "setting_api_key_use")
+    qtbot.waitUntil(use_button.isVisible, timeout=WAIT)
+    use_button.click()
     assert other.values()["api_key"] == "keyring:openrouter"
 
 
@@ -115,11 +126,12 @@ def test_without_a_keyring_the_way_out_is_said(make: Make, wallet: Wallet, qtbot
     use(keyring.backends.fail.Keyring())
     form = make(client_name="anthropic")
     _, _, key = parts(form)
-    key.open.click()
-    qtbot.keyClicks(key.field, KEY)
-    key.save.click()
-    qtbot.waitUntil(lambda: "no keyring" in key.said.text(), timeout=WAIT)
-    assert "ANTHROPIC_API_KEY" in key.said.text() and KEY not in key.said.text()
+    named(key, QPushButton, "setting_api_key_key").click()
+    qtbot.keyClicks(named(key, QLineEdit, "setting_api_key_paste"), KEY)
+    named(key, QPushButton, "setting_api_key_save").click()
+    said = named(key, QLabel, "setting_api_key_said")
+    qtbot.waitUntil(lambda: "no keyring" in said.text(), timeout=WAIT)
+    assert "ANTHROPIC_API_KEY" in said.text() and KEY not in said.text()
     assert form.values()["api_key"] == "env:ANTHROPIC_API_KEY"
     assert os.environ["ANTHROPIC_API_KEY"] == KEY
 
@@ -128,7 +140,7 @@ def test_without_a_keyring_the_way_out_is_said(make: Make, wallet: Wallet, qtbot
 def test_a_key_that_is_written_out_is_refused_without_being_repeated(make: Make, qtbot: Any) -> None:
     form = make()
     _, _, key = parts(form)
-    qtbot.keyClicks(key.line, KEY)
+    qtbot.keyClicks(named(key, QLineEdit, "setting_api_key"), KEY)
     note = form.findChild(object, "setting_api_key_problem")
     assert "env:NAME" in note.text() and KEY not in note.text()  # type: ignore[union-attr]
 
@@ -139,10 +151,11 @@ def test_what_is_set_seldom_is_folded_away_unless_it_is_set(make: Make) -> None:
     prompts = form.control("prompt_folder")
     assert isinstance(prompts, PromptsControl) and prompts.isVisible()
     assert form.control("client_name").isVisible() and not form.control("retries").isVisible()
-    form.more.click()
-    assert form.control("retries").isVisible() and form.more.text() == "Fewer settings"
+    more = named(form, QPushButton, "settings_more")
+    more.click()
+    assert form.control("retries").isVisible() and more.text() == "Fewer settings"
     assert make().control("retries").isVisible()  # the next form shows as much
-    form.more.click()
+    more.click()
     assert not form.control("retries").isVisible()
 
 

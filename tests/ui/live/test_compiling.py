@@ -12,7 +12,9 @@ from gym_gui.core.config import OperatorConfig
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.live.operator import LiveOperator
 from gym_gui.ui.operators.render_container import OperatorRenderContainer
+from gym_gui.ui.widgets.badges import StatusDot
 from tests.support.compiled import Compiled, CompiledFamily
+from tests.support.named import named
 from tests.ui.conftest import PATIENCE_MS
 
 from .conftest import baseline
@@ -26,7 +28,7 @@ def said(operator: LiveOperator, card: OperatorRenderContainer) -> list[str]:
 
     def look(state: OperatorState) -> None:
         if state is OperatorState.STARTING:
-            told.append(card.status.text)
+            told.append(named(card, StatusDot, "operator-status").text)
 
     operator.state_changed.connect(look)
     return told

@@ -9,19 +9,25 @@ from typing import Any
 
 import pytest
 from PyQt6.QtCore import Qt
+from PyQt6.QtWidgets import QDoubleSpinBox, QLabel, QLineEdit, QWidget
 
 from gym_gui.controllers.knowledge import Knowledge
 from gym_gui.controllers.live_play.tally import Tally
 from gym_gui.core.assignment import OnInvalid
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.live import AgentView, LiveView
+from gym_gui.ui.agents.rule_box import RuleBox
 from gym_gui.ui.config_panels.multi_agent import MultiAgentPanel
+from gym_gui.ui.config_panels.player import PlayerForm, PlayerPicker
 from gym_gui.ui.config_panels.single_agent import SingleAgentPanel
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.live.deck import OperatorDeck
 from gym_gui.ui.operators.config_widget import OperatorConfigWidget
 from gym_gui.ui.operators.examples import bundled_policies, random_operator
 from gym_gui.ui.operators.record import record_words
+from gym_gui.ui.play.environment_picker import EnvironmentPicker
+from gym_gui.ui.widgets.picker import PickerPopup
+from tests.support.named import named
 from tests.ui.conftest import messages
 
 from .conftest import WAIT, baseline, person
@@ -46,20 +52,25 @@ def config(context: AppContext, finish: Any, qtbot: Any) -> Iterator[OperatorCon
 def shown(config: OperatorConfigWidget, deck: OperatorDeck, what: OperatorConfig, qtbot: Any) -> Any:
     operator = deck.add(what, start=False)
     config.show_operator(operator, 1, 1)
-    qtbot.waitUntil(lambda: config.panel is not None, timeout=WAIT)
-    return config.panel
+    name = "multi-agent-panel" if len(what.workers) > 1 else "single-agent-panel"
+    qtbot.waitUntil(lambda: config.findChild(QWidget, name) is not None, timeout=WAIT)
+    return named(config, QWidget, name)
 
 
 def test_one_agent_has_a_choice_of_who_decides(config: OperatorConfigWidget, deck: OperatorDeck, qtbot: Any):
     panel = shown(config, deck, baseline(), qtbot)
     assert isinstance(panel, SingleAgentPanel)
-    assert config.name.text() == "random" and config.environment.text() == "CartPole-v1"
-    by_value = {str(item.value): item for item in panel.picker.items}
-    assert panel.picker.value == "random" and not by_value["noop"].reason
+    assert (
+        named(config, QLineEdit, "operator-name").text() == "random"
+        and named(config, EnvironmentPicker, "operator-environment").text() == "CartPole-v1"
+    )
+    picker = named(panel, PlayerPicker, "player-agent_0")
+    by_value = {str(item.value): item for item in picker.items}
+    assert picker.value == "random" and not by_value["noop"].reason
     assert by_value["soccer_chaser"].reason  # shown, not to be chosen, and why
-    assert any(item.group == "Human" for item in panel.picker.items)
+    assert any(item.group == "Human" for item in picker.items)
     with qtbot.waitSignal(config.changed, timeout=WAIT) as changed:
-        panel.picker.chosen.emit("noop")
+        picker.chosen.emit("noop")
     assert changed.args[0].workers["agent_0"].settings["behavior"] == "noop"
     assert changed.args[0].operator_id == "random"
 
@@ -68,21 +79,24 @@ def test_what_is_not_whole_is_said_and_not_handed_out(
     config: OperatorConfigWidget, deck: OperatorDeck, qtbot: Any
 ):
     panel = shown(config, deck, baseline(), qtbot)
-    asking = next(item for item in panel.picker.items if "from a file" in item.label)
+    picker = named(panel, PlayerPicker, "player-agent_0")
+    asking = next(item for item in picker.items if "from a file" in item.label)
     with qtbot.assertNotEmitted(config.changed, wait=600):
-        panel.picker.chosen.emit(asking.value)
+        picker.chosen.emit(asking.value)
     sentences = " ".join(messages(config))
     assert "missing" in sentences or "choose" in sentences.lower()
 
 
 def test_a_human_has_a_time_limit_and_a_rule(config: OperatorConfigWidget, deck: OperatorDeck, qtbot: Any):
     panel = shown(config, deck, person(), qtbot)
-    form = panel.form
-    assert form.limit.text() == "none"
+    form = named(panel, PlayerForm, "player-form-agent_0")
+    limit = named(form, QDoubleSpinBox, "deadline-agent_0")
+    assert limit.text() == "none"
     with qtbot.waitSignal(config.changed, timeout=WAIT) as changed:
-        form.limit.setValue(0.5)
-        form.rule.show_rule(OnInvalid(then="noop"))
-        form.rule.activated.emit(form.rule.currentIndex())
+        limit.setValue(0.5)
+        rule = named(form, RuleBox, "on-invalid-agent_0")
+        rule.show_rule(OnInvalid(then="noop"))
+        rule.activated.emit(rule.currentIndex())
     player = changed.args[0].workers["agent_0"]
     assert player.deadline_s == 0.5 and player.on_invalid.then == "noop"
 
@@ -90,25 +104,27 @@ def test_a_human_has_a_time_limit_and_a_rule(config: OperatorConfigWidget, deck:
 def test_several_agents_have_a_row_each(config: OperatorConfigWidget, deck: OperatorDeck, qtbot: Any):
     players = dict.fromkeys(("player_1", "player_2"), baseline().workers["agent_0"])
     panel = shown(config, deck, OperatorConfig("ttt", "", "", "classic/tictactoe_v3", players), qtbot)
-    assert isinstance(panel, MultiAgentPanel) and list(panel.pickers) == ["player_1", "player_2"]
+    assert isinstance(panel, MultiAgentPanel)
+    pickers = [each.objectName() for each in panel.findChildren(PlayerPicker)]
+    assert pickers == ["player-player_1", "player-player_2"]
     panel.open_settings("player_2")
-    assert panel.form is not None
     with qtbot.waitSignal(config.changed, timeout=WAIT) as changed:
-        panel.pickers["player_2"].chosen.emit("tictactoe_one_ply")
+        named(panel, PlayerPicker, "player-player_2").chosen.emit("tictactoe_one_ply")
     assert changed.args[0].workers["player_1"].settings["behavior"] == "random"
     assert changed.args[0].workers["player_2"].settings["behavior"] == "tictactoe_one_ply"
 
 
 def test_another_environment_keeps_who_can_stay(config: OperatorConfigWidget, deck: OperatorDeck, qtbot: Any):
     shown(config, deck, baseline(), qtbot)
+    environment = named(config, EnvironmentPicker, "operator-environment")
     with qtbot.waitSignal(config.changed, timeout=WAIT) as changed:
-        config.environment.chosen.emit("FrozenLake-v1")
+        environment.chosen.emit("FrozenLake-v1")
     assert changed.args[0].task == "FrozenLake-v1"
     assert changed.args[0].workers["agent_0"].settings["behavior"] == "random"
     with qtbot.waitSignal(config.changed, timeout=WAIT) as changed:
-        config.environment.chosen.emit("classic/tictactoe_v3")
+        environment.chosen.emit("classic/tictactoe_v3")
     assert set(changed.args[0].workers) == {"player_1", "player_2"}
-    assert isinstance(config.panel, MultiAgentPanel)
+    assert isinstance(named(config, MultiAgentPanel, "multi-agent-panel"), MultiAgentPanel)
 
 
 def test_an_environment_that_is_not_there_is_said(
@@ -122,11 +138,12 @@ def test_an_environment_that_is_not_there_is_said(
 
 def test_name_and_limit_are_edited(config: OperatorConfigWidget, deck: OperatorDeck, qtbot: Any):
     shown(config, deck, baseline(), qtbot)
-    config.name.selectAll()
-    qtbot.keyClicks(config.name, "Chance")
+    name = named(config, QLineEdit, "operator-name")
+    name.selectAll()
+    qtbot.keyClicks(name, "Chance")
     with qtbot.waitSignal(config.changed, timeout=WAIT) as changed:
-        qtbot.keyClick(config.name, Qt.Key.Key_Return)
-        config.limit.setValue(25)
+        qtbot.keyClick(name, Qt.Key.Key_Return)
+        named(config, QDoubleSpinBox, "operator-max-steps").setValue(25)
     assert changed.args[0].display_name == "Chance" and changed.args[0].max_steps == 25
 
 
@@ -135,17 +152,19 @@ def test_a_name_that_nobody_chose_follows_who_decides(
 ):
     panel = shown(config, deck, random_operator(), qtbot)
     copy = deck.duplicate("random")
-    assert (config.name.text(), copy.player.config.display_name) == ("Random", "Random 2")
+    name = named(config, QLineEdit, "operator-name")
+    assert (name.text(), copy.player.config.display_name) == ("Random", "Random 2")
+    picker = named(panel, PlayerPicker, "player-agent_0")
     with qtbot.waitSignal(config.changed, timeout=WAIT) as changed:
-        panel.picker.chosen.emit("noop")
-    assert config.name.text() == changed.args[0].display_name == "Does nothing"
+        picker.chosen.emit("noop")
+    assert name.text() == changed.args[0].display_name == "Does nothing"
     deck.change(changed.args[0])
     deck.change(replace(changed.args[0], operator_id=copy.player.config.operator_id))
     assert [o.player.config.display_name for o in deck.operators] == ["Does nothing", "Does nothing 2"]
-    config.name.setText("Mine")
-    config.name.editingFinished.emit()
+    name.setText("Mine")
+    name.editingFinished.emit()
     with qtbot.waitSignal(config.changed, timeout=WAIT) as changed:
-        panel.picker.chosen.emit("random")
+        picker.chosen.emit("random")
     assert changed.args[0].display_name == "Mine"
 
 
@@ -153,7 +172,9 @@ def test_everything_fits_the_inspector(config: OperatorConfigWidget, deck: Opera
     for what in (baseline(), person("MiniGrid-Empty-5x5-v0")):
         operator = deck.add(what, start=False)
         config.show_operator(operator, 1, 2)
-        qtbot.waitUntil(lambda: config.panel is not None, timeout=WAIT)
+        qtbot.waitUntil(
+            lambda: config.findChild(SingleAgentPanel, "single-agent-panel") is not None, timeout=WAIT
+        )
         assert config.minimumSizeHint().width() <= 268
 
 
@@ -163,17 +184,18 @@ def test_policies_that_came_since_are_offered_when_the_list_opens(
     panel = shown(config, deck, baseline(), qtbot)
     trained = context.store.runs_dir() / "training" / "policy_of_today"
     shutil.copytree(bundled_policies()[0] / "ppo_cartpole", trained)
-    assert not any("policy_of_today" in item.label for item in panel.picker.items)
-    form = panel.form
-    panel.picker.open()
-    qtbot.waitUntil(lambda: any("policy_of_today" in i.label for i in panel.picker.items), timeout=WAIT)
-    assert panel.form is form  # what is being edited stays
-    item = next(item for item in panel.picker.items if "policy_of_today" in item.label)
+    picker = named(panel, PlayerPicker, "player-agent_0")
+    assert not any("policy_of_today" in item.label for item in picker.items)
+    form = named(panel, PlayerForm, "player-form-agent_0")
+    picker.open()
+    qtbot.waitUntil(lambda: any("policy_of_today" in i.label for i in picker.items), timeout=WAIT)
+    assert named(panel, PlayerForm, "player-form-agent_0") is form  # what is being edited stays
+    item = next(item for item in picker.items if "policy_of_today" in item.label)
     assert not item.reason
     with qtbot.waitSignal(config.changed, timeout=WAIT) as changed:
-        panel.picker.popup.picked.emit(item.value)
+        named(panel, PickerPopup, "picker-popup").picked.emit(item.value)
     assert changed.args[0].workers["agent_0"].settings["checkpoint"] == str(trained)
-    panel.picker.popup.hide()
+    named(panel, PickerPopup, "picker-popup").hide()
 
 
 def test_the_record_says_what_was_played():
@@ -195,5 +217,6 @@ def test_the_record_follows_its_operator(config: OperatorConfigWidget, deck: Ope
     config.show_operator(operator, 1, 1)
     deck.set_pace(None, lock_step=False)
     deck.run()
-    qtbot.waitUntil(lambda: config.record.text().startswith("Episodes "), timeout=WAIT)
-    assert "mean return 2.00 · mean length 2 · median " in config.record.text()
+    record = named(config, QLabel, "operator-record")
+    qtbot.waitUntil(lambda: record.text().startswith("Episodes "), timeout=WAIT)
+    assert "mean return 2.00 · mean length 2 · median " in record.text()

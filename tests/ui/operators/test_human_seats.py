@@ -20,6 +20,8 @@ from gym_gui.ui.live.deck import OperatorDeck
 from gym_gui.ui.operators.human_controls import HumanControls
 from gym_gui.ui.operators.human_seats import OperatorHumans, people_of
 from gym_gui.ui.operators.render_container import OperatorRenderContainer
+from gym_gui.ui.play.key_list import KeyList, KeyRowButton
+from tests.support.named import named
 
 from .conftest import WAIT, baseline, person
 
@@ -65,16 +67,18 @@ def test_rows_in_the_inspector_are_buttons(
     controls = HumanControls()
     qtbot.addWidget(controls)
     controls.show_humans(humans)
-    keys = controls.lists["agent_0"]
-    assert len(keys.buttons) == 4 and not any(b.isEnabled() for b in keys.buttons.values())
+    rows = named(controls, KeyList, "key-list").findChildren(KeyRowButton)
+    assert len(rows) == 4 and not any(each.isEnabled() for each in rows)
+    down = named(controls, KeyRowButton, "action-down")
     deck.set_pace(None, lock_step=False)
     deck.run()
-    qtbot.waitUntil(lambda: keys.buttons[1].isEnabled(), timeout=WAIT)
-    qtbot.mouseClick(keys.buttons[1], Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: down.isEnabled(), timeout=WAIT)
+    qtbot.mouseClick(down, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: card.operator.player.last_view.step == 1, timeout=WAIT)
     assert card.operator.player.last_view.agents[0].number == 1
     controls.show_humans(None)
-    assert not controls.isVisible() and controls.lists == {}
+    assert not controls.isVisible()
+    qtbot.waitUntil(lambda: not controls.findChildren(KeyList))
 
 
 def test_nobody_is_listened_to_once_a_policy_plays(

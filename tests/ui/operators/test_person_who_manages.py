@@ -13,6 +13,8 @@ from gym_gui.ui.context import AppContext
 from gym_gui.ui.live.deck import OperatorDeck
 from gym_gui.ui.operators.human_seats import OperatorHumans
 from gym_gui.ui.operators.render_container import OperatorRenderContainer
+from gym_gui.ui.renderers.frame_view import FrameView
+from tests.support.named import named
 
 from .conftest import WAIT
 
@@ -45,10 +47,11 @@ def test_a_goal_that_is_clicked_in_the_picture_is_what_skills_do(
     qtbot.waitUntil(lambda: bool(player.last_view and player.last_view.pointing), timeout=WAIT)
     pointing = player.last_view.pointing
     ((row, column),) = {each.target for each in pointing.moves if each.label == "go to(green goal)"}
-    area = card.stage.frame.picture_rect()
+    view = named(card, FrameView, "frameView")
+    area = view.picture_rect()
     x = area.left() + area.width() * (2 * column + 1) // (2 * pointing.columns)
     y = area.top() + area.height() * (2 * row + 1) // (2 * pointing.rows)
-    qtbot.mouseClick(card.stage.frame, Qt.MouseButton.LeftButton, pos=QPoint(x, y))
+    qtbot.mouseClick(view, Qt.MouseButton.LeftButton, pos=QPoint(x, y))
     qtbot.waitUntil(lambda: bool(player.tally.episodes), timeout=WAIT)
     assert player.tally.episodes_done[0]["success"] is True
     humans.release()

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from PyQt6.QtCore import Qt
+from PyQt6.QtWidgets import QLabel, QPushButton
 
 from gym_gui.controllers.live_play.state import OperatorState
 from gym_gui.controllers.session_events import SessionEnded
@@ -21,7 +22,13 @@ from gym_gui.ui.operators.render_container import (
     everybody,
     leading_kind,
 )
+from gym_gui.ui.operators.strips import FactsStrip
+from gym_gui.ui.renderers.frame_view import FrameView
+from gym_gui.ui.renderers.overlay import Overlay
+from gym_gui.ui.widgets.badges import KindBadge, StatusDot
+from gym_gui.ui.widgets.sparkline import Sparkline
 from tests.support.cut_words import cut_words
+from tests.support.named import named
 
 from .conftest import WAIT, baseline, person
 
@@ -39,35 +46,42 @@ def card(context: AppContext, deck: OperatorDeck, qtbot: Any) -> Iterator[Operat
 def test_shows_name_badge_state_frame_and_facts(
     card: OperatorRenderContainer, deck: OperatorDeck, qtbot: Any
 ):
-    assert card.name.text() == "random" and card.badge.kind == "baseline"
-    assert card.status.text == "Starting…"
-    qtbot.waitUntil(lambda: card.stage.frame.image() is not None, timeout=WAIT)
-    qtbot.waitUntil(lambda: card.status.text == "Ready", timeout=WAIT)
-    assert card.facts.facts == {"Episode": "1", "Step": "0", "Return": "0.00", "Action": "—"}
+    assert (
+        named(card, QLabel, "operator-card-name").text() == "random"
+        and named(card, KindBadge, "kind-badge").kind == "baseline"
+    )
+    status = named(card, StatusDot, "operator-status")
+    assert status.text == "Starting…"
+    qtbot.waitUntil(lambda: named(card, FrameView, "frameView").image() is not None, timeout=WAIT)
+    qtbot.waitUntil(lambda: status.text == "Ready", timeout=WAIT)
+    facts = named(card, FactsStrip, "operator-facts")
+    assert facts.facts == {"Episode": "1", "Step": "0", "Return": "0.00", "Action": "—"}
     deck.step_all()
-    qtbot.waitUntil(lambda: card.facts.facts["Step"] == "1", timeout=WAIT)
-    assert card.facts.facts["Return"] == "1.00" and card.facts.facts["Action"] != "—"
-    assert card.status.text == "Paused"
+    qtbot.waitUntil(lambda: facts.facts["Step"] == "1", timeout=WAIT)
+    assert facts.facts["Return"] == "1.00" and facts.facts["Action"] != "—"
+    assert status.text == "Paused"
 
 
 def test_past_returns_become_a_line(card: OperatorRenderContainer, deck: OperatorDeck, qtbot: Any):
     deck.set_pace(None, lock_step=False)
     deck.run()
-    qtbot.waitUntil(lambda: len(card.sparkline.values) >= 3, timeout=WAIT)
-    assert set(card.sparkline.values) == {4.0}
+    sparkline = named(card, Sparkline, "sparkline")
+    qtbot.waitUntil(lambda: len(sparkline.values) >= 3, timeout=WAIT)
+    assert set(sparkline.values) == {4.0}
 
 
 def test_trouble_has_a_sentence_and_a_way_out(card: OperatorRenderContainer, qtbot: Any):
     operator = card.operator
     qtbot.waitUntil(lambda: operator.player.alive, timeout=WAIT)
     operator.player.on_event(SessionEnded("was killed (signal 9, SIGKILL)"))
-    assert card.trouble.isVisible() and card.trouble.text() == "Session ended: killed (signal 9)"
-    assert card.status.text == "Stopped" and "killed" in card.accessibleName()
+    trouble = named(card, QLabel, "operator-trouble")
+    assert trouble.isVisible() and trouble.text() == "Session ended: killed (signal 9)"
+    assert named(card, StatusDot, "operator-status").text == "Stopped" and "killed" in card.accessibleName()
     with qtbot.waitSignal(card.restart_requested) as asked:
-        qtbot.mouseClick(card.restart, Qt.MouseButton.LeftButton)
+        qtbot.mouseClick(named(card, QPushButton, "operator-restart"), Qt.MouseButton.LeftButton)
     assert asked.args == ["random"]
     operator.player.restart()
-    assert not card.trouble.isVisible()
+    assert not trouble.isVisible()
     qtbot.waitUntil(lambda: operator.player.state is OperatorState.READY, timeout=WAIT)
 
 
@@ -76,9 +90,12 @@ def test_a_narrow_card_keeps_its_words(card: OperatorRenderContainer, qtbot: Any
     for width in (NARROW - 80, 430, NARROW - 80):
         card.resize(width, 340)
         qtbot.wait(1)
-        assert card.status.label.width() >= card.status.label.sizeHint().width()
-        assert card.badge.isVisible() and card.rect().contains(card.badge.geometry())
-        assert card.rect().contains(card.status.geometry())
+        status = named(card, StatusDot, "operator-status")
+        words = named(status, QLabel, "status-words")
+        assert words.width() >= words.sizeHint().width()
+        badge = named(card, KindBadge, "kind-badge")
+        assert badge.isVisible() and card.rect().contains(badge.geometry())
+        assert card.rect().contains(status.geometry())
 
 
 def test_a_very_narrow_card_cuts_no_word(card: OperatorRenderContainer, qtbot: Any):
@@ -86,7 +103,8 @@ def test_a_very_narrow_card_cuts_no_word(card: OperatorRenderContainer, qtbot: A
     card.resize(140, 160)
     qtbot.wait(1)
     assert cut_words(card) == []
-    assert card.badge.width() >= card.badge.sizeHint().width()
+    badge = named(card, KindBadge, "kind-badge")
+    assert badge.width() >= badge.sizeHint().width()
 
 
 def test_several_agents_have_a_chip_each(context: AppContext, deck: OperatorDeck, qtbot: Any):
@@ -96,15 +114,16 @@ def test_several_agents_have_a_chip_each(context: AppContext, deck: OperatorDeck
     qtbot.addWidget(card)
     card.resize(430, 340)
     card.show()
-    assert not card.stage.overlay.isHidden() and card.badge.kind == "human"
+    overlay = named(card, Overlay, "overlay")
+    assert not overlay.isHidden() and named(card, KindBadge, "kind-badge").kind == "human"
     agents = (
         AgentView("player_1", "player_1", "4", 4, "policy", 0.0, 0.0, 0.25),
         AgentView("player_2", "player_2"),
     )
     operator.player.on_event(LiveView(2, 7, 1, agents, ("player_2",)))
-    texts = " | ".join(card.stage.overlay.chip_texts())
+    texts = " | ".join(overlay.chip_texts())
     assert "player_1" in texts and "0.25" in texts and "player_2" in texts
-    assert card.facts.facts["Episode"] == "3"
+    assert named(card, FactsStrip, "operator-facts").facts["Episode"] == "3"
 
 
 def test_the_badge_says_whose_card_it_is_and_names_all_where_several_kinds_decide():

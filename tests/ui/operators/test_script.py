@@ -9,14 +9,27 @@ from typing import Any
 
 import pytest
 from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QApplication, QLabel, QPushButton
+from PyQt6.QtWidgets import (
+    QApplication,
+    QLabel,
+    QPlainTextEdit,
+    QProgressBar,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from gym_gui.analysis import open_run
 from gym_gui.controllers.knowledge import Knowledge
 from gym_gui.core import trust
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.operators.script import ScriptExperimentWidget
+from gym_gui.ui.operators.script_card import ScriptCard
+from gym_gui.ui.operators.script_rows import OperatorRow
+from gym_gui.ui.operators.script_start import ScriptStart
 from gym_gui.ui.widgets import PageBar
+from gym_gui.ui.widgets.messages import InlineMessage
+from tests.support.named import named
 
 from .conftest import WAIT
 
@@ -30,13 +43,20 @@ def script(context: AppContext, finish: Any, qtbot: Any) -> Iterator[ScriptExper
     knowledge = Knowledge(context.store)
     bar = PageBar("Operators")
     result = ScriptExperimentWidget(context, knowledge, bar)
-    for widget in (bar, result):
-        qtbot.addWidget(widget)
-        widget.resize(900, 600 if widget is result else 44)
-        widget.show()
+    page = QWidget()
+    qtbot.addWidget(page)
+    column = QVBoxLayout(page)
+    column.addWidget(bar)
+    column.addWidget(result, 1)
+    page.resize(900, 644)
+    page.show()
     yield result
     finish(result.shut_down())
     finish(knowledge.close())
+
+
+def row(script: ScriptExperimentWidget, operator: str) -> OperatorRow:
+    return named(script, OperatorRow, f"script-operator-{operator}")
 
 
 def experiment(folder: Path, *, episodes: int = 3, count: int = 2, **operator: Any) -> Path:
@@ -50,18 +70,31 @@ def experiment(folder: Path, *, episodes: int = 3, count: int = 2, **operator: A
 
 
 def test_with_nothing_open_it_says_what_to_do(script: ScriptExperimentWidget):
-    assert script.empty.isVisible() and not script.card.isVisible()
-    assert script.open_button.isVisible() and not script.run_button.isVisible()
+    assert (
+        named(script, ScriptStart, "script-empty").isVisible()
+        and not named(script, ScriptCard, "script-card").isVisible()
+    )
+    assert (
+        named(script.window(), QPushButton, "script-open").isVisible()
+        and not named(script.window(), QPushButton, "script-run").isVisible()
+    )
 
 
 def test_plain_data_is_read_and_its_plan_shown(script: ScriptExperimentWidget, tmp_path: Path, qtbot: Any):
     script.open(experiment(tmp_path))
     qtbot.waitUntil(lambda: script.plan is not None and not script.busy, timeout=WAIT)
     assert script.plan.playable and script.plan.episodes == 6
-    assert "2 operators, 3 episodes each, seeds 7 to 9" in script.card.about.text()
-    assert "At most 3,000 steps in all" in script.card.about.text()
-    assert script.rows["a"].name.text() == "Anna" and script.rows["a"].count.text() == "0 / 3"
-    assert script.run_button.isEnabled() and script.run_button.text() == "Run"
+    about = named(script, QLabel, "script-about")
+    assert "2 operators, 3 episodes each, seeds 7 to 9" in about.text()
+    assert "At most 3,000 steps in all" in about.text()
+    assert (
+        named(row(script, "a"), QLabel, "script-operator-name").text() == "Anna"
+        and named(row(script, "a"), QLabel, "script-operator-count").text() == "0 / 3"
+    )
+    assert (
+        named(script.window(), QPushButton, "script-run").isEnabled()
+        and named(script.window(), QPushButton, "script-run").text() == "Run"
+    )
 
 
 @pytest.mark.usefixtures("plays_here")
@@ -69,14 +102,20 @@ def test_runs_and_its_results_are_offered(
     script: ScriptExperimentWidget, context: AppContext, tmp_path: Path, qtbot: Any
 ):
     script.open(experiment(tmp_path))
-    qtbot.waitUntil(lambda: script.run_button.isEnabled(), timeout=WAIT)
-    qtbot.mouseClick(script.run_button, Qt.MouseButton.LeftButton)
-    assert script.run_button.text() == "Stop" and not script.open_button.isEnabled()
+    qtbot.waitUntil(lambda: named(script.window(), QPushButton, "script-run").isEnabled(), timeout=WAIT)
+    qtbot.mouseClick(named(script.window(), QPushButton, "script-run"), Qt.MouseButton.LeftButton)
+    assert (
+        named(script.window(), QPushButton, "script-run").text() == "Stop"
+        and not named(script.window(), QPushButton, "script-open").isEnabled()
+    )
     qtbot.waitUntil(lambda: not script.busy, timeout=WAIT)
-    assert script.rows["a"].count.text() == "3 / 3" and script.rows["b"].left.text() == "done"
-    assert script.message is not None and "Done: 6 episodes" in script.message.text
+    assert (
+        named(row(script, "a"), QLabel, "script-operator-count").text() == "3 / 3"
+        and named(row(script, "b"), QLabel, "script-operator-left").text() == "done"
+    )
+    assert "Done: 6 episodes" in named(script, InlineMessage, "message-ok").text
     with qtbot.waitSignal(context.requested) as went:
-        qtbot.mouseClick(script.results_button, Qt.MouseButton.LeftButton)
+        qtbot.mouseClick(named(script.window(), QPushButton, "script-results"), Qt.MouseButton.LeftButton)
     assert went.args[0] == "results"
     opened = open_run(went.args[1]["run"])
     assert {name: len(list(o.episodes())) for name, o in opened.operators.items()} == {"a": 3, "b": 3}
@@ -91,18 +130,22 @@ def test_what_is_played_until_it_is_decided_says_so(
     written["execution"] |= {"until": "decided", "batch": 7}
     path.write_text(json.dumps(written))
     script.open(path)
-    qtbot.waitUntil(lambda: script.run_button.isEnabled(), timeout=WAIT)
-    assert script.rows["a"].count.text() == "0 of at most 100"
-    assert "2 operators, at most 100 episodes each" in script.card.about.text()
-    assert "until every comparison is decided" in script.card.about.text()
+    qtbot.waitUntil(lambda: named(script.window(), QPushButton, "script-run").isEnabled(), timeout=WAIT)
+    assert named(row(script, "a"), QLabel, "script-operator-count").text() == "0 of at most 100"
+    about = named(script, QLabel, "script-about")
+    assert "2 operators, at most 100 episodes each" in about.text()
+    assert "until every comparison is decided" in about.text()
     seen: list[str] = []
     script.toggle()
-    script.job.progressed.connect(lambda _: seen.append(script.card.about.text()))
+    script.job.progressed.connect(lambda _: seen.append(about.text()))
     qtbot.waitUntil(lambda: not script.busy, timeout=WAIT)
     assert any("of at most 200 episodes" in words for words in seen)
     done = script.job.result.episodes // 2
     assert script.job.result.status == "completed" and done % 7 == 0 and done < 100
-    assert script.rows["a"].count.text() == f"{done} / {done}" and script.rows["a"].left.text() == "done"
+    assert (
+        named(row(script, "a"), QLabel, "script-operator-count").text() == f"{done} / {done}"
+        and named(row(script, "a"), QLabel, "script-operator-left").text() == "done"
+    )
 
 
 @pytest.mark.usefixtures("plays_here")
@@ -131,19 +174,21 @@ def test_the_rows_of_a_matrix_that_can_be_played_are_and_the_others_named(
 def test_stopped_it_goes_on_where_it_stood(script: ScriptExperimentWidget, tmp_path: Path, qtbot: Any):
     slow = {"task": "MiniGrid-Empty-8x8-v0", "max_steps": 40}
     script.open(experiment(tmp_path, episodes=30, count=1, **slow))
-    qtbot.waitUntil(lambda: script.run_button.isEnabled(), timeout=WAIT)
+    qtbot.waitUntil(lambda: named(script.window(), QPushButton, "script-run").isEnabled(), timeout=WAIT)
     script.toggle()
-    qtbot.waitUntil(lambda: script.rows["a"].bar.value() > 0, timeout=WAIT)
+    qtbot.waitUntil(
+        lambda: named(row(script, "a"), QProgressBar, "script-progress").value() > 0, timeout=WAIT
+    )
     script.toggle()
     qtbot.waitUntil(lambda: not script.busy, timeout=WAIT)
     folder = script.job.folder
     done = script.job.result.episodes
     assert script.job.result.status == "stopped" and 0 < done < 30
-    assert script.run_button.text() == "Resume"
+    assert named(script.window(), QPushButton, "script-run").text() == "Resume"
     script.toggle()
     qtbot.waitUntil(lambda: not script.busy, timeout=90_000)
     assert script.job.folder == folder and script.job.result.episodes == 30
-    assert script.run_button.text() == "Run again"
+    assert named(script.window(), QPushButton, "script-run").text() == "Run again"
 
 
 def test_a_program_is_run_only_after_the_person_agrees(
@@ -156,13 +201,17 @@ def test_a_program_is_run_only_after_the_person_agrees(
         "operators = [{'id': 'a', 'task': 'CartPole-v1', 'workers': {'agent': {'type': 'random'}}}]\n"
     )
     script.open(path)
-    qtbot.waitUntil(lambda: script.message is not None and not script.busy, timeout=WAIT)
-    assert "is a program" in script.message.text and not witness.exists()
-    assert "operators = [" in script.card.source.toPlainText()  # what would be run is shown
-    assert script.plan is None and not script.run_button.isEnabled()
-    qtbot.mouseClick(script.message.button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(
+        lambda: script.findChild(InlineMessage, "message-warning") is not None and not script.busy,
+        timeout=WAIT,
+    )
+    assert "is a program" in named(script, InlineMessage, "message-warning").text and not witness.exists()
+    source = named(script, QPlainTextEdit, "script-source")
+    assert "operators = [" in source.toPlainText()  # what would be run is shown
+    assert script.plan is None and not named(script.window(), QPushButton, "script-run").isEnabled()
+    qtbot.mouseClick(named(script, QPushButton, "message-action"), Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: script.plan is not None, timeout=WAIT)
-    assert witness.exists() and script.plan.playable and not script.card.source.isVisible()
+    assert witness.exists() and script.plan.playable and not source.isVisible()
 
 
 @pytest.mark.parametrize(
@@ -179,10 +228,10 @@ def test_a_file_that_cannot_be_read_says_why(
     path = tmp_path / "bad.json"
     path.write_text(text)
     script.open(path)
-    qtbot.waitUntil(lambda: script.message is not None, timeout=WAIT)
-    assert words in script.message.text and script.plan is None
+    qtbot.waitUntil(lambda: script.findChild(InlineMessage, "message-error") is not None, timeout=WAIT)
+    assert words in named(script, InlineMessage, "message-error").text and script.plan is None
     path.write_text(experiment(tmp_path).read_text())
-    qtbot.mouseClick(script.message.button, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(named(script, QPushButton, "message-action"), Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: script.plan is not None, timeout=WAIT)
 
 
@@ -190,7 +239,7 @@ def test_an_operator_that_cannot_play_is_marked(script: ScriptExperimentWidget, 
     script.open(experiment(tmp_path, task="CartPoll-v1"))
     qtbot.waitUntil(lambda: script.plan is not None and not script.busy, timeout=WAIT)
     assert "CartPole" in script.plan.operators[0].error and not script.plan.operators[1].error
-    assert not script.run_button.isEnabled()
+    assert not named(script.window(), QPushButton, "script-run").isEnabled()
 
 
 def test_a_person_in_a_script_is_warned_about(script: ScriptExperimentWidget, tmp_path: Path, qtbot: Any):
@@ -228,7 +277,7 @@ def test_code_that_a_file_names_is_asked_for_by_name(
     for words in (str(tmp_path / "experiment.json"), "maze:make", f"code in {tmp_path}"):
         assert words in told
     qtbot.keyClick(asked.focusWidget(), Qt.Key.Key_Space)  # in haste: nothing is allowed by it
-    assert script.plan is None and "not been allowed" in script.message.text
+    assert script.plan is None and "not been allowed" in named(script, InlineMessage, "message-warning").text
     assert not (tmp_path / "ran").exists()
 
 

@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PyQt6.QtWidgets import QFileDialog
+from PyQt6.QtWidgets import QFileDialog, QPlainTextEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.operators.script_start import MOST, SAMPLE, RecentFiles, ScriptStart
 from gym_gui.ui.widgets import LinkButton
+from gym_gui.ui.widgets.card import Card
+from tests.support.named import named
 
 
 @pytest.fixture
@@ -34,8 +36,8 @@ def test_the_sample_is_an_experiment_and_is_written_where_somebody_wants_it(
 ) -> None:
     from gym_gui.services.experiment_file import load_experiment
 
-    assert start.text.toPlainText() == SAMPLE.rstrip()
-    start.save.click()
+    assert named(start, QPlainTextEdit, "script-sample").toPlainText() == SAMPLE.rstrip()
+    named(start, QPushButton, "script-save-sample").click()
     dialog = start.findChild(QFileDialog, "script-save-dialog")
     assert dialog is not None
     dialog.setDirectory(str(tmp_path))
@@ -54,7 +56,7 @@ def test_the_sample_is_an_experiment_and_is_written_where_somebody_wants_it(
 def test_what_was_opened_before_is_offered_while_it_is_there(
     start: ScriptStart, recent: RecentFiles, tmp_path: Path, qtbot: QtBot
 ) -> None:
-    assert not start.before.isVisible()
+    assert not named(start, Card, "script-recent").isVisible()
     paths = [tmp_path / f"{number}.yaml" for number in range(MOST + 2)]
     for path in paths:
         path.write_text(SAMPLE)

@@ -9,17 +9,23 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QInputDialog, QLineEdit, QMenu
+from PyQt6.QtWidgets import QInputDialog, QLabel, QLineEdit, QMenu, QPushButton
 
 from gym_gui.controllers.live_play.state import ALIVE
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import OperatorConfig
 from gym_gui.services.experiment_file import load_experiment
 from gym_gui.services.presets import CONFIGURATIONS
+from gym_gui.ui.agents.preset_menu import ConfigurationPresetMenu
+from gym_gui.ui.agents.table import AgentConfigTable
 from gym_gui.ui.context import AppContext, Notice
 from gym_gui.ui.live.operator import LiveOperator
 from gym_gui.ui.pages.agents import AgentsPage
+from gym_gui.ui.play.environment_picker import EnvironmentPicker
 from gym_gui.ui.widgets import PickerButton
+from gym_gui.ui.widgets.messages import EmptyHint, InlineMessage
+from gym_gui.ui.widgets.picker import PickerPopup
+from tests.support.named import named
 from tests.ui.conftest import PATIENCE_MS
 
 if TYPE_CHECKING:
@@ -40,10 +46,9 @@ def pick(qtbot: Any, parent: Any, name: str, typed: str) -> None:
     button = parent.findChild(PickerButton, name)
     assert button is not None, name
     qtbot.keyClick(button, Qt.Key.Key_Down)
-    assert button.popup is not None
-    qtbot.keyClicks(button.popup.search, typed)
-    qtbot.keyClick(button.popup.search, Qt.Key.Key_Return)
-    assert not button.popup.isVisible(), f"nothing fits {typed!r}"
+    qtbot.keyClicks(named(button, QLineEdit, "picker-search"), typed)
+    qtbot.keyClick(named(button, QLineEdit, "picker-search"), Qt.Key.Key_Return)
+    assert not named(button, PickerPopup, "picker-popup").isVisible(), f"nothing fits {typed!r}"
 
 
 @pytest.fixture
@@ -89,15 +94,17 @@ def ready(page: AgentsPage, qtbot: Any) -> None:
 def test_a_mixed_team_is_built_saved_reloaded_and_applied(
     page: AgentsPage, asked: list[tuple[str, dict[str, Any]]], qtbot: Any
 ) -> None:
-    assert page.isVisible() and page.tab.hint.isVisible()
-    qtbot.waitUntil(lambda: page.picker.loaded, timeout=PATIENCE_MS)
+    assert page.isVisible() and named(page, EmptyHint, "empty-hint").isVisible()
+    qtbot.waitUntil(lambda: named(page, EnvironmentPicker, "environment-picker").loaded, timeout=PATIENCE_MS)
     pick(qtbot, page, "environment-picker", "S-2v2-IndAgObs")
-    qtbot.waitUntil(lambda: page.tab.table.rowCount() == 4, timeout=60_000)
+    qtbot.waitUntil(
+        lambda: named(page, AgentConfigTable, "agent_config_table").rowCount() == 4, timeout=60_000
+    )
     ready(page, qtbot)
-    assert page.bar.note.text() == "simultaneous · 4 agents · Discrete(8)"
+    assert named(page, QLabel, "page-note").text() == "simultaneous · 4 agents · Discrete(8)"
     for agent, typed in (("green_0", "chaser"), ("green_1", "chaser"), ("blue_0", "does nothing")):
         pick(qtbot, page, f"policy_{agent}", typed)
-    qtbot.keyClicks(page.tab.operator.name, "Mixed teams")
+    qtbot.keyClicks(named(page, QLineEdit, "operator_name"), "Mixed teams")
     ready(page, qtbot)
     built = page.model.config
     assert built is not None
@@ -108,21 +115,22 @@ def test_a_mixed_team_is_built_saved_reloaded_and_applied(
         "blue_1": "random",
     }
 
-    page.presets.ask_name()
+    presets = named(page, ConfigurationPresetMenu, "presets_menu")
+    presets.ask_name()
     dialog = page.findChild(QInputDialog)
     assert dialog is not None
     line = dialog.findChild(QLineEdit)
     assert line is not None and line.text() == "Mixed teams"
     qtbot.keyClick(line, Qt.Key.Key_Return)
-    qtbot.mouseClick(page.reset, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(named(page, QPushButton, "reset"), Qt.MouseButton.LeftButton)
     ready(page, qtbot)
     assert page.model.config != built
-    page.presets.fill()
-    next(a for a in page.presets.actions() if a.text() == "Mixed teams").trigger()
+    presets.fill()
+    next(a for a in presets.actions() if a.text() == "Mixed teams").trigger()
     ready(page, qtbot)
     assert page.model.config == built
 
-    qtbot.mouseClick(page.apply, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(named(page, QPushButton, "apply"), Qt.MouseButton.LeftButton)
     assert asked == [("operators", {"operators": [built], "seed": 42})]
 
 
@@ -135,7 +143,8 @@ def test_apply_hands_on_what_is_seen_though_it_is_not_checked_yet(
 
     pick(qtbot, page, "policy_player_0", "does nothing")
     assert page.model.config == before and not page.model.settled
-    qtbot.mouseClick(page.apply, Qt.MouseButton.LeftButton)
+    apply = named(page, QPushButton, "apply")
+    qtbot.mouseClick(apply, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: bool(asked), timeout=PATIENCE_MS)
     (config,) = asked[0][1]["operators"]
     assert config.workers["player_0"].settings == {"behavior": "noop"}
@@ -144,7 +153,7 @@ def test_apply_hands_on_what_is_seen_though_it_is_not_checked_yet(
     page.model.set_row("player_0", broken, "choose a policy")
     page.play()
     qtbot.waitUntil(lambda: page.model.settled, timeout=PATIENCE_MS)
-    qtbot.waitUntil(lambda: not page.apply.isEnabled(), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: not apply.isEnabled(), timeout=PATIENCE_MS)
     assert len(asked) == 1
 
 
@@ -167,11 +176,13 @@ def test_what_is_wrong_keeps_apply_from_being_pressed(page: AgentsPage, qtbot: A
     player = WorkerAssignment("cleanrl_worker", "rl", {"checkpoint": "/no/such/policy"})
     page.opened(operator=OperatorConfig("x", task="CartPole-v1", workers={"agent_0": player}))
     qtbot.waitUntil(lambda: page.model.report is not None, timeout=PATIENCE_MS)
-    assert not page.apply.isEnabled() and not page.export.isEnabled()
-    assert "there is no /no/such/policy" in page.apply.toolTip()
+    apply = named(page, QPushButton, "apply")
+    export = named(page, QPushButton, "export")
+    assert not apply.isEnabled() and not export.isEnabled()
+    assert "there is no /no/such/policy" in apply.toolTip()
     pick(qtbot, page, "actor", "random")
     ready(page, qtbot)
-    assert page.apply.isEnabled() and page.export.isEnabled()
+    assert apply.isEnabled() and export.isEnabled()
 
 
 class TestPresets:
@@ -180,13 +191,14 @@ class TestPresets:
     ) -> None:
         page.opened(task=FOUR)
         ready(page, qtbot)
-        page.presets.save("mine")
+        presets = named(page, ConfigurationPresetMenu, "presets_menu")
+        presets.save("mine")
         pick(qtbot, page, "policy_player_0", "does nothing")
-        page.presets.save("mine")
+        presets.save("mine")
         assert "already" in told[-1].text and told[-1].action is not None
-        assert page.presets.store.load("mine").workers["player_0"].settings["behavior"] == "random"
+        assert presets.store.load("mine").workers["player_0"].settings["behavior"] == "random"
         told[-1].action[1]()
-        assert page.presets.store.load("mine").workers["player_0"].settings["behavior"] == "noop"
+        assert presets.store.load("mine").workers["player_0"].settings["behavior"] == "noop"
 
     def test_deleting_is_undone_from_its_message(
         self,
@@ -199,16 +211,17 @@ class TestPresets:
         monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "xdg"))
         page.opened(task=FOUR)
         ready(page, qtbot)
-        page.presets.save("mine")
-        page.presets.fill()
-        delete = page.presets.findChild(QMenu, "presets_delete")
+        presets = named(page, ConfigurationPresetMenu, "presets_menu")
+        presets.save("mine")
+        presets.fill()
+        delete = presets.findChild(QMenu, "presets_delete")
         assert delete is not None
         delete.actions()[0].trigger()
         qtbot.waitUntil(lambda: told[-1].text == "mine is in the trash", timeout=PATIENCE_MS)
-        assert not page.presets.store.presets()
+        assert not presets.store.presets()
         assert told[-1].action is not None
         told[-1].action[1]()
-        assert [preset.name for preset in page.presets.store.presets()] == ["mine"]
+        assert [preset.name for preset in presets.store.presets()] == ["mine"]
 
     def test_shared_and_taken_over(
         self, page: AgentsPage, qtbot: Any, tmp_path: Path, told: list[Notice]
@@ -216,21 +229,23 @@ class TestPresets:
         page.opened(task=FOUR)
         ready(page, qtbot)
         pick(qtbot, page, "policy_player_1", "does nothing")
-        page.presets.share(str(tmp_path / "duel"))
+        presets = named(page, ConfigurationPresetMenu, "presets_menu")
+        presets.share(str(tmp_path / "duel"))
         file = tmp_path / "duel.preset.json"
         assert CONFIGURATIONS.read(file)[1].workers["player_1"].settings["behavior"] == "noop"
         page.model.reset()
-        page.presets.import_file(str(file))
+        presets.import_file(str(file))
         assert told[-1].kind == "ok" and page.model.policy_id("player_1") == "noop"
         (tmp_path / "bad.preset.json").write_text("{}")
-        page.presets.import_file(str(tmp_path / "bad.preset.json"))
+        presets.import_file(str(tmp_path / "bad.preset.json"))
         assert told[-1].kind == "error" and "bad.preset.json is no preset" in told[-1].text
 
     def test_one_that_cannot_be_read_stands_there_disabled(self, page: AgentsPage) -> None:
-        page.presets.store.folder.mkdir(parents=True)
-        page.presets.store.path_of("broken").write_text("{")
-        page.presets.fill()
-        entry = next(a for a in page.presets.actions() if a.text().startswith("broken"))
+        presets = named(page, ConfigurationPresetMenu, "presets_menu")
+        presets.store.folder.mkdir(parents=True)
+        presets.store.path_of("broken").write_text("{")
+        presets.fill()
+        entry = next(a for a in presets.actions() if a.text().startswith("broken"))
         assert not entry.isEnabled() and "no preset" in entry.toolTip()
 
 
@@ -242,7 +257,7 @@ def test_an_exported_experiment_is_the_configuration_and_opens_as_a_script(
     for name in ("duel.yaml", "duel.py", "duel"):
         folder = tmp_path / name.replace(".", "_")
         folder.mkdir()
-        page.presets.export(str(folder / name), seed=7)
+        named(page, ConfigurationPresetMenu, "presets_menu").export(str(folder / name), seed=7)
         (file,) = folder.iterdir()
         assert file.stem == "duel" and file.suffix, name
         experiment = load_experiment(file, allow_code=False)
@@ -273,7 +288,8 @@ class TestRunning:
         live.player.configure(replace(live.player.config, named=False))  # as if the program had given it
         live.player.start(3, render="none", paused=True)
         page.opened(operator=live.player.config, live=live)
-        assert page.message.isVisible() and "Duel is playing" in page.message.text
+        message = named(page, InlineMessage, "live_message")
+        assert message.isVisible() and "Duel is playing" in message.text
         qtbot.waitUntil(lambda: live.player.state in ALIVE, timeout=PATIENCE_MS)
         ready(page, qtbot)
         pick(qtbot, page, "policy_player_1", "one move ahead")
@@ -295,15 +311,17 @@ class TestRunning:
         page.opened(operator=live.player.config, live=live)
         ready(page, qtbot)
         pick(qtbot, page, "worker_player_0", "cleanrl")
-        qtbot.waitUntil(lambda: "Checkpoint is missing" in page.apply.toolTip(), timeout=PATIENCE_MS)
+        qtbot.waitUntil(
+            lambda: "Checkpoint is missing" in named(page, QPushButton, "apply").toolTip(),
+            timeout=PATIENCE_MS,
+        )
         assert live.player.config.workers["player_0"] == behaves("random")
 
     def test_detached_it_plays_on_as_it_is(self, page: AgentsPage, live: LiveOperator, qtbot: Any) -> None:
         page.opened(operator=live.player.config, live=live)
         ready(page, qtbot)
-        assert page.message.button is not None
-        qtbot.mouseClick(page.message.button, Qt.MouseButton.LeftButton)
-        assert not page.message.isVisible()
+        qtbot.mouseClick(named(page, QPushButton, "message-action"), Qt.MouseButton.LeftButton)
+        assert not named(page, InlineMessage, "live_message").isVisible()
         pick(qtbot, page, "policy_player_0", "does nothing")
         ready(page, qtbot)
         assert live.player.config.workers["player_0"] == behaves("random")
@@ -311,7 +329,7 @@ class TestRunning:
     def test_one_that_is_closed_lets_go(self, page: AgentsPage, live: LiveOperator, finish: Finish) -> None:
         page.opened(operator=live.player.config, live=live)
         finish(live.player.close())
-        assert not page.message.isVisible()
+        assert not named(page, InlineMessage, "live_message").isVisible()
 
 
 def shown(page: Any, name: str) -> bool:
@@ -332,16 +350,16 @@ def test_tab_goes_through_the_window_as_it_stands(
     )
     window.show()
     context.go("agents", operator=config)
-    page: Any = window.pages["agents"]
-    qtbot.waitUntil(page.apply.isEnabled, timeout=PATIENCE_MS)
-    page.tab.table.select("agent_0/goal")
+    page = named(window, AgentsPage, "page-agents")
+    qtbot.waitUntil(named(page, QPushButton, "apply").isEnabled, timeout=PATIENCE_MS)
+    named(page, AgentConfigTable, "agent_config_table").select("agent_0/goal")
     qtbot.waitUntil(lambda: shown(page, "setting_program"), timeout=PATIENCE_MS)
 
     def tab(key: Qt.Key) -> str:
         qtbot.keyClick(window.focusWidget(), key)
         return window.focusWidget().objectName()
 
-    page.picker.setFocus()
+    named(page, EnvironmentPicker, "environment-picker").setFocus()
     names = ["environment-picker"]
     while (name := tab(Qt.Key.Key_Tab)) != names[0]:
         names.append(name)

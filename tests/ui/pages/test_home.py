@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtGui import QImage
-from PyQt6.QtWidgets import QPushButton
+from PyQt6.QtWidgets import QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from gym_gui.controllers.resolved_operator import resolve_operator
@@ -24,7 +24,9 @@ from gym_gui.ui.pages.home import HomePage, Picture, RunRow, StarterCard
 from gym_gui.ui.starters import STARTERS
 from gym_gui.ui.style_sheet import ASSETS
 from gym_gui.ui.widgets import ElidedLabel, IconButton
+from gym_gui.ui.widgets.card import Card
 from tests.support.cut_words import cut_words
+from tests.support.named import named
 from tests.support.no_processes import record_file
 
 LEFT = Qt.MouseButton.LeftButton
@@ -135,7 +137,12 @@ class TestRuns:
     def test_without_any_it_says_what_to_do(self, page: HomePage) -> None:
         page.opened()
         assert page.findChildren(RunRow) == []
-        assert "Start with a card" in page.runs.findChild(object, "empty-hint").text.text()  # type: ignore[union-attr]
+        assert (
+            "Start with a card"
+            in named(
+                named(page, Card, "recent-runs").findChild(object, "empty-hint"), QLabel, "empty-text"
+            ).text()
+        )  # type: ignore[union-attr]
 
     def test_a_run_stands_there_with_its_verdict(
         self, page: HomePage, context: AppContext, qtbot: QtBot, run_folder: Path

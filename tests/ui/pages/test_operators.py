@@ -11,15 +11,34 @@ from typing import Any
 import numpy as np
 import pytest
 from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QApplication
+from PyQt6.QtWidgets import QApplication, QLabel, QMenu, QPushButton, QSpinBox, QToolButton
 
 from gym_gui.controllers.live_play.state import OperatorState
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
 from gym_gui.ui import theme
+from gym_gui.ui.config_panels.player import PlayerPicker
+from gym_gui.ui.config_panels.single_agent import SingleAgentPanel
 from gym_gui.ui.main_window import MainWindow
+from gym_gui.ui.operators.config_widget import OperatorConfigWidget
 from gym_gui.ui.operators.examples import random_operator
+from gym_gui.ui.operators.manual import ManualOperators
+from gym_gui.ui.operators.plots_panel import OperatorPlots
+from gym_gui.ui.operators.render_tabs import RenderTabs
+from gym_gui.ui.operators.script import ScriptExperimentWidget
 from gym_gui.ui.pages.agents import AgentsPage
 from gym_gui.ui.pages.operators import OperatorsTab
+from gym_gui.ui.plots.action_plot import ActionPlot
+from gym_gui.ui.plots.line_plots import ReturnPlot, RewardPlot
+from gym_gui.ui.renderers.frame_view import FrameView
+from gym_gui.ui.renderers.stage_view import StageView
+from gym_gui.ui.widgets.bar import PageBar
+from gym_gui.ui.widgets.buttons import PrimaryButton, QuietButton
+from gym_gui.ui.widgets.inspector import Inspector
+from gym_gui.ui.widgets.messages import EmptyHint, InlineMessage
+from gym_gui.ui.widgets.picker import PickerButton
+from gym_gui.ui.widgets.seed import SeedBox
+from gym_gui.ui.widgets.segments import SegmentedControl
+from tests.support.named import named
 from tests.ui.conftest import PATIENCE_MS
 
 WAIT = PATIENCE_MS
@@ -52,12 +71,17 @@ def ready(page: OperatorsTab) -> bool:
 
 @pytest.mark.usefixtures("plays_here")
 def test_the_empty_page_says_what_to_do_next(page: OperatorsTab, qtbot: Any):
-    assert page.manual.empty.isVisible() and page.inspector is not None and not page.inspector.isVisible()
-    assert not page.controls.run.isEnabled() and not page.controls.stop.isEnabled()
+    empty = named(page, EmptyHint, "operators-empty")
+    inspector = named(page, Inspector, "inspector")
+    assert empty.isVisible() and not inspector.isVisible()
+    assert (
+        not named(page, PrimaryButton, "operators-run").isEnabled()
+        and not named(page, QPushButton, "operators-stop").isEnabled()
+    )
     page.add_operator()
-    assert not page.manual.empty.isVisible() and page.inspector.isVisible()
+    assert not empty.isVisible() and inspector.isVisible()
     qtbot.waitUntil(lambda: ready(page), timeout=WAIT)
-    assert page.manual.current is page.deck.operators[0]
+    assert named(page, ManualOperators, "manual-operators").current is page.deck.operators[0]
 
 
 @pytest.mark.usefixtures("plays_here")
@@ -65,15 +89,17 @@ def test_step_reset_and_speed_from_the_bar(window: MainWindow, qtbot: Any):
     window.context.go("operators", operators=[baseline("a"), baseline("b", "cycle")], seed=3)
     page = page_of(window)
     qtbot.waitUntil(lambda: ready(page), timeout=WAIT)
-    qtbot.mouseClick(page.controls.step, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(named(page, QPushButton, "operators-step"), Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: [o.player.last_view.step for o in page.deck.operators] == [1, 1], timeout=WAIT)
-    page.controls.seed.spin.setValue(77)
+    named(page, QSpinBox, "seed").setValue(77)
     qtbot.waitUntil(
         lambda: ready(page) and {o.player.last_view.seed for o in page.deck.operators} == {77}, timeout=WAIT
     )
-    fastest = next(a for a in page.controls.menu.actions() if a.text() == "As fast as possible")
+    fastest = next(
+        a for a in named(page, QMenu, "operators-speed-menu").actions() if a.text() == "As fast as possible"
+    )
     fastest.trigger()
-    assert page.deck.rate is None and page.controls.speed.text() == "Fastest"
+    assert page.deck.rate is None and named(page, QuietButton, "operators-speed").text() == "Fastest"
     page.controls.together.trigger()
     assert not page.deck.lock_step
 
@@ -83,14 +109,16 @@ def test_remove_duplicate_and_undo(window: MainWindow, qtbot: Any):
     page = page_of(window)
     for name in ("a", "b"):
         page.deck.add(baseline(name), start=False)
-    page.manual.select(page.deck.operators[0])
-    qtbot.mouseClick(page.config.remove, Qt.MouseButton.LeftButton)
+    manual = named(page, ManualOperators, "manual-operators")
+    manual.select(page.deck.operators[0])
+    qtbot.mouseClick(named(page, QPushButton, "operator-remove"), Qt.MouseButton.LeftButton)
     assert [o.player.config.operator_id for o in page.deck.operators] == ["b"]
-    assert "a was removed" in page.manual.message.text
-    qtbot.mouseClick(page.manual.message.button, Qt.MouseButton.LeftButton)
+    message = named(page, InlineMessage, "message-info")
+    assert "a was removed" in message.text
+    qtbot.mouseClick(named(message, QPushButton, "message-action"), Qt.MouseButton.LeftButton)
     assert [o.player.config.operator_id for o in page.deck.operators] == ["a", "b"]
-    assert page.manual.current is page.deck.operators[0]
-    qtbot.mouseClick(page.config.duplicate, Qt.MouseButton.LeftButton)
+    assert manual.current is page.deck.operators[0]
+    qtbot.mouseClick(named(page, QPushButton, "operator-duplicate"), Qt.MouseButton.LeftButton)
     assert [o.player.config.operator_id for o in page.deck.operators] == ["a", "b", "a_2"]
 
 
@@ -99,15 +127,21 @@ def test_a_card_is_selected_enlarged_and_escaped(window: MainWindow, qtbot: Any)
     page = page_of(window)
     for name in ("a", "b"):
         page.deck.add(baseline(name), start=False)
-    first, second = (page.manual.card(o) for o in page.deck.operators)
+    manual = named(page, ManualOperators, "manual-operators")
+    first, second = (manual.card(o) for o in page.deck.operators)
     qtbot.mouseClick(second, Qt.MouseButton.LeftButton)
-    assert second.selected and not first.selected and page.config.operator is second.operator
+    assert (
+        second.selected
+        and not first.selected
+        and named(page, OperatorConfigWidget, "operator-config").operator is second.operator
+    )
     qtbot.mouseDClick(second, Qt.MouseButton.LeftButton)
-    assert page.manual.grid.enlarged is second and not first.isVisible()
+    grid = named(page, RenderTabs, "render-tabs")
+    assert grid.enlarged is second and not first.isVisible()
     qtbot.keyClick(second, Qt.Key.Key_Escape)
-    assert page.manual.grid.enlarged is None and first.isVisible()
-    page.manual.select_next(1)
-    assert page.manual.current is first.operator
+    assert grid.enlarged is None and first.isVisible()
+    manual.select_next(1)
+    assert manual.current is first.operator
 
 
 def test_side_by_side_a_killed_host_holds_up_nobody_and_all_are_stopped(window: MainWindow, qtbot: Any):
@@ -116,24 +150,26 @@ def test_side_by_side_a_killed_host_holds_up_nobody_and_all_are_stopped(window: 
     page = page_of(window)
     qtbot.waitUntil(lambda: all(o.player.tally.episodes_done for o in page.deck.operators), timeout=WAIT)
     assert {o.player.tally.episodes_done[0]["seed"] for o in page.deck.operators} == {9}
-    assert page.deck.running and page.controls.run.text() == "Pause" and page.controls.seed.seed == 9
+    run_button = named(page, PrimaryButton, "operators-run")
+    assert page.deck.running and run_button.text() == "Pause" and named(page, SeedBox, "seed-box").seed == 9
 
     victim, other = page.deck.operators
     os.kill(victim.player.link.pid, signal.SIGKILL)
-    card = page.manual.card(victim)
-    qtbot.waitUntil(lambda: card.trouble.isVisible(), timeout=WAIT)
-    assert card.trouble.text() == "Session ended: killed (signal 9)"
+    card = named(page, ManualOperators, "manual-operators").card(victim)
+    trouble = named(card, QLabel, "operator-trouble")
+    qtbot.waitUntil(lambda: trouble.isVisible(), timeout=WAIT)
+    assert trouble.text() == "Session ended: killed (signal 9)"
     at = (other.player.last_view.episode, other.player.last_view.step)
     qtbot.waitUntil(lambda: (other.player.last_view.episode, other.player.last_view.step) > at, timeout=WAIT)
     assert victim.player.state is OperatorState.BROKEN and other.player.alive  # nobody else is held up
-    qtbot.mouseClick(card.restart, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: victim.player.alive and not card.trouble.isVisible(), timeout=WAIT)
+    qtbot.mouseClick(named(card, QPushButton, "operator-restart"), Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: victim.player.alive and not trouble.isVisible(), timeout=WAIT)
 
-    qtbot.mouseClick(page.controls.run, Qt.MouseButton.LeftButton)
-    assert not page.deck.running and page.controls.run.text() == "Run"
+    qtbot.mouseClick(run_button, Qt.MouseButton.LeftButton)
+    assert not page.deck.running and run_button.text() == "Run"
     run = page.deck.recording
     qtbot.waitUntil(lambda: run is not None and run.folder is not None, timeout=WAIT)
-    qtbot.mouseClick(page.controls.stop, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(named(page, QPushButton, "operators-stop"), Qt.MouseButton.LeftButton)
     idle = [OperatorState.IDLE] * 2
     qtbot.waitUntil(lambda: [o.player.state for o in page.deck.operators] == idle, timeout=WAIT)
 
@@ -145,20 +181,25 @@ def test_a_script_opens_runs_and_goes_to_results(window: MainWindow, tmp_path: P
     path.write_text(json.dumps({"operators": [operator], "execution": {"num_episodes": 2}}))
     window.context.go("operators", script=path)
     page = page_of(window)
-    assert not page.manual_mode and not page.controls.run.isVisible() and not page.inspector.isVisible()
-    qtbot.waitUntil(lambda: page.script.run_button.isEnabled(), timeout=WAIT)
-    qtbot.mouseClick(page.script.run_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: page.script.job.result is not None and not page.script.busy, timeout=WAIT)
-    assert page.script.job.result.status == "completed"
-    page.mode.chosen.emit("manual")
-    assert page.manual_mode and page.controls.run.isVisible() and not page.script.run_button.isVisible()
+    run = named(page, PrimaryButton, "operators-run")
+    assert (
+        not page.manual_mode and not run.isVisible() and not named(page, Inspector, "inspector").isVisible()
+    )
+    run_button = named(page, QPushButton, "script-run")
+    qtbot.waitUntil(lambda: run_button.isEnabled(), timeout=WAIT)
+    qtbot.mouseClick(run_button, Qt.MouseButton.LeftButton)
+    script = named(page, ScriptExperimentWidget, "script-experiment")
+    qtbot.waitUntil(lambda: script.job.result is not None and not script.busy, timeout=WAIT)
+    assert script.job.result.status == "completed"
+    named(page, SegmentedControl, "operators-mode").chosen.emit("manual")
+    assert page.manual_mode and run.isVisible() and not run_button.isVisible()
 
 
 def test_every_control_has_a_name_and_says_what_it_does(page: OperatorsTab, qtbot: Any):
     from PyQt6.QtWidgets import QAbstractButton
 
     page.deck.add(baseline("a"), start=False)
-    qtbot.waitUntil(lambda: page.config.panel is not None, timeout=WAIT)
+    qtbot.waitUntil(lambda: page.findChild(SingleAgentPanel, "single-agent-panel") is not None, timeout=WAIT)
     for button in page.findChildren(QAbstractButton):
         if button.isVisible():
             assert button.objectName(), button.text()
@@ -172,8 +213,11 @@ def test_edits_reach_the_operator(window: MainWindow, qtbot: Any):
     window.context.go("operators", operators=[baseline("a")], seed=3)
     page = page_of(window)
     operator = page.deck.operators[0]
-    qtbot.waitUntil(lambda: ready(page) and page.config.panel is not None, timeout=WAIT)
-    page.config.panel.picker.chosen.emit("noop")
+    qtbot.waitUntil(
+        lambda: ready(page) and page.findChild(SingleAgentPanel, "single-agent-panel") is not None,
+        timeout=WAIT,
+    )
+    named(page, PlayerPicker, "player-agent_0").chosen.emit("noop")
     qtbot.waitUntil(
         lambda: operator.player.config.workers["agent_0"].settings.get("behavior") == "noop" and ready(page),
         timeout=WAIT,
@@ -187,26 +231,29 @@ def test_details_reach_the_running_session(window: MainWindow, qtbot: Any):
     page = page_of(window)
     operator, other = page.deck.operators
     qtbot.waitUntil(lambda: ready(page), timeout=WAIT)
-    qtbot.mouseClick(page.controls.step, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(named(page, QPushButton, "operators-step"), Qt.MouseButton.LeftButton)
     qtbot.waitUntil(
         lambda: operator.player.last_view.step == 1 and not operator.player.stepping, timeout=WAIT
     )
-    page.manual.select(operator)
-    qtbot.mouseClick(page.config.details, Qt.MouseButton.LeftButton)
+    named(page, ManualOperators, "manual-operators").select(operator)
+    qtbot.mouseClick(named(page, QPushButton, "operator-details"), Qt.MouseButton.LeftButton)
     agents = window.findChild(AgentsPage)
-    assert agents is not None and agents.isVisible() and agents.message.isVisible()
+    assert (
+        agents is not None and agents.isVisible() and named(agents, InlineMessage, "live_message").isVisible()
+    )
     qtbot.waitUntil(lambda: agents.model.report is not None, timeout=WAIT)
     session = operator.player.link.session
     assert session is not None
-    agents.tab.actor.picker.chosen.emit("noop")
+    named(agents, PickerButton, "actor").chosen.emit("noop")
     qtbot.waitUntil(
         lambda: operator.player.config.workers["agent_0"].settings["behavior"] == "noop", timeout=WAIT
     )
     assert (
         operator.player.link.session is session and operator.player.last_view.step == 1
     )  # it goes on where it stood
-    qtbot.waitUntil(agents.apply.isEnabled, timeout=WAIT)
-    qtbot.mouseClick(agents.apply, Qt.MouseButton.LeftButton)
+    apply = named(agents, QPushButton, "apply")
+    qtbot.waitUntil(apply.isEnabled, timeout=WAIT)
+    qtbot.mouseClick(apply, Qt.MouseButton.LeftButton)
     assert page.isVisible() and page.deck.operators == (operator, other)  # changed where it is
     assert operator.player.link.session is session and operator.player.last_view.step == 1
 
@@ -216,24 +263,28 @@ def test_plots_come_with_a_click_fill_and_are_remembered(window: MainWindow, qtb
     window.context.go("operators", operators=[baseline("a"), baseline("b", "cycle")], seed=3, run=True)
     page = page_of(window)
     page.deck.set_pace(60.0, lock_step=False)  # some episodes, not all that the processor can play
-    plots = page.manual.plots
-    assert not plots.isVisible() and not page.controls.plots.isChecked()
+    plots = named(page, OperatorPlots, "operator-plots")
+    plots_button = named(page, QPushButton, "operators-plots")
+    assert not plots.isVisible() and not plots_button.isChecked()
     qtbot.waitUntil(lambda: all(o.player.tally.episodes > 1 for o in page.deck.operators), timeout=WAIT)
-    assert not plots.returns.values("a")  # nothing is fetched while nobody looks
-    qtbot.mouseClick(page.controls.plots, Qt.MouseButton.LeftButton)
-    assert plots.isVisible() and page.controls.plots.isChecked()
-    for plot in (plots.returns, plots.rewards, plots.shares):
+    returns = named(plots, ReturnPlot, "returnPlot")
+    assert not returns.values("a")  # nothing is fetched while nobody looks
+    qtbot.mouseClick(plots_button, Qt.MouseButton.LeftButton)
+    assert plots.isVisible() and plots_button.isChecked()
+    rewards = named(plots, RewardPlot, "rewardPlot")
+    shares = named(plots, ActionPlot, "actionPlot")
+    for plot in (returns, rewards, shares):
         qtbot.waitUntil(lambda plot=plot: plot.drawn, timeout=WAIT)
         assert [one.name for one in plot.series] == ["a", "b"]
-    assert plots.returns.values("a")[0] == (1, page.deck.operators[0].player.tally.returns[0][1])
-    qtbot.waitUntil(lambda: set(plots.shares.shares("b")) == {"left", "right"}, timeout=WAIT)
-    qtbot.waitUntil(lambda: bool(plots.rewards.values("a")), timeout=WAIT)
-    assert {reward for _, reward in plots.rewards.values("a")} == {1.0}
+    assert returns.values("a")[0] == (1, page.deck.operators[0].player.tally.returns[0][1])
+    qtbot.waitUntil(lambda: set(shares.shares("b")) == {"left", "right"}, timeout=WAIT)
+    qtbot.waitUntil(lambda: bool(rewards.values("a")), timeout=WAIT)
+    assert {reward for _, reward in rewards.values("a")} == {1.0}
     page.deck.pause()
-    page.manual.remove("b")
-    assert [one.id for one in plots.returns.series] == ["a"]
-    qtbot.mouseClick(plots.close_button, Qt.MouseButton.LeftButton)
-    assert not plots.isVisible() and not page.controls.plots.isChecked()
+    named(page, ManualOperators, "manual-operators").remove("b")
+    assert [one.id for one in returns.series] == ["a"]
+    qtbot.mouseClick(named(plots, QToolButton, "plots-close"), Qt.MouseButton.LeftButton)
+    assert not plots.isVisible() and not plots_button.isChecked()
     assert window.context.commands.run("operators.plots")
     assert window.context.layout.value("operators/plots", type=bool) is True
 
@@ -243,17 +294,17 @@ def test_pictures_of_eight_are_whole_beside_plots(window: MainWindow, size: tupl
     """On a small screen, or a large one at 150 %, they are small, and not cut."""
     window.resize(*size)
     window.go("operators")
-    page = window.page
-    assert isinstance(page, OperatorsTab)
-    page.manual.set_plots_wanted(True)
+    page = named(window, OperatorsTab, "page-operators")
+    manual = named(page, ManualOperators, "manual-operators")
+    manual.set_plots_wanted(True)
     for _ in range(8):
         page.deck.add(random_operator(), start=False)
-    cards = [page.manual.card(operator) for operator in page.deck.operators]
+    cards = [manual.card(operator) for operator in page.deck.operators]
     for card in cards:
-        card.stage.show_frame(np.full((400, 600, 3), 200, np.uint8))
+        named(card, StageView, "operator-stage").show_frame(np.full((400, 600, 3), 200, np.uint8))
 
     def whole() -> bool:
-        frames = [card.stage.frame for card in cards]
+        frames = [named(card, FrameView, "frameView") for card in cards]
         return all(
             frame.visibleRegion().boundingRect().contains(frame.picture_rect())
             and frame.picture_rect().height() > 20
@@ -271,10 +322,12 @@ def test_no_word_of_the_bar_is_cut_in_the_smallest_window(
     try:
         window.resize(window.minimumSize())
         page.controls.set_turn_based(True)
-        page.controls.run.set_text("Pause", "pause")
-        page.controls.speed.set_text("Fastest")
-        shown = [button for button in page.controls.actions if button.isVisible()]
-        assert len(shown) == 7
+        named(page, PrimaryButton, "operators-run").set_text("Pause", "pause")
+        named(page, QuietButton, "operators-speed").set_text("Fastest")
+        shown = [
+            each for each in named(page, PageBar, "page-bar").findChildren(QPushButton) if each.isVisible()
+        ]
+        assert len(shown) == 9, "the two modes among them"
         wide_enough = lambda: all(b.width() >= b.minimumSizeHint().width() for b in shown)  # noqa: E731
         qtbot.waitUntil(wide_enough, timeout=WAIT)
     finally:

@@ -14,7 +14,15 @@ from typing import Any
 
 import pytest
 from PyQt6.QtCore import QPoint, Qt
-from PyQt6.QtWidgets import QAbstractButton, QAbstractSpinBox, QWidget
+from PyQt6.QtWidgets import (
+    QAbstractButton,
+    QAbstractSpinBox,
+    QDoubleSpinBox,
+    QLabel,
+    QPushButton,
+    QTextBrowser,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from gym_gui.controllers.live_play.state import OperatorState
@@ -23,7 +31,28 @@ from gym_gui.core.config import OperatorConfig
 from gym_gui.services.store import Store
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.pages.play import PlayPage
+from gym_gui.ui.play.documentation import Documentation
+from gym_gui.ui.play.environment_picker import EnvironmentPicker
 from gym_gui.ui.play.evdev_input import EvdevInput, Keyboard, Keyboards
+from gym_gui.ui.play.first_games import FirstGames
+from gym_gui.ui.play.key_editor import KeyEditor
+from gym_gui.ui.play.key_list import KeyList, KeyRowButton
+from gym_gui.ui.play.keyboards_panel import KeyboardsPanel
+from gym_gui.ui.play.keys_panel import KeysPanel
+from gym_gui.ui.play.result_banner import ResultBanner
+from gym_gui.ui.play.stage_card import StageCard
+from gym_gui.ui.play.who_plays import WhoPlays
+from gym_gui.ui.renderers.board_view import BoardView
+from gym_gui.ui.renderers.frame_view import FrameView
+from gym_gui.ui.renderers.overlay import Overlay
+from gym_gui.ui.renderers.seat_notice import Cover, SeatNotice
+from gym_gui.ui.renderers.stage_view import StageView
+from gym_gui.ui.widgets import PickerButton
+from gym_gui.ui.widgets.badges import StatusDot
+from gym_gui.ui.widgets.messages import InlineMessage
+from gym_gui.ui.widgets.seed import SeedBox
+from gym_gui.ui.widgets.segments import SegmentedControl
+from tests.support.named import named
 from tests.ui.conftest import PATIENCE_MS
 
 WINNING = [("player_1", 0), ("player_2", 1), ("player_1", 3), ("player_2", 4), ("player_1", 6)]
@@ -106,35 +135,43 @@ def you(page: PlayPage, qtbot: QtBot) -> Player:
 def test_a_game_is_chosen_read_about_and_left(page: PlayPage, you: Player) -> None:
     """The empty page, an environment that there is not, its documentation, a look elsewhere."""
     page.opened()
-    assert page.empty.isVisible() and "Choose an environment" in page.empty.text.text()
-    assert not page.game_actions.restart.isVisible() and not page.side.who.isVisible()
-    you.wait(lambda: page.picker.loaded)
-    assert any(item.value == "CartPole-v1" for item in page.picker.items)
+    assert (
+        named(page, FirstGames, "empty-hint").isVisible()
+        and "Choose an environment" in named(page, QLabel, "empty-text").text()
+    )
+    who = named(page, WhoPlays, "who-plays")
+    assert not named(page, QPushButton, "restart").isVisible() and not who.isVisible()
+    picker = named(page, EnvironmentPicker, "environment-picker")
+    you.wait(lambda: picker.loaded)
+    assert any(item.value == "CartPole-v1" for item in picker.items)
 
     page.open_task("CartPol-v1")
-    you.wait(lambda: "CartPole-v1" in page.stage_card.stage.frame.hint[1])
-    assert not page.side.who.isVisible()
+    you.wait(lambda: "CartPole-v1" in named(page, FrameView, "frameView").hint[1])
+    assert not who.isVisible()
     you.open(task="CartPole-v1", seed=3)
-    assert page.side.who.isVisible()
+    assert who.isVisible()
 
-    assert page.side.about.text.text()
-    you.qtbot.mouseClick(page.side.about.more, Qt.MouseButton.LeftButton)
-    assert page.documentation.isVisible() and "pole" in page.documentation.browser.toPlainText()
+    assert named(page, QLabel, "about-text").text()
+    you.qtbot.mouseClick(named(page, QPushButton, "read-documentation"), Qt.MouseButton.LeftButton)
+    assert (
+        named(page, Documentation, "documentation").isVisible()
+        and "pole" in named(page, QTextBrowser, "documentation-text").toPlainText()
+    )
     you.key(Qt.Key.Key_Escape)
-    assert page.stage_card.isVisible() and page.input.listening
+    assert named(page, StageCard, "stage-card").isVisible() and page.input.listening
     looking_elsewhere_pauses_real_time(page, you)
 
 
 def looking_elsewhere_pauses_real_time(page: PlayPage, you: Player) -> None:
     you.qtbot.keyPress(you.focus(), Qt.Key.Key_Left)
     you.wait(lambda: page.view is not None and page.view.step >= 1)
-    page.side.keys.edit.setFocus()
+    named(page, QPushButton, "edit-keys").setFocus()
     you.wait(lambda: page.game.paused)
-    assert "Click the picture to go on" in page.stage_card.prompt.text
-    assert page.game_actions.pause.text() == "Go on"
+    assert "Click the picture to go on" in named(page, StatusDot, "prompt").text
+    assert named(page, QPushButton, "pause").text() == "Go on"
     operator = page.game.operator
     assert operator is not None and operator.player.paused
-    page.stage_card.take_keys()
+    named(page, StageCard, "stage-card").take_keys()
     you.wait(lambda: not page.game.paused)
     page.left()
     assert page.game.paused or page.game.is_over
@@ -146,17 +183,20 @@ def test_cartpole_waits_for_the_first_key_and_is_recorded_when_it_shall_be(
 ) -> None:
     page.game.set_recording(False)
     you.open(task="CartPole-v1", seed=3)
-    you.wait(lambda: "to begin" in page.stage_card.prompt.text)
-    assert page.game.waits_for_key and page.game_actions.record.text() == "Record"
-    assert page.stage_card.facts.text() == "step 0 of 500 · 15 steps/s"
+    you.wait(lambda: "to begin" in named(page, StatusDot, "prompt").text)
+    record = named(page, QPushButton, "record")
+    assert page.game.waits_for_key and record.text() == "Record"
+    assert named(page, QLabel, "stage-facts").text() == "step 0 of 500 · 15 steps/s"
     you.key(Qt.Key.Key_Left)
     you.wait(lambda: page.game.is_over)
-    assert "not recorded" in page.stage_card.result.detail.text()
-    assert not page.stage_card.result.results_button.isVisible()
+    detail_label = named(page, QLabel, "result-detail")
+    assert "not recorded" in detail_label.text()
+    results_button = named(page, QPushButton, "show-in-results")
+    assert not results_button.isVisible()
     assert not any(page.context.store.runs_dir().iterdir())
 
-    you.qtbot.mouseClick(page.game_actions.record, Qt.MouseButton.LeftButton)
-    assert page.game_actions.record.text() == "Recording"
+    you.qtbot.mouseClick(record, Qt.MouseButton.LeftButton)
+    assert record.text() == "Recording"
     page.course.play_again()
     you.wait(lambda: page.game.waits_for_key and page.game.state is OperatorState.READY)
     you.qtbot.keyPress(you.focus(), Qt.Key.Key_Right)
@@ -167,15 +207,16 @@ def test_cartpole_waits_for_the_first_key_and_is_recorded_when_it_shall_be(
     played = [(s["action"], s["action_source"]) for s in steps]
     # On a busy machine an answer may come too late: that is a fallback, and recorded as one.
     assert set(played) <= {(1, "human"), (0, "noop")} and (1, "human") in played
-    assert page.stage_card.result.isVisible()
-    detail = page.stage_card.result.detail.text()
+    result = named(page, ResultBanner, "result-banner")
+    assert result.isVisible()
+    detail = detail_label.text()
     assert f"{len(steps)} steps · seed 4 · " in detail and detail.endswith(" · recorded")
     shown: list[Any] = []
     page.context.requested.connect(lambda name, request: shown.append((name, request)))
-    you.qtbot.mouseClick(page.stage_card.result.results_button, Qt.MouseButton.LeftButton)
+    you.qtbot.mouseClick(results_button, Qt.MouseButton.LeftButton)
     assert shown == [("results", {"run": you.folder()})]
     you.key(Qt.Key.Key_Return)
-    assert page.seed_box.seed == 5 and not page.stage_card.result.isVisible()
+    assert named(page, SeedBox, "seed-box").seed == 5 and not result.isVisible()
     you.wait(lambda: page.game.waits_for_key and page.game.state is OperatorState.READY)
 
 
@@ -193,14 +234,14 @@ def test_frozenlake_by_keyboard(page: PlayPage, you: Player) -> None:
     keys = {"down": Qt.Key.Key_Down, "right": Qt.Key.Key_Right}
     for n, word in enumerate(["down", "down", "right", "right", "down", "right"], 1):
         you.asked()
-        assert page.stage_card.prompt.text == "Your move."
+        assert named(page, StatusDot, "prompt").text == "Your move."
         you.key(keys[word])
         you.wait(lambda n=n: page.game.is_over or page.view.step == n)  # type: ignore[union-attr]
     you.wait(lambda: page.game.is_over)
     episodes, steps = you.recorded("me")
     assert episodes[0]["success"] is True and episodes[0]["length"] == 6
     assert [s["action"] for s in steps] == [1, 1, 2, 2, 1, 2]
-    assert page.stage_card.result.headline.text() == "Solved."
+    assert named(page, QLabel, "result-headline").text() == "Solved."
     page.course.play_again()
     own_keys_are_kept(page, you)
 
@@ -219,10 +260,12 @@ def every_control_can_be_named_and_reached(page: PlayPage) -> None:
 
 def own_keys_are_kept(page: PlayPage, you: Player) -> None:
     you.asked()
-    panel = page.side.keys
+    panel = named(page, KeysPanel, "keys-panel")
     panel.start_editing()
-    you.qtbot.mouseClick(panel.editor.list.buttons[1], Qt.MouseButton.LeftButton)
-    you.qtbot.keyClick(panel.editor.list.buttons[1], Qt.Key.Key_J)
+    editor = named(panel, KeyEditor, "key-editor")
+    list_view = named(editor, KeyList, "key-list")
+    you.qtbot.mouseClick(list_view.buttons[1], Qt.MouseButton.LeftButton)
+    you.qtbot.keyClick(list_view.buttons[1], Qt.Key.Key_J)
     assert page.people.keys["agent_0"].scheme.bindings["J"] == 1
     panel.stop_editing()
     you.key(Qt.Key.Key_J)
@@ -238,10 +281,10 @@ def own_keys_are_kept(page: PlayPage, you: Player) -> None:
 @pytest.mark.usefixtures("plays_here")
 def test_connect_four_by_mouse_against_a_policy(page: PlayPage, you: Player) -> None:
     you.open(task="classic/connect_four_v3", seed=5)
-    board = page.stage_card.stage.board
+    board = named(page, BoardView, "boardView")
     assert page.game.config is not None
     assert page.game.config.workers["player_1"].settings == {"behavior": "connect_four_one_ply"}
-    page.side.clock.rate.setValue(60.0)  # the policy need not be watched
+    named(page, QDoubleSpinBox, "play-rate").setValue(60.0)  # the policy need not be watched
     you.wait(lambda: page.game.clock.rate == 60.0)
     for _ in range(22):
         you.wait(lambda: page.game.is_over or (page.input.questions and board.interactive))
@@ -260,7 +303,7 @@ def test_connect_four_by_mouse_against_a_policy(page: PlayPage, you: Player) -> 
     assert sources == {"player_0": "human", "player_1": "policy"}
     won = episodes[0]["outcome"]["player_0"]
     said = {"win": "You won", "loss": "You lost", "draw": "A draw"}[won]
-    assert page.stage_card.result.headline.text().startswith(said)
+    assert named(page, QLabel, "result-headline").text().startswith(said)
 
 
 def test_soccer_in_real_time_with_a_mixed_team(page: PlayPage, you: Player) -> None:
@@ -277,7 +320,7 @@ def test_soccer_in_real_time_with_a_mixed_team(page: PlayPage, you: Player) -> N
     )
     page.opened(operator=config, seed=2)
     you.wait(lambda: page.game.operator)
-    page.side.clock.mode.findChild(QWidget, "time-runs").click()  # type: ignore[union-attr]
+    named(page, SegmentedControl, "time").findChild(QWidget, "time-runs").click()  # type: ignore[union-attr]
     you.open()
     you.wait(lambda: page.game.waits_for_key and page.game.state is OperatorState.READY)
     you.qtbot.keyPress(you.focus(), Qt.Key.Key_Up)
@@ -288,9 +331,9 @@ def test_soccer_in_real_time_with_a_mixed_team(page: PlayPage, you: Player) -> N
     mine = [s for s in steps if s["agent_id"] == "green_0"]
     sources = [s["action_source"] for s in mine]
     assert sources[0] == "human" and sources[-1] == "noop" and set(sources) == {"human", "noop"}
-    assert "played by the fallback" in page.stage_card.result.detail.text()
+    assert "played by the fallback" in named(page, QLabel, "result-detail").text()
     assert episodes[0]["agents"]["green_1"]["policy"] == "soccer_chaser"
-    assert page.stage_card.headline.text().startswith("Green ")
+    assert named(page, QLabel, "stage-headline").text().startswith("Green ")
 
 
 def test_played_by_buttons_restarted_killed_and_handed_over(page: PlayPage, you: Player) -> None:
@@ -299,28 +342,28 @@ def test_played_by_buttons_restarted_killed_and_handed_over(page: PlayPage, you:
     played_by_buttons_and_restarted(page, you)
     assert page.game.operator is not None
     os.kill(page.game.operator.player.link.pid, signal.SIGKILL)
-    you.wait(lambda: page.stage_card.trouble.isVisible())
-    assert "killed (signal 9)" in page.stage_card.trouble.text
-    assert page.stage_card.trouble.button is not None
-    you.qtbot.mouseClick(page.stage_card.trouble.button, Qt.MouseButton.LeftButton)
+    trouble = named(page, InlineMessage, "message-error")
+    you.wait(lambda: trouble.isVisible())
+    assert "killed (signal 9)" in trouble.text
+    you.qtbot.mouseClick(named(trouble, QPushButton, "message-action"), Qt.MouseButton.LeftButton)
     you.asked()
-    assert not page.stage_card.trouble.isVisible()
+    assert not trouble.isVisible()
     somebody_else_takes_over(page, you)
 
 
 def played_by_buttons_and_restarted(page: PlayPage, you: Player) -> None:
-    rows = page.side.keys.list.buttons
-    down = next(row for row in rows.values() if row.row.word == "down")
-    you.qtbot.mouseClick(down, Qt.MouseButton.LeftButton)
+    you.qtbot.mouseClick(
+        named(named(page, KeyList, "keys-now"), KeyRowButton, "action-down"), Qt.MouseButton.LeftButton
+    )
     you.wait(lambda: page.view is not None and page.view.step == 1)
     assert page.view is not None and page.view.agents[0].action == "down"
-    you.qtbot.mouseClick(page.game_actions.restart, Qt.MouseButton.LeftButton)
+    you.qtbot.mouseClick(named(page, QPushButton, "restart"), Qt.MouseButton.LeftButton)
     you.wait(lambda: page.view is not None and page.view.step == 0 and page.input.questions)
     assert page.input.listening
 
 
 def somebody_else_takes_over(page: PlayPage, you: Player) -> None:
-    picker = page.side.who.pickers["agent_0"]
+    picker = named(page, PickerButton, "who-agent_0")
     assert {"You (arrow keys)", "Random"} <= {item.label for item in picker.items}
     # What a trained policy makes of a Discrete observation is known once its file is.
     assert "" in [item.reason for item in picker.items if item.label == "CleanRL, from a file…"]
@@ -369,17 +412,18 @@ def play_with_two_keyboards(page: PlayPage, qtbot: QtBot, devices: dict[str, Any
     you.open(operator=config, seed=0)
     at_one_keyboard(page, you)
     page.course.play_again()
-    page.side.keyboards.look.click()
-    you.wait(lambda: len(page.side.keyboards.pickers["player_1"].items) == 3)
+    named(page, QPushButton, "look-for-keyboards").click()
+    named(page, KeyboardsPanel, "keyboards-panel")
+    you.wait(lambda: len(named(page, PickerButton, "keyboard-player_1").items) == 3)
     for slot, path in zip(players, devices, strict=True):
-        page.side.keyboards.pickers[slot].chosen.emit(path)
+        named(page, PickerButton, f"keyboard-{slot}").chosen.emit(path)
     assert page.people.keys["player_1"].scheme == page.people.keys["player_2"].scheme
     for slot, action in WINNING:
         you.wait(lambda slot=slot: [q.slot for q in page.input.questions] == [slot])
         bindings = page.people.keys[slot].scheme.bindings
         key = next(k for k, a in bindings.items() if a == action)
         code = getattr(ecodes, f"KEY_{key}")
-        qtbot.keyClick(page.stage_card.stage, getattr(Qt.Key, f"Key_{key}"))
+        qtbot.keyClick(named(page, StageView, "stageView"), getattr(Qt.Key, f"Key_{key}"))
         device = devices[page.people.devices[slot]]
         device.type((code, 1), (code, 0))
     you.wait(lambda: page.game.is_over)
@@ -392,14 +436,14 @@ def play_with_two_keyboards(page: PlayPage, qtbot: QtBot, devices: dict[str, Any
 def at_one_keyboard(page: PlayPage, you: Player) -> None:
     first, second = (page.people.keys[slot].scheme for slot in ("player_1", "player_2"))
     assert not set(first.bindings) & set(second.bindings)
-    assert page.side.keyboards.isVisible()
+    assert named(page, KeyboardsPanel, "keyboards-panel").isVisible()
     for slot, action in WINNING:
         you.wait(lambda slot=slot: [q.slot for q in page.input.questions] == [slot])
         scheme = page.people.keys[slot].scheme
         key = next(k for k, a in scheme.bindings.items() if a == action)
         you.key(getattr(Qt.Key, f"Key_{key}"))
     you.wait(lambda: page.game.is_over)
-    assert page.stage_card.result.headline.text() == "Player 1 won."
+    assert named(page, QLabel, "result-headline").text() == "Player 1 won."
 
 
 def test_a_line_up_that_does_not_fit(page: PlayPage, you: Player) -> None:
@@ -407,11 +451,13 @@ def test_a_line_up_that_does_not_fit(page: PlayPage, you: Player) -> None:
         operator_id="ppo", task="FrozenLake-v1", worker_type="rl", settings={"checkpoint": "/none/such"}
     )
     page.opened(operator=config)
-    you.wait(lambda: page.stage_card.trouble.isVisible() and page.side.who.pickers)
-    assert "Restart" in page.stage_card.trouble.text
-    page.side.who.pickers["agent_0"].chosen.emit("human")
+    trouble = named(page, InlineMessage, "message-error")
+    named(page, WhoPlays, "who-plays")
+    you.wait(lambda: trouble.isVisible() and page.findChild(PickerButton, "who-agent_0"))
+    assert "Restart" in trouble.text
+    named(page, PickerButton, "who-agent_0").chosen.emit("human")
     you.asked()
-    assert not page.stage_card.trouble.isVisible()
+    assert not trouble.isVisible()
 
 
 def did(page: PlayPage) -> tuple[str, str]:
@@ -441,14 +487,14 @@ def test_who_takes_a_seat_in_mid_game_is_credited_with_their_own_moves_alone(
     config = OperatorConfig.multi_agent(operator_id="mixed", task=SOCCER, player_workers=players)
     page.opened(operator=config, seed=2)
     you.wait(lambda: page.game.operator)
-    page.side.clock.mode.findChild(QWidget, "time-waits").click()  # type: ignore[union-attr]
+    named(page, SegmentedControl, "time").findChild(QWidget, "time-waits").click()  # type: ignore[union-attr]
     you.open()
     you.asked()
     you.key(Qt.Key.Key_Up)
     you.wait(lambda: page.view is not None and page.view.step == 1 and page.input.questions)
-    page.side.who.pickers["blue_0"].chosen.emit("human")
+    named(page, PickerButton, "who-blue_0").chosen.emit("human")
     you.wait(lambda: set(page.people.keys) == {"green_0", "blue_0"})
-    chips, prompt = page.stage_card.stage.overlay.chip_texts, page.stage_card.prompt
+    chips, prompt = named(page, Overlay, "overlay").chip_texts, named(page, StatusDot, "prompt")
     taken = "blue_0 · you right (by soccer_chaser)"
     assert taken in chips() and prompt.text == "Your move: green_0."
     you.key(Qt.Key.Key_Up)
@@ -471,22 +517,24 @@ def keys_of_green(page: PlayPage) -> int:
 @pytest.mark.usefixtures("plays_here")
 def test_people_at_a_card_table_see_their_own_cards_unless_they_want_all(page: PlayPage, you: Player) -> None:
     """One's own view first; everything when asked for; between two people a cover."""
-    stage = page.stage_card.stage
+    stage = named(page, StageView, "stageView")
     you.open(task="leduc_holdem_v4")
     person = WorkerAssignment("human_worker", "human")
     you.asked()
     you.wait(lambda: page.view is not None and page.view.eyes)
-    assert stage.notice.isVisible() and "may see" in stage.notice.text and not stage.cover.isVisible()
-    own = stage.frame.image()
-    assert stage.notice.button is not None
-    stage.notice.button.click()
+    notice = named(stage, SeatNotice, "seat-notice")
+    cover = named(stage, Cover, "seat-cover")
+    assert notice.isVisible() and "may see" in notice.text and not cover.isVisible()
+    frame = named(stage, FrameView, "frameView")
+    own = frame.image()
+    named(stage, QPushButton, "message-action").click()
     you.wait(lambda: page.view is not None and page.view.kept_from and not page.view.eyes)
-    assert "Everything is shown" in stage.notice.text and stage.frame.image() != own
-    stage.notice.button.click()
+    assert "Everything is shown" in notice.text and frame.image() != own
+    named(stage, QPushButton, "message-action").click()
     you.wait(lambda: page.view is not None and page.view.eyes)
     workers = {"player_0": person, "player_1": person}
     page.opened(operator=OperatorConfig("play", task="leduc_holdem_v4", workers=workers), seed=7)
-    you.wait(lambda: stage.cover.isVisible())
-    assert not stage.frame.isVisible()
-    stage.cover.button.click()
-    assert stage.frame.isVisible() and not stage.cover.isVisible()
+    you.wait(lambda: cover.isVisible())
+    assert not frame.isVisible()
+    named(stage, QPushButton, "seat-cover-lift").click()
+    assert frame.isVisible() and not cover.isVisible()

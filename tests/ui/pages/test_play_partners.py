@@ -8,16 +8,18 @@ from typing import Any
 
 import pytest
 from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QComboBox, QLineEdit, QPushButton
+from PyQt6.QtWidgets import QComboBox, QLabel, QLineEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.pages.play import PlayPage
 from gym_gui.ui.play.player_dialog import PlayerDialog
 from gym_gui.ui.widgets import PickerButton
+from gym_gui.ui.widgets.picker import PickerPopup
 from gym_gui.workers.registry import WorkerTypeRegistry
 from gym_gui.workers.status import check_installed
 from tests.support.fake_model_server import FakeModelServer
+from tests.support.named import named
 
 PATIENCE_MS = 60_000
 LEFT = Qt.MouseButton.LeftButton
@@ -46,7 +48,10 @@ def server() -> Iterator[FakeModelServer]:
 def opened(page: PlayPage, qtbot: QtBot, task: str) -> PickerButton:
     """Open an environment; the control of its second slot."""
     page.opened(task=task, seed=0)
-    qtbot.waitUntil(lambda: bool(page.side.who.pickers and page.input.questions), timeout=PATIENCE_MS)
+    qtbot.waitUntil(
+        lambda: bool(page.findChild(PickerButton, "who-player_0") and page.input.questions),
+        timeout=PATIENCE_MS,
+    )
     picker = page.findChild(PickerButton, "who-player_1")
     assert picker is not None
     return picker
@@ -55,10 +60,10 @@ def opened(page: PlayPage, qtbot: QtBot, task: str) -> PickerButton:
 def choose(picker: PickerButton, qtbot: QtBot, words: str) -> None:
     """Type what somebody is called, and press Return."""
     qtbot.mouseClick(picker, LEFT)
-    popup = picker.popup
+    popup = named(picker, PickerPopup, "picker-popup")
     assert popup is not None
-    qtbot.keyClicks(popup.search, words)
-    qtbot.keyClick(popup.search, Qt.Key.Key_Return)
+    qtbot.keyClicks(named(popup, QLineEdit, "picker-search"), words)
+    qtbot.keyClick(named(popup, QLineEdit, "picker-search"), Qt.Key.Key_Return)
 
 
 def who_plays(page: PlayPage, slot: str) -> tuple[str, dict[str, Any]]:
@@ -113,7 +118,8 @@ def server_and_model(dialog: PlayerDialog, qtbot: QtBot, server: FakeModelServer
     play = dialog.findChild(QPushButton, "player-play")
     assert play is not None
     qtbot.keyClicks(address, "nowhere")
-    assert not play.isEnabled() and "Base URL must be an address" in dialog.problem.text()
+    problem = named(dialog, QLabel, "player-problem")
+    assert not play.isEnabled() and "Base URL must be an address" in problem.text()
     address.selectAll()
     qtbot.keyClicks(address, server.url)
     model = dialog.findChild(QComboBox, "setting_model_id")
@@ -122,7 +128,7 @@ def server_and_model(dialog: PlayerDialog, qtbot: QtBot, server: FakeModelServer
     line = model.lineEdit()
     assert line is not None
     line.textEdited.emit("tiny-1")
-    assert play.isEnabled() and not dialog.problem.isVisible()
+    assert play.isEnabled() and not problem.isVisible()
     qtbot.mouseClick(play, LEFT)
 
 

@@ -12,19 +12,25 @@ from typing import Any
 import psutil
 import pytest
 from PyQt6.QtCore import Qt
+from PyQt6.QtWidgets import QPushButton, QToolButton
 
 from gym_gui.analysis import open_run
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
 from gym_gui.services.recorder import Recorder
 from gym_gui.services.store import Store
+from gym_gui.ui.config_panels.player import PlayerPicker
+from gym_gui.ui.config_panels.single_agent import SingleAgentPanel
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.live.operator import LiveOperator
 from gym_gui.ui.main_window import MainWindow
 from gym_gui.ui.operators.examples import bundled_policies
+from gym_gui.ui.operators.manual import ManualOperators
 from gym_gui.ui.pages.agents import AgentsPage
 from gym_gui.ui.pages.home import StarterCard
 from gym_gui.ui.pages.operators import OperatorsTab
 from gym_gui.ui.train.use_menu import operator_of, use_policy
+from gym_gui.ui.widgets.messages import InlineMessage
+from tests.support.named import named
 from tests.ui.conftest import PATIENCE_MS
 
 WAIT = PATIENCE_MS
@@ -107,7 +113,7 @@ def click_card(window: MainWindow, name: str, qtbot: Any) -> None:
 
 
 def stop(page: OperatorsTab, qtbot: Any) -> None:
-    qtbot.mouseClick(page.controls.stop, LEFT)
+    qtbot.mouseClick(named(page, QPushButton, "operators-stop"), LEFT)
     qtbot.waitUntil(lambda: not page.deck.active and not page.context.busy, timeout=WAIT)
 
 
@@ -137,7 +143,7 @@ def test_home_cards_one_after_the_other(
     click_card(window, "soccer", qtbot)
     qtbot.waitUntil(lambda: witness.of("soccer") > 1 and ended(before), timeout=WAIT)
     before = processes(page)
-    qtbot.mouseClick(page.config.remove, LEFT)
+    qtbot.mouseClick(named(page, QPushButton, "operator-remove"), LEFT)
     assert not page.deck.operators
     page.deck.forget_removed()  # as it is after a while in which nobody has asked for it back
     qtbot.waitUntil(lambda: ended(before) and not page.context.busy, timeout=WAIT)
@@ -159,19 +165,21 @@ def apply(window: MainWindow, page: OperatorsTab, qtbot: Any) -> str:
     window.context.go("agents", operator=baseline("other", "cycle"))
     agents = window.findChild(AgentsPage)
     assert agents is not None
-    qtbot.waitUntil(agents.apply.isEnabled, timeout=WAIT)
-    qtbot.mouseClick(agents.apply, LEFT)
+    apply_button = named(agents, QPushButton, "apply")
+    qtbot.waitUntil(apply_button.isEnabled, timeout=WAIT)
+    qtbot.mouseClick(apply_button, LEFT)
     return "other"
 
 
 def apply_in_place(window: MainWindow, page: OperatorsTab, qtbot: Any) -> str:
     """Agents → Apply of one that is there."""
-    page.manual.select(page.deck.operators[0])
+    named(page, ManualOperators, "manual-operators").select(page.deck.operators[0])
     window.context.go("agents", operator=baseline("a", "noop"))
     agents = window.findChild(AgentsPage)
     assert agents is not None
-    qtbot.waitUntil(agents.apply.isEnabled, timeout=WAIT)
-    qtbot.mouseClick(agents.apply, LEFT)
+    apply_button = named(agents, QPushButton, "apply")
+    qtbot.waitUntil(apply_button.isEnabled, timeout=WAIT)
+    qtbot.mouseClick(apply_button, LEFT)
     return "a"
 
 
@@ -187,16 +195,16 @@ def watch(window: MainWindow, page: OperatorsTab, qtbot: Any) -> str:
 def one_by_one(window: MainWindow, page: OperatorsTab, qtbot: Any) -> str:
     """All are removed by hand, then another is added."""
     for name in ("a", "b"):
-        page.manual.remove(name)
-    qtbot.mouseClick(page.controls.add, LEFT)
+        named(page, ManualOperators, "manual-operators").remove(name)
+    qtbot.mouseClick(named(page, QToolButton, "operators-add"), LEFT)
     return "random"
 
 
 def edited(window: MainWindow, page: OperatorsTab, qtbot: Any) -> str:
     """Another policy, chosen in the inspector."""
-    page.manual.select(page.deck.operators[0])
-    qtbot.waitUntil(lambda: page.config.panel is not None, timeout=WAIT)
-    page.config.panel.picker.chosen.emit("noop")
+    named(page, ManualOperators, "manual-operators").select(page.deck.operators[0])
+    qtbot.waitUntil(lambda: page.findChild(SingleAgentPanel, "single-agent-panel") is not None, timeout=WAIT)
+    named(page, PlayerPicker, "player-agent_0").chosen.emit("noop")
     qtbot.waitUntil(
         lambda: page.deck.operators[0].player.config.workers["agent_0"].settings["behavior"] == "noop",
         timeout=WAIT,
@@ -206,8 +214,8 @@ def edited(window: MainWindow, page: OperatorsTab, qtbot: Any) -> str:
 
 def back_after_reset(window: MainWindow, page: OperatorsTab, qtbot: Any) -> str:
     """One is removed, the other reset, and the first comes back."""
-    page.manual.remove("b")
-    qtbot.mouseClick(page.controls.reset, LEFT)
+    named(page, ManualOperators, "manual-operators").remove("b")
+    qtbot.mouseClick(named(page, QPushButton, "operators-reset"), LEFT)
     page.deck.undo_stack.undo()
     return "b"
 
@@ -215,7 +223,7 @@ def back_after_reset(window: MainWindow, page: OperatorsTab, qtbot: Any) -> str:
 def undone(window: MainWindow, page: OperatorsTab, qtbot: Any) -> str:
     """A card's operators, and those before them by undo."""
     click_card(window, "duel", qtbot)
-    page.manual.message.button.click()
+    named(named(page, InlineMessage, "message-info"), QPushButton, "message-action").click()
     assert page.deck.table.ids == ("a", "b")
     return "b"
 
@@ -246,7 +254,7 @@ def test_whoever_comes_in_their_place_is_on_record(
     if way is card:  # episodes of hundreds of steps
         page.deck.set_pace(None, lock_step=False)
     if not page.deck.running:
-        qtbot.mouseClick(page.controls.run, LEFT)
+        qtbot.mouseClick(named(page, QPushButton, "operators-run"), LEFT)
     already = witness.of(who)
     qtbot.waitUntil(lambda: witness.of(who) > already + 1, timeout=WAIT)
     run = page.deck.recording
@@ -280,7 +288,7 @@ def test_a_record_that_fails_stops_the_play_and_says_why(
     assert "a mistake of ours" in str(error.exc_info[1])
     played = witness.in_all
     monkeypatch.undo()
-    qtbot.mouseClick(page.controls.run, LEFT)  # in another run, which is written
+    qtbot.mouseClick(named(page, QPushButton, "operators-run"), LEFT)  # in another run, which is written
     qtbot.waitUntil(lambda: witness.in_all > played + 1, timeout=WAIT)
     assert page.deck.recording is not None and not page.deck.recording.problem
     stop(page, qtbot)

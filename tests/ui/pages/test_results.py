@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 import pytest
 from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QApplication, QFileDialog, QWidget
+from PyQt6.QtWidgets import QApplication, QFileDialog, QLabel, QLineEdit, QPushButton, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from gym_gui.core.config import OperatorConfig
@@ -20,10 +20,20 @@ from gym_gui.ui import theme
 from gym_gui.ui.main_window import MainWindow
 from gym_gui.ui.pages import results
 from gym_gui.ui.pages.results import ResultsPage
+from gym_gui.ui.plots.chart_view import ChartView
 from gym_gui.ui.results import exports
+from gym_gui.ui.results.comparison_table import ComparisonTable
 from gym_gui.ui.results.comparison_view import ComparisonView
+from gym_gui.ui.results.export_menu import ExportMenu
+from gym_gui.ui.results.jobs import JobLine, JobStrip
+from gym_gui.ui.results.library_view import LibraryView
 from gym_gui.ui.results.replay_view import ReplayView
+from gym_gui.ui.widgets import EmptyHint
+from gym_gui.ui.widgets.card import Card
+from gym_gui.ui.widgets.picker import PickerButton
+from gym_gui.ui.widgets.rows import RowsTable
 from tests.support.engine import player, record_run
+from tests.support.named import named
 from tests.ui.results.conftest import played_run, run
 
 __all__ = ["played_run", "run"]
@@ -57,16 +67,15 @@ def chess_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def page(window: MainWindow, qtbot: QtBot, run: Path) -> ResultsPage:
     window.go("results")
-    result = window.page
-    assert isinstance(result, ResultsPage)
+    result = named(window, ResultsPage, "page-results")
     qtbot.waitUntil(lambda: result.reader.complete, timeout=LONG)
     return result
 
 
 @pytest.fixture
 def opened_run(page: ResultsPage, qtbot: QtBot) -> ResultsPage:
-    qtbot.keyClick(page.library.table, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: page.comparison.analysis is not None, timeout=LONG)
+    qtbot.keyClick(named(page, RowsTable, "run-table"), Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: named(page, ComparisonView, "comparison").analysis is not None, timeout=LONG)
     return page
 
 
@@ -75,16 +84,19 @@ def click(qtbot: QtBot, widget: QWidget) -> None:
 
 
 def test_the_list_is_searched_and_filtered(page: ResultsPage, qtbot: QtBot) -> None:
-    library = page.library
-    assert library.model.rowCount() == 1 and library.count.text() == "1 run"
-    qtbot.keyClicks(library.search, "nobody")
-    assert library.model.rowCount() == 0 and library.nothing.isVisible()
-    library.search.clear()
-    library.environment.chosen.emit(library.environment.items[1].value)
-    library.status.set_value("failed")
-    library.status.chosen.emit("failed")
+    library = named(page, LibraryView, "run-library")
+    assert library.model.rowCount() == 1 and named(library, QLabel, "run-count").text() == "1 run"
+    search = named(library, QLineEdit, "run-search")
+    qtbot.keyClicks(search, "nobody")
+    assert library.model.rowCount() == 0 and named(library, EmptyHint, "run-library-nothing").isVisible()
+    search.clear()
+    environment = named(library, PickerButton, "run-environment")
+    environment.chosen.emit(environment.items[1].value)
+    status = named(library, PickerButton, "run-status")
+    status.set_value("failed")
+    status.chosen.emit("failed")
     assert library.model.rowCount() == 0
-    library.nothing.findChild(QWidget, "button-show-all-runs").click()  # type: ignore[union-attr]
+    named(library, EmptyHint, "run-library-nothing").findChild(QWidget, "button-show-all-runs").click()  # type: ignore[union-attr]
     assert library.model.rowCount() == 1
 
 
@@ -94,16 +106,17 @@ def test_a_run_that_is_being_written_grows(page: ResultsPage, qtbot: QtBot, stor
     recorder = Recorder.create(store.runs_dir(), ["op"], data)
     try:
         page.reader.refresh()
-        qtbot.waitUntil(lambda: page.library.model.rowCount() == 2, timeout=LONG)
-        row = page.library.model.row_of(recorder.folder)
-        cells = [page.library.model.index(row, column).data() for column in range(6)]
+        library = named(page, LibraryView, "run-library")
+        qtbot.waitUntil(lambda: library.model.rowCount() == 2, timeout=LONG)
+        row = library.model.row_of(recorder.folder)
+        cells = [library.model.index(row, column).data() for column in range(6)]
         assert cells[0] == "Newcomer" and cells[3] == "0 of 2" and cells[4] == "Running"
         line = {"operator_id": "op", "episode_index": 0, "seed": 1, "status": "completed", "length": 3}
         recorder.episode("op", b"", orjson.dumps({**line, "total_reward": 3.0}) + b"\n")
-        qtbot.waitUntil(lambda: page.library.model.index(row, 3).data() == "1 of 2", timeout=LONG)
+        qtbot.waitUntil(lambda: library.model.index(row, 3).data() == "1 of 2", timeout=LONG)
         page.show_run(recorder.folder)
-        qtbot.waitUntil(lambda: page.comparison.analysis is not None, timeout=LONG)
-        assert page.bar.note.text() == "Running: 1 of 2 episodes"
+        qtbot.waitUntil(lambda: named(page, ComparisonView, "comparison").analysis is not None, timeout=LONG)
+        assert named(page, QLabel, "page-note").text() == "Running: 1 of 2 episodes"
     finally:
         recorder.close("completed")
 
@@ -118,14 +131,16 @@ def test_what_a_run_says(
 ) -> None:
     made = page.findChild(ComparisonView), page.findChild(ReplayView)
     assert made == (None, None), "views are made when they are first shown"
-    page.exports.offer()
-    assert not any(page.exports.choices[name].isEnabled() for name in ("operators", "figure", "image"))
+    exports_view = named(page, ExportMenu, "results-export-menu")
+    exports_view.offer()
+    assert not any(exports_view.choices[name].isEnabled() for name in ("operators", "figure", "image"))
     it_is_read_once(page, qtbot, run, monkeypatch)
     assert page.findChild(ReplayView) is None
     verdict_table_and_plots(page)
     for family, width in (("Inter", 1024), ("DejaVu Sans", 1024), ("DejaVu Sans", 1920)):
         theme.use_fonts(qapp, family)
-        page.comparison.task.chosen.emit(page.comparison.task.value)
+        task = named(page, PickerButton, "results-task")
+        task.chosen.emit(task.value)
         the_table_fills_its_width_and_badges_stay_by_the_names(page, window, qtbot, width)
     theme.use_fonts(qapp)
 
@@ -144,32 +159,38 @@ def it_is_read_once(page: ResultsPage, qtbot: QtBot, run: Path, monkeypatch: pyt
 
     def there() -> bool:
         page.reader.read.emit(page.reader.runs)
-        return page.comparison.analysis is not None
+        return named(page, ComparisonView, "comparison").analysis is not None
 
     qtbot.waitUntil(there, timeout=LONG)
     assert begun == [run]
 
 
 def verdict_table_and_plots(opened_run: ResultsPage) -> None:
-    view = opened_run.comparison
-    assert "Good is better than Poor" in view.verdict.text() or "not decided" in view.verdict.text()
-    model = view.table.rows
+    view = named(opened_run, ComparisonView, "comparison")
+    verdict = named(view, QLabel, "results-verdict")
+    assert "Good is better than Poor" in verdict.text() or "not decided" in verdict.text()
+    model = named(view, ComparisonTable, "comparison-table").rows
     assert [model.index(row, 0).data() for row in range(model.rowCount())] == ["Good", "Poor"]
-    assert view.intervals.chart is not None and view.paired.chart is not None
-    assert not view.outcome_card.isVisible()
-    view.task.chosen.emit(view.task.items[1].value)
-    view.task.set_value(view.task.items[1].value)
-    view.task.chosen.emit(view.task.value)
+    assert (
+        named(view, ChartView, "intervalPlot").chart is not None
+        and named(view, ChartView, "pairedSeedsPlot").chart is not None
+    )
+    outcome_card = named(view, Card, "results-outcome-card")
+    assert not outcome_card.isVisible()
+    task = named(opened_run, PickerButton, "results-task")
+    task.chosen.emit(task.items[1].value)
+    task.set_value(task.items[1].value)
+    task.chosen.emit(task.value)
     names = [model.index(row, 0).data().strip() for row in range(model.rowCount())]
     assert names[0] == "Four" and len(names) == 3, "its two sides stand below it"
-    assert view.outcome_card.isVisible() and view.outcomes.chart is not None
+    assert outcome_card.isVisible() and named(view, ChartView, "outcomePlot").chart is not None
 
 
 def the_table_fills_its_width_and_badges_stay_by_the_names(
     opened_run: ResultsPage, window: MainWindow, qtbot: QtBot, width: int
 ) -> None:
     window.resize(width, 800)
-    table = opened_run.comparison.table
+    table = named(opened_run, ComparisonTable, "comparison-table")
     port, head = table.viewport(), table.horizontalHeader()
     assert port is not None and head is not None
     columns = range(table.rows.columnCount())
@@ -185,11 +206,12 @@ def the_table_fills_its_width_and_badges_stay_by_the_names(
 @pytest.mark.usefixtures("replays_here")
 def test_a_bar_replays_both(opened_run: ResultsPage, qtbot: QtBot, run: Path, tmp_path: Path) -> None:
     """And what is replayed is exported; another episode is asked for from elsewhere."""
-    plot = opened_run.comparison.paired
-    opened_run.exports.offer()
-    assert not opened_run.exports.choices["video"].isEnabled()
+    plot = named(opened_run, ChartView, "pairedSeedsPlot")
+    exports_view = named(opened_run, ExportMenu, "results-export-menu")
+    exports_view.offer()
+    assert not exports_view.choices["video"].isEnabled()
     qtbot.mouseClick(plot, Qt.MouseButton.LeftButton, pos=plot.spot_rect(1).center().toPoint())
-    replay = opened_run.replay
+    replay = named(opened_run, ReplayView, "replay")
     qtbot.waitUntil(lambda: len(replay.players) == 2 and all(p.over for p in replay.players), timeout=LONG)
     assert {p.recorded.operator_id for p in replay.players} == {"good", "poor"}
     assert {p.recorded.episode.seed for p in replay.players} == {2}
@@ -197,10 +219,11 @@ def test_a_bar_replays_both(opened_run: ResultsPage, qtbot: QtBot, run: Path, tm
     assert (tmp_path / "step.png").read_bytes()[1:4] == b"PNG"
     choose(opened_run, qtbot, "video", tmp_path / "replay.mp4")
     assert (tmp_path / "replay.mp4").read_bytes()[4:8] == b"ftyp"
-    click(qtbot, opened_run.back)
-    assert opened_run.comparison.isVisible() and not replay.players
-    click(qtbot, opened_run.back)
-    assert opened_run.library.isVisible()
+    back = named(opened_run, QToolButton, "results-back")
+    click(qtbot, back)
+    assert named(opened_run, ComparisonView, "comparison").isVisible() and not replay.players
+    click(qtbot, back)
+    assert named(opened_run, LibraryView, "run-library").isVisible()
     opened_run.context.go("results", replay=(run, "poor", 2))
     qtbot.waitUntil(lambda: bool(replay.players), timeout=LONG)
     assert replay.players[0].recorded.episode.episode_index == 2
@@ -221,16 +244,23 @@ def test_verified_reported_exported(
         assert (tmp_path / name).stat().st_size > 100, name
 
 
+def lines(jobs: JobStrip) -> list[JobLine]:
+    return [each for each in jobs.findChildren(JobLine, "results-job") if not each.isHidden()]
+
+
 def verify_and_cancel(opened_run: ResultsPage, qtbot: QtBot) -> None:
-    click(qtbot, opened_run.verify)
-    (line,) = opened_run.jobs.lines
-    qtbot.waitUntil(line.cancel.isVisible, timeout=LONG)
-    click(qtbot, line.cancel)
-    qtbot.waitUntil(lambda: not opened_run.jobs.busy, timeout=LONG)
-    assert not opened_run.jobs.isVisible()
-    click(qtbot, opened_run.verify)
-    qtbot.waitUntil(lambda: not opened_run.jobs.busy, timeout=LONG)
-    assert opened_run.jobs.text.startswith("Verified: 9 episodes")
+    verify = named(opened_run, QPushButton, "results-verify")
+    click(qtbot, verify)
+    jobs = named(opened_run, JobStrip, "results-jobs")
+    (line,) = lines(jobs)
+    cancel = named(line, QPushButton, "job-cancel")
+    qtbot.waitUntil(cancel.isVisible, timeout=LONG)
+    click(qtbot, cancel)
+    qtbot.waitUntil(lambda: not jobs.busy, timeout=LONG)
+    assert not jobs.isVisible()
+    click(qtbot, verify)
+    qtbot.waitUntil(lambda: not jobs.busy, timeout=LONG)
+    assert jobs.text.startswith("Verified: 9 episodes")
 
 
 def test_what_was_verified_is_said_of_that_run_alone(
@@ -238,19 +268,19 @@ def test_what_was_verified_is_said_of_that_run_alone(
 ) -> None:
     """Neither another run that is opened nor a report that is written meanwhile takes it away."""
     monkeypatch.setattr(exports, "open_file", lambda path: None)  # no browser in a test
-    jobs = opened_run.jobs
-    click(qtbot, opened_run.verify)
-    click(qtbot, opened_run.report)
-    assert len(jobs.lines) == 2
+    jobs = named(opened_run, JobStrip, "results-jobs")
+    click(qtbot, named(opened_run, QPushButton, "results-verify"))
+    click(qtbot, named(opened_run, QPushButton, "results-report"))
+    assert len(lines(jobs)) == 2
     opened_run.show_run(chess_run)
-    assert not jobs.isVisible() and not jobs.lines
+    assert not jobs.isVisible() and not lines(jobs)
     notices: list[str] = []
     opened_run.context.noticed.connect(lambda notice: notices.append(notice.text))
     qtbot.waitUntil(lambda: any("Verified: 9 episodes" in text for text in notices), timeout=LONG)
     assert not jobs.isVisible(), "it stands above no other run"
     opened_run.show_run(run)
     qtbot.waitUntil(lambda: not jobs.busy, timeout=LONG)
-    assert {line.text[:6] for line in jobs.lines} == {"Verifi", "The re"} and jobs.isVisible()
+    assert {line.text[:6] for line in lines(jobs)} == {"Verifi", "The re"} and jobs.isVisible()
     opened_run.show_library()
     assert not jobs.isVisible()
 
@@ -258,16 +288,17 @@ def test_what_was_verified_is_said_of_that_run_alone(
 def report(opened_run: ResultsPage, qtbot: QtBot, run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[Path] = []
     monkeypatch.setattr(exports, "open_file", opened.append)  # no browser in a test
-    click(qtbot, opened_run.report)
-    qtbot.waitUntil(lambda: not opened_run.jobs.busy, timeout=LONG)
+    click(qtbot, named(opened_run, QPushButton, "results-report"))
+    qtbot.waitUntil(lambda: not named(opened_run, JobStrip, "results-jobs").busy, timeout=LONG)
     assert opened == [run / "report.html"] and opened[0].is_file()
 
 
 def choose(page: ResultsPage, qtbot: QtBot, action: str, path: Path) -> None:
     """Answer the file dialog of an entry of the export menu."""
-    page.exports.offer()
-    assert page.exports.choices[action].isEnabled()
-    page.exports.choices[action].trigger()
+    exports_view = named(page, ExportMenu, "results-export-menu")
+    exports_view.offer()
+    assert exports_view.choices[action].isEnabled()
+    exports_view.choices[action].trigger()
     dialog = page.findChild(QFileDialog, "export-dialog")
     assert dialog is not None
     dialog.setDirectory(str(path.parent))
@@ -275,7 +306,8 @@ def choose(page: ResultsPage, qtbot: QtBot, action: str, path: Path) -> None:
     kinds = [kind for kind in dialog.nameFilters() if path.suffix in kind]
     dialog.selectNameFilter(kinds[0])
     dialog.accept()
-    qtbot.waitUntil(lambda: not page.jobs.busy and page.jobs.text.startswith("Written"), timeout=LONG)
+    jobs = named(page, JobStrip, "results-jobs")
+    qtbot.waitUntil(lambda: not jobs.busy and jobs.text.startswith("Written"), timeout=LONG)
 
 
 def test_games_of_chess_leave_as_pgn_and_calls_have_their_price(
@@ -283,17 +315,19 @@ def test_games_of_chess_leave_as_pgn_and_calls_have_their_price(
 ) -> None:
     """Of a run without chess no games are offered, of one without calls no price is told."""
     page.show_run(run)
-    qtbot.waitUntil(lambda: page.comparison.analysis is not None, timeout=LONG)
-    page.exports.offer()
-    assert not page.exports.choices["games"].isVisible()
+    qtbot.waitUntil(lambda: named(page, ComparisonView, "comparison").analysis is not None, timeout=LONG)
+    exports_view = named(page, ExportMenu, "results-export-menu")
+    exports_view.offer()
+    assert not exports_view.choices["games"].isVisible()
     assert "Cost" not in headings(page)
     page.show_run(chess_run)
     qtbot.waitUntil(lambda: "Cost" in headings(page), timeout=LONG)
     choose(page, qtbot, "games", tmp_path / "games.pgn")
-    assert page.jobs.text.startswith("Written") and "(2 games," in page.jobs.text
+    jobs = named(page, JobStrip, "results-jobs")
+    assert jobs.text.startswith("Written") and "(2 games," in jobs.text
     games = (tmp_path / "games.pgn").read_text()
     assert games.count("[Event ") == 2 and "1. " in games
-    model = page.comparison.table.rows
+    model = named(page, ComparisonTable, "comparison-table").rows
     cost, cells = headings(page).index("Cost"), {}
     for row in range(model.rowCount()):
         cells[model.index(row, 0).data().strip().partition(":")[0]] = model.index(row, cost).data()
@@ -303,7 +337,7 @@ def test_games_of_chess_leave_as_pgn_and_calls_have_their_price(
 
 def headings(page: ResultsPage) -> list[object]:
     """Of the table of operators."""
-    model = page.comparison.table.rows
+    model = named(page, ComparisonTable, "comparison-table").rows
     across = Qt.Orientation.Horizontal
     return [model.headerData(column, across) for column in range(model.columnCount())]
 
@@ -318,12 +352,13 @@ def test_thrown_away_and_had_back(
     monkeypatch.setattr(other, "HOMETRASH_B", str(tmp_path / "share" / "Trash").encode())
     notices: list[object] = []
     page.context.noticed.connect(notices.append)
-    click(qtbot, page.remove)
-    qtbot.waitUntil(lambda: page.library.model.rowCount() == 0, timeout=LONG)
-    assert not run.exists() and page.library.empty.isVisible()
+    click(qtbot, named(page, QPushButton, "results-delete"))
+    library = named(page, LibraryView, "run-library")
+    qtbot.waitUntil(lambda: library.model.rowCount() == 0, timeout=LONG)
+    assert not run.exists() and named(library, EmptyHint, "run-library-empty").isVisible()
     notice = notices[-1]
     notice.action[1]()  # type: ignore[attr-defined]
-    qtbot.waitUntil(lambda: page.library.model.rowCount() == 1, timeout=LONG)
+    qtbot.waitUntil(lambda: library.model.rowCount() == 1, timeout=LONG)
     assert (run / "run.json").is_file()
     page.context.noticed.disconnect(notices.append)
 
@@ -334,9 +369,11 @@ def test_runs_from_elsewhere_and_damaged_ones(
     other = tmp_path / "elsewhere" / run.name
     shutil.copytree(run, other)
     window.context.go("results", run=other)
-    qtbot.waitUntil(lambda: page.comparison.analysis is not None, timeout=LONG)
-    assert page.run_picker.value == other
+    qtbot.waitUntil(lambda: named(page, ComparisonView, "comparison").analysis is not None, timeout=LONG)
+    assert named(page, PickerButton, "results-run").value == other
     (run / "operators" / "good" / "episodes.jsonl").write_text("nonsense\n")
     page.show_run(run)
-    qtbot.waitUntil(lambda: page.comparison.hint.title.text() == "This run cannot be read", timeout=LONG)
-    assert "episodes.jsonl:1" in page.comparison.hint.text.text()
+    hint = named(page, EmptyHint, "results-hint")
+    title = named(hint, QLabel, "empty-title")
+    qtbot.waitUntil(lambda: title.text() == "This run cannot be read", timeout=LONG)
+    assert "episodes.jsonl:1" in named(hint, QLabel, "empty-text").text()

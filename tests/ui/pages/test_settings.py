@@ -10,13 +10,15 @@ import keyring.backends.fail
 import pytest
 from PyQt6.QtCore import Qt, QUrl
 from PyQt6.QtGui import QDesktopServices
-from PyQt6.QtWidgets import QCheckBox, QLineEdit, QPushButton, QSpinBox
+from PyQt6.QtWidgets import QCheckBox, QLineEdit, QPushButton, QSpinBox, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from gym_gui.ui import settings
 from gym_gui.ui.context import AppContext, Notice
-from gym_gui.ui.pages.settings import SettingsPage
+from gym_gui.ui.pages.settings import SettingRow, SettingsPage
 from gym_gui.ui.widgets import IconButton, SegmentedControl
+from gym_gui.ui.widgets.badges import StatusDot
+from tests.support.named import named
 from tests.ui.conftest import messages
 
 LEFT = Qt.MouseButton.LeftButton
@@ -43,15 +45,14 @@ def page(context: AppContext, qtbot: QtBot) -> SettingsPage:
 
 
 def test_every_setting_has_a_row_that_can_be_reached(page: SettingsPage) -> None:
-    assert tuple(page.rows) == settings.names()
-    for row in page.rows.values():
-        assert row.control.objectName()
-        assert row.control.accessibleName() == settings.about(row.name).title
-        assert row.control.toolTip()
+    for name in settings.names():
+        control = named(named(page, SettingRow, f"setting-{name}"), QWidget, f"setting-{name}-control")
+        assert control.accessibleName() == settings.about(name).title
+        assert control.toolTip()
 
 
 def test_a_choice_is_saved_at_once(page: SettingsPage, context: AppContext, qtbot: QtBot) -> None:
-    control = page.rows["theme"].control
+    control = named(page, SegmentedControl, "setting-theme-control")
     assert isinstance(control, SegmentedControl)
     qtbot.mouseClick(control.findChild(QPushButton, "setting-theme-control-dark"), LEFT)
     assert context.settings.values.theme == "dark"
@@ -60,21 +61,22 @@ def test_a_choice_is_saved_at_once(page: SettingsPage, context: AppContext, qtbo
 
 
 def test_a_number_is_typed_and_put_back(page: SettingsPage, context: AppContext, qtbot: QtBot) -> None:
-    row = page.rows["frame_rate"]
-    assert isinstance(row.control, QSpinBox)
-    assert not row.back.isVisible()
-    row.control.selectAll()
-    qtbot.keyClicks(row.control, "25")
-    qtbot.keyClick(row.control, Qt.Key.Key_Return)
+    control = named(page, QSpinBox, "setting-frame_rate-control")
+    assert isinstance(control, QSpinBox)
+    back = named(page, QToolButton, "reset-frame_rate")
+    assert not back.isVisible()
+    control.selectAll()
+    qtbot.keyClicks(control, "25")
+    qtbot.keyClick(control, Qt.Key.Key_Return)
     assert context.settings.values.frame_rate == 25
-    qtbot.mouseClick(row.back, LEFT)
+    qtbot.mouseClick(back, LEFT)
     assert context.settings.values.frame_rate == settings.default("frame_rate")
-    assert row.control.value() == settings.default("frame_rate")
-    assert not row.back.isVisible()
+    assert control.value() == settings.default("frame_rate")
+    assert not back.isVisible()
 
 
 def test_a_change_from_elsewhere_is_shown(page: SettingsPage, context: AppContext) -> None:
-    control = page.rows["key_repeat"].control
+    control = named(page, QCheckBox, "setting-key_repeat-control")
     assert isinstance(control, QCheckBox)
     context.settings.set("key_repeat", False)
     assert not control.isChecked()
@@ -111,24 +113,25 @@ def test_a_key_is_kept_in_memory_where_there_is_no_keyring(
     page: SettingsPage, qtbot: QtBot, caplog: pytest.LogCaptureFixture, context: AppContext
 ) -> None:
     page.opened()
-    row = page.keys["openai"]
-    qtbot.waitUntil(lambda: row.state.text == "None")
+    state = named(page, StatusDot, "key-state-openai")
+    qtbot.waitUntil(lambda: state.text == "None")
     assert any("kept in memory only" in said for said in messages(page))
-    assert row.field.echoMode() == QLineEdit.EchoMode.Password
-    row.field.setText(KEY)
-    qtbot.mouseClick(row.save, LEFT)
-    assert row.field.text() == ""
-    qtbot.waitUntil(lambda: row.state.text.startswith("In memory"))
-    qtbot.mouseClick(row.forget, LEFT)
-    qtbot.waitUntil(lambda: row.state.text == "None")
+    field = named(page, QLineEdit, "key-openai")
+    assert field.echoMode() == QLineEdit.EchoMode.Password
+    field.setText(KEY)
+    qtbot.mouseClick(named(page, QPushButton, "save-key-openai"), LEFT)
+    assert field.text() == ""
+    qtbot.waitUntil(lambda: state.text.startswith("In memory"))
+    qtbot.mouseClick(named(page, QPushButton, "forget-key-openai"), LEFT)
+    qtbot.waitUntil(lambda: state.text == "None")
     assert KEY not in caplog.text
     assert not context.settings.path.exists()
 
 
 def test_what_is_no_key_is_told(page: SettingsPage, qtbot: QtBot, context: AppContext) -> None:
-    page.keys["openai"].field.setText("two words")
+    named(page, QLineEdit, "key-openai").setText("two words")
     with qtbot.waitSignal(context.noticed) as told:
-        qtbot.mouseClick(page.keys["openai"].save, LEFT)
+        qtbot.mouseClick(named(page, QPushButton, "save-key-openai"), LEFT)
     assert told.args is not None
     assert told.args[0].text.startswith("This is not a key")
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from PyQt6.QtCore import Qt
+from PyQt6.QtWidgets import QPushButton, QSpinBox
 
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
 from gym_gui.core.trust import Origin
@@ -15,8 +16,12 @@ from gym_gui.services.operator_table import NAME
 from gym_gui.services.store import Store
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.main_window import MainWindow
+from gym_gui.ui.operators.manual import ManualOperators
 from gym_gui.ui.pages.home import StarterCard
 from gym_gui.ui.pages.operators import OperatorsTab
+from gym_gui.ui.widgets.messages import EmptyHint, InlineMessage
+from gym_gui.ui.widgets.seed import SeedBox
+from tests.support.named import named
 from tests.ui.conftest import PATIENCE_MS
 
 WAIT = PATIENCE_MS
@@ -37,7 +42,7 @@ def build(window: MainWindow) -> OperatorsTab:
     assert page is not None
     for config in (baseline("a"), baseline("b", "cycle")):
         page.deck.add(config)
-    page.controls.seed.spin.setValue(77)
+    named(page, QSpinBox, "seed").setValue(77)
     return page
 
 
@@ -57,14 +62,15 @@ def click_card(window: MainWindow, name: str, qtbot: Any) -> None:
 def test_what_a_card_replaced_comes_back(window: MainWindow, qtbot: Any):
     page = build(window)
     built = page.deck.table
-    assert page.manual.message is None  # nothing was lost so far
+    manual = named(page, ManualOperators, "manual-operators")
+    assert manual.message is None  # nothing was lost so far
     click_card(window, "duel", qtbot)
-    message = page.manual.message
+    message = named(page, InlineMessage, "message-info")
     assert message is not None and message.text == "My a and My b were replaced."
     assert page.deck.table.ids == ("ppo", "random") and page.deck.seed == 42
-    qtbot.mouseClick(message.button, LEFT)
-    assert page.deck.table == built and page.controls.seed.seed == 77
-    assert page.manual.message is None  # its button would undo something else now
+    qtbot.mouseClick(named(message, QPushButton, "message-action"), LEFT)
+    assert page.deck.table == built and named(page, SeedBox, "seed-box").seed == 77
+    assert manual.message is None  # its button would undo something else now
     qtbot.waitUntil(lambda: ready(page, 77), timeout=WAIT)
     assert not page.deck.running  # they play when somebody says so
     assert window.context.commands.run("operators.redo")
@@ -80,7 +86,7 @@ def test_every_change_can_be_undone_in_turn(window: MainWindow, qtbot: Any):
     tables.append(page.deck.table)
     page.deck.duplicate("b")
     tables.append(page.deck.table)
-    page.manual.remove("a")
+    named(page, ManualOperators, "manual-operators").remove("a")
     tables.append(page.deck.table)
     window.context.go("operators", operators=[baseline("c")], seed=5)
     assert page.deck.table.ids == ("c",) and len(set(map(id, tables))) == 4
@@ -107,7 +113,10 @@ def test_they_are_there_after_a_restart(
         # Neither what a file named nor a name that nobody chose has become anybody's own.
         third = page.deck.operators[2].player.config
         assert third.origin == odd.origin and not third.named and page.deck.operators[0].player.config.named
-        assert page.controls.seed.seed == 77 and page.manual.empty.isHidden()
+        assert (
+            named(page, SeedBox, "seed-box").seed == 77
+            and named(page, EmptyHint, "operators-empty").isHidden()
+        )
         assert not page.deck.undo_stack.canUndo() and not page.deck.running
         qtbot.waitUntil(lambda: page.deck.operators[0].player.last_view is not None, timeout=WAIT)
         click_card(again, "soccer", qtbot)

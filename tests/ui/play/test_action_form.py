@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 from gymnasium import spaces
-from PyQt6.QtWidgets import QDoubleSpinBox, QLineEdit, QSpinBox
+from PyQt6.QtWidgets import QDoubleSpinBox, QLineEdit, QPushButton, QSpinBox
 from pytestqt.qtbot import QtBot
 
 from gym_gui.core.plain import action_from_plain
 from gym_gui.core.spaces import to_space
 from gym_gui.ui.play.action_form import ActionForm
+from gym_gui.ui.widgets.messages import InlineMessage
+from tests.support.named import named
 
 
 @pytest.fixture
@@ -51,7 +53,7 @@ def test_fields_are_read(form: ActionForm, qtbot: QtBot) -> None:
     first.setValue(1.5)
     second.setValue(-9)
     with qtbot.waitSignal(form.submitted) as sent:
-        form.play.click()
+        named(form, QPushButton, "play-action").click()
     assert sent.args == [[1.5, -2.0]]
 
 
@@ -67,11 +69,13 @@ def test_what_is_no_json_is_said(form: ActionForm, qtbot: QtBot) -> None:
     line.setText("[0, 1")
     sent: list[Any] = []
     form.submitted.connect(sent.append)
-    form.play.click()
-    assert not sent and "as JSON" in form.message.text
+    play = named(form, QPushButton, "play-action")
+    play.click()
+    message = named(form, InlineMessage, "message-warning")
+    assert not sent and "as JSON" in message.text
     line.setText(str([0.5] * 40))
-    form.play.click()
-    assert sent == [[0.5] * 40] and form.message.isHidden()
+    play.click()
+    assert sent == [[0.5] * 40] and message.isHidden()
 
 
 def test_another_space_takes_the_place(form: ActionForm, qtbot: QtBot) -> None:
@@ -83,4 +87,4 @@ def test_another_space_takes_the_place(form: ActionForm, qtbot: QtBot) -> None:
 
 def test_nothing_can_be_played_unasked(form: ActionForm) -> None:
     form.set_asked(False)
-    assert not form.play.isEnabled()
+    assert not named(form, QPushButton, "play-action").isEnabled()

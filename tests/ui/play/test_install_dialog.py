@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 from PyQt6.QtCore import Qt
+from PyQt6.QtWidgets import QLabel, QLineEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.play.environment_picker import EnvironmentPicker
 from gym_gui.ui.play.install_dialog import InstallDialog
 from gym_gui.ui.widgets import PickerItem
+from tests.support.named import named
 
 LONG = 60_000
 ABSENT = PickerItem("family:box2d", "Box2D", "", "Not installed", "mosaic envs install box2d")
@@ -39,9 +41,8 @@ def open_dialog(picker: EnvironmentPicker, qtbot: QtBot, item: PickerItem) -> In
     picker.show()
     picker.set_items([PickerItem("CartPole-v1", "CartPole-v1"), item])
     picker.open()
-    assert picker.popup is not None
-    qtbot.keyClicks(picker.popup.search, item.label)
-    qtbot.keyClick(picker.popup.search, Qt.Key.Key_Return)
+    qtbot.keyClicks(named(picker, QLineEdit, "picker-search"), item.label)
+    qtbot.keyClick(named(picker, QLineEdit, "picker-search"), Qt.Key.Key_Return)
     dialog = picker.findChild(InstallDialog)
     assert dialog is not None and dialog.isVisible()
     assert picker.value is None, "it is not an environment"
@@ -50,25 +51,27 @@ def open_dialog(picker: EnvironmentPicker, qtbot: QtBot, item: PickerItem) -> In
 
 def test_what_is_there_is_found_and_told(picker: EnvironmentPicker, qtbot: QtBot, no_index: None) -> None:
     dialog = open_dialog(picker, qtbot, PickerItem("family:minigrid", "MiniGrid", "", "", "missing"))
-    assert "mosaic envs install minigrid" in dialog.state.text()
+    assert "mosaic envs install minigrid" in named(dialog, QLabel, "install-state").text()
     with qtbot.waitSignal(dialog.installed, timeout=LONG):
-        qtbot.mouseClick(dialog.start, Qt.MouseButton.LeftButton)
+        qtbot.mouseClick(named(dialog, QPushButton, "install-start"), Qt.MouseButton.LeftButton)
     assert not dialog.isVisible()
 
 
 @pytest.mark.usefixtures("no_index")
 def test_what_cannot_be_had_is_said_and_may_be_tried_again(picker: EnvironmentPicker, qtbot: QtBot) -> None:
     dialog = open_dialog(picker, qtbot, PickerItem("family:nothing", "Nothing", "", "", "missing"))
-    qtbot.mouseClick(dialog.start, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: dialog.start.text() == "Try again", timeout=LONG)
-    assert "unknown environment family 'nothing'" in dialog.state.text()
+    start = named(dialog, QPushButton, "install-start")
+    qtbot.mouseClick(start, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: start.text() == "Try again", timeout=LONG)
+    assert "unknown environment family 'nothing'" in named(dialog, QLabel, "install-state").text()
     dialog.reject()
 
 
 @pytest.mark.usefixtures("no_index")
 def test_closing_stops_it(picker: EnvironmentPicker, qtbot: QtBot) -> None:
     dialog = open_dialog(picker, qtbot, ABSENT)
-    qtbot.mouseClick(dialog.start, Qt.MouseButton.LeftButton)
-    assert not dialog.start.isEnabled()
-    qtbot.mouseClick(dialog.cancel, Qt.MouseButton.LeftButton)
+    start = named(dialog, QPushButton, "install-start")
+    qtbot.mouseClick(start, Qt.MouseButton.LeftButton)
+    assert not start.isEnabled()
+    qtbot.mouseClick(named(dialog, QPushButton, "install-cancel"), Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not dialog.isVisible())

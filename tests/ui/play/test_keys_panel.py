@@ -7,13 +7,17 @@ from typing import Any
 
 import pytest
 from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QApplication
+from PyQt6.QtWidgets import QApplication, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from gym_gui.core.live import HumanQuestion
 from gym_gui.envs.keymaps import Axis, KeyScheme
-from gym_gui.ui.play.key_editor import rows_of
+from gym_gui.ui.play.action_form import ActionForm
+from gym_gui.ui.play.key_editor import KeyEditor, rows_of
+from gym_gui.ui.play.key_list import KeyList, KeyRowButton
 from gym_gui.ui.play.keys_panel import KeysPanel, PersonKeys
+from gym_gui.ui.widgets.messages import InlineMessage
+from tests.support.named import named
 
 WORDS = {0: "left", 1: "right", 2: "pick up"}
 KEYS = KeyScheme({"Left": 0, "Right": 1, "Space": 2})
@@ -38,6 +42,12 @@ def panel(qtbot: QtBot, context: object) -> Iterator[KeysPanel]:
     result.deleteLater()
 
 
+def rows(panel: KeysPanel, name: str = "keys-now") -> dict[Any, KeyRowButton]:
+    """What is offered, by what it plays."""
+    shown = named(panel, KeyList, name).findChildren(KeyRowButton)
+    return {each.row.target: each for each in shown if not each.isHidden()}
+
+
 def test_rows_have_all_keys_and_all_actions() -> None:
     rows = rows_of(KeyScheme({"Left": 0, "A": 0, "Right": 1}), WORDS)
     assert [(row.word, row.keys) for row in rows] == [
@@ -50,16 +60,16 @@ def test_rows_have_all_keys_and_all_actions() -> None:
 def test_a_click_on_a_row_plays_it(panel: KeysPanel, qtbot: QtBot) -> None:
     panel.set_people({"a": mine()})
     with qtbot.waitSignal(panel.acted) as acted:
-        qtbot.mouseClick(panel.list.buttons[2], Qt.MouseButton.LeftButton)
+        qtbot.mouseClick(rows(panel)[2], Qt.MouseButton.LeftButton)
     assert acted.args == ["a", 2]
 
 
 def test_only_what_is_legal_is_offered(panel: KeysPanel) -> None:
     panel.set_people({"a": mine()})
     panel.set_question(HumanQuestion(1, 0, 0, "a", "a", legal=(0,), space=SPACE))
-    assert [target for target, row in panel.list.buttons.items() if row.isEnabled()] == [0]
+    assert [target for target, row in rows(panel).items() if row.isEnabled()] == [0]
     panel.set_question(None)
-    assert all(row.isEnabled() for row in panel.list.buttons.values())
+    assert all(row.isEnabled() for row in rows(panel).values())
 
 
 def test_a_row_of_a_continuous_action_is_held(panel: KeysPanel, qtbot: QtBot) -> None:
@@ -67,7 +77,7 @@ def test_a_row_of_a_continuous_action_is_held(panel: KeysPanel, qtbot: QtBot) ->
     panel.set_people({"a": mine(PUSH, action=box)})
     heard: list[tuple[Any, ...]] = []
     panel.pushed.connect(lambda *args: heard.append(args))
-    row = panel.list.buttons[(0, 1.0)]
+    row = rows(panel)[(0, 1.0)]
     qtbot.mousePress(row, Qt.MouseButton.LeftButton)
     qtbot.mouseRelease(row, Qt.MouseButton.LeftButton)
     assert heard == [("a", "Right", True), ("a", "Right", False)]
@@ -75,32 +85,33 @@ def test_a_row_of_a_continuous_action_is_held(panel: KeysPanel, qtbot: QtBot) ->
 
 def test_held_keys_are_marked(panel: KeysPanel) -> None:
     panel.set_people({"a": mine()})
-    panel.list.set_held(frozenset({"Left"}))
-    assert panel.list.buttons[0].isDown() and not panel.list.buttons[1].isDown()
-    panel.list.set_held(frozenset())
-    assert not panel.list.buttons[0].isDown()
+    named(panel, KeyList, "keys-now").set_held(frozenset({"Left"}))
+    assert rows(panel)[0].isDown() and not rows(panel)[1].isDown()
+    named(panel, KeyList, "keys-now").set_held(frozenset())
+    assert not rows(panel)[0].isDown()
 
 
 def press_for(panel: KeysPanel, qtbot: QtBot, target: Any, key: Qt.Key) -> None:
-    row = panel.editor.list.buttons[target]
+    editor = named(panel, KeyEditor, "key-editor")
+    row = rows(panel, "key-list")[target]
     if isinstance(target, tuple):
         qtbot.mousePress(row, Qt.MouseButton.LeftButton)
     else:
         qtbot.mouseClick(row, Qt.MouseButton.LeftButton)
-    assert panel.editor.waiting == target
+    assert editor.waiting == target
     qtbot.keyClick(row, key)
 
 
 def test_a_new_key(panel: KeysPanel, qtbot: QtBot) -> None:
     panel.set_people({"a": mine()})
-    qtbot.mouseClick(panel.edit, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(named(panel, QPushButton, "edit-keys"), Qt.MouseButton.LeftButton)
     assert panel.editing
     with qtbot.waitSignal(panel.scheme_changed) as changed:
         press_for(panel, qtbot, 2, Qt.Key.Key_P)
     assert changed.args is not None
     assert changed.args[0] == "a" and changed.args[1].bindings == {"Left": 0, "Right": 1, "P": 2}
-    assert panel.editor.reset.isEnabled()
-    qtbot.keyClick(panel.editor.list.buttons[2], Qt.Key.Key_Escape)
+    assert named(panel, QPushButton, "keys-reset").isEnabled()
+    qtbot.keyClick(rows(panel, "key-list")[2], Qt.Key.Key_Escape)
     assert not panel.editing
 
 
@@ -108,8 +119,8 @@ def test_a_key_that_was_taken_says_whose_it_was(panel: KeysPanel, qtbot: QtBot) 
     panel.set_people({"a": mine()})
     panel.start_editing()
     press_for(panel, qtbot, 2, Qt.Key.Key_Left)
-    assert "← was “left”, which has no key now." in panel.editor.message.text
-    assert panel.editor.list.buttons[0].row.keys == ()
+    assert "← was “left”, which has no key now." in named(panel, InlineMessage, "key-conflict").text
+    assert rows(panel, "key-list")[0].row.keys == ()
 
 
 def test_what_it_says_of_a_change_outlives_the_change(panel: KeysPanel, qtbot: QtBot) -> None:
@@ -118,28 +129,32 @@ def test_what_it_says_of_a_change_outlives_the_change(panel: KeysPanel, qtbot: Q
     panel.scheme_changed.connect(lambda slot, scheme: panel.set_people({slot: mine(scheme, own=True)}))
     panel.start_editing()
     press_for(panel, qtbot, 2, Qt.Key.Key_Left)
-    assert panel.editor.message.isVisible() and "has no key now" in panel.editor.message.text
-    assert [row.row.word for row in panel.editor.list.buttons.values()] == list(WORDS.values())
+    message = named(panel, InlineMessage, "key-conflict")
+    assert message.isVisible() and "has no key now" in message.text
+    assert [row.row.word for row in rows(panel, "key-list").values()] == list(WORDS.values())
 
 
 def test_keys_of_the_window_cannot_be_taken(panel: KeysPanel, qtbot: QtBot) -> None:
     panel.set_people({"a": mine()})
     panel.start_editing()
     press_for(panel, qtbot, 2, Qt.Key.Key_F1)
-    assert "belongs to the window" in panel.editor.message.text
-    assert panel.editor.waiting == 2
-    qtbot.keyClick(panel.editor.list.buttons[2], Qt.Key.Key_Escape)
-    assert panel.editor.waiting is None and panel.editing
+    assert "belongs to the window" in named(panel, InlineMessage, "key-conflict").text
+    editor = named(panel, KeyEditor, "key-editor")
+    assert editor.waiting == 2
+    qtbot.keyClick(rows(panel, "key-list")[2], Qt.Key.Key_Escape)
+    assert editor.waiting is None and panel.editing
 
 
 def test_leaving_the_row_ends_waiting(panel: KeysPanel, qtbot: QtBot) -> None:
     panel.set_people({"a": mine()})
     panel.start_editing()
-    qtbot.mouseClick(panel.editor.list.buttons[1], Qt.MouseButton.LeftButton)
-    panel.editor.reset.setEnabled(True)
-    panel.editor.reset.setFocus()
-    assert QApplication.focusWidget() is panel.editor.reset
-    assert panel.editor.waiting is None
+    editor = named(panel, KeyEditor, "key-editor")
+    qtbot.mouseClick(rows(panel, "key-list")[1], Qt.MouseButton.LeftButton)
+    reset = named(panel, QPushButton, "keys-reset")
+    reset.setEnabled(True)
+    reset.setFocus()
+    assert QApplication.focusWidget() is reset
+    assert editor.waiting is None
 
 
 def test_continuous_keys_can_be_changed(panel: KeysPanel, qtbot: QtBot) -> None:
@@ -155,7 +170,7 @@ def test_reset_asks_for_it(panel: KeysPanel, qtbot: QtBot) -> None:
     panel.set_people({"a": mine(own=True)})
     panel.start_editing()
     with qtbot.waitSignal(panel.reset_wanted) as wanted:
-        qtbot.mouseClick(panel.editor.reset, Qt.MouseButton.LeftButton)
+        qtbot.mouseClick(named(panel, QPushButton, "keys-reset"), Qt.MouseButton.LeftButton)
     assert wanted.args == ["a"]
 
 
@@ -164,15 +179,15 @@ def test_two_people_share_the_panel(panel: KeysPanel, qtbot: QtBot) -> None:
     panel.set_people({"a": mine(), "b": mine(other)})
     assert panel.slot == "a"
     panel.show_slot("b")
-    assert [row.row.keys for row in panel.list.buttons.values()] == [("A",), ("D",), ("Space",)]
+    assert [row.row.keys for row in rows(panel).values()] == [("A",), ("D",), ("Space",)]
     panel.start_editing()
-    assert "Space also plays a" in panel.editor.message.text
+    assert "Space also plays a" in named(panel, InlineMessage, "key-conflict").text
 
 
 def test_nobody_plays(panel: KeysPanel) -> None:
     panel.set_people({})
-    assert "Choose You" in panel.note.text()
-    assert not panel.edit.isVisible() and not panel.list.buttons
+    assert "Choose You" in named(panel, QLabel, "keys-note").text()
+    assert not named(panel, QPushButton, "edit-keys").isVisible() and not rows(panel)
 
 
 @pytest.mark.parametrize(
@@ -186,5 +201,5 @@ def test_nobody_plays(panel: KeysPanel) -> None:
 )
 def test_ways_to_play(panel: KeysPanel, scheme: KeyScheme, action: dict[str, Any], said: str) -> None:
     panel.set_people({"a": PersonKeys(scheme, {}, action)})
-    assert said in panel.note.text()
-    assert panel.form.isVisible() == (not scheme.mouse)
+    assert said in named(panel, QLabel, "keys-note").text()
+    assert named(panel, ActionForm, "action-form").isVisible() == (not scheme.mouse)

@@ -4,19 +4,28 @@ from __future__ import annotations
 
 from typing import Any
 
+from PyQt6.QtWidgets import QDoubleSpinBox
+
 from gym_gui.ui.play.side_panel import SidePanel
-from gym_gui.ui.widgets import Inspector
+from gym_gui.ui.play.who_plays import WhoPlays
+from gym_gui.ui.widgets import Inspector, PickerButton
+from gym_gui.ui.widgets.segments import SegmentedControl
+from tests.support.named import named
 
 
 def test_its_rows_stand_below_each_other(qtbot: Any) -> None:
     inspector = Inspector()
     qtbot.addWidget(inspector)
-    panel = SidePanel(inspector, list)
-    panel.who.set_slots({"agent_0": "Player"})
+    SidePanel(inspector, list)
+    named(inspector, WhoPlays, "who-plays").set_slots({"agent_0": "Player"})
     inspector.resize(inspector.width(), 1000)
     inspector.show()
     left = {
         widget.mapTo(inspector, widget.rect().topLeft()).x()
-        for widget in (panel.who.pickers["agent_0"], panel.clock.mode, panel.clock.rate)
+        for widget in (
+            named(inspector, PickerButton, "who-agent_0"),
+            named(inspector, SegmentedControl, "time"),
+            named(inspector, QDoubleSpinBox, "play-rate"),
+        )
     }
     assert len(left) == 1

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from PyQt6.QtCore import QPoint, QPointF, Qt
 from PyQt6.QtGui import QMouseEvent
 from PyQt6.QtTest import QTest
-from PyQt6.QtWidgets import QApplication, QPushButton, QWidget
+from PyQt6.QtWidgets import QApplication, QPushButton, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from gym_gui.envs import Environment, make
@@ -24,6 +24,11 @@ LEFT = Qt.MouseButton.LeftButton
 
 def chess(name: str) -> tuple[int, int]:
     return 8 - int(name[1]), "abcdefgh".index(name[0])
+
+
+def choices(view: BoardView) -> list[QToolButton]:
+    """From left to right."""
+    return [each for each in chooser_of(view).findChildren(QToolButton) if each.isVisible()]
 
 
 def chooser_of(view: BoardView) -> MoveChooser:
@@ -148,17 +153,17 @@ def test_promotion_is_asked_on_the_board(view: BoardView, game: Callable[..., Ga
     play.click(chess("g8"))
     assert len(play.chosen) == before
     assert chooser_of(view).isVisible()
-    words = [button.accessibleName() for button in chooser_of(view).buttons]
+    words = [button.accessibleName() for button in choices(view)]
     assert sorted(words) == ["Bishop", "Knight", "Queen", "Rook"]
     assert view.rect().contains(chooser_of(view).geometry())
-    focused = chooser_of(view).buttons[0]
+    focused = choices(view)[0]
     QTest.keyClick(focused, Qt.Key.Key_Escape)
     assert not chooser_of(view).isVisible()
     assert view.selected == chess("h7")
     play.click(chess("g8"))
-    knight = next(b for b in chooser_of(view).buttons if b.accessibleName() == "Knight")
-    for _ in range(chooser_of(view).buttons.index(knight)):
-        QTest.keyClick(chooser_of(view).buttons[0], Qt.Key.Key_Right)
+    knight = next(b for b in choices(view) if b.accessibleName() == "Knight")
+    for _ in range(choices(view).index(knight)):
+        QTest.keyClick(choices(view)[0], Qt.Key.Key_Right)
     QTest.keyClick(knight, Qt.Key.Key_Return)
     assert play.piece(chess("g8")) == "N"
     assert not chooser_of(view).isVisible()

@@ -12,8 +12,10 @@ from PyQt6.QtTest import QTest
 from PyQt6.QtWidgets import QToolButton, QToolTip
 
 from gym_gui.core.live import LiveView, Move, Pointing
+from gym_gui.ui.renderers.frame_view import FrameView
 from gym_gui.ui.renderers.stage_view import StageView
 from gym_gui.ui.theme import Theme
+from tests.support.named import named
 
 POINTING = Pointing(
     4,
@@ -36,12 +38,13 @@ def stage(theme: Theme, shown: Callable[..., None]) -> StageView:
 
 
 def click(stage: StageView, row: int, column: int) -> None:
-    area = stage.frame.picture_rect()
+    view = named(stage, FrameView, "frameView")
+    area = view.picture_rect()
     x, y = (
         area.left() + area.width() * (2 * column + 1) // 16,
         area.top() + area.height() * (2 * row + 1) // 8,
     )
-    QTest.mouseClick(stage.frame, Qt.MouseButton.LeftButton, pos=QPoint(x, y))
+    QTest.mouseClick(view, Qt.MouseButton.LeftButton, pos=QPoint(x, y))
 
 
 def test_a_click_on_a_cell_chooses_what_it_stands_for(stage: StageView) -> None:
@@ -59,15 +62,16 @@ def test_a_click_on_a_cell_chooses_what_it_stands_for(stage: StageView) -> None:
 
 def test_a_press_in_the_picture_is_its_own_while_somebody_is_asked(stage: StageView) -> None:
     """Else its release, after which it is told that the click was in vain, would be somebody else's."""
-    place = QPointF(stage.frame.picture_rect().center())
+    view = named(stage, FrameView, "frameView")
+    place = QPointF(view.picture_rect().center())
     left, none = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
     for asked in (False, True):
         stage.set_interactive(asked)
         press = QMouseEvent(QEvent.Type.MouseButtonPress, place, place, left, left, none)
-        stage.frame.event(press)
+        view.event(press)
         assert press.isAccepted() is asked
         release = QMouseEvent(QEvent.Type.MouseButtonRelease, place, place, left, left, none)
-        stage.frame.event(release)
+        view.event(release)
         assert release.isAccepted() is asked
     QToolTip.hideText()
 
@@ -92,7 +96,9 @@ def test_of_several_options_in_a_cell_one_is_asked_for(stage: StageView) -> None
     stage.set_interactive(True)
     click(stage, 0, 0)
     assert chosen == []
-    buttons = [each for each in stage.frame.findChildren(QToolButton) if each.isVisible()]
+    buttons = [
+        each for each in named(stage, FrameView, "frameView").findChildren(QToolButton) if each.isVisible()
+    ]
     assert [button.text() for button in buttons] == ["go to(yellow key)", "pick up(yellow key)"]
     buttons[1].click()
     assert chosen == [4]

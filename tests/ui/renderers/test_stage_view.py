@@ -15,8 +15,12 @@ from pytestqt.qtbot import QtBot
 from gym_gui.core.live import AgentView, LiveView
 from gym_gui.envs import make
 from gym_gui.ui.renderers import Overlay, SlotPlayer, StageView, outcome_words, score_words
+from gym_gui.ui.renderers.board_view import BoardView
+from gym_gui.ui.renderers.frame_view import FrameView
 from gym_gui.ui.renderers.overlay import HEIGHT
+from gym_gui.ui.renderers.text_view import TextView
 from gym_gui.ui.theme import Theme
+from tests.support.named import named
 
 Show = Callable[..., None]
 SEATS = {
@@ -157,8 +161,9 @@ def test_moves_and_paints_are_handed_on(theme: Theme, shown: Show, qtbot: QtBot)
     stage.show_view(LiveView(0, 0, 0, (), board=environment.board()))
     stage.set_interactive(True)
     with qtbot.waitSignal(stage.move_chosen) as chosen:
-        centre = stage.board.square_rect((1, 1)).center()
-        QTest.mouseClick(stage.board, Qt.MouseButton.LeftButton, pos=centre)
+        board = named(stage, BoardView, "boardView")
+        centre = board.square_rect((1, 1)).center()
+        QTest.mouseClick(board, Qt.MouseButton.LeftButton, pos=centre)
     assert chosen.args == [4]
     environment.close()
 
@@ -167,10 +172,10 @@ def test_text_alone_is_shown_as_text(theme: Theme, shown: Show) -> None:
     stage = StageView(theme)
     shown(stage)
     stage.show_view(LiveView(0, 0, 0, (), text="SFFF"))
-    assert (stage.way, stage.text.text()) == ("text", "SFFF")
+    assert (stage.way, named(stage, TextView, "textView").text()) == ("text", "SFFF")
     stage.clear("Stopped", "Press Run to play on.")
     assert stage.ways == ()
-    assert stage.frame.hint == ("Stopped", "Press Run to play on.")
+    assert named(stage, FrameView, "frameView").hint == ("Stopped", "Press Run to play on.")
 
 
 def test_the_overlay_gives_its_room_to_the_picture(theme: Theme, shown: Show, qtbot: QtBot) -> None:
@@ -178,7 +183,8 @@ def test_the_overlay_gives_its_room_to_the_picture(theme: Theme, shown: Show, qt
     shown(stage)
     stage.set_seats(SEATS)
     stage.show_view(VIEW)
-    qtbot.waitUntil(lambda: stage.frame.height() < stage.height())
+    view = named(stage, FrameView, "frameView")
+    qtbot.waitUntil(lambda: view.height() < stage.height())
     stage.set_overlay_shown(False)
-    assert not stage.overlay.isVisible()
-    qtbot.waitUntil(lambda: stage.frame.height() == stage.height())
+    assert not named(stage, Overlay, "overlay").isVisible()
+    qtbot.waitUntil(lambda: view.height() == stage.height())

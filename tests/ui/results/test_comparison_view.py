@@ -15,6 +15,9 @@ from gym_gui.analysis import Summary, open_run, render_html, summarize
 from gym_gui.ui.plots import ChartView
 from gym_gui.ui.results.comparison_view import ComparisonView, PairChosen
 from gym_gui.ui.theme import Theme
+from gym_gui.ui.widgets import PickerButton
+from gym_gui.ui.widgets.card import Card
+from tests.support.named import named
 from tests.ui.results.conftest import played_run
 
 __all__ = ["played_run"]
@@ -30,7 +33,7 @@ def summary(played_run: Path) -> Summary:
 def view(summary: Summary, qtbot: QtBot) -> ComparisonView:
     view = ComparisonView(Theme("light"))
     qtbot.addWidget(view)
-    qtbot.addWidget(view.task)  # Which belongs into the bar of a page.
+    view.task.setParent(view)  # Which belongs into the bar of a page.
     view.resize(1200, 800)
     view.show_analysis(summary)
     view.show()
@@ -47,9 +50,10 @@ def plot(view: ComparisonView, name: str) -> ChartView:
 def test_window_and_page_show_the_same_charts(view: ComparisonView, summary: Summary) -> None:
     page = unescape(render_html(summary))
     seen = 0
-    for item in view.task.items:
-        view.task.set_value(item.value)
-        view.task.chosen.emit(item.value)
+    task = named(view, PickerButton, "results-task")
+    for item in task.items:
+        task.set_value(item.value)
+        task.chosen.emit(item.value)
         for chart in (plot(view, name).chart for name in PLOTS):
             if chart is not None:
                 seen += 1
@@ -69,8 +73,9 @@ def len_px(text: str, pixels: int) -> float:
 
 def test_matches_are_not_called_seeds(view: ComparisonView) -> None:
     """A seed of a match is played once for each seating."""
-    view.task.set_value(view.task.items[1].value)
-    view.task.chosen.emit(view.task.value)
+    task = named(view, PickerButton, "results-task")
+    task.set_value(task.items[1].value)
+    task.chosen.emit(task.value)
     comparison = view.comparison
     assert comparison is not None and comparison.kind == "teams"
     said = plot(view, "pairedSeedsPlot").accessibleDescription()
@@ -80,13 +85,14 @@ def test_matches_are_not_called_seeds(view: ComparisonView) -> None:
 def test_who_plays_alone_and_teams_of_one_environment_have_a_chart_each(
     view: ComparisonView, summary: Summary
 ) -> None:
-    assert not view.team_card.isVisible()
+    team_card = named(view, Card, "results-team-card")
+    assert not team_card.isVisible()
     task = summary.operators[0].task
     together = tuple(replace(operator, task=task) for operator in summary.operators)
     view.show_analysis(replace(summary, operators=together, comparisons=()))
     alone, teams = plot(view, "intervalPlot").chart, plot(view, "teamIntervalPlot").chart
     assert alone is not None and alone.title.startswith("IQM")
-    assert teams is not None and teams.title.startswith("Mean") and view.team_card.isVisible()
+    assert teams is not None and teams.title.startswith("Mean") and team_card.isVisible()
 
 
 def test_a_bar_stands_for_its_pair(view: ComparisonView, qtbot: QtBot) -> None:

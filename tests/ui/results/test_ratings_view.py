@@ -32,7 +32,7 @@ def summary(tmp_path: Path) -> Summary:
 def view(summary: Summary, qtbot: QtBot) -> ComparisonView:
     view = ComparisonView(Theme("light"))
     qtbot.addWidget(view)
-    qtbot.addWidget(view.task)  # Which belongs into the bar of a page.
+    view.task.setParent(view)  # Which belongs into the bar of a page.
     view.resize(1000, 700)
     view.show_analysis(summary)
     view.show()
@@ -67,8 +67,8 @@ def test_window_and_page_show_the_same(view: ComparisonView, summary: Summary) -
 def test_all_of_the_table_and_its_names_are_legible_in_a_small_window(view: ComparisonView) -> None:
     table = view.findChild(StandingsTable)
     assert table is not None
-    port = table.viewport()
-    assert port is not None and table.head.length() <= port.width()
+    port, headings = table.viewport(), table.horizontalHeader()
+    assert port is not None and headings is not None and headings.length() <= port.width()
     assert all(table.columnWidth(c) >= table.sizeHintForColumn(c) for c in range(len(table.rows.columns)))
 
 

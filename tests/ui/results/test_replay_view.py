@@ -9,14 +9,23 @@ import numpy as np
 import orjson
 import pytest
 from PyQt6.QtCore import QPoint, Qt
+from PyQt6.QtWidgets import QLabel, QPushButton, QToolButton
 from pytestqt.qtbot import QtBot
 
 from gym_gui.analysis import open_run
 from gym_gui.services.recorded_episode import load_episode
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.main_window import MainWindow
+from gym_gui.ui.renderers.stage_view import StageView
+from gym_gui.ui.results.replay_stage import ReplayStage
 from gym_gui.ui.results.replay_view import ReplayView
-from gym_gui.ui.results.step_table import CURRENT_ROLE
+from gym_gui.ui.results.scrub_bar import ScrubBar
+from gym_gui.ui.results.step_table import CURRENT_ROLE, StepTable
+from gym_gui.ui.results.transport import Transport
+from gym_gui.ui.widgets import PickerButton
+from gym_gui.ui.widgets.messages import InlineMessage
+from gym_gui.ui.widgets.segments import SegmentedControl
+from tests.support.named import named
 
 LONG = 30_000
 
@@ -24,15 +33,15 @@ LONG = 30_000
 @pytest.fixture
 def view(context: AppContext, qtbot: QtBot, finish: Callable[[object], object]) -> Iterator[ReplayView]:
     result = ReplayView(context)
-    pickers = (result.operator, result.episode, result.beside)
+    for picker in (result.operator, result.episode, result.beside):
+        picker.setParent(result)  # They belong into the bar of a page.
     result.resize(1200, 740)
     result.show()
     qtbot.waitExposed(result)
     yield result
     finish(result.close_players())
     result.close()
-    for widget in (result, *pickers):
-        widget.deleteLater()
+    result.deleteLater()
 
 
 def open_replay(view: ReplayView, qtbot: QtBot, run: Path, *args: object) -> None:
@@ -40,8 +49,13 @@ def open_replay(view: ReplayView, qtbot: QtBot, run: Path, *args: object) -> Non
     qtbot.waitUntil(lambda: bool(view.players) and all(p.over for p in view.players), timeout=LONG)
 
 
+def stages(view: ReplayView) -> list[ReplayStage]:
+    """The picture at the left, the one beside it."""
+    return view.findChildren(ReplayStage, "replay-stage")
+
+
 def marked(view: ReplayView) -> list[int]:
-    model = view.table.steps
+    model = named(view, StepTable, "step-table").steps
     return [r for r in range(model.rowCount()) if model.data(model.index(r, 0), CURRENT_ROLE)]
 
 
@@ -49,16 +63,18 @@ def marked(view: ReplayView) -> list[int]:
 def test_keys_go_through_the_episode(view: ReplayView, qtbot: QtBot, run: Path) -> None:
     open_replay(view, qtbot, run, "poor", 1)
     length = load_episode(open_run(run), "poor", 1).episode.length
-    transport = view.transport
-    assert transport.position == 0 and transport.where.text() == f"Step 0 of {length}"
+    transport = named(view, Transport, "replay-transport")
+    assert (
+        transport.position == 0 and named(transport, QLabel, "replay-where").text() == f"Step 0 of {length}"
+    )
     qtbot.keyClick(view, Qt.Key.Key_Right)
     qtbot.keyClick(view, Qt.Key.Key_Right)
     assert transport.position == 2 and marked(view) == [1]
-    assert "Return 2.00 · step 2" in view.stages[0].facts.text()
+    assert "Return 2.00 · step 2" in named(stages(view)[0], QLabel, "replay-facts").text()
     qtbot.keyClick(view, Qt.Key.Key_Left)
     assert transport.position == 1
     qtbot.keyClick(view, Qt.Key.Key_End)
-    assert transport.position == length and not transport.on.isEnabled()
+    assert transport.position == length and not named(transport, QToolButton, "replay-on").isEnabled()
     qtbot.keyClick(view, Qt.Key.Key_Home)
     assert transport.position == 0 and marked(view) == []
 
@@ -84,7 +100,7 @@ def test_the_picture_is_that_of_the_position(view: ReplayView, qtbot: QtBot, run
     player = view.current
     assert player is not None
     for position in (5, 1, 5):
-        view.transport.go(position)
+        named(view, Transport, "replay-transport").go(position)
         image, picture = view.image(), player.picture(position)
         assert image is not None and picture is not None
         height, width, _ = picture.shape
@@ -98,12 +114,12 @@ def test_the_picture_is_that_of_the_position(view: ReplayView, qtbot: QtBot, run
 @pytest.mark.usefixtures("replays_here")
 def test_space_plays_to_the_end_and_again_from_the_start(view: ReplayView, qtbot: QtBot, run: Path) -> None:
     open_replay(view, qtbot, run, "poor", 0)
-    transport = view.transport
-    transport.speed.set_value("60")
+    transport = named(view, Transport, "replay-transport")
+    named(transport, SegmentedControl, "replay-speed").set_value("60")
     qtbot.keyClick(view, Qt.Key.Key_Space)
-    assert transport.playing and transport.play.text() == "Pause"
+    assert transport.playing and named(transport, QPushButton, "replay-play").text() == "Pause"
     qtbot.waitUntil(lambda: not transport.playing, timeout=LONG)
-    assert transport.position == transport.scrub.maximum() > 0
+    assert transport.position == named(transport, ScrubBar, "scrub-bar").maximum() > 0
     qtbot.keyClick(view, Qt.Key.Key_Space)
     assert transport.playing and transport.position == 0
     qtbot.keyClick(view, Qt.Key.Key_Space)
@@ -113,15 +129,17 @@ def test_space_plays_to_the_end_and_again_from_the_start(view: ReplayView, qtbot
 @pytest.mark.usefixtures("replays_here")
 def test_the_bar_and_the_table_are_clicked(view: ReplayView, qtbot: QtBot, run: Path) -> None:
     open_replay(view, qtbot, run, "poor", 0)
-    scrub = view.transport.scrub
+    scrub = named(view, ScrubBar, "scrub-bar")
     middle = QPoint(round(scrub.place_of(6)), scrub.height() // 2)
     qtbot.mouseClick(scrub, Qt.MouseButton.LeftButton, pos=middle)
-    assert view.transport.position == 6
-    rect = view.table.visualRect(view.table.steps.index(2, 1))
-    port = view.table.viewport()
+    transport = named(view, Transport, "replay-transport")
+    assert transport.position == 6
+    table = named(view, StepTable, "step-table")
+    rect = table.visualRect(table.steps.index(2, 1))
+    port = table.viewport()
     assert port is not None
     qtbot.mouseClick(port, Qt.MouseButton.LeftButton, pos=rect.center())
-    assert view.transport.position == 3 and marked(view) == [2]
+    assert transport.position == 3 and marked(view) == [2]
 
 
 @pytest.mark.usefixtures("replays_here")
@@ -129,31 +147,37 @@ def test_two_of_one_seed_side_by_side(view: ReplayView, qtbot: QtBot, run: Path)
     open_replay(view, qtbot, run, "good", 1, "poor")
     first, second = (p.recorded.episode for p in view.players)
     assert first.seed == second.seed == 2
-    assert view.stages[1].isVisible() and view.stages[1].name.text() == "Poor"
-    view.transport.to_last()
-    assert view.transport.position == max(first.length, second.length)
-    assert f"step {second.length}" in view.stages[1].facts.text(), "the shorter one stays at its end"
-    table = view.table
+    assert stages(view)[1].isVisible() and named(stages(view)[1], QLabel, "replay-name").text() == "Poor"
+    transport = named(view, Transport, "replay-transport")
+    transport.to_last()
+    assert transport.position == max(first.length, second.length)
+    assert f"step {second.length}" in named(stages(view)[1], QLabel, "replay-facts").text(), (
+        "the shorter one stays at its end"
+    )
+    table = named(view, StepTable, "step-table")
     last, port = table.visualRect(table.steps.index(table.steps.rowCount() - 1, 0)), table.viewport()
     assert port is not None and port.rect().contains(last), "the table goes on with the longer one"
-    headings = [view.table.steps.headerData(i, Qt.Orientation.Horizontal) for i in range(5)]
+    headings = [table.steps.headerData(i, Qt.Orientation.Horizontal) for i in range(5)]
     assert headings == ["Step", "Good", "Reward", "Poor", "Reward"]
-    view.beside.chosen.emit("")
+    named(view, PickerButton, "replay-beside").chosen.emit("")
     qtbot.waitUntil(lambda: len(view.players) == 1, timeout=LONG)
-    assert not view.stages[1].isVisible()
+    assert not stages(view)[1].isVisible()
 
 
 @pytest.mark.usefixtures("replays_here")
 def test_boards_are_drawn(view: ReplayView, qtbot: QtBot, run: Path) -> None:
     open_replay(view, qtbot, run, "four", 0)
-    view.transport.to_last()
-    assert view.stages[0].stage.way == "board"
+    named(view, Transport, "replay-transport").to_last()
+    assert named(stages(view)[0], StageView, "stageView").way == "board"
     view.resize(920, 640)
-    action = [column.heading for column in view.table.steps.columns].index("Action")
-    assert view.table.columnWidth(action) >= view.table.sizeHintForColumn(action), "it is read whole"
-    where = view.transport.where
+    table = named(view, StepTable, "step-table")
+    action = [column.heading for column in table.steps.columns].index("Action")
+    assert table.columnWidth(action) >= table.sizeHintForColumn(action), "it is read whole"
+    where = named(view, QLabel, "replay-where")
     qtbot.waitUntil(lambda: where.text().startswith("Step ") and not where.toolTip())
-    assert not any(item.reason == "" for item in view.beside.items if item.value), "another environment"
+    assert not any(
+        item.reason == "" for item in named(view, PickerButton, "replay-beside").items if item.value
+    ), "another environment"
 
 
 @pytest.mark.usefixtures("replays_here")
@@ -164,7 +188,7 @@ def test_who_was_handed_the_state_of_the_simulator_is_marked(
     lines = [orjson.loads(line) for line in rows.read_bytes().splitlines()]
     lines[0]["saw_state"] = ["agent_0"]
     rows.write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines))
-    mark = view.stages[0].mark
+    mark = named(stages(view)[0], QLabel, "replay-state-mark")
     for index, marked in ((0, True), (1, False)):
         view.show_episode(run, "good", index)
         here = lambda at=index: bool(view.players) and view.players[0].recorded.episode.episode_index == at  # noqa: E731
@@ -175,8 +199,9 @@ def test_who_was_handed_the_state_of_the_simulator_is_marked(
 @pytest.mark.usefixtures("replays_here")
 def test_an_episode_that_is_not_there(view: ReplayView, qtbot: QtBot, run: Path) -> None:
     view.show_episode(run, "poor", 77)
-    qtbot.waitUntil(view.trouble.isVisible, timeout=LONG)
-    assert "Episodes 0 to 2" in view.trouble.text
+    trouble = named(view, InlineMessage, "replay-trouble")
+    qtbot.waitUntil(trouble.isVisible, timeout=LONG)
+    assert "Episodes 0 to 2" in trouble.text
 
 
 @pytest.mark.usefixtures("replays_here")
@@ -186,15 +211,16 @@ def test_a_replay_that_departs_says_so(view: ReplayView, qtbot: QtBot, run: Path
     steps.write_text(text.replace('"action":0', '"action":1', 4))
     index = int(text.partition('"episode_index":')[2].partition(",")[0])
     open_replay(view, qtbot, run, "poor", index)
-    qtbot.waitUntil(view.stages[0].trouble.isVisible, timeout=LONG)
-    assert "not what was recorded" in view.stages[0].trouble.text
+    trouble = named(stages(view)[0], InlineMessage, "message-warning")
+    qtbot.waitUntil(trouble.isVisible, timeout=LONG)
+    assert "not what was recorded" in trouble.text
 
 
 def test_another_episode_is_chosen_while_one_is_played(view: ReplayView, qtbot: QtBot, run: Path) -> None:
     view.show_episode(run, "good", 0)
     view.show_episode(run, "good", 1)
     qtbot.waitUntil(lambda: bool(view.players) and view.players[0].loaded > 0, timeout=LONG)
-    view.episode.chosen.emit(2)
+    named(view, PickerButton, "replay-episode").chosen.emit(2)
     qtbot.waitUntil(
         lambda: bool(view.players) and view.players[0].recorded.episode.episode_index == 2, timeout=LONG
     )

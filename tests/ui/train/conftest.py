@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from grpc.aio import init_grpc_aio, shutdown_grpc_aio
+from PyQt6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
 from gym_gui.services.store import Store
@@ -20,7 +21,10 @@ from gym_gui.services.trainer.starting import stop_daemon
 from gym_gui.services.training_presets import TrainingPreset
 from gym_gui.ui.main_window import MainWindow
 from gym_gui.ui.pages.train import TrainPage
+from gym_gui.ui.play.environment_picker import EnvironmentPicker
+from gym_gui.ui.train.new_run import NewRunForm
 from gym_gui.workers.registry import WorkerTypeRegistry
+from tests.support.named import named
 from tests.support.training import search_trainer
 from tests.ui.conftest import PATIENCE_MS
 
@@ -81,18 +85,21 @@ async def _end_trainings(store: Store) -> None:
 def page(trainer: Store, window: MainWindow, qtbot: QtBot) -> TrainPage:
     """The page, connected, with the form for a short search in CartPole."""
     window.go("train")
-    result = window.page
-    assert isinstance(result, TrainPage)
+    result = named(window, TrainPage, "page-train")
     qtbot.waitUntil(lambda: result.link.client is not None, timeout=PATIENCE_MS)
-    qtbot.waitUntil(lambda: len(result.form.environment.items) > 1, timeout=PATIENCE_MS)
+    qtbot.waitUntil(
+        lambda: len(named(result, EnvironmentPicker, "train-environment").items) > 1, timeout=PATIENCE_MS
+    )
     fill(result)
-    qtbot.waitUntil(result.form.start.isEnabled, timeout=PATIENCE_MS)
+    qtbot.waitUntil(named(result, QPushButton, "train-start").isEnabled, timeout=PATIENCE_MS)
     return result
 
 
 def fill(page: TrainPage, **settings: object) -> None:
     """The form for the tests' own worker."""
-    page.form.fill(TrainingPreset("search_trainer", "search", "CartPole-v1", {**STEPS, **settings}), 1)
+    named(page, NewRunForm, "train-new-run").fill(
+        TrainingPreset("search_trainer", "search", "CartPole-v1", {**STEPS, **settings}), 1
+    )
 
 
 @pytest.fixture
@@ -102,7 +109,7 @@ def started(page: TrainPage, qtbot: QtBot) -> Callable[..., str]:
     def start(**settings: object) -> str:
         known = {run.run_id for run in page.link.runs}
         fill(page, **settings)
-        page.form.start.click()
+        named(page, QPushButton, "train-start").click()
         qtbot.waitUntil(lambda: len(page.link.runs) > len(known), timeout=PATIENCE_MS)
         new = next(run.run_id for run in page.link.runs if run.run_id not in known)
         qtbot.waitUntil(lambda: page.link.run(new).step > 0, timeout=PATIENCE_MS)  # type: ignore[union-attr]

@@ -6,11 +6,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PyQt6.QtWidgets import QLabel, QToolButton
 from pytestqt.qtbot import QtBot
 
 from gym_gui.services.video import write_video
 from gym_gui.ui.context import AppContext
+from gym_gui.ui.renderers.frame_view import FrameView
 from gym_gui.ui.train.policy_now import PolicyNow
+from tests.support.named import named
 from tests.ui.conftest import PATIENCE_MS
 
 
@@ -28,25 +31,31 @@ def test_the_card_plays_the_newest_film(context: AppContext, qtbot: QtBot, film:
     qtbot.addWidget(card)
     card.resize(400, 300)
     card.show()
-    assert card.view.hint[0] == "No film yet" and not card.hold.isVisible()
+    hold = named(card, QToolButton, "policy-now-hold")
+    view = named(card, FrameView, "frameView")
+    assert view.hint[0] == "No film yet" and not hold.isVisible()
     card.show_run("PPO", film)
     qtbot.waitUntil(lambda: card.film is not None, timeout=PATIENCE_MS)
-    assert card.title.text() == "Policy now, PPO" and card.note.text() == "at step 20,000"
+    assert (
+        named(card, QLabel, "policy-now-title").text() == "Policy now, PPO"
+        and named(card, QLabel, "policy-now-step").text() == "at step 20,000"
+    )
     seen: list[int] = []
-    card.view.painted.connect(seen.append)
+    view.painted.connect(seen.append)
     qtbot.waitUntil(lambda: len(seen) > 2, timeout=PATIENCE_MS)
-    card.hold.click()
-    assert card.hold.toolTip() == "Let the film go on"
+    hold.click()
+    assert hold.toolTip() == "Let the film go on"
     assert rests(card, qtbot)
-    held = card.view.image()
-    card.hold.click()
-    qtbot.waitUntil(lambda: card.view.image() != held, timeout=PATIENCE_MS)
+    held = view.image()
+    hold.click()
+    qtbot.waitUntil(lambda: view.image() != held, timeout=PATIENCE_MS)
     card.hide()
     assert rests(card, qtbot)
 
 
 def rests(card: PolicyNow, qtbot: QtBot) -> bool:
     """Whether the picture stays while six others could have been shown."""
-    before = card.view.image()
+    view = named(card, FrameView, "frameView")
+    before = view.image()
     qtbot.wait(200)
-    return card.view.image() == before
+    return view.image() == before

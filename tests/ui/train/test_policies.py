@@ -7,14 +7,25 @@ from pathlib import Path
 import pytest
 from PyQt6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PyQt6.QtGui import QDropEvent
-from PyQt6.QtWidgets import QAbstractButton
+from PyQt6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QMenu, QPushButton
 from pytestqt.qtbot import QtBot
 
 from gym_gui.services.policy_library import PolicyEntry
 from gym_gui.services.store import Store
+from gym_gui.ui.agents.settings_form import SettingsForm
 from gym_gui.ui.main_window import MainWindow
+from gym_gui.ui.notices import NoticeArea
 from gym_gui.ui.pages.train import TrainPage
+from gym_gui.ui.play.environment_picker import EnvironmentPicker
+from gym_gui.ui.train.import_panel import ImportPanel
+from gym_gui.ui.train.new_run import NewRunForm
 from gym_gui.ui.train.policies_view import PoliciesView
+from gym_gui.ui.train.policy_panel import PolicyPanel
+from gym_gui.ui.widgets import EmptyHint
+from gym_gui.ui.widgets.messages import InlineMessage
+from gym_gui.ui.widgets.picker import PickerButton
+from gym_gui.ui.widgets.rows import RowsTable
+from tests.support.named import named
 from tests.ui.train.conftest import PATIENCE_MS
 
 BUNDLED = "ppo_cartpole"
@@ -23,14 +34,24 @@ BUNDLED = "ppo_cartpole"
 @pytest.fixture
 def library(trainer: Store, window: MainWindow, qtbot: QtBot) -> PoliciesView:
     window.context.go("train", policies=True)
-    page = window.page
-    assert isinstance(page, TrainPage)
-    qtbot.waitUntil(lambda: page.policies.model.total > 0, timeout=PATIENCE_MS)
-    return page.policies
+    page = named(window, TrainPage, "page-train")
+    policies = named(page, PoliciesView, "train-policies-view")
+    qtbot.waitUntil(lambda: policies.model.total > 0, timeout=PATIENCE_MS)
+    return policies
+
+
+def facts(library: PoliciesView) -> PolicyPanel:
+    return named(library.window(), PolicyPanel, "train-policy-panel")
+
+
+def fact(library: PoliciesView, name: str) -> QLabel:
+    return named(facts(library), QLabel, f"train-policy-{name.lower()}")
 
 
 def select(library: PoliciesView, name: str) -> PolicyEntry:
-    library.table.select(next(row.path for row in library.model.rows if row.entry.name == name))
+    named(library, RowsTable, "train-policies").select(
+        next(row.path for row in library.model.rows if row.entry.name == name)
+    )
     assert library.current is not None
     return library.current
 
@@ -56,25 +77,32 @@ def drop(library: PoliciesView, path: Path) -> None:
 def test_what_comes_with_mosaic_is_there(library: PoliciesView, window: MainWindow, qtbot: QtBot) -> None:
     """It is described, found, seated."""
     select(library, BUNDLED)
-    texts = {name: value.text() for name, value in library.facts.values.items()}
+    texts = {
+        name: fact(library, name).text()
+        for name in ("Algorithm", "Environment", "Worker", "Sees", "Does", "Steps")
+    }
     assert (texts["Algorithm"], texts["Environment"], texts["Worker"]) == (
         "PPO",
         "CartPole-v1",
         "cleanrl_worker",
     )
     assert (texts["Sees"], texts["Does"], texts["Steps"]) == ("Box(4)", "Discrete(2)", "499,712")
-    assert not library.facts.remove.isVisible() and "comes with MOSAIC" in library.facts.fixed.text()
-    qtbot.keyClicks(library.search, "acrobot")
-    assert library.model.rowCount() == 0 and library.nothing.isVisible()
-    library.search.clear()
-    assert library.count.text() == "1 policy"
+    assert (
+        not named(facts(library), QPushButton, "train-policy-remove").isVisible()
+        and "comes with MOSAIC" in named(facts(library), QLabel, "train-policy-fixed").text()
+    )
+    search = named(library, QLineEdit, "train-policy-search")
+    qtbot.keyClicks(search, "acrobot")
+    assert library.model.rowCount() == 0 and named(library, EmptyHint, "train-policies-nothing").isVisible()
+    search.clear()
+    assert named(library, QLabel, "train-policies-count").text() == "1 policy"
     it_goes_to_a_slot(library, window, qtbot)
 
 
 def it_goes_to_a_slot(library: PoliciesView, window: MainWindow, qtbot: QtBot) -> None:
     policy = select(library, BUNDLED)
     with qtbot.waitSignal(window.context.requested, timeout=PATIENCE_MS) as told:
-        library.facts.use_menu.actions()[2].trigger()
+        named(facts(library), QMenu, "train-use-menu").actions()[2].trigger()
     assert told.args is not None
     page, request = told.args
     operator = request["operator"]
@@ -86,48 +114,57 @@ def it_goes_to_a_slot(library: PoliciesView, window: MainWindow, qtbot: QtBot) -
 @pytest.mark.full
 def test_its_score_is_measured(library: PoliciesView, qtbot: QtBot) -> None:
     select(library, BUNDLED)
-    assert library.facts.values["Score"].text() == "not measured"
-    library.facts.measure.click()
-    score = library.facts.values["Score"]
+    score, measure = fact(library, "Score"), named(facts(library), QPushButton, "train-policy-measure")
+    assert score.text() == "not measured"
+    measure.click()
     qtbot.waitUntil(lambda: "20 standard seeds" in score.text(), timeout=PATIENCE_MS)
-    assert score.text().startswith("500 ±") and library.facts.measure.isEnabled()
+    assert score.text().startswith("500 ±") and measure.isEnabled()
 
 
 def test_it_is_trained_again(library: PoliciesView, window: MainWindow, qtbot: QtBot) -> None:
-    page = window.page
-    assert isinstance(page, TrainPage)
+    page = named(window, TrainPage, "page-train")
     select(library, BUNDLED)
-    library.facts.again.click()
+    named(facts(library), QPushButton, "train-policy-train").click()
     # The form looks for workers when it is first wanted, and is filled then.
-    qtbot.waitUntil(lambda: page.form.settings is not None and page.form.ready, timeout=PATIENCE_MS)
-    assert page.form.isVisible() and page.form.settings is not None
-    assert page.form.numbers.seed.text() == "1"
-    assert page.form.algorithm.value == "ppo" and page.form.environment.value == "CartPole-v1"
-    assert page.form.settings.effective("total_steps") == 500_000
+    form = named(page, NewRunForm, "train-new-run")
+    qtbot.waitUntil(
+        lambda: page.findChild(SettingsForm, "settings_form") is not None and form.ready, timeout=PATIENCE_MS
+    )
+    assert form.isVisible()
+    assert named(page, QLineEdit, "train-seed").text() == "1"
+    assert (
+        named(page, PickerButton, "train-algorithm").value == "ppo"
+        and named(page, EnvironmentPicker, "train-environment").value == "CartPole-v1"
+    )
+    assert named(page, SettingsForm, "settings_form").effective("total_steps") == 500_000
 
 
 def test_an_export_is_imported_used_and_thrown_away(
     library: PoliciesView, window: MainWindow, qtbot: QtBot, tmp_path: Path
 ) -> None:
     drop(library, exported(library, qtbot, tmp_path / "mine.zip"))
-    panel = library.importing
-    assert panel.isVisible() and not library.facts.isVisible()
-    qtbot.waitUntil(lambda: panel.go.isEnabled(), timeout=PATIENCE_MS)
-    assert panel.name.text() == "mine" and not panel.environment.isVisible()
-    panel.go.click()
+    panel = named(library.window(), ImportPanel, "train-import-panel")
+    assert panel.isVisible() and not facts(library).isVisible()
+    go = named(panel, QPushButton, "train-import-go")
+    qtbot.waitUntil(lambda: go.isEnabled(), timeout=PATIENCE_MS)
+    assert (
+        named(panel, QLineEdit, "train-import-name").text() == "mine"
+        and not named(panel, PickerButton, "train-import-environment").isVisible()
+    )
+    go.click()
     qtbot.waitUntil(lambda: "mine" in names(library), timeout=PATIENCE_MS)
     qtbot.waitUntil(
         lambda: library.current is not None and library.current.name == "mine", timeout=PATIENCE_MS
     )
-    assert not panel.isVisible() and library.facts.remove.isVisible()
+    assert not panel.isVisible() and named(facts(library), QPushButton, "train-policy-remove").isVisible()
 
     folder = select(library, "mine").file.path
-    qtbot.keyClick(library.table, Qt.Key.Key_Delete)
+    qtbot.keyClick(named(library, RowsTable, "train-policies"), Qt.Key.Key_Delete)
     qtbot.waitUntil(lambda: "mine" not in names(library), timeout=PATIENCE_MS)
     assert not folder.exists()
 
     def undo() -> list[QAbstractButton]:
-        found = window.notices.findChildren(QAbstractButton, "message-action")
+        found = named(window, NoticeArea, "notices").findChildren(QAbstractButton, "message-action")
         return [button for button in found if button.text() == "Undo"]
 
     qtbot.waitUntil(lambda: bool(undo()), timeout=PATIENCE_MS)
@@ -140,12 +177,17 @@ def what_is_no_policy_is_refused_beside_the_form(library: PoliciesView, qtbot: Q
     strange = tmp_path / "notes.txt"
     strange.write_text("nothing of the kind")
     drop(library, strange)
-    panel = library.importing
-    qtbot.waitUntil(lambda: panel.name.text() == "notes", timeout=PATIENCE_MS)
-    assert not panel.go.isEnabled() and "environment" in panel.go.toolTip()
-    qtbot.waitUntil(lambda: bool(panel.environment.items), timeout=PATIENCE_MS)
-    panel.environment.set_value("CartPole-v1")
-    panel.environment.chosen.emit("CartPole-v1")
-    panel.go.click()
-    qtbot.waitUntil(lambda: panel.problem.isVisible(), timeout=PATIENCE_MS)
-    assert "notes.txt" in panel.problem.text and panel.go.isEnabled()
+    panel = named(library.window(), ImportPanel, "train-import-panel")
+    qtbot.waitUntil(
+        lambda: named(panel, QLineEdit, "train-import-name").text() == "notes", timeout=PATIENCE_MS
+    )
+    go = named(panel, QPushButton, "train-import-go")
+    assert not go.isEnabled() and "environment" in go.toolTip()
+    environment = named(panel, PickerButton, "train-import-environment")
+    qtbot.waitUntil(lambda: bool(environment.items), timeout=PATIENCE_MS)
+    environment.set_value("CartPole-v1")
+    environment.chosen.emit("CartPole-v1")
+    go.click()
+    problem = named(panel, InlineMessage, "train-import-problem")
+    qtbot.waitUntil(lambda: problem.isVisible(), timeout=PATIENCE_MS)
+    assert "notes.txt" in problem.text and go.isEnabled()

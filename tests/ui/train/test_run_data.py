@@ -12,6 +12,9 @@ from gym_gui.services.store import Store
 from gym_gui.services.trainer.daemon_address import find
 from gym_gui.services.trainer.folder import METRICS
 from gym_gui.ui.pages.train import TrainPage
+from gym_gui.ui.train.curve_plot import CurvePlot
+from gym_gui.ui.train.runs_view import RunsView
+from tests.support.named import named
 from tests.ui.train.conftest import PATIENCE_MS
 
 
@@ -19,7 +22,7 @@ def test_curves_grow_while_the_trainer_hangs_and_wrong_lines_hide_no_others(
     page: TrainPage, started: Callable[..., str], trainer: Store, qtbot: QtBot
 ) -> None:
     run_id = started()
-    plot = page.runs.board.first.plot
+    plot = named(page, CurvePlot, "train-first-chart-plot")
     qtbot.waitUntil(lambda: run_id in plot.curves, timeout=PATIENCE_MS)
     record, address = page.link.run(run_id), find(trainer)
     assert record is not None and address is not None
@@ -29,7 +32,8 @@ def test_curves_grow_while_the_trainer_hangs_and_wrong_lines_hide_no_others(
         qtbot.waitUntil(lambda: plot.curves[run_id].count > known + 5, timeout=15_000)
         with (record.folder / METRICS).open("a") as file:
             file.write('rubbish\n[]\n{"step": 2}\n{"step": 1, "m": {"losses/own": 0.5, "losses/bad": "x"}}\n')
-        qtbot.waitUntil(lambda: "losses/own" in page.runs.data.names([run_id]), timeout=15_000)
-        assert "losses/bad" not in page.runs.data.names([run_id])
+        runs = named(page, RunsView, "train-runs-view")
+        qtbot.waitUntil(lambda: "losses/own" in runs.data.names([run_id]), timeout=15_000)
+        assert "losses/bad" not in runs.data.names([run_id])
     finally:
         os.kill(address.pid, signal.SIGCONT)

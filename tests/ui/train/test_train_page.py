@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psutil
 from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QMenu
+from PyQt6.QtWidgets import QLabel, QLineEdit, QMenu, QPlainTextEdit, QPushButton, QTableView
 from pytestqt.qtbot import QtBot
 
 from gym_gui.services.store import Store
@@ -18,14 +18,27 @@ from gym_gui.services.trainer.daemon_address import find
 from gym_gui.services.trainer.records import TrainingRecord
 from gym_gui.services.training_presets import TrainingPreset
 from gym_gui.ui.agents.setting_controls import NumberBox
+from gym_gui.ui.agents.settings_form import SettingsForm
 from gym_gui.ui.main_window import MainWindow
 from gym_gui.ui.pages.train import TrainPage
+from gym_gui.ui.play.environment_picker import EnvironmentPicker
+from gym_gui.ui.preset_menu import PresetMenu
+from gym_gui.ui.renderers.frame_view import FrameView
 from gym_gui.ui.train import runs_model as columns
+from gym_gui.ui.train.compare_panel import ComparePanel
+from gym_gui.ui.train.curve_plot import CurvePlot
+from gym_gui.ui.train.extend_training import ExtendTrainingForm
 from gym_gui.ui.train.link import LinkState
+from gym_gui.ui.train.new_run import NewRunForm
 from gym_gui.ui.train.run_data import RETURN
+from gym_gui.ui.train.run_panel import RunPanel
 from gym_gui.ui.train.runs_model import ACTIONS_ROLE
-from gym_gui.ui.train.runs_table import action_box
+from gym_gui.ui.train.runs_table import RunsTable, action_box
+from gym_gui.ui.train.runs_view import RunsView
+from gym_gui.ui.widgets.badges import StatusDot
+from gym_gui.ui.widgets.messages import EmptyHint, InlineMessage
 from tests.support.groups import member
+from tests.support.named import named
 from tests.ui.train.conftest import PATIENCE_MS, fill, kill_daemon
 
 Start = Callable[..., str]
@@ -45,21 +58,21 @@ def press(qtbot: QtBot, page: TrainPage, run_id: str, action: str) -> None:
     """Click an action in a run's row, once it is offered."""
 
     def offered() -> bool:
-        index = page.runs.model.index(
-            page.runs.model.row_of(run_id), page.runs.model.section(columns.ACTIONS)
-        )
+        runs = named(page, RunsView, "train-runs-view")
+        index = runs.model.index(runs.model.row_of(run_id), runs.model.section(columns.ACTIONS))
         return action in (index.data(ACTIONS_ROLE) or ())
 
     qtbot.waitUntil(offered, timeout=PATIENCE_MS)
-    viewport = page.runs.table.viewport()
+    table = named(page, RunsTable, "train-runs")
+    viewport = table.viewport()
     assert viewport is not None
-    place = action_box(page.runs.table, run_id, action).center()
+    place = action_box(table, run_id, action).center()
     qtbot.mouseClick(viewport, Qt.MouseButton.LeftButton, pos=place)
 
 
 def click(page: TrainPage, action: str) -> None:
     """Press a button of the inspector."""
-    button = page.panel.buttons[action]
+    button = named(page, QPushButton, f"train-run-{action}")
     assert button.isVisible(), action
     button.click()  # type: ignore[attr-defined]
 
@@ -76,10 +89,10 @@ def test_a_run_from_start_to_trash(page: TrainPage, started: Start, qtbot: QtBot
 
 
 def it_is_drawn(page: TrainPage, run_id: str, qtbot: QtBot) -> None:
-    first = page.runs.board.first.plot
+    first = named(page, CurvePlot, "train-first-chart-plot")
     qtbot.waitUntil(lambda: first.curves.get(run_id) is not None and first.drawn, timeout=PATIENCE_MS)
     assert first.curves[run_id].count > 0 and "return" in first.accessibleDescription()
-    assert page.bar.note.text() == "1 running"
+    assert named(page, QLabel, "page-note").text() == "1 running"
 
 
 def it_is_held_and_goes_on(page: TrainPage, run_id: str, qtbot: QtBot) -> None:
@@ -90,25 +103,30 @@ def it_is_held_and_goes_on(page: TrainPage, run_id: str, qtbot: QtBot) -> None:
 
 
 def its_policy_is_kept_and_its_log_read(page: TrainPage, run_id: str, qtbot: QtBot) -> None:
-    page.runs.table.select(run_id)
+    named(page, RunsTable, "train-runs").select(run_id)
+    panel = named(page, RunPanel, "train-run-panel")
     qtbot.waitUntil(
-        lambda: page.panel.isVisible() and page.panel.state.text == "Running", timeout=PATIENCE_MS
+        lambda: panel.isVisible() and named(page, StatusDot, "train-run-state").text == "Running",
+        timeout=PATIENCE_MS,
     )
-    assert page.panel.values()["env"] == "CartPole-v1"
-    assert not page.panel.buttons["longer"].isVisible(), "it has not taken its steps yet"
+    assert panel.values()["env"] == "CartPole-v1"
+    assert not named(page, QPushButton, "train-run-longer").isVisible(), "it has not taken its steps yet"
     click(page, "checkpoint")
     qtbot.waitUntil(lambda: bool(record(page, run_id).policy), timeout=PATIENCE_MS)
     click(page, "log")
-    qtbot.waitUntil(lambda: "Training search" in page.runs.log.toPlainText(), timeout=PATIENCE_MS)
+    qtbot.waitUntil(
+        lambda: "Training search" in named(page, QPlainTextEdit, "train-log").toPlainText(),
+        timeout=PATIENCE_MS,
+    )
 
 
 def it_is_stopped_and_continued(page: TrainPage, run_id: str, qtbot: QtBot) -> None:
-    first = page.runs.board.first.plot
+    first = named(page, CurvePlot, "train-first-chart-plot")
     qtbot.waitUntil(lambda: record(page, run_id).step > 100, timeout=PATIENCE_MS)
     click(page, "stop")
     wait_for(qtbot, page, run_id, "stopped")
     kept = record(page, run_id).step
-    qtbot.waitUntil(page.panel.buttons["continue"].isVisible, timeout=PATIENCE_MS)
+    qtbot.waitUntil(named(page, QPushButton, "train-run-continue").isVisible, timeout=PATIENCE_MS)
     click(page, "continue")
     wait_for(qtbot, page, run_id, "running")
     qtbot.waitUntil(lambda: record(page, run_id).step > kept, timeout=PATIENCE_MS)
@@ -118,23 +136,28 @@ def it_is_stopped_and_continued(page: TrainPage, run_id: str, qtbot: QtBot) -> N
 
 def it_is_cloned(page: TrainPage) -> None:
     click(page, "clone")
-    assert page.form.isVisible() and page.form.settings is not None
-    assert page.form.settings.values()["spread"] == 2.0
-    assert "judging by one earlier run" in page.form.estimate.text
+    assert named(page, NewRunForm, "train-new-run").isVisible()
+    assert named(page, SettingsForm, "settings_form").values()["spread"] == 2.0
+    assert "judging by one earlier run" in named(page, InlineMessage, "train-estimate").text
 
 
 def it_is_thrown_away(page: TrainPage, run_id: str, qtbot: QtBot) -> None:
     press(qtbot, page, run_id, "stop")
     wait_for(qtbot, page, run_id, "stopped")
-    page.runs.table.select(run_id)
-    qtbot.waitUntil(lambda: page.panel.use.isVisible() and page.panel.remove.isVisible(), timeout=PATIENCE_MS)
+    named(page, RunsTable, "train-runs").select(run_id)
+    remove = named(page, QPushButton, "train-run-remove")
+    qtbot.waitUntil(
+        lambda: named(page, QPushButton, "train-run-use").isVisible() and remove.isVisible(),
+        timeout=PATIENCE_MS,
+    )
     folder = record(page, run_id).folder
     assert (folder / "policy.json").is_file()
-    page.panel.remove.click()
-    assert page.panel.sure.isVisible() and page.panel.sure.button is not None
-    page.panel.sure.button.click()
+    remove.click()
+    sure = named(page, InlineMessage, "train-run-sure")
+    assert sure.isVisible()
+    named(sure, QPushButton, "message-action").click()
     qtbot.waitUntil(lambda: page.link.run(run_id) is None, timeout=PATIENCE_MS)
-    qtbot.waitUntil(lambda: page.form.isVisible(), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: named(page, NewRunForm, "train-new-run").isVisible(), timeout=PATIENCE_MS)
     assert not folder.exists()
 
 
@@ -143,16 +166,18 @@ def test_short_runs(
 ) -> None:
     """Two seeds are compared, one is trained longer, TensorBoard shows them; a third one fails."""
     fill(page, total_steps=400, step_s=0.0)
-    env_id = str(page.form.environment.value)
+    env_id = str(named(page, EnvironmentPicker, "train-environment").value)
     member(trainer.runs / "by_hand", 1, label="search", env_id=env_id)  # of the foreground, trained otherwise
-    page.form.numbers.runs.setText("2")
-    page.form.check()
-    assert page.form.start.text() == "Start 2"
-    page.form.start.click()
+    named(page, QLineEdit, "train-runs").setText("2")
+    named(page, NewRunForm, "train-new-run").check()
+    start = named(page, QPushButton, "train-start")
+    assert start.text() == "Start 2"
+    start.click()
     qtbot.waitUntil(lambda: len(page.link.runs) == 2, timeout=PATIENCE_MS)
     qtbot.waitUntil(lambda: all(run.over for run in page.link.runs), timeout=PATIENCE_MS)
     assert {(run.seed, run.group) for run in page.link.runs} == {(1, "search_2"), (2, "search_2")}
-    titles = {page.runs.model.index(row, page.runs.model.section(columns.RUN)).data() for row in range(2)}
+    runs = named(page, RunsView, "train-runs-view")
+    titles = {runs.model.index(row, runs.model.section(columns.RUN)).data() for row in range(2)}
     assert titles == {"Search, seed 1", "Search, seed 2"}
     what_a_return_is_stands_by_it(page, page.link.runs[0], qtbot)
     two_are_compared(page, qtbot)
@@ -162,28 +187,33 @@ def test_short_runs(
 
 
 def two_are_compared(page: TrainPage, qtbot: QtBot) -> None:
-    page.runs.table.selectAll()
-    page.compare_button.click()
-    assert page.comparison.isVisible() and page.comparison.title.text() == "2 runs"
-    plot = page.runs.board.first.plot
+    named(page, QTableView, "train-runs").selectAll()
+    named(page, QPushButton, "train-compare-runs").click()
+    assert (
+        named(page, ComparePanel, "train-compare").isVisible()
+        and named(page, QLabel, "train-compare-title").text() == "2 runs"
+    )
+    plot = named(page, CurvePlot, "train-first-chart-plot")
     qtbot.waitUntil(lambda: len(plot.curves) == 2, timeout=PATIENCE_MS)
     assert "Search, seed 2" in plot.text_at(1.0) or plot.text_at(100.0)
     one = page.link.runs[0].run_id
     page.new_run()
-    page.runs.toggle_drawn(one)
+    runs = named(page, RunsView, "train-runs-view")
+    runs.toggle_drawn(one)
     qtbot.waitUntil(lambda: list(plot.curves) == [page.link.runs[1].run_id], timeout=PATIENCE_MS)
-    assert page.runs.data.store(page.link.runs[1].run_id).count(RETURN) > 0
+    assert runs.data.store(page.link.runs[1].run_id).count(RETURN) > 0
 
 
 def what_a_return_is_stands_by_it(page: TrainPage, run: TrainingRecord, qtbot: QtBot) -> None:
     """In the table that of the evaluation, in the chart of training episodes; and why there is no film."""
     assert run.evaluated
-    cell = page.runs.model.index(page.runs.model.row_of(run.run_id), page.runs.model.section(columns.RETURN))
+    runs = named(page, RunsView, "train-runs-view")
+    cell = runs.model.index(runs.model.row_of(run.run_id), runs.model.section(columns.RETURN))
     qtbot.waitUntil(lambda: cell.data().endswith(", evaluated"), timeout=PATIENCE_MS)
-    page.runs.table.select(run.run_id)
-    assert "evaluation after the training" in page.panel.values()["return"]
-    assert "training episodes" in page.runs.board.first.title.accessibleName()
-    assert "asked for no films" in page.runs.policy.view.hint[1]
+    named(page, RunsTable, "train-runs").select(run.run_id)
+    assert "evaluation after the training" in named(page, RunPanel, "train-run-panel").values()["return"]
+    assert "training episodes" in named(page, QLabel, "train-first-chart-title").accessibleName()
+    assert "asked for no films" in named(page, FrameView, "frameView").hint[1]
 
 
 def tensorboard_shows(page: TrainPage, run: TrainingRecord, finish: Callable[[object], object]) -> None:
@@ -207,17 +237,21 @@ def children() -> set[int]:
 
 def one_is_trained_longer(page: TrainPage, run: TrainingRecord, qtbot: QtBot) -> None:
     """In its own folder, from where it was; fewer steps than it has taken are refused."""
-    page.runs.table.select(run.run_id)
+    named(page, RunsTable, "train-runs").select(run.run_id)
     click(page, "longer")
-    form = page.panel.longer
+    form = named(page, ExtendTrainingForm, "train-longer")
     taken = max(run.step, 400)
-    assert form.isVisible() and form.steps.text() == f"{2 * taken:,}"
-    form.steps.clear()
-    qtbot.keyClicks(form.steps, "300")
-    assert not form.go.isEnabled() and f"more than {taken:,}" in form.problem.text()
-    form.steps.clear()
-    qtbot.keyClicks(form.steps, "1,200")
-    qtbot.keyClick(form.steps, Qt.Key.Key_Return)
+    steps = named(form, QLineEdit, "train-longer-steps")
+    assert form.isVisible() and steps.text() == f"{2 * taken:,}"
+    steps.clear()
+    qtbot.keyClicks(steps, "300")
+    assert (
+        not named(form, QPushButton, "train-longer-go").isEnabled()
+        and f"more than {taken:,}" in named(form, QLabel, "train-longer-problem").text()
+    )
+    steps.clear()
+    qtbot.keyClicks(steps, "1,200")
+    qtbot.keyClick(steps, Qt.Key.Key_Return)
     assert not form.isVisible()
 
     def done() -> bool:
@@ -233,61 +267,65 @@ def one_is_trained_longer(page: TrainPage, run: TrainingRecord, qtbot: QtBot) ->
 def one_fails(page: TrainPage, qtbot: QtBot) -> None:
     """And says why."""
     page.new_run()
-    page.form.numbers.runs.setText("1")
+    named(page, QLineEdit, "train-runs").setText("1")
     fill(page, fault="nan", step_s=0.0)
-    page.form.start.click()
+    named(page, QPushButton, "train-start").click()
     qtbot.waitUntil(lambda: any(run.state == "failed" for run in page.link.runs), timeout=PATIENCE_MS)
     run = next(run for run in page.link.runs if run.state == "failed")
-    page.runs.table.select(run.run_id)
-    assert page.panel.failure.isVisible() and "not a finite number" in page.panel.failure.text
-    left = page.runs.model.index(page.runs.model.row_of(run.run_id), page.runs.model.section(columns.LEFT))
+    named(page, RunsTable, "train-runs").select(run.run_id)
+    failure = named(page, InlineMessage, "message-error")
+    assert failure.isVisible() and "not a finite number" in failure.text
+    runs = named(page, RunsView, "train-runs-view")
+    left = runs.model.index(runs.model.row_of(run.run_id), runs.model.section(columns.LEFT))
     qtbot.waitUntil(lambda: left.data() == "failed", timeout=PATIENCE_MS)
 
 
 def test_the_form(page: TrainPage, qtbot: QtBot) -> None:
     """What cannot be is said and Start waits; presets are saved and taken."""
-    form = page.form
+    form = named(page, NewRunForm, "train-new-run")
+    start, problem = named(page, QPushButton, "train-start"), named(page, QLabel, "train-problem")
     page.window().resize(page.window().minimumSize())  # type: ignore[union-attr]
-    qtbot.waitUntil(
-        lambda: form.start.visibleRegion().boundingRect() == form.start.rect(), timeout=PATIENCE_MS
-    )
+    qtbot.waitUntil(lambda: start.visibleRegion().boundingRect() == start.rect(), timeout=PATIENCE_MS)
     steps = form.findChild(NumberBox, "setting_total_steps")
-    assert steps is not None and form.settings is not None
+    assert steps is not None
     steps.clear()
     qtbot.keyClicks(steps, "-3")
-    assert not form.start.isEnabled() and "at least 1, not -3" in form.start.toolTip()
+    assert not start.isEnabled() and "at least 1, not -3" in start.toolTip()
     fill(page)
-    assert form.start.isEnabled()
-    form.numbers.seed.clear()
-    qtbot.keyClicks(form.numbers.seed, "one")
-    assert not form.start.isEnabled() and "Seed must be a whole number from 0" in form.start.toolTip()
-    form.numbers.seed.setText("1")
+    assert start.isEnabled()
+    seed = named(form, QLineEdit, "train-seed")
+    seed.clear()
+    qtbot.keyClicks(seed, "one")
+    assert not start.isEnabled() and "Seed must be a whole number from 0" in start.toolTip()
+    seed.setText("1")
     form.choose_environment("Pendulum-v1")
-    qtbot.waitUntil(lambda: "continuous" in form.problem.text(), timeout=PATIENCE_MS)
-    assert not form.start.isEnabled() and "for discrete actions" in form.start.toolTip()
+    qtbot.waitUntil(lambda: "continuous" in problem.text(), timeout=PATIENCE_MS)
+    assert not start.isEnabled() and "for discrete actions" in start.toolTip()
     form.fill(TrainingPreset("search_trainer", "search", "NoSuch-v0"))
-    assert form.problem.text() == "There is no environment NoSuch-v0 here: choose another one."
-    offered = {item.value: item.reason for item in form.environment.items}
+    assert problem.text() == "There is no environment NoSuch-v0 here: choose another one."
+    offered = {item.value: item.reason for item in named(form, EnvironmentPicker, "train-environment").items}
     assert "several agents" in offered["classic/connect_four_v3"] and offered["CartPole-v1"] == ""
     presets_are_saved_and_taken(page, qtbot)
 
 
 def presets_are_saved_and_taken(page: TrainPage, qtbot: QtBot) -> None:
     fill(page, spread=3.0)
-    page.form.presets.save("Wide")
+    presets = named(page, PresetMenu, "presets_menu")
+    presets.save("Wide")
     fill(page)
-    assert "spread" not in page.form.settings.values()  # type: ignore[union-attr]
-    page.form.presets.fill()
-    page.form.presets.load("Wide")
-    assert page.form.settings.values()["spread"] == 3.0  # type: ignore[union-attr]
+    assert "spread" not in named(page, SettingsForm, "settings_form").values()  # type: ignore[union-attr]
+    presets.fill()
+    presets.load("Wide")
+    assert named(page, SettingsForm, "settings_form").values()["spread"] == 3.0  # type: ignore[union-attr]
     presets_are_thrown_into_the_trash(page, qtbot)
 
 
 def presets_are_thrown_into_the_trash(page: TrainPage, qtbot: QtBot) -> None:
-    delete = page.form.presets.findChild(QMenu, "presets_delete")
+    presets = named(page, PresetMenu, "presets_menu")
+    delete = presets.findChild(QMenu, "presets_delete")
     assert delete is not None
     delete.actions()[0].trigger()
-    store = page.form.presets.store
+    store = presets.store
     qtbot.waitUntil(lambda: not store.presets(), timeout=PATIENCE_MS)
     trash = Path(os.environ["XDG_DATA_HOME"]) / "Trash" / "files"
     qtbot.waitUntil(lambda: (trash / "Wide.training.json").is_file(), timeout=PATIENCE_MS)
@@ -297,7 +335,7 @@ def test_trainings_outlive_their_trainer_and_the_window(
     page: TrainPage, started: Start, window: MainWindow, qtbot: QtBot, trainer: Store
 ) -> None:
     run_id = started()
-    line = window.status.workers
+    line = named(window, StatusDot, "status-workers")
     qtbot.waitUntil(lambda: line.text == "1 training running", timeout=PATIENCE_MS)
     killed = kill_daemon(trainer)
     qtbot.waitUntil(lambda: page.link.client is None, timeout=PATIENCE_MS)
@@ -325,13 +363,12 @@ def test_no_trainer_is_a_sentence_and_a_button(trainer: Store, window: MainWindo
     blocked = trainer.data / "training"
     blocked.write_text("in the way")
     window.go("train")
-    page = window.page
-    assert isinstance(page, TrainPage)
+    page = named(window, TrainPage, "page-train")
     qtbot.waitUntil(lambda: page.link.state is LinkState.BROKEN, timeout=PATIENCE_MS)
-    assert page.runs.trouble.isVisible() and page.runs.trouble.text
-    assert page.form.start.isEnabled() is False
+    trouble = named(page, InlineMessage, "train-trouble")
+    assert trouble.isVisible() and trouble.text
+    assert named(page, QPushButton, "train-start").isEnabled() is False
     blocked.unlink()
-    assert page.runs.trouble.button is not None
-    page.runs.trouble.button.click()
+    named(page, QPushButton, "message-action").click()
     qtbot.waitUntil(lambda: page.link.client is not None, timeout=PATIENCE_MS)
-    assert not page.runs.trouble.isVisible() and page.runs.empty.isVisible()
+    assert not trouble.isVisible() and named(page, EmptyHint, "train-empty").isVisible()

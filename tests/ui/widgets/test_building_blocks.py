@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from PyQt6.QtCore import QSize, Qt
 from PyQt6.QtGui import QColor, QIcon, QImage
-from PyQt6.QtWidgets import QLabel, QLineEdit, QMenu, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QLabel, QLineEdit, QMenu, QPushButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from gym_gui.ui import icons, theme
@@ -28,6 +28,7 @@ from gym_gui.ui.widgets import (
     label,
     section_label,
 )
+from tests.support.named import named
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -64,9 +65,9 @@ class TestCard:
         qtbot.addWidget(card)
         with qtbot.assertNotEmitted(card.clicked):
             qtbot.keyClick(card, Qt.Key.Key_Return)
-        assert card.heading is not None
-        assert card.heading.text() == "CHECKS"
-        assert card.heading.accessibleName() == "Checks"
+        heading = named(card, QLabel, "card-heading")
+        assert heading.text() == "CHECKS"
+        assert heading.accessibleName() == "Checks"
 
     def test_the_selected_one_is_outlined(self, qtbot: QtBot) -> None:
         card = Card()
@@ -194,8 +195,7 @@ class TestMessages:
         qtbot.addWidget(message)
         message.show()
         assert message.accessibleName() == "Error: It broke"
-        assert message.button is not None
-        qtbot.mouseClick(message.button, LEFT)
+        qtbot.mouseClick(named(message, QPushButton, "message-action"), LEFT)
         with qtbot.waitSignal(message.dismissed):
             qtbot.mouseClick(message.findChild(IconButton, "message-close"), LEFT)
         assert done == ["r"]
@@ -209,7 +209,7 @@ class TestMessages:
         qtbot.addWidget(hint)
         hint.resize(width, 240)
         hint.show()
-        text = hint.text
+        text = named(hint, QLabel, "empty-text")
         assert text.height() >= text.heightForWidth(text.width())
         assert text.geometry().right() <= hint.rect().right()
 
@@ -219,10 +219,11 @@ class TestMessages:
         hint.show()
         for width in (952, 1208, 300, 1208, 220):
             hint.resize(width, 300)
-            asked = hint.text.fontMetrics().boundingRect(
-                0, 0, hint.text.width(), 1000, int(Qt.TextFlag.TextWordWrap), hint.text.text()
+            text = named(hint, QLabel, "empty-text")
+            asked = text.fontMetrics().boundingRect(
+                0, 0, text.width(), 1000, int(Qt.TextFlag.TextWordWrap), text.text()
             )
-            assert hint.text.height() >= asked.height()
+            assert text.height() >= asked.height()
 
     def test_the_lines_of_a_hint_are_of_about_one_length(self, qtbot: QtBot) -> None:
         hint = EmptyHint(
@@ -231,8 +232,9 @@ class TestMessages:
         qtbot.addWidget(hint)
         hint.resize(1200, 300)
         hint.show()
-        whole = hint.text.fontMetrics().horizontalAdvance(hint.text.text())
-        assert whole / 2 <= hint.text.width() < 0.65 * whole
+        text = named(hint, QLabel, "empty-text")
+        whole = text.fontMetrics().horizontalAdvance(text.text())
+        assert whole / 2 <= text.width() < 0.65 * whole
 
     def test_a_hint_offers_ways(self, qtbot: QtBot) -> None:
         done: list[str] = []
@@ -277,9 +279,10 @@ class TestForms:
         bar.add_action(QuietButton("Apply"))
         bar.show()
         bar.set_note("simultaneous · 4 agents")
-        assert bar.note.isVisible()
+        note = named(bar, QLabel, "page-note")
+        assert note.isVisible()
         bar.set_note("")
-        assert not bar.note.isVisible()
+        assert not note.isVisible()
 
 
 def test_a_label_without_room_says_all_in_its_tooltip(qtbot: QtBot) -> None:

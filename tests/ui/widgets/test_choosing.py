@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QPushButton
+from PyQt6.QtWidgets import QLabel, QLineEdit, QListView, QPushButton, QSpinBox
 from pytestqt.qtbot import QtBot
 
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.widgets import PickerButton, PickerItem, SeedBox, SegmentedControl
 from gym_gui.ui.widgets.picker import PickerPopup
+from tests.support.named import named
 
 LEFT = Qt.MouseButton.LeftButton
 ITEMS = [
@@ -32,9 +33,8 @@ def picker(context: AppContext, qtbot: QtBot) -> PickerButton:
 
 def opened(picker: PickerButton, qtbot: QtBot) -> PickerPopup:
     qtbot.mouseClick(picker, LEFT)
-    assert picker.popup is not None
-    assert picker.popup.isVisible()
-    return picker.popup
+    assert named(picker, PickerPopup, "picker-popup").isVisible()
+    return named(picker, PickerPopup, "picker-popup")
 
 
 def shown(popup: PickerPopup) -> list[object]:
@@ -57,10 +57,10 @@ class TestPicker:
 
     def test_typing_finds_and_enter_chooses(self, picker: PickerButton, qtbot: QtBot) -> None:
         popup = opened(picker, qtbot)
-        qtbot.keyClicks(popup.search, "knight")
+        qtbot.keyClicks(named(popup, QLineEdit, "picker-search"), "knight")
         assert shown(popup) == ["classic/chess_v6"]
         with qtbot.waitSignal(picker.chosen) as told:
-            qtbot.keyClick(popup.search, Qt.Key.Key_Return)
+            qtbot.keyClick(named(popup, QLineEdit, "picker-search"), Qt.Key.Key_Return)
         assert told.args == ["chess"]
         assert picker.value == "chess"
         assert picker.text() == "classic/chess_v6"
@@ -70,26 +70,28 @@ class TestPicker:
         self, picker: PickerButton, qtbot: QtBot
     ) -> None:
         popup = opened(picker, qtbot)
-        seen = [popup.model.data(popup.list.currentIndex())]
+        list_widget = named(popup, QListView, "picker-list")
+        seen = [popup.model.data(list_widget.currentIndex())]
         for key in (Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Up, Qt.Key.Key_PageUp):
-            qtbot.keyClick(popup.search, key)
-            seen.append(popup.model.data(popup.list.currentIndex()))
+            qtbot.keyClick(named(popup, QLineEdit, "picker-search"), key)
+            seen.append(popup.model.data(list_widget.currentIndex()))
         chess = "classic/chess_v6"
         assert seen == ["CartPole-v1", "Acrobot-v1", chess, chess, "Acrobot-v1", "CartPole-v1"]
 
     def test_what_is_not_offered_says_why(self, picker: PickerButton, qtbot: QtBot) -> None:
         popup = opened(picker, qtbot)
-        qtbot.keyClicks(popup.search, "breakout")
+        qtbot.keyClicks(named(popup, QLineEdit, "picker-search"), "breakout")
         index = popup.model.index(0)
         assert popup.model.data(index, Qt.ItemDataRole.ToolTipRole) == "pip install ale-py"
         with qtbot.assertNotEmitted(picker.chosen):
-            qtbot.keyClick(popup.search, Qt.Key.Key_Return)
-            popup.list.clicked.emit(index)
+            qtbot.keyClick(named(popup, QLineEdit, "picker-search"), Qt.Key.Key_Return)
+            named(popup, QListView, "picker-list").clicked.emit(index)
 
     def test_a_click_chooses(self, picker: PickerButton, qtbot: QtBot) -> None:
         popup = opened(picker, qtbot)
-        viewport = popup.list.viewport()
-        place = popup.list.visualRect(popup.model.index(2)).center()
+        list_widget = named(popup, QListView, "picker-list")
+        viewport = list_widget.viewport()
+        place = list_widget.visualRect(popup.model.index(2)).center()
         with qtbot.waitSignal(picker.chosen) as told:
             qtbot.mouseClick(viewport, LEFT, pos=place)
         assert told.args == ["acro"]
@@ -97,17 +99,17 @@ class TestPicker:
     def test_escape_changes_nothing(self, picker: PickerButton, qtbot: QtBot) -> None:
         picker.set_value("cart")
         popup = opened(picker, qtbot)
-        assert popup.model.data(popup.list.currentIndex()) == "CartPole-v1"
-        qtbot.keyClick(popup.search, Qt.Key.Key_Escape)
+        assert popup.model.data(named(popup, QListView, "picker-list").currentIndex()) == "CartPole-v1"
+        qtbot.keyClick(named(popup, QLineEdit, "picker-search"), Qt.Key.Key_Escape)
         assert not popup.isVisible()
         assert picker.value == "cart"
 
     def test_nothing_found_is_said(self, picker: PickerButton, qtbot: QtBot) -> None:
         popup = opened(picker, qtbot)
-        qtbot.keyClicks(popup.search, "qqq")
-        assert popup.nothing.isVisible()
-        assert not popup.list.isVisible()
-        qtbot.keyClick(popup.search, Qt.Key.Key_Return)
+        qtbot.keyClicks(named(popup, QLineEdit, "picker-search"), "qqq")
+        assert named(popup, QLabel, "picker-nothing").isVisible()
+        assert not named(popup, QListView, "picker-list").isVisible()
+        qtbot.keyClick(named(popup, QLineEdit, "picker-search"), Qt.Key.Key_Return)
         assert picker.value is None
 
     def test_other_items_keep_the_choice(self, picker: PickerButton) -> None:
@@ -119,8 +121,7 @@ class TestPicker:
 
     def test_the_down_key_opens_it(self, picker: PickerButton, qtbot: QtBot) -> None:
         qtbot.keyClick(picker, Qt.Key.Key_Down)
-        assert picker.popup is not None
-        assert picker.popup.isVisible()
+        assert named(picker, PickerPopup, "picker-popup").isVisible()
 
 
 class TestSegments:
@@ -165,10 +166,11 @@ class TestSeed:
     def test_typing_tells_once_when_it_is_done(self, box: SeedBox, qtbot: QtBot) -> None:
         told: list[int] = []
         box.seed_changed.connect(told.append)
-        box.spin.selectAll()
-        qtbot.keyClicks(box.spin, "1234")
+        spin = named(box, QSpinBox, "seed")
+        spin.selectAll()
+        qtbot.keyClicks(spin, "1234")
         assert told == []
-        qtbot.keyClick(box.spin, Qt.Key.Key_Return)
+        qtbot.keyClick(spin, Qt.Key.Key_Return)
         assert told == [1234]
         assert box.seed == 1234
 
@@ -187,4 +189,5 @@ class TestSeed:
 
     def test_a_long_seed_is_not_cut(self, box: SeedBox) -> None:
         box.set_seed(2_147_483_647)
-        assert box.spin.width() >= box.spin.fontMetrics().horizontalAdvance("2147483647")
+        spin = named(box, QSpinBox, "seed")
+        assert spin.width() >= spin.fontMetrics().horizontalAdvance("2147483647")

@@ -7,6 +7,8 @@ from pytestqt.qtbot import QtBot
 
 from gym_gui.ui import theme
 from gym_gui.ui.play.stage_card import StageCard
+from gym_gui.ui.renderers.stage_view import StageView
+from tests.support.named import named
 
 
 def test_a_game_on_a_page_that_is_not_shown_leaves_it_and_one_that_comes_back_has_it(qtbot: QtBot) -> None:
@@ -23,4 +25,4 @@ def test_a_game_on_a_page_that_is_not_shown_leaves_it_and_one_that_comes_back_ha
     assert pages.focusWidget() is typed
     pages.setCurrentWidget(game)
     game.take_keys()
-    assert pages.focusWidget() is game.stage
+    assert pages.focusWidget() is named(game, StageView, "stageView")
