@@ -131,20 +131,11 @@ def summary_notes(
 ) -> Iterable[str]:
     """Notes of the report as a whole."""
     for run in runs:
-        yield from _of_run(run, sum(len(e.data.indices) for e in entries if e.run is run))
+        yield from _begun_again(run)
     yield from _of_versions(runs)
     if len({o.task for o in operators}) > 1:  # a name may stand for one in each environment
         operators = [replace(o, name=f"{o.name} in {o.task}") for o in operators]
     names = {o.key: o.name for o in operators}
-    for entry in entries:
-        if not entry.data.indices:
-            yield f"{names[entry.key]} has no finished episode."
-        if lost := sum(e.lost for e in entry.data.unfinished):
-            left = wording.count(lost, "episode")
-            yield (
-                f"{names[entry.key]}: {left} could not be played, a process being lost; "
-                f"`mosaic run --resume {entry.run.run_id}` plays them."
-            )
     by_key: Mapping[str, OperatorSummary] = {o.key: o for o in operators}
     for c in comparisons:
         if c.outliers:
@@ -155,12 +146,26 @@ def summary_notes(
             yield from _of_conflicts(c, first, second)
 
 
-def _of_run(run: Run, recorded: int) -> Iterable[str]:
-    if run.record.status in UNFINISHED:
-        yield _so_far(run, recorded)
-    if run.record.problem:
-        yield f"Run {run.run_id} ended early: {run.record.problem}"
-    yield from _begun_again(run)
+def missing_notes(
+    runs: Sequence[Run], entries: Sequence[Entry], operators: Sequence[OperatorSummary]
+) -> Iterable[str]:
+    """What is not there: of runs that have not come to their end, and of operators that lost something."""
+    several = len({o.task for o in operators}) > 1
+    names = {o.key: f"{o.name} in {o.task}" if several else o.name for o in operators}
+    for run in runs:
+        if run.record.status in UNFINISHED:
+            yield _so_far(run, sum(len(e.data.indices) for e in entries if e.run is run))
+        if run.record.problem:
+            yield f"Run {run.run_id} ended early: {run.record.problem}"
+    for entry in entries:
+        if not entry.data.indices:
+            yield f"{names[entry.key]} has no finished episode."
+        if lost := sum(e.lost for e in entry.data.unfinished):
+            left = wording.count(lost, "episode")
+            yield (
+                f"{names[entry.key]}: {left} could not be played, a process being lost; "
+                f"`mosaic run --resume {entry.run.run_id}` plays them."
+            )
 
 
 _LOST = {SESSION: "session process", WORKER: "worker"}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import orjson
+
 from gym_gui.analysis import wording
 from gym_gui.analysis.call_columns import CALL_COLUMNS
 from gym_gui.analysis.cells import Cell, Place, ResultColumn, ResultRow, columns_in, options_of, teams_of
@@ -12,34 +14,51 @@ from gym_gui.analysis.charts import Chart, interval_charts, outcome_chart, pair_
 from gym_gui.analysis.charts.marks import kind_role
 from gym_gui.analysis.charts.svg import svg
 from gym_gui.analysis.comparison import Comparison, Verdict
+from gym_gui.analysis.film_page import film_section
+from gym_gui.analysis.film_style import FILM_STYLE, film_head
 from gym_gui.analysis.markup import safe
 from gym_gui.analysis.matrix_rows import MATRIX_COLUMNS
 from gym_gui.analysis.option_columns import OPTION_COLUMNS
 from gym_gui.analysis.page_style import PAGE_HEAD, STYLE
 from gym_gui.analysis.plain_columns import wanted_of
+from gym_gui.analysis.reader import Run
 from gym_gui.analysis.result_columns import OPERATOR_COLUMNS
+from gym_gui.analysis.scenes import Films, scenes_of
 from gym_gui.analysis.summary import OperatorSummary, RowSummary, RunInfo, Summary
 from gym_gui.analysis.team_columns import TEAM_COLUMNS
 from gym_gui.analysis.text import all_notes, by_task, incomplete_in_words, looks_in_words
+from gym_gui.analysis.transcript_style import TRANSCRIPT_STYLE
 from gym_gui.core.enums import kind_word
+from gym_gui.core.record_digest import KEY
 
 MOST_PAIRED_PLOTS = 4
 MOST_FAILURES = 200
 MOST_SEEDS = 100
+MOST_OF_AN_EXPERIMENT = 30_000
+"""Characters of it that are shown."""
 TRANSCRIPT = "transcript.html"
 """The page beside this one that has the calls, where there were any."""
 
 
-def render_html(summary: Summary, *, turns: str = "", parts: Sequence[str] = ()) -> str:
+def render_html(
+    summary: Summary,
+    *,
+    turns: str = "",
+    parts: Sequence[str] = (),
+    films: Films | None = None,
+    runs: Sequence[Run] = (),
+) -> str:
     """The page.
 
-    Self-contained: styles and plots are inline, there is no script, and nothing is
-    fetched. All run data is escaped.
+    Self-contained: styles, plots and replays are inline, and nothing is fetched. The one script
+    there is plays replays, where there are any. All run data is escaped.
 
     Args:
         summary: What it says.
         turns: What the transcript beside it shows, in words; empty: there is none.
         parts: More of it, as ready HTML, below the verdicts.
+        films: Replays, by episode.
+        runs: Where what was said in these stands.
     """
     title = "Results of " + (
         f"run {summary.runs[0].run_id}" if len(summary.runs) == 1 else f"{len(summary.runs)} runs"
@@ -48,15 +67,23 @@ def render_html(summary: Summary, *, turns: str = "", parts: Sequence[str] = ())
     for task, operators in by_task(summary).items():
         whole += _task(summary, task, operators)
     whole.append(_comparisons(summary))
+    whole.append(film_section(scenes_of(summary), films or {}, runs))
     whole.append(failure_table(summary))
     whole.append(_notes(summary))
-    whole.append(_foot(summary))
-    return page(title, whole)
+    whole.append(_foot(summary, runs))
+    return page(title, whole, films=bool(films))
 
 
-def page(title: str, parts: Iterable[str]) -> str:
-    """A page of ready HTML parts, styles and all."""
-    head = f"{PAGE_HEAD}<title>{safe(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body><main>"
+def page(title: str, parts: Iterable[str], *, films: bool = False) -> str:
+    """A page of ready HTML parts, styles and all.
+
+    Args:
+        title: Of the page.
+        parts: What stands on it.
+        films: Whether there are replays among them.
+    """
+    start, style = (film_head(), STYLE + TRANSCRIPT_STYLE + FILM_STYLE) if films else (PAGE_HEAD, STYLE)
+    head = f"{start}<title>{safe(title)}</title>\n<style>{style}</style>\n</head>\n<body><main>"
     return f"{head}{''.join(parts)}</main></body>\n</html>\n"
 
 
@@ -70,8 +97,14 @@ def _header(summary: Summary, turns: str) -> str:
 
 
 def _verdicts(summary: Summary) -> str:
-    lines = verdict_lines(summary)
-    return f'<section class="verdict">{"".join(lines) or "<p>Nothing is recorded yet.</p>"}</section>'
+    lines = "".join(verdict_lines(summary)) or "<p>Nothing is recorded yet.</p>"
+    return f'<section class="verdict">{lines}{missing_lines(summary)}</section>'
+
+
+def missing_lines(summary: Summary) -> str:
+    """What is not there, where a reader sees it first."""
+    missing = [*summary.missing, *([f"{words}."] if (words := incomplete_in_words(summary)) else [])]
+    return "".join(f'<p class="note">{safe(note)}</p>' for note in missing)
 
 
 def verdict_lines(summary: Summary) -> Iterable[str]:
@@ -227,20 +260,25 @@ def failure_table(summary: Summary) -> str:
 
 
 def _notes(summary: Summary) -> str:
-    items = "".join(f'<p class="note">{safe(note)}</p>' for note in all_notes(summary))
+    items = "".join(f'<p class="note">{safe(note)}</p>' for note in all_notes(summary, missing=False))
     return f'<h2>Notes</h2><section class="panel">{items}</section>' if items else ""
 
 
-def _foot(summary: Summary) -> str:
+def _foot(summary: Summary, runs_read: Sequence[Run]) -> str:
     methods = "".join(f"<dt>{safe(name)}</dt><dd>{safe(text)}</dd>" for name, text in summary.methods.items())
-    runs = "".join(run_panel(run) for run in summary.runs)
+    runs = run_panels(summary, runs_read)
     looks = looks_in_words(summary)
     said = f"<p>{safe(looks)}</p>" if looks else ""
     return f"<h2>Where this comes from</h2>{said}{runs}{panel('Methods', f'<dl>{methods}</dl>')}"
 
 
-def run_panel(run: RunInfo) -> str:
-    """Where a run comes from."""
+def run_panels(summary: Summary, runs: Sequence[Run]) -> str:
+    """Where each run comes from, with its experiment."""
+    read = {run.run_id: run for run in runs}
+    return "".join(_run_panel(info, read.get(info.run_id)) for info in summary.runs)
+
+
+def _run_panel(run: RunInfo, read: Run | None) -> str:
     seeds = ", ".join(str(seed) for seed in run.seeds[:MOST_SEEDS])
     if len(run.seeds) > MOST_SEEDS:
         seeds += f", and {len(run.seeds) - MOST_SEEDS:,} more"
@@ -253,8 +291,22 @@ def run_panel(run: RunInfo) -> str:
         "Machine": _pairs(run.machine),
         "Commit": run.commit or "-",
     }
+    experiment = ""
+    if read is not None:
+        facts["Digest of the record"] = str(read.record.extra.get(KEY) or "none: written when a run ends")
+        experiment = _experiment(read.record.experiment)
     items = "".join(f"<dt>{safe(name)}</dt><dd>{safe(text)}</dd>" for name, text in facts.items())
-    return f'<section class="panel"><h3>Run {safe(run.run_id)}</h3><dl>{items}</dl></section>'
+    heading = f"<h3>Run {safe(run.run_id)}</h3>"
+    return f'<section class="panel">{heading}<dl>{items}</dl>{experiment}</section>'
+
+
+def _experiment(data: Mapping[str, Any]) -> str:
+    """The experiment as it was resolved; ``mosaic run`` takes it."""
+    written = orjson.dumps(data, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS).decode()
+    lines = "\n".join(map(safe, written[:MOST_OF_AN_EXPERIMENT].split("\n")))
+    rest = len(written) - MOST_OF_AN_EXPERIMENT
+    more = f'<p class="muted">and {rest:,} characters more, in run.json</p>' if rest > 0 else ""
+    return f"<details><summary>Experiment</summary><pre>{lines}</pre>{more}</details>"
 
 
 def _pairs(values: Mapping[str, Any]) -> str:

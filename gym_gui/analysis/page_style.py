@@ -67,6 +67,11 @@ td .part { white-space: nowrap; }
 svg { display: block; width: 100%; max-width: 600px; height: auto; }
 svg rect[class], svg polygon, svg text { fill: var(--ink); }
 svg line, svg polyline { stroke: var(--ink); }
+details { margin-top: 8px; } summary { cursor: pointer; color: var(--muted); }
+pre {
+  font: 12px/1.45 ui-monospace, "JetBrains Mono", Menlo, Consolas, monospace; white-space: pre-wrap;
+  overflow-wrap: anywhere; margin: 6px 0; background: var(--raised); border-radius: 6px; padding: 8px 10px;
+}
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 4px 16px; margin: 0; }
 dt { color: var(--muted); } dd { margin: 0; overflow-wrap: anywhere; }
 @media print {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +11,11 @@ from rich.console import Console
 
 from gym_gui.analysis.algorithm_page import algorithm_parts, render_algorithm_page
 from gym_gui.analysis.algorithm_text import render_tables
+from gym_gui.analysis.film import Film
 from gym_gui.analysis.games import is_tournament
 from gym_gui.analysis.page import TRANSCRIPT, render_html
 from gym_gui.analysis.reader import Run, open_run
+from gym_gui.analysis.scenes import Films
 from gym_gui.analysis.standings import Standings
 from gym_gui.analysis.standings_page import render_standings_page
 from gym_gui.analysis.standings_text import render_standings
@@ -28,6 +30,11 @@ from gym_gui.core.errors import UsageError
 from gym_gui.core.visible import visible_json
 from mosaic_worker.plain_files import replace_file
 
+MOST_BYTES = 6_000_000
+"""Of the page; replays for which there is no room are named in their place."""
+FilmMaker = Callable[[Sequence[Run], Summary], Films]
+"""Makes the replays of a report."""
+
 
 def report(
     paths: Sequence[str | Path],
@@ -35,6 +42,7 @@ def report(
     as_json: bool = False,
     out: str | Path | None = None,
     console: Console | None = None,
+    film: FilmMaker | None = None,
 ) -> Summary:
     """Print the comparison of one or several runs, and write it down.
 
@@ -47,6 +55,7 @@ def report(
         as_json: Print the summary as JSON in place of the table.
         out: Folder for the files instead.
         console: Where to print; standard output by default.
+        film: Makes replays for the page; without it there are none.
 
     Returns:
         The summary that was printed.
@@ -69,7 +78,8 @@ def report(
             for trained in summary.trainings:
                 console.print()
                 render_tables(trained, console)
-    page = None if folder is None else write_report(summary, folder, runs, standings)
+    films: Films = film(runs, summary) if film is not None and folder is not None else {}
+    page = None if folder is None else write_report(summary, folder, runs, standings, films)
     if as_json:
         data = summary.to_json() | {"report": None if page is None else str(page)}
         data |= {"tournament": standings.to_json()} if standings is not None else {}
@@ -80,7 +90,11 @@ def report(
 
 
 def write_report(
-    summary: Summary, folder: Path, runs: Sequence[Run], standings: Standings | None = None
+    summary: Summary,
+    folder: Path,
+    runs: Sequence[Run],
+    standings: Standings | None = None,
+    films: Films | None = None,
 ) -> Path:
     """Write ``summary.json``, of a tournament ``tournament.json``, and the pages.
 
@@ -89,6 +103,7 @@ def write_report(
         folder: Where they go.
         runs: Of which runs.
         standings: What the run says as a tournament, where it is one and that is known already.
+        films: Replays for the page.
 
     Returns:
         The report's page.
@@ -100,7 +115,7 @@ def write_report(
     standings = standings or find_standings(runs)
     if standings is not None:
         _write(folder / "tournament.json", _dump(standings.to_json()) + b"\n")
-    return write_html(summary, folder, runs, standings)
+    return write_html(summary, folder, runs, standings, films)
 
 
 def find_standings(runs: Sequence[Run]) -> Standings | None:
@@ -138,7 +153,11 @@ def write_summary(summary: Summary, folder: Path) -> Path:
 
 
 def write_html(
-    summary: Summary, folder: Path, runs: Sequence[Run] = (), standings: Standings | None = None
+    summary: Summary,
+    folder: Path,
+    runs: Sequence[Run] = (),
+    standings: Standings | None = None,
+    films: Films | None = None,
 ) -> Path:
     """Write ``report.html``, whole or not at all, and ``transcript.html`` beside it.
 
@@ -147,6 +166,7 @@ def write_html(
         folder: Where it goes.
         runs: Whose calls to models, and what was told of decisions, are on a page of their own.
         standings: What the run says as a tournament, where it is one and that is known already.
+        films: Replays for the page.
 
     Returns:
         The report's page.
@@ -160,13 +180,26 @@ def write_html(
         # A lone surrogate in run data is no UTF-8; it becomes a question mark.
         _write(folder / TRANSCRIPT, render_transcript(runs).encode("utf-8", "replace"))
     standings = standings or find_standings(runs)
+    shown = dict(films or {})
+    page = _page(summary, runs, standings, shown, turns)
+    while len(page) > MOST_BYTES and any(film.frames for film in shown.values()):
+        key = max(shown, key=lambda k: sum(map(len, shown[k].pictures)) + 99 * len(shown[k].frames))
+        run_id, operator_id, index = key
+        shown[key] = Film(run_id, operator_id, index, missing="the page would be larger than 6 MB")
+        page = _page(summary, runs, standings, shown, turns)
+    return _write(folder / "report.html", page)
+
+
+def _page(
+    summary: Summary, runs: Sequence[Run], standings: Standings | None, films: Films, turns: str
+) -> bytes:
     parts = [part for trained in summary.trainings for part in algorithm_parts(trained)]
     page = (
-        render_html(summary, turns=turns, parts=parts)
+        render_html(summary, turns=turns, parts=parts, films=films, runs=runs)
         if standings is None
-        else render_standings_page(standings, summary, turns=turns)
+        else render_standings_page(standings, summary, turns=turns, films=films, runs=runs)
     )
-    return _write(folder / "report.html", page.encode("utf-8", "replace"))
+    return page.encode("utf-8", "replace")
 
 
 def write_algorithms(report: AlgorithmReport, folder: Path) -> Path:

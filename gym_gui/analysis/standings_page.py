@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from gym_gui.analysis import wording
 from gym_gui.analysis.charts.payoffs import PayoffChart
 from gym_gui.analysis.charts.ratings import rating_chart
+from gym_gui.analysis.film_page import film_section
 from gym_gui.analysis.markup import safe
-from gym_gui.analysis.page import TRANSCRIPT, chart_panel, failure_table, html_table, page, panel, run_panel
+from gym_gui.analysis.page import (
+    TRANSCRIPT,
+    chart_panel,
+    failure_table,
+    html_table,
+    missing_lines,
+    page,
+    panel,
+    run_panels,
+)
+from gym_gui.analysis.reader import Run
+from gym_gui.analysis.scenes import Films, scenes_of
 from gym_gui.analysis.standings import Standings
 from gym_gui.analysis.standings_text import columns_of, pair_sentence, seat_lines
 from gym_gui.analysis.summary import Summary
@@ -16,18 +28,31 @@ from gym_gui.analysis.summary import Summary
 MOST_PAIRS = 400
 
 
-def render_standings_page(standings: Standings, summary: Summary, *, turns: str = "") -> str:
+def render_standings_page(
+    standings: Standings,
+    summary: Summary,
+    *,
+    turns: str = "",
+    films: Films | None = None,
+    runs: Sequence[Run] = (),
+) -> str:
     """The page.
 
     Args:
         standings: What it says.
         summary: Of the same run: its failures and where it comes from.
         turns: What the transcript beside it shows, in words; empty: there is none.
+        films: Replays, by episode.
+        runs: Where what was said in these stands.
     """
-    return page(f"Tournament {standings.run_id}", _parts(standings, summary, turns))
+    shown = film_section(scenes_of(summary), films or {}, runs)
+    parts = _parts(standings, summary, turns, shown, runs)
+    return page(f"Tournament {standings.run_id}", parts, films=bool(films))
 
 
-def _parts(standings: Standings, summary: Summary, turns: str) -> Iterator[str]:
+def _parts(
+    standings: Standings, summary: Summary, turns: str, films: str, runs: Sequence[Run]
+) -> Iterator[str]:
     facts = (
         f"{len(standings.policies):,} policies, "
         f"{wording.count(standings.games, 'game')} on {wording.count(standings.seeds, 'seed')}, "
@@ -37,7 +62,7 @@ def _parts(standings: Standings, summary: Summary, turns: str) -> Iterator[str]:
     yield f'<header><h1>Tournament</h1><span class="muted">{safe(facts)}</span>{link}</header>'
     circles = "".join(f'<p class="note">{safe(sentence)}</p>' for sentence in standings.cycles)
     said = f"<p><strong>{safe(standings.claim)}</strong>{safe(standings.detail)}.</p>"
-    yield f'<section class="verdict">{said}{circles}</section>'
+    yield f'<section class="verdict">{said}{circles}{missing_lines(summary)}</section>'
     yield f"<h2>{safe(standings.task)}</h2>"
     columns = columns_of(standings.policies)
     rows = [[safe(column.show(each)) for column in columns] for each in standings.policies]
@@ -50,11 +75,12 @@ def _parts(standings: Standings, summary: Summary, turns: str) -> Iterator[str]:
     if (rest := len(standings.payoffs) - MOST_PAIRS) > 0:
         pairs += f'<p class="muted">and {rest:,} more, all in tournament.json</p>'
     yield f'<h2>Who met whom</h2><section class="panel">{pairs}</section>'
+    yield films
     yield failure_table(summary)
     notes = "".join(f'<p class="note">{safe(note)}</p>' for note in standings.notes)
     yield f'<h2>Notes</h2><section class="panel">{notes}</section>' if notes else ""
     methods = "".join(
         f"<dt>{safe(name)}</dt><dd>{safe(text)}</dd>" for name, text in standings.methods.items()
     )
-    runs = "".join(map(run_panel, summary.runs))
-    yield f"<h2>Where this comes from</h2>{runs}{panel('Methods', f'<dl>{methods}</dl>')}"
+    shown = run_panels(summary, runs)
+    yield f"<h2>Where this comes from</h2>{shown}{panel('Methods', f'<dl>{methods}</dl>')}"

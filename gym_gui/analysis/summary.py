@@ -173,6 +173,32 @@ class OptionSummary:
 
 
 @dataclass(frozen=True)
+class Highlight:
+    """An episode worth looking at.
+
+    Attributes:
+        why: ``best``, ``median`` or ``worst``; ``only`` where there is no other, ``alike`` where all came
+            to the same.
+        episode_index: The episode.
+        seed: Its seed.
+        length: Environment steps.
+        value: Its result by ``measure``.
+        measure: In words, by what episodes were put in order.
+        alike: How many of the operator's episodes have this very result, itself included.
+        of: How many episodes were put in order.
+    """
+
+    why: str
+    episode_index: int
+    seed: int | None
+    length: int
+    value: float
+    measure: str
+    alike: int
+    of: int
+
+
+@dataclass(frozen=True)
 class OperatorSummary:
     """One operator of one run.
 
@@ -204,6 +230,7 @@ class OperatorSummary:
         notes: What a reader must know.
         calls: Calls to models of all its slots, ``None`` where there were none.
         options: What its managers have asked for, the most frequent first; from the step rows.
+        highlights: Its best, median and worst episode.
     """
 
     key: str
@@ -233,6 +260,7 @@ class OperatorSummary:
     failure_score: float | None = None
     halved: int = 0
     options: tuple[OptionSummary, ...] = ()
+    highlights: tuple[Highlight, ...] = ()
 
     @property
     def manager_decisions(self) -> int:
@@ -312,6 +340,7 @@ class Summary:
         refusals: Those that cannot be made.
         failures: Every episode that did not complete.
         notes: What a reader must know.
+        missing: Those of the notes that say what is not there.
         methods: What each named method is.
         matrix: The rows of the matrices that were played.
         standings: What the run says as a tournament, where it is one and that was asked for; it is no part
@@ -326,6 +355,7 @@ class Summary:
     failures: tuple[Failure, ...]
     notes: tuple[str, ...] = ()
     refusals: tuple[Refusal, ...] = ()
+    missing: tuple[str, ...] = ()
     methods: Mapping[str, str] = field(default_factory=lambda: dict(METHODS))
     format: int = 1
     matrix: tuple[RowSummary, ...] = ()

@@ -12,8 +12,9 @@ from gym_gui.analysis.comparison import Comparison, Verdict
 from gym_gui.analysis.estimates import estimate, share
 from gym_gui.analysis.games import is_tournament
 from gym_gui.analysis.headlines import headline
+from gym_gui.analysis.highlights import highlights_of
 from gym_gui.analysis.matrix_rows import is_match, row_summaries, rows_not_played
-from gym_gui.analysis.notes import operator_notes, summary_notes
+from gym_gui.analysis.notes import missing_notes, operator_notes, summary_notes
 from gym_gui.analysis.pairing import (
     STATE_MARK,
     Entry,
@@ -70,6 +71,7 @@ def summarize(runs: Run | Sequence[Run], *, steps: bool = True) -> PrintedSummar
         comparisons += compare_teams(entry)
     operators = _operators(entries, steps)
     trainings = tuple(training_reports(entries))
+    missing = tuple(missing_notes(opened, entries, operators))
     return PrintedSummary(
         runs=tuple(_run_info(run, entries) for run in opened),
         verdicts=(*rows_not_played(opened), *_verdicts(entries, comparisons, trainings)),
@@ -77,7 +79,8 @@ def summarize(runs: Run | Sequence[Run], *, steps: bool = True) -> PrintedSummar
         comparisons=tuple(comparisons),
         refusals=tuple(refusals(entries)),
         failures=tuple(_failures(entries)),
-        notes=tuple(summary_notes(opened, entries, comparisons, operators)),
+        notes=(*missing, *summary_notes(opened, entries, comparisons, operators)),
+        missing=missing,
         matrix=tuple(row_summaries(entries, operators, comparisons)),
         trainings=trainings,
     )
@@ -206,6 +209,7 @@ def _operator(entry: Entry, steps: bool, seen: Sequence[float]) -> OperatorSumma
         failure_score=score,
         halved=len(data.halved),
         options=_options(data),
+        highlights=highlights_of(data),
     )
     return replace(found, notes=tuple(operator_notes(entry, found)))
 

@@ -196,9 +196,14 @@ def failure_in_words(failure: Failure) -> str:
     return clean(f"{place}: {failure.status}: {failure.reason}")
 
 
-def all_notes(summary: Summary) -> Iterable[str]:
-    """Notes of the summary and of its operators, which are named."""
-    yield from summary.notes
+def all_notes(summary: Summary, *, missing: bool = True) -> Iterable[str]:
+    """Notes of the summary and of its operators, which are named.
+
+    Args:
+        summary: Whose.
+        missing: Also those that say what is not there.
+    """
+    yield from (note for note in summary.notes if missing or note not in summary.missing)
     several = len({operator.task for operator in summary.operators}) > 1
     for operator in summary.operators:
         name = f"{operator.name} in {operator.task}" if several else operator.name

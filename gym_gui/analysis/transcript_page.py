@@ -213,6 +213,12 @@ def _episode(index: int, record: EpisodeRecord | None) -> str:
     return _DOT.join(parts)
 
 
+def turn_article(turn: Turn) -> str:
+    """A turn without its prompt, for where it stands beside something else; ready HTML."""
+    classes = f"turn {'failed ' if turn.failed else ''}{_tone(turn)}".rstrip()
+    return f'<div class="{classes}"><div class="head">{_head(turn)}</div>{"".join(_body(turn))}</div>'
+
+
 def _turn(turn: Turn, before: Turn | None, place: int | None) -> str:
     classes = " ".join(
         ["turn", f"a{'x' if place is None else place}", *(["failed"] if turn.failed else []), _tone(turn)]

@@ -26,13 +26,8 @@ nav.choices input:focus-visible + label { outline: 2px solid var(--accent); outl
 .facts { margin-left: auto; font-size: 12px; }
 .turn .outcome { color: var(--muted); }
 .turn.refused .outcome { color: var(--warning); }
-pre {
-  font: 12px/1.45 ui-monospace, "JetBrains Mono", Menlo, Consolas, monospace; margin: 6px 0;
-  white-space: pre-wrap; overflow-wrap: anywhere;
-  background: var(--raised); border-radius: 6px; padding: 8px 10px;
-}
 pre.reply { background: var(--wash); }
-summary { cursor: pointer; color: var(--muted); font-size: 12px; margin-top: 4px; }
+details { margin-top: 4px; } summary { font-size: 12px; }
 summary:hover { color: var(--text); }
 .scores { width: auto; min-width: min(100%, 420px); margin: 6px 0; }
 .scores td { border: 0; padding: 1px 10px 1px 0; vertical-align: middle; }

@@ -254,12 +254,17 @@ def report(
             help="In several environments: whose scores are 1.  [default: the first]",
         ),
     ] = "",
+    replays: Annotated[
+        bool, typer.Option("--replays/--no-replays", help="Episodes that play in the page.")
+    ] = True,
+    trusted: Trust = False,
     as_json: Json = False,
 ) -> None:
     """Print who is better, and how sure that is.
 
-    Of runs, writes summary.json and report.html, and games.pgn where chess was played; of groups of
-    trainings (mosaic train --seeds) algorithms.json and algorithms.html.
+    Of runs, writes summary.json and report.html, and games.pgn where chess was played; the page shows the
+    best, the median, the worst and failed episodes again. Of groups of trainings (mosaic train --seeds),
+    algorithms.json and algorithms.html.
     """
     from gym_gui.cli.runs import find_run
 
@@ -272,11 +277,10 @@ def report(
             return
     if reference:
         raise UsageError("--reference is for groups of trainings", fix="Leave it out")
-    from gym_gui.analysis import report as make_report
-    from gym_gui.cli.games import write_games
+    from gym_gui.cli.report import report_runs
 
-    make_report(found, as_json=as_json, out=out)
-    write_games(found, out, as_json=as_json)
+    trust.allow_all(trusted)
+    report_runs(found, out=out, replays=replays, as_json=as_json)
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""Summaries, reports and tables of runs, made in a process of its own.
+"""Summaries and tables of runs, made in a process of its own.
 
 scipy and pyarrow take more memory than the window itself, and a run of a million steps takes
 seconds to read: ``python -m gym_gui.services.run_analysis`` does both and hands back the
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import os
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -37,18 +36,6 @@ async def analyse(run: Path) -> Summary:
     return await asyncio.to_thread(msgspec.json.decode, finished.output, type=PrintedSummary)
 
 
-async def write_report(run: Path) -> Path:
-    """Write ``summary.json``, ``report.html`` and what belongs to it into the run folder; returns the page.
-
-    Raises:
-        UsageError: It cannot be written.
-    """
-    finished = await run_subprocess_job(__name__, "report", str(run))
-    if finished.status:
-        raise SubprocessJobError(finished.complaint or f"the report of {run} cannot be written")
-    return Path(os.fsdecode(finished.output))
-
-
 async def write_run_table(run: Path, what: str, path: Path) -> int:
     """Write a table of a run as CSV or Parquet, by the ending of ``path``.
 
@@ -72,7 +59,7 @@ async def write_run_table(run: Path, what: str, path: Path) -> int:
 def main(argv: Sequence[str] | None = None) -> int:
     """Do one thing with one run; returns the exit status."""
     parser = argparse.ArgumentParser(prog=f"python -m {__name__}")
-    parser.add_argument("what", choices=("summary", "report", "operators", "episodes", "steps", "games"))
+    parser.add_argument("what", choices=("summary", "operators", "episodes", "steps", "games"))
     parser.add_argument("run", type=Path)
     parser.add_argument("--out", type=Path)
     args = parser.parse_args(argv)
@@ -86,7 +73,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _result(what: str, run: Run, out: Path | None) -> bytes:
     from gym_gui.analysis.export import episode_rows, operator_rows, step_rows, write_table
-    from gym_gui.analysis.reporting import find_standings, write_report
+    from gym_gui.analysis.reporting import find_standings
     from gym_gui.analysis.summary_builder import summarize
 
     if what in ("episodes", "steps"):
@@ -101,8 +88,6 @@ def _result(what: str, run: Run, out: Path | None) -> bytes:
     if what == "operators":
         assert out is not None
         return b"%d" % write_table(operator_rows(summary), out)
-    if what == "report":
-        return os.fsencode(write_report(summary, run.path, [run]).absolute())
     return msgspec.json.encode(replace(summary, standings=find_standings([run])))
 
 

@@ -41,8 +41,8 @@ def run(tmp_path: Path) -> Path:
         ["runs", "list", "runs"],
         ["runs", "show", "RUN"],
         ["runs", "show", "RUN", "--json"],
-        ["report", "RUN"],
-        ["report", "RUN", "--json"],
+        ["report", "RUN", "--no-replays"],
+        ["report", "RUN", "--json", "--no-replays"],
         ["verify", "RUN"],
         ["run", EVIL],
         [EVIL],
@@ -55,5 +55,5 @@ def test_nothing_of_it_is_obeyed(command: list[str], run: Path, tmp_path: Path) 
     _, out, err = run_here([str(run) if c == "RUN" else c for c in command], tmp_path, dict(os.environ))
     assert out + err
     assert visible(out + err) == out + err
-    if command == ["report", "RUN"]:
+    if command == ["report", "RUN", "--no-replays"]:
         assert "[red]x[/red]" in out

@@ -95,7 +95,7 @@ def test_a_run_is_played_again_from_its_calls_without_server_or_key(mosaic: Mosa
     assert {call["replayed"] for call in second} == {True}
     assert open_run(asked.again).record.extra["replay"] == str(asked.first)
     assert mosaic("verify", asked.again).status == 0
-    report = json.loads(mosaic("report", asked.again, "--json", "--out", mosaic.home).out)
+    report = json.loads(mosaic("report", "--no-replays", asked.again, "--json", "--out", mosaic.home).out)
     assert report["operators"][0]["calls"]["usd"] == 0
     assert report["operators"][0]["calls"]["replayed"] == len(first)
 
@@ -292,7 +292,7 @@ def test_the_example_of_the_design_is_played_and_its_key_is_nowhere(
         held.go_on.set()
         assert run.wait() == 0, run.err
         assert {request.key for request in server.requests} == {KEY}
-    done = mosaic("report", run.folder)
+    done = mosaic("report", "--no-replays", run.folder)
     assert mosaic("verify", run.folder).status == 0
     turns = list(Transcript(open_run(run.folder).operators["heterogeneous_team"]).turns())
     assert len(turns) == EPISODES * STEPS

@@ -207,14 +207,14 @@ def test_several_runs_are_verified_one_after_the_other(mosaic: Mosaic, played: P
 
 
 def test_a_table_is_as_wide_as_columns_says(mosaic: Mosaic, played: Path) -> None:
-    assert " Kind " in mosaic("report", played).out
-    narrow = mosaic("report", played, COLUMNS="60").out
+    assert " Kind " in mosaic("report", "--no-replays", played).out
+    narrow = mosaic("report", "--no-replays", played, COLUMNS="60").out
     assert " Kind " not in narrow and all(len(line) <= 60 for line in narrow.splitlines()[:4])
-    assert max(map(len, mosaic("report", played, COLUMNS="200").out.splitlines())) > 100
+    assert max(map(len, mosaic("report", "--no-replays", played, COLUMNS="200").out.splitlines())) > 100
 
 
 def test_a_report_for_programs_says_who_is_better_and_where_the_page_is(mosaic: Mosaic, played: Path) -> None:
-    told = mosaic("report", played, "--json").json()
+    told = mosaic("report", "--no-replays", played, "--json").json()
     assert told["verdicts"][0]["text"].startswith("Random has")
     assert Path(told["report"]) == played / "report.html" and Path(told["report"]).is_file()
 
@@ -229,13 +229,13 @@ def test_a_report_writes_games_of_chess_beside_its_tables(mosaic: Mosaic, played
     chess = {"id": "chess", "name": "Two at random", "task": "classic/chess_v6", "workers": seats}
     path = experiment(mosaic.home, chess, max_steps=6)
     run = mosaic.home / mosaic("run", path, "--json", "--episodes", "2").json()["run"]
-    done = mosaic("report", run)
+    done = mosaic("report", "--no-replays", run)
     assert done.status == 0 and "games.pgn (2 games)" in done.out
     assert (run / "games.pgn").read_text().count('[White "') == 2
-    json.loads(mosaic("report", run, "--json").out)  # nothing stands beside the summary there
+    json.loads(mosaic("report", "--no-replays", run, "--json").out)  # nothing stands beside the summary there
     # Of several runs each has a file of its own; who plays no chess has none.
     out = mosaic.home / "both"
-    assert mosaic("report", run, played, "--out", out).status == 0
+    assert mosaic("report", "--no-replays", run, played, "--out", out).status == 0
     assert [file.name for file in out.glob("*.pgn")] == [f"games-{run.name}.pgn"]
     assert not list(played.glob("*.pgn"))
 

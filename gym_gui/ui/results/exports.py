@@ -16,7 +16,7 @@ from gym_gui.analysis.comparison import Comparison
 from gym_gui.analysis.summary import Summary
 from gym_gui.core.errors import UsageError
 from gym_gui.services.recorded_episode import RecordedEpisode
-from gym_gui.services.run_analysis import write_report, write_run_table
+from gym_gui.services.run_analysis import write_run_table
 from gym_gui.services.subprocess_job import run_subprocess_job
 from gym_gui.ui.results.jobs import Job, OnShare, Said
 from mosaic_worker.plain_files import replaced
@@ -83,10 +83,16 @@ def open_file(path: Path) -> None:
 
 
 def report_job(run: Path) -> Job:
-    """Writes the report, then opens it."""
+    """Writes the report with its replays, then opens it."""
 
-    async def job(_share: OnShare) -> Said:
-        page = await write_report(run)
+    async def job(share: OnShare) -> Said:
+        def tell(operators: object) -> None:
+            if isinstance(operators, list) and operators:
+                now = operators[-1]
+                share("Playing episodes again for the report…", int(now["done"]), int(now["total"]))
+
+        finished = await run_subprocess_job("gym_gui", "report", str(run), "--json", on_progress=tell)
+        page = Path(finished.json()["report"])
         open_file(page)
         return Said(f"The report is written: {page}", "ok", ("Open it again", partial(open_file, page)))
 

@@ -1,0 +1,197 @@
+"""Plays recorded episodes again and makes films of them; also the process in which that is done.
+
+``python -m gym_gui.controllers.filming RUN OPERATOR BYTES EPISODE…`` writes one film a line to standard
+output: environments are stepped there, and whatever one of them does, the report stands.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from gym_gui.analysis.film import Act, Film, FilmFrame
+from gym_gui.analysis.reader import open_run
+from gym_gui.controllers.film_pictures import LARGEST, PatchMaker, fitted
+from gym_gui.controllers.replay_reel import Look
+from gym_gui.controllers.replay_session import EpisodeReplay, Picture, ReplayFrame, ReplayOrder
+from gym_gui.controllers.replay_track import ReplayTrack
+from gym_gui.core import trust
+from gym_gui.core.enums import ActionSource
+from gym_gui.core.errors import MosaicError
+from gym_gui.core.packed_picture import PackedPicture, pack, unpack
+from gym_gui.core.record_fields import count
+from gym_gui.services.recorded_episode import RecordedEpisode, load_episode
+
+MOST_FRAMES = 400
+"""Of one film; of a longer episode every other look is left out, as often as it takes."""
+_FRUGAL = ((480, 1), (480, 2), (320, 2), (320, 4), (240, 4), (240, 8), (160, 16), (160, 32))
+"""Longer side in pixels, and every how many-th kept look: tried in turn until a film is small enough."""
+_LONGEST_TEXT = 4000
+_USUAL = (ActionSource.POLICY, ActionSource.HUMAN)
+_ENVIRONMENT = {"SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy"}
+
+
+@dataclass
+class _Kept:
+    """A look that may become a frame."""
+
+    look: Look
+    picture: PackedPicture | None
+    last: bool = False
+
+
+def film_of(recorded: RecordedEpisode, run_id: str, most_bytes: int) -> Film:
+    """Play an episode again and make a film of it.
+
+    Args:
+        recorded: The episode.
+        run_id: Its run.
+        most_bytes: Room that the film may take in a page; it is thinned and made smaller until it fits.
+
+    Raises:
+        MosaicError: It cannot be played.
+    """
+    replay = EpisodeReplay(ReplayOrder.of(recorded))
+    replay.open()
+    try:
+        kept, every = _thinned(replay.frames())
+    finally:
+        replay.close()
+    track = ReplayTrack(recorded)
+    film = Film(run_id, recorded.operator_id, recorded.episode.episode_index)
+    for longest, stride in _FRUGAL:
+        cut = _Cutter(replay, track, kept).film(film, longest, stride)
+        if len(msgspec.json.encode(cut)) <= most_bytes:
+            return msgspec.structs.replace(cut, every=stride * every)
+    return msgspec.structs.replace(film, missing="its replay is too large for this page")
+
+
+def _thinned(frames: Iterator[ReplayFrame]) -> tuple[list[_Kept], int]:
+    """Evenly spaced looks and the last one; every how many-th they are."""
+    kept: list[_Kept] = []
+    every = 1
+    final: tuple[Look, Picture | None] | None = None
+    for frame in frames:
+        final = Look.of(frame), frame.picture
+        if frame.position % every:
+            continue
+        kept.append(_Kept(Look.of(frame), _packed(frame.picture)))
+        if len(kept) > MOST_FRAMES:
+            kept, every = kept[::2], every * 2
+    if final is not None and final[0].position != kept[-1].look.position:
+        kept.append(_Kept(final[0], _packed(final[1])))
+    kept[-1].last = True
+    return kept, every
+
+
+def _packed(picture: Picture | None) -> PackedPicture | None:
+    return None if picture is None else pack(fitted(picture, LARGEST))
+
+
+class _Cutter:
+    """Puts one film together."""
+
+    def __init__(self, replay: EpisodeReplay, track: ReplayTrack, kept: Sequence[_Kept]) -> None:
+        self._replay, self._track, self._kept = replay, track, kept
+        self._words: dict[str, int] = {}
+        self._maker = PatchMaker()
+        self._size = (0, 0)
+        self._labels: dict[int, str] = {}
+        self._agents = {agent: i for i, agent in enumerate(track.agents)}
+        scored = next((k.look.scores for k in kept if k.look.scores), None)
+        self._teams: tuple[str, ...] = tuple(scored) if scored is not None else ()
+
+    def film(self, empty: Film, longest: int, stride: int) -> Film:
+        """Of every so many-th look, with pictures of at most so many pixels."""
+        looks = [k for i, k in enumerate(self._kept) if i % stride == 0 or k.last]
+        frames: list[FilmFrame] = []
+        rows = 0
+        for kept in looks:
+            frames.append(self._frame(kept, rows, longest))
+            rows = kept.look.rows
+        board = next((k.look.board for k in looks if k.look.board is not None), None)
+        return msgspec.structs.replace(
+            empty,
+            width=self._size[1],
+            height=self._size[0],
+            pictures=tuple(self._maker.pictures),
+            frames=tuple(frames),
+            agents=tuple(self._agents),
+            words=tuple(self._words),
+            teams=self._teams,
+            board=(board.kind, board.rows, board.columns) if board is not None else ("", 0, 0),
+            departs=self._replay.departs,
+        )
+
+    def _frame(self, kept: _Kept, rows: int, longest: int) -> FilmFrame:
+        look = kept.look
+        acts = self._acts(rows, look.rows)
+        self._labels = {move.action: move.label for move in look.board.moves} if look.board else {}
+        scores = tuple(float((look.scores or {}).get(team, 0.0)) for team in self._teams)
+        board, text, last = -1, -1, ()
+        patches = ()
+        if look.board is not None:
+            # A board is drawn by the page: sharp in any size, and a hundredth of a picture.
+            board = self._word(",".join(look.board.cells))
+            last = tuple(row * look.board.columns + column for row, column in look.board.last)
+        elif kept.picture is not None:
+            picture = fitted(unpack(kept.picture), longest)
+            self._size = picture.shape[:2] if self._size == (0, 0) else self._size
+            patches = self._maker.add(picture)
+        elif look.text:
+            text = self._word(look.text[:_LONGEST_TEXT])
+        return FilmFrame(look.step, patches, acts, board, last, text, scores)
+
+    def _acts(self, before: int, rows: int) -> tuple[Act, ...]:
+        """The last act of each agent since the look before."""
+        latest = {self._track.steps[i].agent_id: i for i in range(before, min(rows, len(self._track.steps)))}
+        found: list[Act] = []
+        for agent, i in latest.items():
+            step = self._track.steps[i]
+            number = count(step.action)
+            label = self._labels.get(number, "") if number is not None and i == before else ""
+            word = label or self._track.words(step, self._replay.meanings)
+            source = -1 if step.action_source in _USUAL else self._word(str(step.action_source))
+            total = self._track.total(agent, rows)
+            reward = step.reward or 0.0
+            found.append(Act(self._agents[agent], self._word(word), _finite(reward), _finite(total), source))
+        return tuple(found)
+
+    def _word(self, word: str) -> int:
+        return self._words.setdefault(word, len(self._words))
+
+
+def _finite(value: float) -> float:
+    return round(value, 4) if math.isfinite(value) else 0.0
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Make films of one operator's episodes; returns the exit status."""
+    run_path, operator_id, most_bytes, *episodes = argv if argv is not None else sys.argv[1:]
+    for name, value in _ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
+    # Environments print; standard output is the films'.
+    out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    trust.receive()
+    run = open_run(Path(run_path))
+    for index in map(int, episodes):
+        try:
+            film = film_of(load_episode(run, operator_id, index), run.run_id, int(most_bytes))
+        except MosaicError as error:
+            film = Film(run.run_id, operator_id, index, missing=error.message)
+        out.write(msgspec.json.encode(film) + b"\n")
+        out.flush()
+        sys.stderr.write('{"progress": 1}\n')
+        sys.stderr.flush()
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
