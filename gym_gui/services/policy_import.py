@@ -6,7 +6,6 @@ interpreter, and writes a policy of MOSAIC's form, which is then held against it
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -86,7 +85,7 @@ def add_policy(library: PolicyLibrary, request: ImportRequest, timeout_s: float 
     name = request.name or path.stem
     with incoming(library, name) as folder:
         arguments = _arguments(path, folder, request)
-        _run(definition, arguments, timeout_s, own_environment=":" in request.env_id)
+        _run(definition, arguments, timeout_s, env_id=request.env_id)
         return admit(library, folder, name, request.licence)
 
 
@@ -152,26 +151,18 @@ def _arguments(path: Path, folder: Path, request: ImportRequest) -> list[str]:
 
 
 def _run(
-    definition: WorkerTypeDefinition, arguments: Sequence[str], timeout_s: float, *, own_environment: bool
+    definition: WorkerTypeDefinition, arguments: Sequence[str], timeout_s: float, *, env_id: str
 ) -> None:
     """Run the worker's importer; nothing it started is left."""
     assert definition.imports is not None
-    environment = worker_environment(definition)
-    if own_environment:
-        environment["PYTHONPATH"] = _with_here(environment.get("PYTHONPATH", ""))
     done = run_child_sync(
         str(definition.launch.python or sys.executable),
         *("-m", definition.imports.entry, *arguments),
         name=definition.type_id,
-        environment=environment,
+        environment=worker_environment(definition, env_id=env_id),
         within_s=timeout_s,
     )
     _judge(definition, done.outcome)
-
-
-def _with_here(path: str) -> str:
-    """A person's own ``module:factory`` lies where they are; last, so that it hides nothing of ours."""
-    return os.pathsep.join(filter(None, (path, str(Path.cwd()))))
 
 
 def _judge(definition: WorkerTypeDefinition, outcome: ChildOutcome) -> None:

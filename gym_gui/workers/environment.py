@@ -31,12 +31,20 @@ def sdk_folder(foreign: bool) -> Path:
     return bundled if foreign and bundled.is_dir() else ours
 
 
-def worker_environment(definition: WorkerTypeDefinition, gpus: Sequence[str] = ()) -> dict[str, str]:
+def worker_environment(
+    definition: WorkerTypeDefinition, gpus: Sequence[str] = (), *, env_id: str = ""
+) -> dict[str, str]:
     """Environment of a worker process; whoever starts it adds the tag.
 
     Caches that libraries would put into the home folder go to one folder per worker; one
     thread per worker unless its manifest says otherwise, because many share the cores; no
     GPU is visible but those assigned.
+
+    Args:
+        definition: The worker.
+        gpus: The GPUs that it may use.
+        env_id: The environment that the process itself is to make; a person's own, named ``module:factory``,
+            lies where they are, and is looked for there last, so that it hides nothing.
     """
     launch = definition.launch
     foreign = launch.python is not None and launch.python != Path(sys.executable)
@@ -51,6 +59,8 @@ def worker_environment(definition: WorkerTypeDefinition, gpus: Sequence[str] = (
         env["PYTHONPATH"] = os.pathsep.join([*path, *filter(None, ours)])
     elif foreign:
         env.pop("PYTHONPATH", None)
+    if ":" in env_id:
+        env["PYTHONPATH"] = os.pathsep.join(filter(None, (env.get("PYTHONPATH", ""), str(Path.cwd()))))
     env.update(
         PYTHONSAFEPATH="1",
         PYTHONUNBUFFERED="1",

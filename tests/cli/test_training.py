@@ -43,6 +43,20 @@ def test_a_trained_policy_plays_as_it_is_told(mosaic: Mosaic) -> None:
     assert "--overwrite" in again.err
 
 
+@pytest.mark.usefixtures("sessions_here")
+def test_an_environment_of_ones_own_is_trained_in_and_its_policy_plays_there(mosaic: Mosaic) -> None:
+    (mosaic.home / "my_pole.py").write_text(
+        "from gymnasium.envs.classic_control import CartPoleEnv\n\n"
+        "def make(render_mode=None):\n    return CartPoleEnv(render_mode=render_mode)\n"
+    )
+    done = mosaic("train", "--env", "my_pole:make", "--worker", "cleanrl", "--out", "policy", *SHORT)
+    assert done.status == 0, done.err
+    operator = {"task": "my_pole:make", "workers": {"agent": {"type": "rl", "checkpoint": "policy"}}}
+    file = experiment(mosaic.home, operator, num_episodes=1, seeds=0)
+    played = mosaic("run", file, "--trust", "--json", "--processes", "1")
+    assert played.status == 0 and played.json()["failed"] == 0, played.err
+
+
 def test_for_programs(searching: Mosaic) -> None:
     done = searching(*SEARCH, "--env", "CartPole-v1", "--seed", "3", "--steps", "500", "--json")
     assert done.status == 0, done.err

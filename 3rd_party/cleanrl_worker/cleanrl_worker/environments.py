@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from cleanrl_worker.config.base import ConfigError, TrainingConfig
 from cleanrl_worker.continuable import Continuable
 from cleanrl_worker.moments import RewardScale, RunningMoments
+from mosaic_worker import environments
 from mosaic_worker.failures import described, one_line, with_place
 from mosaic_worker.preprocessing import PreprocessingError, check_steps, wrap
 from mosaic_worker.training_command import TrainingFailed
@@ -137,13 +138,11 @@ def make_raw_environment(env_id: str, render_mode: str | None = None) -> Env:
     Raises:
         ConfigError: The id is unknown, or a package is missing.
     """
-    # Not every environment knows the word, and most need not hear it.
-    keywords: dict[str, Any] = {} if render_mode is None else {"render_mode": render_mode}
     package = next((name for head, name in _PACKAGES.items() if env_id.startswith(head)), "")
     try:
         if package and env_id not in gym.registry:
             __import__(package)
-        env: Env = gym.make(env_id, **keywords)
+        env: Env = environments.make_environment(env_id, render_mode)
     except (gym.error.Error, ImportError, ValueError, TypeError, AttributeError) as error:
         raise ConfigError(
             with_place(f"environment {env_id!r} cannot be made: {one_line(error)}", error, _OURS)

@@ -14,6 +14,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from mosaic_worker import environments
 from mosaic_worker.failures import one_line, with_place
 from mosaic_worker.preprocessing import PreprocessingError, check_steps, wrap
 from sb3_worker.config import ConfigError, TrainingConfig
@@ -96,8 +97,8 @@ def make_environment(env_id: str, steps: Sequence[Step] = (), render_mode: str |
         ConfigError: The id is unknown, a package is missing, or the steps do not fit.
     """
     try:
-        env: Env = Masked(gym.make(env_id, render_mode=render_mode) if render_mode else gym.make(env_id))
-    except (gym.error.Error, ImportError, ValueError, TypeError) as error:
+        env: Env = Masked(environments.make_environment(env_id, render_mode))
+    except (gym.error.Error, ImportError, ValueError, TypeError, AttributeError) as error:
         raise ConfigError(
             with_place(f"environment {env_id!r} cannot be made: {one_line(error)}", error, ["sb3_worker"])
         ) from error

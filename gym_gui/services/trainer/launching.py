@@ -136,7 +136,7 @@ def training_environment(
     request: TrainRequest, limits: RunLimits | None, tag: str, *, tied: bool, gpus: Sequence[str]
 ) -> dict[str, str]:
     """The worker's environment; a training that is not tied to us does not bear our tag."""
-    environment = tagged(worker_environment(request.definition, gpus), tag)
+    environment = tagged(worker_environment(request.definition, gpus, env_id=request.env_id), tag)
     if limits is not None:
         given = request.definition.launch.env
         environment.update({name: str(limits.cpu_cores) for name in _THREADS if name not in given})

@@ -1,0 +1,55 @@
+"""Environments in which workers train, by Gymnasium's id or as ``module:factory``."""
+
+# What environments hand out is untyped.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
+from __future__ import annotations
+
+import inspect
+from importlib import import_module
+from typing import Any, Callable, Dict, Optional
+
+
+def make_environment(env_id: str, render_mode: Optional[str] = None) -> Any:
+    """Make a Gymnasium environment.
+
+    Args:
+        env_id: An id of Gymnasium's registry; ``module:ID``, registered when the module is imported;
+            or ``module:factory``, where a function or class of that module makes one.
+        render_mode: For environments that take one; ``None`` draws nothing.
+
+    Returns:
+        A ``gymnasium.Env``.
+
+    Raises:
+        gymnasium.error.Error: There is none of this id.
+        ImportError: Its module, or what that needs, is not there.
+        ValueError: The factory makes something else.
+    """
+    import gymnasium
+
+    # Not every environment knows the word, and most need not hear it.
+    keywords: Dict[str, Any] = {} if render_mode is None else {"render_mode": render_mode}
+    factory = _factory_of(env_id)
+    if factory is None:
+        return gymnasium.make(env_id, **keywords)
+    made = factory(**(keywords if _takes(factory, "render_mode") else {}))
+    if not isinstance(made, gymnasium.Env):
+        raise ValueError(f"{env_id} makes no Gymnasium environment: {type(made).__name__}")
+    return made
+
+
+def _factory_of(env_id: str) -> Optional[Callable[..., Any]]:
+    """What ``module:factory`` names; ``None`` where that is an id."""
+    module, _, path = env_id.partition(":")
+    if not path:
+        return None
+    found: Any = import_module(module)
+    for part in path.split("."):
+        found = getattr(found, part, None)
+    return found if callable(found) else None
+
+
+def _takes(factory: Callable[..., Any], name: str) -> bool:
+    parameters = inspect.signature(factory).parameters
+    return name in parameters or any(each.kind is each.VAR_KEYWORD for each in parameters.values())

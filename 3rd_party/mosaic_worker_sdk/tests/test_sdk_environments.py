@@ -1,0 +1,66 @@
+"""Environments that workers train in: Gymnasium's, registered by a module, made by somebody's factory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import gymnasium
+import pytest
+
+from mosaic_worker.environments import make_environment
+
+MODULE = """
+import gymnasium
+from gymnasium.envs.classic_control import CartPoleEnv
+
+class Upright(CartPoleEnv):
+    pass
+
+def plain():
+    return CartPoleEnv()
+
+def nothing():
+    return 3
+
+gymnasium.register("SdkPole-v0", CartPoleEnv)
+"""
+
+
+@pytest.fixture(autouse=True)
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "sdk_poles.py").write_text(MODULE)
+    monkeypatch.syspath_prepend(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("env_id", "kind"),
+    [
+        ("CartPole-v1", "CartPoleEnv"),
+        ("sdk_poles:SdkPole-v0", "CartPoleEnv"),
+        ("sdk_poles:plain", "CartPoleEnv"),
+        ("sdk_poles:Upright", "Upright"),
+    ],
+)
+def test_each_name_makes_its_environment(env_id: str, kind: str) -> None:
+    env = make_environment(env_id)
+    assert type(env.unwrapped).__name__ == kind and env.render_mode is None
+    env.close()
+
+
+def test_whoever_can_draw_is_told_to() -> None:
+    assert make_environment("sdk_poles:Upright", "rgb_array").render_mode == "rgb_array"
+    assert make_environment("CartPole-v1", "rgb_array").render_mode == "rgb_array"
+    assert make_environment("sdk_poles:plain", "rgb_array").render_mode is None
+
+
+@pytest.mark.parametrize(
+    ("env_id", "error", "words"),
+    [
+        ("sdk_poles:nothing", ValueError, "makes no Gymnasium environment: int"),
+        ("sdk_poles:missing", gymnasium.error.NameNotFound, "missing"),
+        ("sdk_no_such:plain", ImportError, "sdk_no_such"),
+    ],
+)
+def test_what_makes_none_is_named(env_id: str, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        make_environment(env_id)
