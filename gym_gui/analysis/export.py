@@ -45,46 +45,51 @@ def operator_rows(summary: Summary) -> list[Row]:
     return [file_row(operator) for operator in summary.operators]
 
 
-def episode_rows(run: Run) -> Iterable[Row]:
+def episode_rows(run: Run) -> Iterator[Row]:
     """Every finished episode, a row each; what is kept by seat or team has a column for each.
 
     Raises:
         RunFormatError: A row is damaged.
     """
     for operator in run.operators.values():
-        calls: dict[int, dict[str, CallTally]] = {}
-        for (index, slot), tally in collect_calls(operator).items():
-            calls.setdefault(index, {})[slot] = tally
-        episodes = sorted(operator.episodes(), key=lambda e: e.episode_index)
-        options = options_by_episode(operator, episodes)
-        for e in episodes:
-            yield {
-                "run_id": run.run_id,
-                "operator_id": e.operator_id,
-                "name": operator.name,
-                "task": operator.task,
-                "episode_index": e.episode_index,
-                "seed": e.seed,
-                "status": str(e.status),
-                "length": e.length,
-                "total_reward": e.total_reward,
-                "success": e.success,
-                "terminated": e.terminated,
-                "truncated": e.truncated,
-                "unusable": None if e.unusable_decisions is None else sum(e.unusable_decisions.values()),
-                "unusable_answers": sum(e.invalid_actions.values()),
-                "saw_everything": " ".join(e.saw_everything) or None,
-                "saw_state": " ".join(e.saw_state) or None,
-                "error": e.error,
-                "started_at": e.started_at,
-                "wall_s": e.wall_s,
-                **_tokens_of(e, calls.get(e.episode_index, {})),
-                **option_counts(options.get(e.episode_index)),
-                **{f"return.{agent}": value for agent, value in e.returns.items()},
-                **{f"played_by.{agent}": a.policy or a.worker_id for agent, a in e.agents.items()},
-                **{f"score.{team}": t.score for team, t in e.teams.items() if t.score is not None},
-                **{f"outcome.{team}": str(o) for team, o in (e.outcome or {}).items()},
-            }
+        yield from operator_episodes(run.run_id, operator)
+
+
+def operator_episodes(run_id: str, operator: OperatorRun) -> Iterator[Row]:
+    """The rows of :func:`episode_rows` that are of one operator."""
+    calls: dict[int, dict[str, CallTally]] = {}
+    for (index, slot), tally in collect_calls(operator).items():
+        calls.setdefault(index, {})[slot] = tally
+    episodes = sorted(operator.episodes(), key=lambda e: e.episode_index)
+    options = options_by_episode(operator, episodes)
+    for e in episodes:
+        yield {
+            "run_id": run_id,
+            "operator_id": e.operator_id,
+            "name": operator.name,
+            "task": operator.task,
+            "episode_index": e.episode_index,
+            "seed": e.seed,
+            "status": str(e.status),
+            "length": e.length,
+            "total_reward": e.total_reward,
+            "success": e.success,
+            "terminated": e.terminated,
+            "truncated": e.truncated,
+            "unusable": None if e.unusable_decisions is None else sum(e.unusable_decisions.values()),
+            "unusable_answers": sum(e.invalid_actions.values()),
+            "saw_everything": " ".join(e.saw_everything) or None,
+            "saw_state": " ".join(e.saw_state) or None,
+            "error": e.error,
+            "started_at": e.started_at,
+            "wall_s": e.wall_s,
+            **_tokens_of(e, calls.get(e.episode_index, {})),
+            **option_counts(options.get(e.episode_index)),
+            **{f"return.{agent}": value for agent, value in e.returns.items()},
+            **{f"played_by.{agent}": a.policy or a.worker_id for agent, a in e.agents.items()},
+            **{f"score.{team}": t.score for team, t in e.teams.items() if t.score is not None},
+            **{f"outcome.{team}": str(o) for team, o in (e.outcome or {}).items()},
+        }
 
 
 def _tokens_of(episode: EpisodeRecord, calls: Mapping[str, CallTally]) -> Row:
@@ -185,10 +190,11 @@ def _csv(table: Table, path: Path) -> None:
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(table)
-        writer.writerows(map(_cell, row) for row in zip(*table.values(), strict=True))
+        writer.writerows(map(plain_cell, row) for row in zip(*table.values(), strict=True))
 
 
-def _cell(value: Any) -> Any:
+def plain_cell(value: Any) -> Any:
+    """A value as CSV has it; text without what a terminal would obey."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return clean(value) if isinstance(value, str) else value

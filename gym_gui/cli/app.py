@@ -284,6 +284,37 @@ def report(
 
 
 @app.command()
+def query(
+    sql: Annotated[str, typer.Argument(metavar="SQL", help="One statement that reads.")],
+    runs: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="RUN",
+            help="Run folders, or folders of runs.  [default: runs]",
+            autocompletion=completion.runs,
+        ),
+    ] = None,
+    form: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="table, csv, json, markdown or parquet.  [default: by the file's ending]",
+        ),
+    ] = "",
+    out: Annotated[Path | None, typer.Option("-o", "--out", metavar="FILE", help="Write to a file.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Ask runs a question in SQL, of any number of them.
+
+    Tables are runs, episodes and steps: mosaic query "describe episodes".
+    """
+    from gym_gui.cli.query import query_runs
+
+    query_runs(sql, runs or (), form="json" if as_json else form, out=out)
+
+
+@app.command()
 def power(
     run: Annotated[
         Path | None,
@@ -342,13 +373,13 @@ def gui(
 
 @app.command()
 def install(
-    extra: Annotated[str, typer.Argument(metavar="EXTRA", help="gui, tournaments or evdev.")],
+    extra: Annotated[str, typer.Argument(metavar="EXTRA", help="gui, tournaments, query or evdev.")],
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be installed, then end.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Install what the window, keyboards or tournaments need."""
+    """Install what the window, tournaments or queries need."""
     from gym_gui.cli.install_extras import install_extra
 
     raise typer.Exit(install_extra(extra, dry_run=dry_run, as_json=as_json))

@@ -125,6 +125,23 @@ def bytes_progress(title: str, *, as_json: bool) -> Generator[Callable[[int, int
         yield _bytes_lines(title, as_json=as_json)
 
 
+@contextmanager
+def count_progress(title: str) -> Generator[Callable[[int, int], None]]:
+    """A display of how many of some things are done, where somebody watches; nothing else.
+
+    Args:
+        title: What is being done.
+    """
+    console = terminal.console(stderr=True)
+    if not console.is_terminal:
+        yield lambda done, total: None
+        return
+    columns: list[ProgressColumn] = [_name(console), BarColumn(bar_width=None), MofNCompleteColumn()]
+    with _progress(console, columns, TimeElapsedColumn()) as progress:
+        task = progress.add_task(title, total=None)
+        yield lambda done, total: progress.update(task, total=total, completed=done)
+
+
 class _Remaining(ProgressColumn):
     """The time that the training itself expects to need."""
 
