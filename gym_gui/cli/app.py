@@ -228,6 +228,9 @@ def replay(
         Path | None, typer.Option(metavar="FILE.mp4", help="Write it as a video; no window opens.")
     ] = None,
     fps: Annotated[float, typer.Option(metavar="N", min=0.5, max=240, help="Steps per second.")] = 10.0,
+    as_python: Annotated[
+        bool, typer.Option("--as-python", help="Print a program that plays it without MOSAIC.")
+    ] = False,
     trusted: Trust = False,
     as_json: Json = False,
 ) -> None:
@@ -235,9 +238,16 @@ def replay(
 
     With --json and no video, its actions are played without pictures.
     """
+    trust.allow_all(trusted)
+    if as_python:
+        from gym_gui.cli.written import print_loop
+
+        if video is not None or as_json:
+            raise UsageError("--as-python goes with neither --video nor --json", fix="Leave them out")
+        print_loop(run, operator=operator, episode=episode)
+        raise typer.Exit(DONE)
     from gym_gui.cli.replay import replay_episode
 
-    trust.allow_all(trusted)
     raise typer.Exit(
         replay_episode(run, operator=operator, episode=episode, video=video, fps=fps, as_json=as_json)
     )

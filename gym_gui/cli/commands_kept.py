@@ -43,7 +43,10 @@ def runs_compress(
     undo: Annotated[bool, typer.Option("--undo", help="Decompress them again.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Compress runs that have ended to a twelfth; everything reads them as before."""
+    """Compress runs that have ended to a twelfth.
+
+    Everything reads them as before.
+    """
     from gym_gui.cli.packing import compress_runs
 
     raise typer.Exit(compress_runs(runs, undo=undo, as_json=as_json))

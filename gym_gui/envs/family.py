@@ -19,6 +19,7 @@ from gym_gui.envs.instance import Instance, Teams
 from gym_gui.envs.keymaps import KeyScheme, Pace, of_space
 from gym_gui.envs.simulator import Simulator
 from gym_gui.envs.spec import EnvSpec, split_version
+from gym_gui.envs.written_out import WrittenOut
 
 if TYPE_CHECKING:
     from gym_gui.core.live import Board
@@ -174,6 +175,15 @@ class Family:
     def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
         """Make the environment itself; whatever its package raises is passed on."""
         raise NotImplementedError
+
+    def written_out(self, spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> WrittenOut | None:
+        """The lines of Python that make the same without MOSAIC; ``None`` where only MOSAIC can.
+
+        Args:
+            spec: The environment, with its interface.
+            env_kwargs: As in :meth:`build`.
+        """
+        return None
 
     def adapter(self, spec: EnvSpec, env: Any) -> ParadigmAdapter:
         """Wrap what :meth:`build` made."""

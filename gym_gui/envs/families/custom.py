@@ -20,6 +20,7 @@ from gym_gui.envs.families.gymnasium import success_in_info
 from gym_gui.envs.family import Family, Teams, each_alone, ranked, team_returns
 from gym_gui.envs.simulator import Simulator, mujoco_in, simulator_in
 from gym_gui.envs.spec import EnvSpec
+from gym_gui.envs.written_out import WrittenOut, called
 
 if TYPE_CHECKING:
     from gym_gui.envs.describers import Describer
@@ -110,6 +111,18 @@ class CustomFamily(Family):
         made = factory(**kwargs)
         inside = getattr(made, "unwrapped", made)
         return mujoco_gl.drawable(made) if render_mode is not None and mujoco_in(inside) else made
+
+    def written_out(self, spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> WrittenOut | None:
+        """Of what is named ``module:factory``, which may lie beside the file that names it."""
+        if callable(spec.entry_point):
+            return None
+        module, _, path = spec.entry_point.partition(":")
+        folder = self._factory(spec).origin.folder
+        beside = ("import sys", f"sys.path.append({folder!r})") if folder else ()
+        kwargs = dict(env_kwargs)
+        if len(spec.apis) > 1 and _accepts(self._factory(spec).load(), "api", by_name=True):
+            kwargs.setdefault("api", spec.api)
+        return WrittenOut((*beside, f"import {module}"), called(f"{module}.{path}", **kwargs))
 
     def _factory(self, spec: EnvSpec) -> Factory:
         """What was found when it was named; one that was registered by its name was so from Python."""

@@ -14,6 +14,7 @@ from gym_gui.envs.family import Family
 from gym_gui.envs.keymaps import LAYOUTS, KeyScheme, Pace, of_pushes
 from gym_gui.envs.simulator import Simulator, mujoco_in, simulator_in
 from gym_gui.envs.spec import EnvSpec, split_version
+from gym_gui.envs.written_out import WrittenOut, called
 
 if TYPE_CHECKING:
     from gym_gui.envs.describers import Describer
@@ -158,6 +159,13 @@ class GymnasiumFamily(Family):
         # Gymnasium's own checker costs a microsecond a step; `mosaic envs check` does its work.
         made = gymnasium.make(spec.id, render_mode=render_mode, disable_env_checker=True, **env_kwargs)
         return mujoco_gl.drawable(made) if render_mode is not None and mujoco_in(made.unwrapped) else made
+
+    def written_out(self, spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> WrittenOut | None:
+        """Of what Gymnasium itself registers; what somebody registered here is not known elsewhere."""
+        if not spec.module.startswith(_HOME):
+            return None
+        call = called("gymnasium.make", spec.id, disable_env_checker=True, **env_kwargs)
+        return WrittenOut(("import gymnasium",), call)
 
     def simulator(self, environment: Instance) -> Simulator | None:
         """MuJoCo's model and state, also of environments of one's own."""

@@ -14,6 +14,7 @@ from gym_gui.envs.families.gymnasium import last_step
 from gym_gui.envs.family import Family, enum_names
 from gym_gui.envs.keymaps import Pace
 from gym_gui.envs.spec import EnvSpec, split_version
+from gym_gui.envs.written_out import WrittenOut, called
 
 if TYPE_CHECKING:
     from gym_gui.envs.describers import Describer
@@ -44,6 +45,13 @@ class IndexedFamily(Family):
 
         importlib.import_module(self.registers or self.modules[0])
         return gymnasium.make(spec.id, render_mode=render_mode, disable_env_checker=True, **env_kwargs)
+
+    def written_out(self, spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> WrittenOut | None:
+        """Of an environment for one agent; those for several are given other names for theirs here."""
+        if spec.api != "gymnasium":
+            return None
+        imports = ("import gymnasium", f"import {self.registers or self.modules[0]}")
+        return WrittenOut(imports, called("gymnasium.make", spec.id, disable_env_checker=True, **env_kwargs))
 
 
 class MiniGridFamily(IndexedFamily):

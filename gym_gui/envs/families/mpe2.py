@@ -20,6 +20,7 @@ from gym_gui.envs.family import Family, Teams
 from gym_gui.envs.index import package_dir
 from gym_gui.envs.keymaps import Pace
 from gym_gui.envs.spec import EnvSpec, split_version
+from gym_gui.envs.written_out import WrittenOut, called
 
 if TYPE_CHECKING:
     from gym_gui.envs.describers import Describer
@@ -58,6 +59,10 @@ class Mpe2Family(Family):
         module = importlib.import_module(spec.module)
         factory = module.parallel_env if spec.api == "parallel" else module.env
         return factory(render_mode=render_mode, **env_kwargs)
+
+    def written_out(self, spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> WrittenOut | None:
+        function = f"{spec.module}.{'parallel_env' if spec.api == 'parallel' else 'env'}"
+        return WrittenOut((f"import {spec.module}",), called(function, **env_kwargs))
 
     def hidden_information(self, spec: EnvSpec) -> bool:
         """Most worlds tell nobody how all others move, and hide more; one has a single agent."""

@@ -18,6 +18,7 @@ from gym_gui.envs.families.gymnasium import WALKER
 from gym_gui.envs.family import Family, Teams, each_alone, ranked, team_returns
 from gym_gui.envs.keymaps import LAYOUTS, KeyScheme, Pace
 from gym_gui.envs.spec import EnvSpec
+from gym_gui.envs.written_out import WrittenOut, called
 
 if TYPE_CHECKING:
     from gym_gui.core.live import Board
@@ -126,6 +127,13 @@ class PettingZooFamily(Family):
         kwargs = dict(env_kwargs) if render_mode is None else {"render_mode": render_mode, **env_kwargs}
         make: Any = pettingzoo.make
         return make(spec.api, spec.traits["registered_as"], **kwargs)
+
+    def written_out(self, spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> WrittenOut | None:
+        kwargs: dict[str, Any] = dict(env_kwargs)
+        if spec.id.startswith(_DRAWN):
+            kwargs = {"render_mode": "rgb_array", **kwargs}
+        call = called("pettingzoo.make", spec.api, spec.traits["registered_as"], **kwargs)
+        return WrittenOut(("import pettingzoo",), call)
 
     def reusable(self, spec: EnvSpec) -> bool:
         """All but knights_archers_zombies, whose ``reset`` leaves zombies behind."""

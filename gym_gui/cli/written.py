@@ -1,0 +1,26 @@
+"""``mosaic replay --as-python``: a recorded episode as a program of its own."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from gym_gui.analysis import open_run
+from gym_gui.cli.runs import find_run
+from gym_gui.controllers.written_loop import written_loop
+from gym_gui.services.recorded_episode import load_episode
+
+
+def print_loop(run: Path, *, operator: str = "", episode: int | None = None) -> None:
+    """Print it.
+
+    Args:
+        run: The run folder.
+        operator: By default the first that has an episode.
+        episode: By default the first there is.
+
+    Raises:
+        UsageError: There is no such run or episode, or nothing but MOSAIC plays it.
+    """
+    opened = open_run(find_run(run))
+    sys.stdout.write(written_loop(load_episode(opened, operator, episode), opened.record.versions))
