@@ -14,12 +14,15 @@ import orjson
 from gym_gui.analysis.calls import CallTally, collect_calls, summed
 from gym_gui.analysis.charts import Chart, interval_charts, outcome_chart, pair_chart
 from gym_gui.analysis.charts.marks import rough_width
+from gym_gui.analysis.charts.payoffs import PayoffChart
+from gym_gui.analysis.charts.ratings import rating_chart
 from gym_gui.analysis.charts.svg import WIDTH, shapes, written_out
 from gym_gui.analysis.comparison import Comparison
 from gym_gui.analysis.markup import safe, shorten
 from gym_gui.analysis.option_rows import OptionMoves, option_counts, options_by_episode
 from gym_gui.analysis.reader import OperatorRun, Run
 from gym_gui.analysis.result_columns import file_row
+from gym_gui.analysis.standings import Standings
 from gym_gui.analysis.summary import Summary
 from gym_gui.analysis.text import by_task, clean
 from gym_gui.core.colours import LIGHT
@@ -43,6 +46,36 @@ _FONT = "Inter, Helvetica, Arial, sans-serif"
 def operator_rows(summary: Summary) -> list[Row]:
     """The comparison, a row per operator."""
     return [file_row(operator) for operator in summary.operators]
+
+
+def standing_rows(standings: Standings) -> list[Row]:
+    """A tournament's policies, a row each."""
+    return [
+        {
+            "run_id": standings.run_id,
+            "task": standings.task,
+            "policy": each.policy,
+            "kind": each.kind,
+            "rank": each.rank,
+            "rank_best": each.ranks.best if each.ranks else None,
+            "rank_worst": each.ranks.worst if each.ranks else None,
+            "rating": each.rating.value,
+            "rating_low": each.rating.low,
+            "rating_high": each.rating.high,
+            "points": each.points.value,
+            "points_low": each.points.low,
+            "points_high": each.points.high,
+            "games": each.games,
+            "wins": each.wins,
+            "draws": each.draws,
+            "losses": each.losses,
+            "failed": each.failed,
+            "nash": each.nash,
+            "alpha_rank": each.alpha_rank,
+            "openskill": each.openskill,
+        }
+        for each in standings.policies
+    ]
 
 
 def episode_rows(run: Run) -> Iterator[Row]:
@@ -238,6 +271,17 @@ def figure_svg(summary: Summary, comparison: Comparison | None = None) -> str:
             figure.plot(chart, task)
     if pair is not None:
         figure.plot(pair_chart(pair, {o.key: o for o in summary.operators}))
+    return figure.svg()
+
+
+def standings_svg(standings: Standings) -> str:
+    """Who is best, the ratings and the payoffs as one picture, likewise."""
+    figure = _Figure()
+    figure.say(f"{standings.claim}{standings.detail}.")
+    for sentence in standings.cycles:
+        figure.say(sentence)
+    figure.plot(rating_chart(standings), standings.task)
+    figure.plot(PayoffChart(standings))
     return figure.svg()
 
 

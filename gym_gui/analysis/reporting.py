@@ -65,7 +65,7 @@ def report(
             files cannot be written (the table is printed all the same).
         RunFormatError: A run folder is damaged.
     """
-    runs = _open_all(paths)
+    runs = open_all(paths)
     summary = summarize(runs)
     console = console or terminal.console()
     folder = Path(out) if out is not None else runs[0].path if len(runs) == 1 else None
@@ -131,7 +131,13 @@ def find_standings(runs: Sequence[Run]) -> Standings | None:
     return standings_of(runs[0])
 
 
-def _open_all(paths: Sequence[str | Path]) -> list[Run]:
+def open_all(paths: Sequence[str | Path]) -> list[Run]:
+    """The runs of a report.
+
+    Raises:
+        UsageError: There is none, or one is named twice.
+        RunFormatError: A run folder is damaged.
+    """
     if not paths:
         raise UsageError("no run was named", fix="Give one or more run folders; see: mosaic runs list")
     runs = [open_run(path) for path in paths]

@@ -256,7 +256,18 @@ def replay(
 @app.command()
 def report(
     runs: ReportedFolders,
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for what is written.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", "-o", metavar="PATH", help="Folder, or a file: .md .tex .csv .parquet .svg .pdf"
+        ),
+    ] = None,
+    form: Annotated[
+        str,
+        typer.Option(
+            "--format", metavar="FORMAT", help="In place of the page: md, tex, csv, parquet, svg, pdf."
+        ),
+    ] = "",
     reference: Annotated[
         str,
         typer.Option(
@@ -287,6 +298,11 @@ def report(
             return
     if reference:
         raise UsageError("--reference is for groups of trainings", fix="Leave it out")
+    from gym_gui.cli.report_files import format_of, write_format
+
+    if wanted := format_of(out, form):
+        write_format(found, wanted, out)
+        return
     from gym_gui.cli.report import report_runs
 
     trust.allow_all(trusted)

@@ -1,0 +1,197 @@
+"""What a report says as plain text for other documents: Markdown, and LaTeX with booktabs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from gym_gui.analysis.call_columns import CALL_COLUMNS
+from gym_gui.analysis.cells import Cell, Place, ResultColumn, ResultRow, columns_in, options_of, teams_of
+from gym_gui.analysis.matrix_rows import MATRIX_COLUMNS
+from gym_gui.analysis.option_columns import OPTION_COLUMNS
+from gym_gui.analysis.plain_columns import wanted_of
+from gym_gui.analysis.result_columns import OPERATOR_COLUMNS
+from gym_gui.analysis.standings import Standings
+from gym_gui.analysis.standings_text import columns_of
+from gym_gui.analysis.summary import Summary
+from gym_gui.analysis.team_columns import TEAM_COLUMNS
+from gym_gui.analysis.text import all_notes, by_task, clean, incomplete_in_words
+from gym_gui.core.enums import kind_word
+
+
+class PrintedTable(NamedTuple):
+    """A table as text.
+
+    Attributes:
+        title: What stands above it.
+        headings: Of its columns.
+        words: Whether a column holds words, which stand at the left.
+        rows: A text for each cell.
+    """
+
+    title: str
+    headings: tuple[str, ...]
+    words: tuple[bool, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def printed_tables(summary: Summary, standings: Standings | None = None) -> list[PrintedTable]:
+    """The tables of the page, in its order and with its columns."""
+    return list(_standings_tables(standings) if standings is not None else _tables(summary))
+
+
+def verdict_sentences(summary: Summary, standings: Standings | None = None) -> list[str]:
+    """What is claimed, then what is missing."""
+    if standings is not None:
+        said = [f"{standings.claim}{standings.detail}.", *standings.cycles]
+    else:
+        said = [str(verdict) for verdict in summary.verdicts] or ["Nothing is recorded yet."]
+    words = incomplete_in_words(summary)
+    return [*said, *summary.missing, *([f"{words}."] if words else [])]
+
+
+def _tables(summary: Summary) -> Iterator[PrintedTable]:
+    if summary.matrix:
+        columns = wanted_of(MATRIX_COLUMNS, summary.matrix)
+        rows = tuple(tuple(clean(c.show(row)) for c in columns) for row in summary.matrix)
+        headings, words = tuple(c.heading for c in columns), tuple(c.words for c in columns)
+        yield PrintedTable("Rows of the matrix", headings, words, rows)
+    for task, operators in by_task(summary).items():
+        of_task: list[tuple[str, Sequence[ResultColumn], Sequence[ResultRow]]] = [
+            (task or "Operators", OPERATOR_COLUMNS, [ResultRow(o) for o in operators]),
+            ("Calls to models", CALL_COLUMNS, [ResultRow(o) for o in operators if o.calls]),
+        ]
+        for operator in operators:
+            of_task.append((f"Teams of {operator.name}", TEAM_COLUMNS, teams_of(operator)))
+            of_task.append((f"Options of {operator.name}", OPTION_COLUMNS, options_of(operator)))
+        yield from (_printed(*each) for each in of_task if each[2])
+
+
+def _printed(title: str, columns: Sequence[ResultColumn], rows: Sequence[ResultRow]) -> PrintedTable:
+    shown = columns_in(Place.PAGE, columns, rows)
+    return PrintedTable(
+        clean(title),
+        tuple(column.heading_in(Place.PAGE) for column in shown),
+        tuple(bool(column.words) for column in shown),
+        tuple(tuple(_words(column.show(row)) for column in shown) for row in rows),
+    )
+
+
+def _words(cell: Cell) -> str:
+    if cell.kinds:
+        return ", ".join(kind_word(kind) for kind in cell.kinds)
+    return clean(cell.full or cell.text)
+
+
+def _standings_tables(standings: Standings) -> Iterator[PrintedTable]:
+    columns = columns_of(standings.policies)
+    rows = tuple(tuple(clean(c.show(each)) for c in columns) for each in standings.policies)
+    headings, words = tuple(c.heading for c in columns), tuple(c.words for c in columns)
+    yield PrintedTable(standings.task, headings, words, rows)
+
+
+# --------------------------------------------------------------------------- Markdown
+
+_MARKDOWN: Final = re.compile(r"([\\`*_{}\[\]<>#|~])")
+
+
+def render_markdown(summary: Summary, standings: Standings | None = None) -> str:
+    """The report as Markdown, with tables as GitHub, Pandoc and Sphinx read them."""
+    lines = ["# Results" if standings is None else "# Tournament", ""]
+    for sentence in verdict_sentences(summary, standings):
+        lines += [_markdown(sentence), ""]
+    for table in printed_tables(summary, standings):
+        lines += [f"## {_markdown(table.title)}", "", *_markdown_table(table), ""]
+    notes = [*(standings.notes if standings is not None else all_notes(summary, missing=False))]
+    if notes:
+        lines += ["## Notes", "", *(f"- {_markdown(note)}" for note in notes), ""]
+    lines += ["## Where this comes from", "", *(f"- {_markdown(line)}" for line in _origins(summary))]
+    return "\n".join(lines) + "\n"
+
+
+def _markdown(text: str) -> str:
+    return _MARKDOWN.sub(r"\\\1", " ".join(clean(text).split()))
+
+
+def _markdown_table(table: PrintedTable) -> Iterator[str]:
+    yield _markdown_row(table.headings)
+    yield "|" + "|".join(" --- " if word else " ---: " for word in table.words) + "|"
+    yield from map(_markdown_row, table.rows)
+
+
+def _markdown_row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(map(_markdown, cells)) + " |"
+
+
+def _origins(summary: Summary) -> Iterator[str]:
+    for run in summary.runs:
+        versions = ", ".join(f"{name} {version}" for name, version in run.versions.items())
+        when = run.started_at or "no date"
+        yield f"Run {run.run_id} ({run.status}), {len(run.seeds):,} seeds, {when}: {versions}"
+
+
+# ------------------------------------------------------------------------------ LaTeX
+
+_LATEX: Final[Mapping[str, str]] = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "\N{MINUS SIGN}": "$-$",
+    "†": r"\dag{}",
+    "…": r"\dots{}",
+    "·": r"$\cdot$",
+    "\N{MULTIPLICATION SIGN}": r"$\times$",
+    "±": r"$\pm$",
+    "≥": r"$\geq$",
+    "≤": r"$\leq$",
+    "\N{NO-BREAK SPACE}": "~",
+}
+
+
+def render_latex(summary: Summary, standings: Standings | None = None) -> str:
+    r"""Each table as a ``table`` with booktabs' rules; the verdict is the first one's caption.
+
+    The document needs ``\usepackage{booktabs}``.
+    """
+    said = " ".join(verdict_sentences(summary, standings))
+    parts = [r"% \usepackage{booktabs}"]
+    parts += [f"% {_one_line(line)}" for line in _origins(summary)]
+    for number, table in enumerate(printed_tables(summary, standings)):
+        caption = f"{table.title}. {said}" if number == 0 else f"{table.title}."
+        parts.append(_latex_table(table, caption, f"tab:mosaic-{number + 1}"))
+    return "\n".join(parts) + "\n"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(clean(text).split())
+
+
+def _latex(text: str) -> str:
+    return "".join(_LATEX.get(letter, letter) for letter in _one_line(text))
+
+
+def _latex_row(cells: Sequence[str]) -> str:
+    # In braces: behind the end of a row a bracket would begin a length.
+    return " & ".join(f"{{{_latex(cell)}}}" for cell in cells) + r" \\"
+
+
+def _latex_table(table: PrintedTable, caption: str, label: str) -> str:
+    lines = [
+        r"\begin{table}",
+        r"  \centering",
+        f"  \\caption{{{_latex(caption)}}}",
+        f"  \\label{{{label}}}",
+        f"  \\begin{{tabular}}{{@{{}}{''.join('l' if word else 'r' for word in table.words)}@{{}}}}",
+        r"    \toprule",
+        f"    {_latex_row(table.headings)}",
+        r"    \midrule",
+        *(f"    {_latex_row(cells)}" for cells in table.rows),
+        r"    \bottomrule",
+        r"  \end{tabular}",
+        r"\end{table}",
+    ]
+    return "\n".join(lines)

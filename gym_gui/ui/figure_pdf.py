@@ -1,0 +1,51 @@
+"""A drawing in SVG as a page of vectors in PDF; a program, for those that have no Qt of their own."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from PyQt6.QtCore import QByteArray, QMarginsF, QSizeF
+from PyQt6.QtGui import QGuiApplication, QPageSize, QPainter, QPdfWriter
+from PyQt6.QtSvg import QSvgRenderer
+
+_DOTS_PER_INCH = 96
+"""Of a pixel of the drawing."""
+
+
+def write_pdf(svg: bytes, path: Path) -> None:
+    """Write a drawing as a PDF of its own size.
+
+    Args:
+        svg: The drawing.
+        path: The file; it is replaced.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    drawing = QSvgRenderer(QByteArray(svg))
+    size = QSizeF(drawing.defaultSize())
+    writer = QPdfWriter(str(path))
+    writer.setCreator("MOSAIC")
+    writer.setResolution(_DOTS_PER_INCH)
+    inches = QSizeF(size.width() / _DOTS_PER_INCH, size.height() / _DOTS_PER_INCH)
+    writer.setPageSize(QPageSize(inches, QPageSize.Unit.Inch, "", QPageSize.SizeMatchPolicy.ExactMatch))
+    writer.setPageMargins(QMarginsF(0, 0, 0, 0))
+    painter = QPainter()
+    if not painter.begin(writer):
+        raise OSError(f"{path} cannot be written")
+    drawing.render(painter)
+    painter.end()
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """``SVG PDF``: write the one as the other; returns the exit status."""
+    source, target = map(Path, argv if argv is not None else sys.argv[1:])
+    _application = QGuiApplication(["figure", "-platform", "offscreen"])
+    write_pdf(source.read_bytes(), target)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

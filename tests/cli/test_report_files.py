@@ -1,0 +1,88 @@
+"""``mosaic report --format``: tables and figures for papers and other programs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from markdown_it import MarkdownIt
+
+from tests.analysis.tournaments.conftest import write_tournament
+from tests.support.commands import Mosaic
+
+
+@pytest.fixture
+def named(played: Path) -> Path:
+    """A run whose operator has a name that means something in every format."""
+    record = played / "run.json"
+    text, found = re.subn(r'("(?:display_)?name": ?)"Random"', r'\1"A_1 & 50 % <b>|x|"', record.read_text())
+    assert found
+    record.write_text(text)
+    return played
+
+
+def test_markdown_is_read_as_it_is_meant(mosaic: Mosaic, named: Path) -> None:
+    text = mosaic("report", named, "--format", "md").out
+    html = MarkdownIt().enable("table").render(text)
+    assert "<td>A_1 &amp; 50 % &lt;b&gt;|x|</td>" in html
+    assert html.count("<table>") == 1 and "has a mean return" in html
+
+
+def test_latex_has_rules_of_booktabs_and_no_sign_of_its_own(mosaic: Mosaic, named: Path) -> None:
+    text = mosaic("report", named, "--format", "tex").out
+    assert r"{A\_1 \& 50 \% \textless{}b\textgreater{}|x|}" in text
+    assert all(rf"\{rule}rule" in text for rule in ("top", "mid", "bottom"))
+    rows = [line for line in text.splitlines() if line.endswith(r"\\")]
+    columns = re.search(r"tabular\}\{@\{\}([lr]+)@", text)
+    assert columns is not None
+    assert {len(re.split(r"(?<!\\)&", row)) for row in rows} == {len(columns[1])}
+    assert text.count("{") == text.count("}")
+
+
+def test_a_table_as_csv_and_parquet(mosaic: Mosaic, named: Path) -> None:
+    (row,) = csv.DictReader(io.StringIO(mosaic("report", named, "--format", "csv").out))
+    assert row["name"] == "A_1 & 50 % <b>|x|" and row["recorded"] == "2"
+    parquet = pytest.importorskip("pyarrow.parquet")
+    file = mosaic.home / "r.parquet"
+    assert mosaic("report", named, "-o", file).status == 0
+    assert parquet.read_table(str(file)).to_pylist()[0]["recorded"] == 2
+
+
+def test_figures_are_drawings(mosaic: Mosaic, named: Path) -> None:
+    svg, pdf = mosaic.home / "f.svg", mosaic.home / "f.pdf"
+    (named / "report.html").unlink()
+    assert mosaic("report", named, "-o", svg).status == 0
+    words = " ".join(ElementTree.parse(svg).getroot().itertext())
+    assert "A_1 & 50" in words
+    pytest.importorskip("PyQt6.QtSvg")
+    assert mosaic("report", named, "--format", "pdf", "-o", pdf).status == 0
+    content = pdf.read_bytes()
+    assert content.startswith(b"%PDF") and b"/Font" in content and b"/Subtype /Image" not in content
+    assert not (named / "report.html").exists(), "nothing else is written"
+
+
+def test_a_tournament_gives_its_ratings(mosaic: Mosaic, tmp_path: Path) -> None:
+    run = write_tournament(tmp_path, ["a", "b"], lambda first, second, seed: float(first == "a"), range(8))
+    rows = list(csv.DictReader(io.StringIO(mosaic("report", run, "--format", "csv").out)))
+    assert [(row["policy"], row["rank"]) for row in rows] == [("a", "1"), ("b", "2")]
+    assert "| a |" in mosaic("report", run, "--format", "md").out
+    assert mosaic("report", run, "-o", mosaic.home / "t.svg").status == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--format", "doc"), "One of md, tex"),
+        (("--format", "pdf"), "Name a file"),
+        (("--format", "csv", "-o", "x.md"), "does not end with .csv"),
+        (("-o", "no/such/place.md"), "cannot be written"),
+    ],
+)
+def test_what_cannot_be_written_is_refused(
+    mosaic: Mosaic, played: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    assert said in mosaic.refused("report", played, *arguments)
