@@ -138,5 +138,5 @@ def _say_plan(contest: Contest, as_json: bool) -> int:
             f"Round {len(contest.rounds)} of {contest.tournament.rounds}; later ones go by the results."
         )
     count = len(contest.pairings)
-    write_line(f"{count} pairings, {games} games each: {count * games} games. Nothing was played.")
+    write_line(f"{count} pairings, {games:,} games each: {count * games:,} games. Nothing was played.")
     return DONE

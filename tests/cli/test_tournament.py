@@ -71,6 +71,14 @@ def test_what_would_be_played(mosaic: Mosaic) -> None:
     assert not (mosaic.home / "runs").exists()
 
 
+def test_policies_of_all_kinds_can_meet(mosaic: Mosaic) -> None:
+    for package in ("pyspiel", "agentspeak", "stable_baselines3"):
+        pytest.importorskip(package)
+    done = mosaic("tournament", EXAMPLE.parent / "connect_four_kinds.yaml", "--dry-run", "--trust")
+    assert done.status == 0, done.err
+    assert "28 pairings, 40 games each: 1,120 games. Nothing was played." in done.out
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [

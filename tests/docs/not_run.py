@@ -60,6 +60,10 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
         "mosaic tournament docs/examples/tournaments/connect_four.yaml": (
             "plays for minutes; its own tests are in tests/cli"
         ),
+        "mosaic tournament docs/examples/tournaments/connect_four_kinds.yaml --trust": "plays for minutes",
+        "python docs/examples/tournaments/connect_four_policy.py connect_four.zip": _TRAINING,
+        "cd docs/examples/tournaments && mosaic policies add ../../../connect_four.zip "
+        "--env connect_four_policy:AgainstSomebody": _YOURS,
     },
     "docs/matrix.md": {
         "mosaic run docs/examples/matrix/soccer.yaml": "plays for minutes; its test is in tests/controllers"

@@ -92,6 +92,7 @@ ALIKE = [
     ("MultiGrid-RedBlueDoors-6x6-v0", "doors.asl", ["agent_0", "agent_1"], []),
     ("MosaicMultiGrid-S-1v1-IndAgObs-v1", "soccer.asl", ["green_0"], ["blue_0"]),
     ("MosaicMultiGrid-S-1v1-IndAgObs-v1", "soccer.asl", ["blue_0"], ["green_0"]),
+    ("connect_four_v3", "connect_four.asl", ["player_1"], ["player_0"]),
 ]
 """Task, program, the slots that it plays, those played at random."""
 
@@ -174,17 +175,21 @@ async def test_two_programs_open_doors_in_their_order_because_one_tells_the_othe
         assert [row["agent_id"] for row in heard] == ([] if silent else ["agent_1"])
 
 
-@pytest.mark.parametrize("side", ["green", "blue"])
-async def test_a_program_beats_chance_at_soccer_on_either_side(side: str) -> None:
+@pytest.mark.parametrize(
+    ("task", "program", "side", "chance"),
+    [
+        ("MosaicMultiGrid-S-1v1-IndAgObs-v1", "soccer.asl", "green_0", "blue_0"),
+        ("MosaicMultiGrid-S-1v1-IndAgObs-v1", "soccer.asl", "blue_0", "green_0"),
+        ("connect_four_v3", "connect_four.asl", "player_0", "player_1"),
+    ],
+)
+async def test_a_program_beats_chance_at_a_game(task: str, program: str, side: str, chance: str) -> None:
     """In Jason it does the same, action by action."""
     pytest.importorskip("agentspeak")
-    chance = "blue" if side == "green" else "green"
-    players = {
-        f"{side}_0": slot("spade_bdi_worker", EXAMPLES / "soccer.asl"),
-        f"{chance}_0": {"type": "random"},
-    }
-    log = await played(players, "MosaicMultiGrid-S-1v1-IndAgObs-v1", range(6))
-    assert [episode["outcome"][side] for episode in log.episodes.values()].count("win") >= 5
+    players = {side: slot("spade_bdi_worker", EXAMPLES / program), chance: {"type": "random"}}
+    log = await played(players, task, range(6))
+    team = side if side.startswith("player") else side.partition("_")[0]
+    assert [episode["outcome"][team] for episode in log.episodes.values()].count("win") >= 5
     assert not any(sum(episode["invalid_actions"].values()) for episode in log.episodes.values())
 
 
