@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from gym_gui.analysis.compare import RunDifference, compare_runs
+    from gym_gui.analysis.export import to_pandas
     from gym_gui.analysis.page import render_html
     from gym_gui.analysis.reader import OperatorRun, Run, open_run
     from gym_gui.analysis.reporting import report, write_html, write_report, write_summary
@@ -28,6 +29,7 @@ __all__ = [
     "render_text",
     "report",
     "summarize",
+    "to_pandas",
     "write_html",
     "write_report",
     "write_summary",
@@ -44,6 +46,7 @@ _HOME = {
     "render_text": "text",
     "report": "reporting",
     "summarize": "summary_builder",
+    "to_pandas": "export",
     "write_html": "reporting",
     "write_report": "reporting",
     "write_summary": "reporting",

@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from importlib import import_module
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import orjson
 
@@ -20,7 +22,7 @@ from gym_gui.analysis.charts.svg import WIDTH, shapes, written_out
 from gym_gui.analysis.comparison import Comparison
 from gym_gui.analysis.markup import safe, shorten
 from gym_gui.analysis.option_rows import OptionMoves, option_counts, options_by_episode
-from gym_gui.analysis.reader import OperatorRun, Run
+from gym_gui.analysis.reader import OperatorRun, Run, open_run
 from gym_gui.analysis.result_columns import file_row
 from gym_gui.analysis.standings import Standings
 from gym_gui.analysis.summary import Summary
@@ -35,6 +37,8 @@ Row = Mapping[str, Any]
 Table = Mapping[str, Sequence[Any]]
 
 CSV, PARQUET = ".csv", ".parquet"
+_BATCH = 100_000
+"""Rows that are held at a time, where their columns are known beforehand."""
 _MARGIN = 24
 _HEADING = 30
 _FONT = "Inter, Helvetica, Arial, sans-serif"
@@ -142,6 +146,31 @@ def _tokens_of(episode: EpisodeRecord, calls: Mapping[str, CallTally]) -> Row:
     }
 
 
+STEP_COLUMNS: Final = {
+    "run_id": "string",
+    "operator_id": "string",
+    "episode_index": "int64",
+    "step_index": "int64",
+    "seed": "int64",
+    "agent_id": "string",
+    "action": "string",
+    "action_source": "string",
+    "reward": "float64",
+    "terminated": "bool",
+    "truncated": "bool",
+    "value": "float64",
+    "latency_ms": "float64",
+    "input_tokens": "int64",
+    "output_tokens": "int64",
+    "said": "string",
+    "option": "string",
+    "option_move": "int64",
+    "option_moves": "int64",
+    "option_ended_by": "string",
+}
+"""Columns of :func:`step_rows`, for :func:`write_table`."""
+
+
 def step_rows(run: Run) -> Iterator[Row]:
     """Every decision of finished episodes, a row each, those of managers too.
 
@@ -180,12 +209,33 @@ def _steps_of(run: Run, operator: OperatorRun, finished: Collection[int]) -> Ite
         }
 
 
-def write_table(rows: Iterable[Row], path: Path) -> int:
+def to_pandas(run: Run | str | Path, *, steps: bool = False) -> Any:
+    """A run as a ``pandas.DataFrame``, with a row per finished episode.
+
+    Args:
+        run: A run, or its folder.
+        steps: A row per decision instead, those of managers too.
+
+    Raises:
+        UsageError: There is no run, or a row is damaged.
+        MissingDependencyError: pandas is not installed.
+    """
+    try:
+        pandas = import_module("pandas")
+    except ImportError as error:
+        raise MissingDependencyError("pandas", "pip install pandas") from error
+    opened = run if isinstance(run, Run) else open_run(run)
+    return pandas.DataFrame(list(step_rows(opened) if steps else episode_rows(opened)))
+
+
+def write_table(rows: Iterable[Row], path: Path, columns: Mapping[str, str] | None = None) -> int:
     """Write rows as CSV or Parquet, by the file's ending; whole or not at all.
 
     Args:
         rows: Plain values; a key that is missing in a row is empty there.
         path: An existing file is replaced.
+        columns: What they hold, by name, as Arrow calls it, where that is known beforehand: then rows are
+            written as they come, however many they are.
 
     Returns:
         Rows written.
@@ -194,15 +244,32 @@ def write_table(rows: Iterable[Row], path: Path) -> int:
         UsageError: The ending is neither, there are no rows, or the file cannot be written.
         MissingDependencyError: Parquet needs pyarrow, which is not installed.
     """
-    writers: dict[str, Callable[[Table, Path], None]] = {CSV: _csv, PARQUET: _parquet}
-    write = writers.get(path.suffix.lower())
-    if write is None:
+    suffix = path.suffix.lower()
+    if suffix not in (CSV, PARQUET):
         raise UsageError(f"{path.name} is neither a .csv nor a .parquet file", fix=f"Write {path.stem}.csv")
-    table, count = _table_of(rows)
+    parts = iter([_table_of(rows)] if columns is None else _batches(rows, columns))
+    first, count = next(parts)
     if not count:
         raise UsageError("there is nothing to write: no episode is finished yet", fix="Wait until one is")
-    write_whole(path, lambda temporary: write(table, temporary))
-    return count
+    written = 0
+
+    def tables() -> Iterator[Table]:
+        nonlocal written
+        for table, size in chain([(first, count)], parts):
+            written += size
+            yield table
+
+    write = _csv if suffix == CSV else partial(_parquet, columns)
+    write_whole(path, lambda temporary: write(tables(), temporary))
+    return written
+
+
+def _batches(rows: Iterable[Row], columns: Mapping[str, str]) -> Iterator[tuple[Table, int]]:
+    """Rows a part at a time; one of no rows where there are none."""
+    left, begun = iter(rows), False
+    while (batch := list(islice(left, _BATCH))) or not begun:
+        begun = True
+        yield {name: [row.get(name) for row in batch] for name in columns}, len(batch)
 
 
 def _table_of(rows: Iterable[Row]) -> tuple[Table, int]:
@@ -219,11 +286,13 @@ def _table_of(rows: Iterable[Row]) -> tuple[Table, int]:
     return table, count
 
 
-def _csv(table: Table, path: Path) -> None:
+def _csv(tables: Iterable[Table], path: Path) -> None:
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        writer.writerow(table)
-        writer.writerows(map(plain_cell, row) for row in zip(*table.values(), strict=True))
+        for number, table in enumerate(tables):
+            if not number:
+                writer.writerow(table)
+            writer.writerows(map(plain_cell, row) for row in zip(*table.values(), strict=True))
 
 
 def plain_cell(value: Any) -> Any:
@@ -233,13 +302,18 @@ def plain_cell(value: Any) -> Any:
     return clean(value) if isinstance(value, str) else value
 
 
-def _parquet(table: Table, path: Path) -> None:
+def _parquet(columns: Mapping[str, str] | None, tables: Iterable[Table], path: Path) -> None:
     try:
         arrow: Any = import_module("pyarrow")  # it has no types
         parquet: Any = import_module("pyarrow.parquet")
     except ImportError:
         raise MissingDependencyError("writing Parquet", "mosaic install gui") from None
-    parquet.write_table(arrow.table(table), str(path))
+    kinds = columns and [(name, arrow.type_for_alias(kind)) for name, kind in columns.items()]
+    made = (arrow.table(table, schema=arrow.schema(kinds) if kinds else None) for table in tables)
+    first = next(made)
+    with parquet.ParquetWriter(str(path), first.schema) as writer:
+        for table in chain([first], made):
+            writer.write_table(table)
 
 
 def write_whole(path: Path, write: Callable[[Path], None]) -> None:

@@ -341,6 +341,21 @@ def query(
 
 
 @app.command()
+def export(
+    run: RunFolder,
+    to: Annotated[str, typer.Option("--to", metavar="FORMAT", help="parquet, csv or tensorboard.")],
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", metavar="DIR", help="The folder.  [default: RUN-FORMAT]")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Write a run in a format of other programs."""
+    from gym_gui.cli.export import export_run
+
+    export_run(run, to=to, out=out, as_json=as_json)
+
+
+@app.command()
 def power(
     run: Annotated[
         Path | None,
@@ -399,7 +414,9 @@ def gui(
 
 @app.command()
 def install(
-    extra: Annotated[str, typer.Argument(metavar="EXTRA", help="gui, tournaments, query or evdev.")],
+    extra: Annotated[
+        str, typer.Argument(metavar="EXTRA", help="gui, tournaments, query, tensorboard or evdev.")
+    ],
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be installed, then end.")
     ] = False,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gym_gui.analysis import Run, Summary, open_run, summarize, write_html
-from gym_gui.analysis.export import episode_rows, step_rows
+from gym_gui.analysis.export import to_pandas
 from gym_gui.analysis.notebook import notebook_html
 from gym_gui.core.errors import MissingDependencyError, UsageError
 from gym_gui.core.records import EpisodeRecord
@@ -97,10 +96,9 @@ class Results:
             MissingDependencyError: pandas is not installed.
         """
         try:
-            pandas = import_module("pandas")
-        except ImportError as error:
+            return to_pandas(self.run, steps=steps)
+        except MissingDependencyError as error:
             raise MissingDependencyError("pandas", f"{into_this_python()} pandas") from error
-        return pandas.DataFrame(list(step_rows(self.run) if steps else episode_rows(self.run)))
 
     def __str__(self) -> str:
         return f"{self.summary}\n" + "\n".join(f"{name + ':':<6}{path}" for name, path in self._places())

@@ -72,13 +72,15 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _result(what: str, run: Run, out: Path | None) -> bytes:
-    from gym_gui.analysis.export import episode_rows, operator_rows, step_rows, write_table
+    from gym_gui.analysis.export import STEP_COLUMNS, episode_rows, operator_rows, step_rows, write_table
     from gym_gui.analysis.reporting import find_standings
     from gym_gui.analysis.summary_builder import summarize
 
     if what in ("episodes", "steps"):
         assert out is not None
-        return b"%d" % write_table(episode_rows(run) if what == "episodes" else step_rows(run), out)
+        if what == "steps":
+            return b"%d" % write_table(step_rows(run), out, STEP_COLUMNS)
+        return b"%d" % write_table(episode_rows(run), out)
     if what == "games":
         from gym_gui.analysis.pgn import write_pgn
 

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from gym_gui.analysis import Run, open_run, summarize
+from gym_gui.analysis import Run, export, open_run, summarize
 from gym_gui.analysis.export import (
+    STEP_COLUMNS,
     episode_rows,
     figure_svg,
     operator_rows,
@@ -151,3 +152,20 @@ def test_the_picture_stands_alone(run: Run, tmp_path: Path) -> None:
     assert not re.search(r'fill="(?!#)', text)
     write_figure(summary, tmp_path / "f.svg", summary.comparisons[-1])
     assert "minus" in (tmp_path / "f.svg").read_text(encoding="utf-8")
+
+
+def test_steps_are_written_as_they_come(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    parquet: Any = pytest.importorskip("pyarrow.parquet")
+    rows = list(step_rows(run))
+    assert set(rows[0]) == set(STEP_COLUMNS)
+    monkeypatch.setattr(export, "_BATCH", 7)
+    for suffix in (".csv", ".parquet"):
+        whole, parts = tmp_path / f"whole{suffix}", tmp_path / f"parts{suffix}"
+        assert write_table(rows, whole) == write_table(iter(rows), parts, STEP_COLUMNS) == len(rows)
+        if suffix == ".csv":
+            assert whole.read_bytes() == parts.read_bytes()
+        else:
+            assert parquet.read_table(whole).to_pylist() == parquet.read_table(parts).to_pylist() == rows
+            assert parquet.ParquetFile(parts).num_row_groups > 1
+    with pytest.raises(UsageError, match="nothing to write"):
+        write_table([], tmp_path / "no.csv", STEP_COLUMNS)

@@ -1,0 +1,71 @@
+"""``mosaic export``: a run in the formats of other programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from gym_gui.analysis.export import STEP_COLUMNS, episode_rows, operator_rows, step_rows, write_table
+from gym_gui.analysis.reader import Run, open_run
+from gym_gui.cli.output import write_json, write_line
+from gym_gui.cli.runs import find_run
+from gym_gui.core.errors import UnknownNameError, UsageError
+
+
+def export_run(run: Path, *, to: str, out: Path | None, as_json: bool) -> None:
+    """Write a run in another format.
+
+    Args:
+        run: The run folder, or its name.
+        to: The format: ``parquet``, ``csv`` or ``tensorboard``.
+        out: The folder; by default one beside the run's name in the working directory.
+        as_json: One object instead of lines.
+
+    Raises:
+        UsageError: There is no run, it has no episode, or the folder cannot be written.
+        UnknownNameError: There is no such format.
+        MissingDependencyError: What writes it is not installed.
+    """
+    write = _FORMATS.get(to.lower())
+    if write is None:
+        raise UnknownNameError("format", to, list(_FORMATS))
+    opened = open_run(find_run(run))
+    folder = out or Path(f"{opened.path.absolute().name}-{to.lower()}")
+    written = write(opened, folder)
+    if as_json:
+        write_json({"run": str(opened.path), "format": to.lower(), "folder": str(folder), "rows": written})
+        return
+    for name, count in written.items():
+        write_line(f"{folder / name}: {count:,} {'rows' if name else 'episodes'}")
+
+
+def _tables(suffix: str) -> Callable[[Run, Path], Mapping[str, int]]:
+    def write(run: Run, folder: Path) -> Mapping[str, int]:
+        from gym_gui.analysis import summarize
+
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(
+                f"{folder} cannot be written: {error.strerror}", fix="Choose another with -o"
+            ) from error
+        return {
+            f"operators{suffix}": write_table(operator_rows(summarize([run])), folder / f"operators{suffix}"),
+            f"episodes{suffix}": write_table(episode_rows(run), folder / f"episodes{suffix}"),
+            f"steps{suffix}": write_table(step_rows(run), folder / f"steps{suffix}", STEP_COLUMNS),
+        }
+
+    return write
+
+
+def _events(run: Run, folder: Path) -> Mapping[str, int]:
+    from gym_gui.analysis.event_files import write_events
+
+    return {"": write_events(run, folder)}
+
+
+_FORMATS: Mapping[str, Callable[[Run, Path], Mapping[str, int]]] = {
+    "parquet": _tables(".parquet"),
+    "csv": _tables(".csv"),
+    "tensorboard": _events,
+}
