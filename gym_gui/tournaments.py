@@ -9,18 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from gym_gui.analysis import Run, open_run, write_report
+from gym_gui.analysis.cross_play import CrossPlay, Found
 from gym_gui.analysis.reader import OperatorRun
+from gym_gui.analysis.reporting import find_standings, found_text
 from gym_gui.analysis.standings import Standings
-from gym_gui.analysis.standings_text import standings_text
 from gym_gui.analysis.summary_builder import summarize
-from gym_gui.analysis.tournament import standings_of
 from gym_gui.controllers.contest import Contest
 from gym_gui.controllers.script_execution import OnProgress, OperatorScriptExecutionManager
 from gym_gui.core.config import ExecutionConfig
-from gym_gui.core.errors import MosaicError
+from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.paths import runs_dir
 from gym_gui.core.protocols import check_policy
-from gym_gui.core.tournament import Tournament, environment, schedule_from_data
+from gym_gui.core.tournament import Tournament, environment, held_out_from_data, schedule_from_data
 from gym_gui.core.trust import TYPED
 from gym_gui.evaluation.play import open_here, run_to_end, seed_list
 from gym_gui.evaluation.players import Policy, as_assignment, is_configured
@@ -48,8 +48,31 @@ class TournamentResults:
 
     @cached_property
     def standings(self) -> Standings:
-        """Ratings, payoffs, circles, what seats are worth."""
-        return standings_of(self.run)
+        """Ratings, payoffs, circles, what seats are worth.
+
+        Raises:
+            UsageError: All are on one side: there is :attr:`cross_play`.
+        """
+        if isinstance(self._found, CrossPlay):
+            raise UsageError("policies of one team have no ratings", fix="See cross_play")
+        return self._found
+
+    @cached_property
+    def cross_play(self) -> CrossPlay:
+        """Self-play, cross-play, held-out partners, who lifts whose team.
+
+        Raises:
+            UsageError: The sides compete: there are :attr:`standings`.
+        """
+        if isinstance(self._found, Standings):
+            raise UsageError("sides that compete are rated", fix="See standings")
+        return self._found
+
+    @cached_property
+    def _found(self) -> Found:
+        found = find_standings([self.run])
+        assert found is not None
+        return found
 
     @cached_property
     def page(self) -> Path:
@@ -58,7 +81,7 @@ class TournamentResults:
         Raises:
             UsageError: It cannot be written.
         """
-        return write_report(summarize(self.run), self.folder, [self.run], self.standings)
+        return write_report(summarize(self.run), self.folder, [self.run], self._found)
 
     @property
     def pairings(self) -> Mapping[str, OperatorRun]:
@@ -66,14 +89,15 @@ class TournamentResults:
         return self.run.operators
 
     def __str__(self) -> str:
-        return f"{standings_text(self.standings)}\nRun:  {self.folder}"
+        return f"{found_text(self._found)}\nRun:  {self.folder}"
 
 
 def tournament(
     env_id: str,
     policies: Mapping[str, Policy],
     *,
-    schedule: str | Mapping[str, int] | Sequence[Sequence[str]] = "round_robin",
+    schedule: str | Mapping[str, int] | Sequence[Sequence[str]] | None = None,
+    held_out: Sequence[str] = (),
     seeds: Iterable[int] | int = 20,
     out: str | Path | None = None,
     resume: str | Path | None = None,
@@ -87,10 +111,13 @@ def tournament(
     """Let policies meet on the same seeds, each pairing from every seat, and keep it as a run folder.
 
     Args:
-        env_id: Environment id, or ``"module:factory"``; at least two sides meet in it.
+        env_id: Environment id, or ``"module:factory"``, of several agents: of one team, its seats are filled
+            with each policy and with each two (cross-play).
         policies: The pool: a name and who plays for it, as :func:`gym_gui.evaluate` takes it. Of a side with
             several agents the policy plays all; pass a class to have an object for each.
-        schedule: ``"round_robin"``, ``"swiss"``, ``{"swiss": rounds}``, or a list of who meets.
+        schedule: ``"round_robin"``, ``"swiss"``, ``{"swiss": rounds}``, or a list of who meets; where all
+            agents are on one side, ``"cross_play"``. Left out, it goes by the environment.
+        held_out: Policies that are but partners of the others in cross-play.
         seeds: Seeds in order, or how many (0, 1, …, n - 1).
         out: Folder for the run folder; ``MOSAIC_RUNS_DIR`` or ``runs`` by default.
         resume: The run folder of a tournament to go on with; policies and seeds may have been added, and only
@@ -121,7 +148,11 @@ def tournament(
         execution = ExecutionConfig(None, seed_list(seeds), concurrency=concurrency)
         execution.check_distinct()
         asked = Tournament(
-            players, environment(env_id, given, TYPED), schedule_from_data(schedule), execution
+            players,
+            environment(env_id, given, TYPED),
+            schedule_from_data(schedule),
+            execution,
+            held_out=held_out_from_data(held_out),
         )
         folder = None if resume is None else Path(resume)
         contest = Contest.of(asked, objects, None if folder is None else open_run(folder))

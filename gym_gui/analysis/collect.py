@@ -185,7 +185,8 @@ def collect_episodes(operator: OperatorRun) -> OperatorData:
     data.played.sort(key=lambda e: e.episode)
     data.unfinished.sort(key=lambda e: e.episode)
     if data.seats or operator.config.get("seats") == "swap":
-        data.seatings = max(len(data.squads), 1)
+        # One team changes no sides: its agents change seats.
+        data.seatings = max(len(data.squads), 1) if len(data.squads) != 1 else len(*data.squads.values())
     _in_rounds(data)
     return data
 

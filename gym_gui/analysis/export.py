@@ -15,16 +15,17 @@ import orjson
 
 from gym_gui.analysis.calls import CallTally, collect_calls, summed
 from gym_gui.analysis.charts import Chart, interval_charts, outcome_chart, pair_chart
+from gym_gui.analysis.charts.cross_play import CrossPlayChart, mate_chart
 from gym_gui.analysis.charts.marks import rough_width
 from gym_gui.analysis.charts.payoffs import PayoffChart
 from gym_gui.analysis.charts.ratings import rating_chart
 from gym_gui.analysis.charts.svg import WIDTH, shapes, written_out
 from gym_gui.analysis.comparison import Comparison
+from gym_gui.analysis.cross_play import CrossPlay, Found, Team
 from gym_gui.analysis.markup import safe, shorten
 from gym_gui.analysis.option_rows import OptionMoves, option_counts, options_by_episode
 from gym_gui.analysis.reader import OperatorRun, Run, open_run
 from gym_gui.analysis.result_columns import file_row
-from gym_gui.analysis.standings import Standings
 from gym_gui.analysis.summary import Summary
 from gym_gui.analysis.text import by_task, clean
 from gym_gui.core.colours import LIGHT
@@ -52,8 +53,10 @@ def operator_rows(summary: Summary) -> list[Row]:
     return [file_row(operator) for operator in summary.operators]
 
 
-def standing_rows(standings: Standings) -> list[Row]:
-    """A tournament's policies, a row each."""
+def standing_rows(standings: Found) -> list[Row]:
+    """A tournament's policies, a row each; of cross-play its teams."""
+    if isinstance(standings, CrossPlay):
+        return [_team_row(standings, team) for team in standings.teams]
     return [
         {
             "run_id": standings.run_id,
@@ -80,6 +83,26 @@ def standing_rows(standings: Standings) -> list[Row]:
         }
         for each in standings.policies
     ]
+
+
+def _team_row(found: CrossPlay, team: Team) -> Row:
+    lift = team.lift
+    return {
+        "run_id": found.run_id,
+        "task": found.task,
+        "policy": team.policy,
+        "partner": team.partner,
+        "measure": found.measure,
+        "value": team.value.value,
+        "value_low": team.value.low,
+        "value_high": team.value.high,
+        "lift": lift.value if lift else None,
+        "lift_low": lift.low if lift else None,
+        "lift_high": lift.high if lift else None,
+        "lift_p": team.p,
+        "lifts": team.lifts,
+        "seeds": team.value.units,
+    }
 
 
 def episode_rows(run: Run) -> Iterator[Row]:
@@ -348,9 +371,17 @@ def figure_svg(summary: Summary, comparison: Comparison | None = None) -> str:
     return figure.svg()
 
 
-def standings_svg(standings: Standings) -> str:
-    """Who is best, the ratings and the payoffs as one picture, likewise."""
+def standings_svg(standings: Found) -> str:
+    """Who is best, the ratings and the payoffs as one picture, likewise; or what teams make."""
     figure = _Figure()
+    if isinstance(standings, CrossPlay):
+        for verdict in standings.verdicts:
+            figure.say(str(verdict))
+        for sentence in standings.lifted:
+            figure.say(sentence)
+        figure.plot(mate_chart(standings), standings.task)
+        figure.plot(CrossPlayChart.of(standings))
+        return figure.svg()
     figure.say(f"{standings.claim}{standings.detail}.")
     for sentence in standings.cycles:
         figure.say(sentence)

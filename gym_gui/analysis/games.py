@@ -71,11 +71,31 @@ def is_tournament(run: Run) -> bool:
     return TOURNAMENT in run.record.extra
 
 
+def is_cross_play(run: Run) -> bool:
+    """Whether a tournament's policies fill the seats of one team."""
+    return (mapping(run.record.extra.get(TOURNAMENT)) or {}).get("schedule") == "cross_play"
+
+
 def collect_games(run: Run) -> Games:
     """Read the games of a tournament.
 
     Raises:
         RunFormatError: The folder does not say who met whom, or a row is damaged.
+    """
+    found, pairings = pool_of(run)
+    about = mapping(run.record.extra.get(TOURNAMENT)) or {}
+    sides = [strings(slots) or () for slots in (mapping(about.get("sides")) or {}).values()]
+    for operator_id, met in pairings.items():
+        slots = {slot: name for name, of in zip(met, sides, strict=True) for slot in of}
+        _collect(found, run.operators[operator_id], slots)
+    return found
+
+
+def pool_of(run: Run) -> tuple[Games, dict[str, tuple[str, ...]]]:
+    """The pool of a tournament before any of its games is read, and who meets whom by operator.
+
+    Raises:
+        RunFormatError: The folder does not say so.
     """
     about = mapping(run.record.extra.get(TOURNAMENT)) or {}
     sides = {side: strings(slots) for side, slots in (mapping(about.get("sides")) or {}).items()}
@@ -85,17 +105,21 @@ def collect_games(run: Run) -> Games:
     if len(sides) < 2 or not all(sides.values()) or len(pool) < 2:
         raise RunFormatError(where, "it does not say who played for which side")
     found = Games(tuple(pool), tuple(sides))
+    met_in: dict[str, tuple[str, ...]] = {}
     totals = mapping(run.record.extra.get("episodes")) or {}
     for operator_id, named in pairings.items():
         met = strings(named)
-        operator = run.operators.get(operator_id)
-        if operator is None or met is None or len(met) != len(sides) or not set(met) <= set(pool):
+        if (
+            operator_id not in run.operators
+            or met is None
+            or len(met) != len(sides)
+            or not set(met) <= set(pool)
+        ):
             raise RunFormatError(where, f"{operator_id!r} is no pairing of its policies")
         total = totals.get(operator_id)
         found.planned += total if isinstance(total, int) else 0
-        slots = {slot: name for name, of in zip(met, sides.values(), strict=True) for slot in of or ()}
-        _collect(found, operator, slots)
-    return found
+        met_in[operator_id] = met
+    return found, met_in
 
 
 def _collect(found: Games, operator: OperatorRun, slots: Mapping[str, str]) -> None:

@@ -8,11 +8,13 @@ from typing import Final, NamedTuple
 
 from gym_gui.analysis.call_columns import CALL_COLUMNS
 from gym_gui.analysis.cells import Cell, Place, ResultColumn, ResultRow, columns_in, options_of, teams_of
+from gym_gui.analysis.cross_play import CrossPlay, Found
+from gym_gui.analysis.cross_play_text import TEAMS, means_sentence
+from gym_gui.analysis.cross_play_text import columns_of as mate_columns
 from gym_gui.analysis.matrix_rows import MATRIX_COLUMNS
 from gym_gui.analysis.option_columns import OPTION_COLUMNS
-from gym_gui.analysis.plain_columns import wanted_of
+from gym_gui.analysis.plain_columns import Column, Row, wanted_of
 from gym_gui.analysis.result_columns import OPERATOR_COLUMNS
-from gym_gui.analysis.standings import Standings
 from gym_gui.analysis.standings_text import columns_of
 from gym_gui.analysis.summary import Summary
 from gym_gui.analysis.team_columns import TEAM_COLUMNS
@@ -36,14 +38,20 @@ class PrintedTable(NamedTuple):
     rows: tuple[tuple[str, ...], ...]
 
 
-def printed_tables(summary: Summary, standings: Standings | None = None) -> list[PrintedTable]:
+def printed_tables(summary: Summary, standings: Found | None = None) -> list[PrintedTable]:
     """The tables of the page, in its order and with its columns."""
     return list(_standings_tables(standings) if standings is not None else _tables(summary))
 
 
-def verdict_sentences(summary: Summary, standings: Standings | None = None) -> list[str]:
+def verdict_sentences(summary: Summary, standings: Found | None = None) -> list[str]:
     """What is claimed, then what is missing."""
-    if standings is not None:
+    if isinstance(standings, CrossPlay):
+        said = [
+            *(str(verdict) for verdict in standings.verdicts),
+            *standings.lifted,
+            means_sentence(standings),
+        ]
+    elif standings is not None:
         said = [f"{standings.claim}{standings.detail}.", *standings.cycles]
     else:
         said = [str(verdict) for verdict in summary.verdicts] or ["Nothing is recorded yet."]
@@ -53,10 +61,7 @@ def verdict_sentences(summary: Summary, standings: Standings | None = None) -> l
 
 def _tables(summary: Summary) -> Iterator[PrintedTable]:
     if summary.matrix:
-        columns = wanted_of(MATRIX_COLUMNS, summary.matrix)
-        rows = tuple(tuple(clean(c.show(row)) for c in columns) for row in summary.matrix)
-        headings, words = tuple(c.heading for c in columns), tuple(c.words for c in columns)
-        yield PrintedTable("Rows of the matrix", headings, words, rows)
+        yield _plain("Rows of the matrix", wanted_of(MATRIX_COLUMNS, summary.matrix), summary.matrix)
     for task, operators in by_task(summary).items():
         of_task: list[tuple[str, Sequence[ResultColumn], Sequence[ResultRow]]] = [
             (task or "Operators", OPERATOR_COLUMNS, [ResultRow(o) for o in operators]),
@@ -84,11 +89,18 @@ def _words(cell: Cell) -> str:
     return clean(cell.full or cell.text)
 
 
-def _standings_tables(standings: Standings) -> Iterator[PrintedTable]:
-    columns = columns_of(standings.policies)
-    rows = tuple(tuple(clean(c.show(each)) for c in columns) for each in standings.policies)
+def _standings_tables(found: Found) -> Iterator[PrintedTable]:
+    if isinstance(found, CrossPlay):
+        yield _plain(found.task, mate_columns(found.policies), found.policies)
+        yield _plain("Teams", TEAMS, found.teams)
+    else:
+        yield _plain(found.task, columns_of(found.policies), found.policies)
+
+
+def _plain(title: str, columns: Sequence[Column[Row]], rows: Sequence[Row]) -> PrintedTable:
     headings, words = tuple(c.heading for c in columns), tuple(c.words for c in columns)
-    yield PrintedTable(standings.task, headings, words, rows)
+    shown = tuple(tuple(clean(c.show(row)) for c in columns) for row in rows)
+    return PrintedTable(title, headings, words, shown)
 
 
 # --------------------------------------------------------------------------- Markdown
@@ -96,7 +108,7 @@ def _standings_tables(standings: Standings) -> Iterator[PrintedTable]:
 _MARKDOWN: Final = re.compile(r"([\\`*_{}\[\]<>#|~])")
 
 
-def render_markdown(summary: Summary, standings: Standings | None = None) -> str:
+def render_markdown(summary: Summary, standings: Found | None = None) -> str:
     """The report as Markdown, with tables as GitHub, Pandoc and Sphinx read them."""
     lines = ["# Results" if standings is None else "# Tournament", ""]
     for sentence in verdict_sentences(summary, standings):
@@ -152,7 +164,7 @@ _LATEX: Final[Mapping[str, str]] = {
 }
 
 
-def render_latex(summary: Summary, standings: Standings | None = None) -> str:
+def render_latex(summary: Summary, standings: Found | None = None) -> str:
     r"""Each table as a ``table`` with booktabs' rules; the verdict is the first one's caption.
 
     The document needs ``\usepackage{booktabs}``.

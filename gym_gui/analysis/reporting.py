@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,15 @@ from rich.console import Console
 
 from gym_gui.analysis.algorithm_page import algorithm_parts, render_algorithm_page
 from gym_gui.analysis.algorithm_text import render_tables
+from gym_gui.analysis.cross_play import CrossPlay, Found
+from gym_gui.analysis.cross_play_builder import cross_play_of
+from gym_gui.analysis.cross_play_page import render_cross_play_page
+from gym_gui.analysis.cross_play_text import render_cross_play
 from gym_gui.analysis.film import Film
-from gym_gui.analysis.games import is_tournament
+from gym_gui.analysis.games import is_cross_play, is_tournament
 from gym_gui.analysis.page import TRANSCRIPT, render_html
 from gym_gui.analysis.reader import Run, open_run
 from gym_gui.analysis.scenes import Films
-from gym_gui.analysis.standings import Standings
 from gym_gui.analysis.standings_page import render_standings_page
 from gym_gui.analysis.standings_text import render_standings
 from gym_gui.analysis.summary import Summary
@@ -72,7 +76,7 @@ def report(
     standings = find_standings(runs)
     if not as_json:
         if standings is not None:
-            render_standings(standings, console)
+            _render_found(standings, console)
         else:
             render_text(summary, console)
             for trained in summary.trainings:
@@ -93,7 +97,7 @@ def write_report(
     summary: Summary,
     folder: Path,
     runs: Sequence[Run],
-    standings: Standings | None = None,
+    standings: Found | None = None,
     films: Films | None = None,
 ) -> Path:
     """Write ``summary.json``, of a tournament ``tournament.json``, and the pages.
@@ -118,7 +122,7 @@ def write_report(
     return write_html(summary, folder, runs, standings, films)
 
 
-def find_standings(runs: Sequence[Run]) -> Standings | None:
+def find_standings(runs: Sequence[Run]) -> Found | None:
     """What the run says as a tournament, where it is one.
 
     Raises:
@@ -126,9 +130,30 @@ def find_standings(runs: Sequence[Run]) -> Standings | None:
     """
     if len(runs) != 1 or not is_tournament(runs[0]):
         return None
+    if is_cross_play(runs[0]):
+        return cross_play_of(runs[0])
     from gym_gui.analysis.tournament import standings_of  # scipy's sparse matrices take a tenth of a second
 
     return standings_of(runs[0])
+
+
+def found_text(found: Found, width: int | None = None) -> str:
+    """A tournament without colours, as the text that ``mosaic report`` prints.
+
+    Args:
+        found: What to say.
+        width: Columns; by default those of ``COLUMNS``, else 100.
+    """
+    buffer = io.StringIO()
+    _render_found(found, terminal.console(file=buffer, width=width))
+    return buffer.getvalue()
+
+
+def _render_found(found: Found, console: Console) -> None:
+    if isinstance(found, CrossPlay):
+        render_cross_play(found, console)
+    else:
+        render_standings(found, console)
 
 
 def open_all(paths: Sequence[str | Path]) -> list[Run]:
@@ -162,7 +187,7 @@ def write_html(
     summary: Summary,
     folder: Path,
     runs: Sequence[Run] = (),
-    standings: Standings | None = None,
+    standings: Found | None = None,
     films: Films | None = None,
 ) -> Path:
     """Write ``report.html``, whole or not at all, and ``transcript.html`` beside it.
@@ -196,15 +221,14 @@ def write_html(
     return _write(folder / "report.html", page)
 
 
-def _page(
-    summary: Summary, runs: Sequence[Run], standings: Standings | None, films: Films, turns: str
-) -> bytes:
+def _page(summary: Summary, runs: Sequence[Run], standings: Found | None, films: Films, turns: str) -> bytes:
     parts = [part for trained in summary.trainings for part in algorithm_parts(trained)]
-    page = (
-        render_html(summary, turns=turns, parts=parts, films=films, runs=runs)
-        if standings is None
-        else render_standings_page(standings, summary, turns=turns, films=films, runs=runs)
-    )
+    if standings is None:
+        page = render_html(summary, turns=turns, parts=parts, films=films, runs=runs)
+    elif isinstance(standings, CrossPlay):
+        page = render_cross_play_page(standings, summary, turns=turns, films=films, runs=runs)
+    else:
+        page = render_standings_page(standings, summary, turns=turns, films=films, runs=runs)
     return page.encode("utf-8", "replace")
 
 

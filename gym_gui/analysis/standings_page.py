@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from gym_gui.analysis import wording
 from gym_gui.analysis.charts.payoffs import PayoffChart
@@ -58,8 +58,7 @@ def _parts(
         f"{wording.count(standings.games, 'game')} on {wording.count(standings.seeds, 'seed')}, "
         f"{standings.schedule} \N{MIDDLE DOT} run {standings.run_id} ({standings.status})"
     )
-    link = f'<a href="{TRANSCRIPT}">{safe(f"Transcript of {turns}")}</a>' if turns else ""
-    yield f'<header><h1>Tournament</h1><span class="muted">{safe(facts)}</span>{link}</header>'
+    yield page_header("Tournament", facts, turns)
     circles = "".join(f'<p class="note">{safe(sentence)}</p>' for sentence in standings.cycles)
     said = f"<p><strong>{safe(standings.claim)}</strong>{safe(standings.detail)}.</p>"
     yield f'<section class="verdict">{said}{circles}{missing_lines(summary)}</section>'
@@ -76,11 +75,21 @@ def _parts(
         pairs += f'<p class="muted">and {rest:,} more, all in tournament.json</p>'
     yield f'<h2>Who met whom</h2><section class="panel">{pairs}</section>'
     yield films
-    yield failure_table(summary)
-    notes = "".join(f'<p class="note">{safe(note)}</p>' for note in standings.notes)
-    yield f'<h2>Notes</h2><section class="panel">{notes}</section>' if notes else ""
-    methods = "".join(
-        f"<dt>{safe(name)}</dt><dd>{safe(text)}</dd>" for name, text in standings.methods.items()
+    yield page_end(summary, runs, standings.notes, standings.methods)
+
+
+def page_header(title: str, facts: str, turns: str) -> str:
+    """What stands on top: facts, and a link to the transcript, of what it says in words."""
+    link = f'<a href="{TRANSCRIPT}">{safe(f"Transcript of {turns}")}</a>' if turns else ""
+    return f'<header><h1>{safe(title)}</h1><span class="muted">{safe(facts)}</span>{link}</header>'
+
+
+def page_end(summary: Summary, runs: Sequence[Run], notes: Sequence[str], methods: Mapping[str, str]) -> str:
+    """What stands below: failures, notes, where all of it comes from and how it was made."""
+    told = "".join(f'<p class="note">{safe(note)}</p>' for note in notes)
+    panels = f'<h2>Notes</h2><section class="panel">{told}</section>' if told else ""
+    made = "".join(f"<dt>{safe(name)}</dt><dd>{safe(text)}</dd>" for name, text in methods.items())
+    whence = (
+        f"<h2>Where this comes from</h2>{run_panels(summary, runs)}{panel('Methods', f'<dl>{made}</dl>')}"
     )
-    shown = run_panels(summary, runs)
-    yield f"<h2>Where this comes from</h2>{shown}{panel('Methods', f'<dl>{methods}</dl>')}"
+    return f"{failure_table(summary)}{panels}{whence}"

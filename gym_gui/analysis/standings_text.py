@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator, Sequence
 
 from rich.console import Console
@@ -13,7 +12,6 @@ from gym_gui.analysis.plain_columns import Column, wanted_of
 from gym_gui.analysis.standings import Payoff, SeatWorth, Standing, Standings
 from gym_gui.analysis.summary_numbers import Estimate
 from gym_gui.analysis.text import clean, result_table
-from gym_gui.core.terminal import console as terminal_console
 
 NAME = "Policy"
 """Heading of the column of names."""
@@ -131,18 +129,6 @@ def render_standings(standings: Standings, console: Console) -> None:
             style="dim",
         )
     )
-
-
-def standings_text(standings: Standings, width: int | None = None) -> str:
-    """A tournament without colours, as the text that ``mosaic report`` prints.
-
-    Args:
-        standings: What to say.
-        width: Columns; by default those of ``COLUMNS``, else 100.
-    """
-    buffer = io.StringIO()
-    render_standings(standings, terminal_console(file=buffer, width=width))
-    return buffer.getvalue()
 
 
 def _matrix(standings: Standings, console: Console) -> None:

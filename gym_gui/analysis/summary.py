@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from gym_gui.analysis.comparison import Comparison, Refusal, Verdict
+from gym_gui.analysis.cross_play import CrossPlay
 from gym_gui.analysis.standings import Standings
 from gym_gui.analysis.summary_numbers import METHODS, Bounds, Estimate, Share
 from gym_gui.analysis.trainings import AlgorithmReport
@@ -345,6 +346,7 @@ class Summary:
         matrix: The rows of the matrices that were played.
         standings: What the run says as a tournament, where it is one and that was asked for; it is no part
             of ``summary.json``, but a file of its own.
+        cross_play: The same of one whose policies fill the seats of one team.
         trainings: By task, what it says of algorithms, where whole groups of trainings have played.
     """
 
@@ -360,6 +362,7 @@ class Summary:
     format: int = 1
     matrix: tuple[RowSummary, ...] = ()
     standings: Standings | None = None
+    cross_play: CrossPlay | None = None
     trainings: tuple[AlgorithmReport, ...] = ()
 
     @property
@@ -371,7 +374,7 @@ class Summary:
     def to_json(self) -> dict[str, Any]:
         """Plain data, as ``summary.json`` holds it. Floats are finite or null."""
         data = asdict(replace(self, trainings=()))
-        del data["standings"], data["trainings"]
+        del data["standings"], data["cross_play"], data["trainings"]
         if self.trainings:
             data["trainings"] = [report.to_json() for report in self.trainings]
         data["verdicts"] = [{**asdict(v), "text": str(v)} for v in self.verdicts]

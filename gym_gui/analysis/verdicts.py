@@ -232,7 +232,7 @@ def _verdict_words(
     winner, loser = sides.subjects
     if verdict == "second":
         winner, loser = loser, winner
-        difference = _negated(difference)
+        difference = negated(difference)
     size = f" by {wording.estimate(difference)} in {sides.measure} {_where(t, difference)}"
     size += f", decided{_looked_at(stage)[1:]}{certainty}" if stage is not None else certainty
     parts = (failures, _begun_again(sides, pairs), _unseen(t, difference))
@@ -360,7 +360,9 @@ def _two_digits(n: int) -> str:
     return f"{float(f'{n:.2g}'):,.0f}"
 
 
-def _negated(e: Estimate) -> Estimate:
+def negated(e: Estimate) -> Estimate:
+    """The difference the other way round."""
+
     def minus(x: float | None) -> float | None:
         return None if x is None else -x
 

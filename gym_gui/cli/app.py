@@ -154,7 +154,8 @@ def tournament(
 ) -> None:
     """Let a pool of policies meet, and print ratings and payoffs.
 
-    Everybody meets everybody, or in Swiss rounds, on the same seeds and from every seat.
+    Everybody meets everybody, or in Swiss rounds, on the same seeds and from every seat. Where all agents
+    are on one side: each policy with itself and with each other one (cross-play).
     """
     from gym_gui.cli.tournament import run_tournament
 

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from gym_gui.analysis import summarize
+from gym_gui.analysis.cross_play import Found
 from gym_gui.analysis.export import (
     figure_svg,
     operator_rows,
@@ -20,7 +21,6 @@ from gym_gui.analysis.export import (
 )
 from gym_gui.analysis.printed_tables import render_latex, render_markdown
 from gym_gui.analysis.reporting import find_standings, open_all
-from gym_gui.analysis.standings import Standings
 from gym_gui.analysis.summary import Summary
 from gym_gui.cli.output import write_line
 from gym_gui.core.errors import MissingDependencyError, UsageError
@@ -76,7 +76,7 @@ def write_format(paths: Sequence[Path], form: str, out: Path | None) -> None:
     write_line(f"Written: {file}")
 
 
-def _write(file: Path, form: str, summary: Summary, standings: Standings | None) -> None:
+def _write(file: Path, form: str, summary: Summary, standings: Found | None) -> None:
     if form in ("csv", "parquet"):
         rows = operator_rows(summary) if standings is None else standing_rows(standings)
         write_table(

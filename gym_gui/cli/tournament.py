@@ -129,10 +129,14 @@ def _say_plan(contest: Contest, as_json: bool) -> int:
     if as_json:
         write_json({"experiment": experiment.to_record(), **contest.header})
         return DONE
-    sides = ", ".join(f"{side} ({', '.join(slots)})" for side, slots in contest.sides.items())
-    write_line(f"{contest.tournament.operator.task}; sides: {sides}")
+    task = contest.tournament.operator.task
+    if contest.is_cross_play:
+        write_line(f"{task}, cross-play; seats: {', '.join(contest.sides)}")
+    else:
+        sides = ", ".join(f"{side} ({', '.join(slots)})" for side, slots in contest.sides.items())
+        write_line(f"{task}; sides: {sides}")
     for pairing in contest.pairings.values():
-        write_line(f"  {' vs '.join(pairing)}")
+        write_line(f"  {contest.title(pairing)}")
     if contest.tournament.schedule.kind == "swiss":
         write_line(
             f"Round {len(contest.rounds)} of {contest.tournament.rounds}; later ones go by the results."

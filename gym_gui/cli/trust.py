@@ -95,14 +95,14 @@ def _named_by(path: Path) -> list[Subject]:
         load_experiment,
         need_of_program,
         needs_code,
-        players_of_matrix,
+        players_of_pool,
     )
     from gym_gui.workers.discovery import discover
 
     discover()
     allow_code = path.suffix == ".py"
-    # A matrix asks its environments who sits where, and these may not be allowed yet.
-    operators = players_of_matrix(path, allow_code=allow_code)
+    # A matrix asks its environments who sits where, and a tournament too: these may not be allowed yet.
+    operators = players_of_pool(path, allow_code=allow_code)
     if operators is None:
         operators = load_experiment(path, allow_code=allow_code).operators
     needs = [need for operator in operators for need in needs_of(operator)]

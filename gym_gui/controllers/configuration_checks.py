@@ -245,7 +245,8 @@ class ConfigurationChecks:
         except MosaicError as error:
             yield Finding(Level.ERROR, str(error))
         else:
-            yield Finding(Level.OK, f"Every seed is played {count} times: the teams change sides")
+            who = "teams change sides" if len(sheet.teams) > 1 else "agents change seats"
+            yield Finding(Level.OK, f"Every seed is played {count} times: the {who}")
 
     def _not_offered(
         self,

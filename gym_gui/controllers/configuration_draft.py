@@ -192,7 +192,7 @@ class Draft:
         teams = self.teams
         if teams is not None and any(a not in rows for members in teams.values() for a in members):
             teams = None
-        seats = self.seats if len(sheet.teams) > 1 else "fixed"
+        seats = self.seats if sheet.has_seats_to_change else "fixed"
         return replace(self, rows=rows, links=links, teams=teams, seats=seats)
 
     def link_of(self, agent: AgentID) -> Link | None:

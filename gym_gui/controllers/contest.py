@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from gym_gui.analysis.games import collect_games, meetings, points
 from gym_gui.analysis.reader import Run
-from gym_gui.controllers.lineup import read_slots, seatings
-from gym_gui.controllers.resolved_operator import ResolvedOperator, make_environment, resolve_operator
+from gym_gui.controllers.contest_sides import sides_of
+from gym_gui.controllers.resolved_operator import ResolvedOperator, resolve_operator
 from gym_gui.core.config import Experiment, OperatorConfig
 from gym_gui.core.errors import ExperimentError, MissingDependencyError, RunFormatError, UsageError
-from gym_gui.core.pairings import Pairing, Round, round_robin, swiss_round
+from gym_gui.core.pairings import Pairing, Round, cross_play, round_robin, swiss_round
 from gym_gui.core.record_fields import items, mapping, strings
 from gym_gui.core.records import TOURNAMENT
 from gym_gui.core.tournament import Tournament
@@ -32,7 +31,7 @@ class Contest:
 
     Attributes:
         tournament: What was asked for.
-        sides: The slots of each side.
+        sides: The slots of each side; in cross-play each slot by itself.
         objects: Policies that only this process has, by name.
         pairings: Who meets, by operator, in the order in which it was decided.
         rounds: Those of a Swiss tournament.
@@ -61,10 +60,11 @@ class Contest:
             UsageError: The environment has no sides that can change seats, a policy cannot take a seat, or
                 the run is of another tournament.
         """
-        contest = cls(tournament, _sides(tournament), objects or {})
+        tournament, found = sides_of(tournament)
+        contest = cls(tournament, found, objects or {})
         sides = len(contest.sides)
         tournament.executed(sides)
-        if len(tournament.policies) < sides:
+        if not contest.is_cross_play and len(tournament.policies) < sides:
             raise ExperimentError(
                 f"{tournament.operator.task} has {sides} sides, and the pool "
                 f"{len(tournament.policies)} policies",
@@ -87,6 +87,15 @@ class Contest:
         contest.checked = {name: contest._try_seats(name) for name in tournament.policies}
         contest._plan(before)
         return contest
+
+    @property
+    def is_cross_play(self) -> bool:
+        """Whether all are on one side."""
+        return self.tournament.schedule.kind == "cross_play"
+
+    def title(self, pairing: Pairing) -> str:
+        """``a vs b``; of a team ``a with b``, where ``b`` has all the other seats."""
+        return f"{pairing[0]} with {pairing[1]}" if self.is_cross_play else " vs ".join(pairing)
 
     @property
     def header(self) -> dict[str, Any]:
@@ -151,9 +160,12 @@ class Contest:
             for slot in slots
             if (player := self.tournament.policies[name]) is not None
         }
-        named = " vs ".join(pairing)
         return replace(
-            self.tournament.operator, operator_id=key, display_name=named, workers=players, named=True
+            self.tournament.operator,
+            operator_id=key,
+            display_name=self.title(pairing),
+            workers=players,
+            named=True,
         )
 
     def _resolved(self, operator: OperatorConfig) -> ResolvedOperator:
@@ -189,6 +201,8 @@ class Contest:
         schedule, policies = self.tournament.schedule, list(self.tournament.policies)
         if schedule.kind == "round_robin":
             self._add(round_robin(policies, len(self.sides)))
+        elif schedule.kind == "cross_play":
+            self._add(cross_play(policies, self.tournament.held_out, len(self.sides)))
         elif schedule.kind == "written":
             self._add(schedule.games)
         elif before is None:
@@ -198,10 +212,10 @@ class Contest:
             self._add(first.pairings)
 
     def _add(self, pairings: Sequence[Pairing]) -> None:
-        known = {frozenset(pairing) for pairing in self.pairings.values()}
+        known = {tuple(sorted(pairing)) for pairing in self.pairings.values()}
         for pairing in pairings:
-            if frozenset(pairing) not in known:
-                self.pairings[_operator_id(pairing)] = pairing
+            if tuple(sorted(pairing)) not in known:
+                self.pairings[short_id(self.title(pairing).replace(" ", "_"))] = pairing
 
     def _take_up(self, run: Run) -> None:
         """Go on where a run stands.
@@ -259,37 +273,6 @@ class Contest:
             )
 
 
-def _sides(tournament: Tournament) -> dict[str, tuple[str, ...]]:
-    """Slots by side.
-
-    Raises:
-        ExperimentError: There are no two that could change seats.
-    """
-    task = tournament.operator.task
-    with contextlib.closing(make_environment(tournament.operator)) as environment:
-        slots, teams = read_slots(environment), {t: tuple(who) for t, who in environment.teams.items()}
-        if len(slots) < 2:
-            raise ExperimentError(
-                f"{task} has one agent: in a tournament at least two sides meet",
-                fix="Compare policies there with: mosaic run FILE",
-            )
-        if len(teams) < 2:
-            raise ExperimentError(
-                f"all agents of {task} are on one side: nobody can win",
-                fix="Say who is with whom under 'teams', or compare policies with: mosaic run FILE",
-            )
-        try:
-            seatings(teams, slots, swap=True)
-        except ExperimentError as error:
-            raise ExperimentError(
-                f"{task} is no game for a tournament: {error.message}",
-                fix="Choose one whose sides can change seats",
-            ) from None
-    if left := [slot for slot in slots if not any(slot in who for who in teams.values())]:
-        raise ExperimentError(f"{task}: {', '.join(left)} is on no side", fix="Name it under 'teams'")
-    return teams
-
-
 def _seated(players: Sequence[Mapping[str, _T]], sides: Sequence[Sequence[str]]) -> dict[str, _T]:
     """What each player has for the slots of its side."""
     return {
@@ -303,10 +286,6 @@ def _seated(players: Sequence[Mapping[str, _T]], sides: Sequence[Sequence[str]])
 def _of_policy(message: str, name: str) -> str:
     """What is wrong with an operator that has one policy in every slot, said of the policy."""
     return message.replace(f"operator {name!r}", f"policy {name!r}")
-
-
-def _operator_id(pairing: Pairing) -> str:
-    return short_id("_vs_".join(pairing))
 
 
 def _points(run: Run) -> dict[str, float]:

@@ -66,6 +66,11 @@ class EnvironmentSheet:
         """Whether there is one slot only."""
         return len(self.slots) == 1
 
+    @property
+    def has_seats_to_change(self) -> bool:
+        """Whether there are teams that could change sides, or team-mates that could change seats."""
+        return len(self.teams) > 1 or any(len(members) > 1 for members in self.teams.values())
+
     def words_of(self, agent: AgentID) -> Sequence[str]:
         """Words of a slot's actions; empty where it has none, or there is no such slot."""
         slot = self.slots.get(agent)

@@ -124,15 +124,19 @@ def seatings(
 ) -> list[Seating]:
     """Who sits where: as configured, and with ``swap`` once per rotation of the teams.
 
+    Where all agents are in one team, its agents rotate.
+
     Raises:
-        ExperimentError: Teams cannot change places, because their sizes or spaces differ.
+        ExperimentError: Teams or agents cannot change places, because their sizes or spaces differ.
     """
     as_configured = {agent: agent for agent in slots}
     if not swap:
         return [as_configured]
+    if len(teams) == 1:
+        teams = {agent: (agent,) for agent in next(iter(teams.values()))}
     names = list(teams)
     if len(names) < 2:
-        raise ExperimentError("seats cannot be swapped: there is one team", fix="Use seats: fixed")
+        raise ExperimentError("seats cannot be swapped: there is one agent", fix="Use seats: fixed")
     if len({len(teams[name]) for name in names}) > 1:
         raise ExperimentError("seats cannot be swapped: the teams differ in size", fix="Use seats: fixed")
     result: list[Seating] = []

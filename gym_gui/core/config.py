@@ -90,7 +90,7 @@ class OperatorConfig:
         teams: Agents of each team, or ``None`` for the family's own teams.
         manager: Agent -> who sets its goals (hierarchical stepping).
         api: PettingZoo interface to ask for, or ``None`` for the family's choice.
-        seats: ``swap`` plays every seed once per rotation of the teams.
+        seats: ``swap`` plays every seed once per rotation of the teams; of the agents, where all are in one.
         group: Of which training of a group its policy is, ``None`` where that is not said.
         origin: The file that says all this, and where its own modules are looked for.
         named: Whether somebody chose ``display_name``; else it follows who decides.
@@ -263,8 +263,8 @@ class OperatorConfig:
         for team, members in (self.teams or {}).items():
             for agent in members:
                 check_agent(agent, agents, join("teams", key_place(team)))
-        if self.seats == "swap" and (len(agents) < 2 or (self.teams is not None and len(self.teams) < 2)):
-            raise ConfigError("swapping seats needs at least two teams", where="seats", fix="Use 'fixed'")
+        if self.seats == "swap" and len(agents) < 2:
+            raise ConfigError("swapping seats needs at least two agents", where="seats", fix="Use 'fixed'")
 
     def to_record(self) -> dict[str, Plain]:
         """Plain data in the shape of an operator of an experiment file."""

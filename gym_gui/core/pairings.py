@@ -6,12 +6,12 @@ in each seating, so whoever is named first has no advantage of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 Pairing = tuple[str, ...]
-"""Policies that meet, in the order in which the pool names them."""
+"""Policies that meet, in the order in which the pool names them; in cross-play, who sits in each seat."""
 
 _MOST_TRIES = 20_000
 """Pairings that are tried before a round without a second meeting is given up."""
@@ -44,6 +44,25 @@ def round_robin(policies: Sequence[str], sides: int = 2) -> list[Pairing]:
     """
     numbers = sorted(combinations(range(len(policies)), sides), key=lambda chosen: chosen[::-1])
     return [tuple(policies[i] for i in chosen) for chosen in numbers]
+
+
+def cross_play(policies: Sequence[str], held_out: Collection[str], seats: int) -> list[Pairing]:
+    """Everybody plays with itself, and in one seat of the team of everybody else.
+
+    Args:
+        policies: Everybody; one that is added at the end adds teams at the end, and moves none.
+        held_out: Those who only play with others.
+        seats: Of the team, which change: with two, it is the same who joins whom.
+    """
+    found: list[Pairing] = []
+    for i, last in enumerate(policies):
+        for other in policies[: i + 1]:
+            if last in held_out and other in held_out:
+                continue
+            found.append((other, *[last] * (seats - 1)))
+            if other != last and seats > 2:
+                found.append((last, *[other] * (seats - 1)))
+    return found
 
 
 def most_rounds(policies: int) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, cast
 
+from gym_gui.core.assignment import refuse_repeats
 from gym_gui.core.config import ExecutionConfig, OperatorConfig, WorkerAssignment
 from gym_gui.core.execution import MAX_EPISODES
 from gym_gui.core.experiment_data import execution_from_data, slots_from_data
@@ -27,8 +28,8 @@ from gym_gui.core.validation import (
     text,
 )
 
-ScheduleKind = Literal["round_robin", "swiss", "written"]
-SCHEDULES: Final = ("round_robin", "swiss", "written")
+ScheduleKind = Literal["", "round_robin", "swiss", "written", "cross_play"]
+SCHEDULES: Final = ("round_robin", "swiss", "written", "cross_play")
 USUAL_SEEDS: Final = 20
 LONGEST_NAME: Final = 40
 
@@ -36,6 +37,7 @@ _KEYS: Final = {
     "policies": "policies",
     "schedule": "schedule",
     "execution": "execution",
+    "held_out": "held_out",
     **{key: key for key in ("task", "env_name", "env_kwargs", "api", "teams", "max_steps")},
 }
 
@@ -45,12 +47,13 @@ class Schedule:
     """Who meets whom.
 
     Attributes:
-        kind: ``round_robin``, ``swiss`` or ``written``.
+        kind: ``round_robin``, ``swiss`` or ``written`` where sides compete, ``cross_play`` where all agents
+            are on one side; empty: ``round_robin`` or ``cross_play``, whichever it is.
         rounds: Of a Swiss tournament; 0: as many as tell a best one from the pool.
         games: Pairings of a written schedule.
     """
 
-    kind: ScheduleKind = "round_robin"
+    kind: ScheduleKind = ""
     rounds: int = 0
     games: tuple[tuple[str, ...], ...] = ()
 
@@ -71,6 +74,7 @@ class Tournament:
         schedule: Who meets whom.
         execution: Seeds and limits; each pairing plays every seed once in each seating.
         games: Games of each pairing; ``None``: one for each seed and seating.
+        held_out: Policies that are but partners of the others in cross-play.
     """
 
     policies: Mapping[str, WorkerAssignment | None]
@@ -78,6 +82,7 @@ class Tournament:
     schedule: Schedule
     execution: ExecutionConfig = field(default_factory=lambda: ExecutionConfig(USUAL_SEEDS))
     games: int | None = None
+    held_out: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Check the pool against itself and the schedule.
@@ -91,6 +96,16 @@ class Tournament:
                 f"a tournament needs at least two policies, {len(self.policies)} is named",
                 where="policies",
                 fix="Add another one",
+            )
+        for name in self.held_out:
+            if name not in self.policies:
+                fix = nearest(name, self.policies)
+                raise ConfigError(f"no policy is called {shown(name)}", where="held_out", fix=fix)
+        if not self.pool:
+            raise ConfigError(
+                "leaves nobody who would play with them",
+                where="held_out",
+                fix="Leave some policies out of it",
             )
         if self.schedule.kind == "swiss":
             most, pool = most_rounds(len(self.policies)), len(self.policies)
@@ -113,6 +128,11 @@ class Tournament:
                 where="execution.until",
                 fix="Leave it out",
             )
+
+    @property
+    def pool(self) -> list[str]:
+        """Policies that are not held out."""
+        return [name for name in self.policies if name not in self.held_out]
 
     @property
     def rounds(self) -> int:
@@ -152,7 +172,8 @@ class Tournament:
         return {
             **{key: operator[key] for key in kept if operator.get(key)},
             "policies": {name: a.to_record() if a else None for name, a in self.policies.items()},
-            "schedule": self.schedule.to_record(),
+            **({"schedule": self.schedule.to_record()} if self.schedule.kind else {}),
+            **({"held_out": list(self.held_out)} if self.held_out else {}),
             "execution": execution,
         }
 
@@ -190,9 +211,10 @@ def tournament_from_data(data: object, *, origin: Origin = TYPED) -> Tournament:
     return Tournament(
         policies,
         environment(task, {key: given[key] for key in _KEYS if given.get(key) is not None}, origin),
-        schedule_from_data("round_robin" if given.get("schedule") is None else given["schedule"]),
+        schedule_from_data(given.get("schedule")),
         made,
         None if games is None else integer(games, "execution.num_episodes", low=1, high=MAX_EPISODES),
+        held_out_from_data(given.get("held_out")),
     )
 
 
@@ -207,12 +229,26 @@ def environment(task: str, given: Mapping[str, object], origin: Origin) -> Opera
     return OperatorConfig("tournament", task=task, origin=origin, seats="swap", **known)
 
 
+def held_out_from_data(data: object) -> tuple[str, ...]:
+    """Names of policies, none or several.
+
+    Raises:
+        ConfigError: They are no names, or one is there twice.
+    """
+    listed = sequence([] if data is None else data, "held_out")
+    names = tuple(text(name, f"held_out[{i}]") for i, name in enumerate(listed))
+    refuse_repeats(names, "held_out")
+    return names
+
+
 def schedule_from_data(data: object) -> Schedule:
-    """``round_robin``, ``swiss``, ``{swiss: rounds}``, or a list of who meets.
+    """``round_robin``, ``swiss``, ``{swiss: rounds}``, ``cross_play``, a list of who meets, or ``None``.
 
     Raises:
         ConfigError: It is none of these.
     """
+    if data is None:
+        return Schedule()
     if isinstance(data, Schedule):
         return data
     if isinstance(data, str):

@@ -48,7 +48,7 @@ __all__ = [
     "load_tournament",
     "need_of_program",
     "needs_code",
-    "players_of_matrix",
+    "players_of_pool",
     "resolve_secrets",
 ]
 
@@ -116,22 +116,26 @@ def load_experiment(
     return _anchored(experiment, folder)
 
 
-def players_of_matrix(path: str | Path, *, allow_code: bool) -> list[OperatorConfig] | None:
-    """Everybody whom the matrix of an experiment file names, to see what they need; makes no environment.
+def players_of_pool(path: str | Path, *, allow_code: bool) -> list[OperatorConfig] | None:
+    """Everybody whom a tournament file or a matrix names, to see what they need; makes no environment.
 
     Args:
         path: As for :func:`load_experiment`.
         allow_code: As there.
 
     Returns:
-        For each environment an operator that has each player in a slot by itself; ``None``: there is no
-        matrix to be expanded.
+        For each environment an operator that has each player in a slot by itself; ``None``: it is neither a
+        tournament file nor has a matrix to be expanded.
 
     Raises:
         ExperimentError: As there.
     """
     file = _locate(Path(path))
     data = _data(file, allow_code, None)
+    if _is_tournament(data):
+        tournament = load_tournament(path)
+        players = {f"{i}": player for i, player in enumerate(tournament.policies.values()) if player}
+        return [replace(tournament.operator, workers=players)]
     if not _has_matrix(data, anew=False):
         return None
     from gym_gui.core.matrix_expansion import everybody
@@ -189,6 +193,12 @@ def _has_matrix(data: object, *, anew: bool) -> bool:
     content = _written(data)
     content = _written(content.get("experiment")) or content
     return "matrix" in content and (anew or "asked" not in _written(content["matrix"]))
+
+
+def _is_tournament(data: object) -> bool:
+    """Whether a file is of a tournament, and not of an experiment or a run."""
+    content = _written(data)
+    return {"policies", "task"} <= content.keys() and not {"operators", "matrix", "run_id"} & content.keys()
 
 
 def _recorded(run: dict[str, object], file: Path) -> dict[str, object]:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import msgspec
 
+from gym_gui.analysis.cross_play import CrossPlay
 from gym_gui.analysis.printed_summary import PrintedSummary
 from gym_gui.analysis.reader import Run, open_run
 from gym_gui.analysis.summary import Summary
@@ -90,7 +91,10 @@ def _result(what: str, run: Run, out: Path | None) -> bytes:
     if what == "operators":
         assert out is not None
         return b"%d" % write_table(operator_rows(summary), out)
-    return msgspec.json.encode(replace(summary, standings=find_standings([run])))
+    found = find_standings([run])
+    if isinstance(found, CrossPlay):
+        return msgspec.json.encode(replace(summary, cross_play=found))
+    return msgspec.json.encode(replace(summary, standings=found))
 
 
 if __name__ == "__main__":

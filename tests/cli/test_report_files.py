@@ -12,6 +12,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from tests.analysis.tournaments.conftest import write_tournament
+from tests.analysis.tournaments.test_cross_play import write as write_cross_play
 from tests.support.commands import Mosaic
 
 
@@ -70,6 +71,21 @@ def test_a_tournament_gives_its_ratings(mosaic: Mosaic, tmp_path: Path) -> None:
     rows = list(csv.DictReader(io.StringIO(mosaic("report", run, "--format", "csv").out)))
     assert [(row["policy"], row["rank"]) for row in rows] == [("a", "1"), ("b", "2")]
     assert "| a |" in mosaic("report", run, "--format", "md").out
+    assert mosaic("report", run, "-o", mosaic.home / "t.svg").status == 0
+
+
+def test_cross_play_gives_its_teams(mosaic: Mosaic, tmp_path: Path) -> None:
+    write_cross_play(tmp_path, ["a", "b"], lambda who, seed: seed / 50 + (who[0] == who[1]), seeds=8)
+    run = tmp_path / "01CROSSPLAY"
+    rows = list(csv.DictReader(io.StringIO(mosaic("report", run, "--format", "csv").out)))
+    assert {(row["policy"], row["partner"]): row["lifts"] for row in rows} == {
+        ("a", "a"): "0",
+        ("b", "b"): "0",
+        ("a", "b"): "-1",
+        ("b", "a"): "-1",
+    }
+    told = mosaic("report", run, "--format", "md").out
+    assert "Self-play is better than cross-play by 1.00" in told and "| a | b |" in told
     assert mosaic("report", run, "-o", mosaic.home / "t.svg").status == 0
 
 

@@ -63,7 +63,7 @@ def test_a_sound_operator_is_cast() -> None:
             ExperimentError,
             "cleanrl_worker cannot play agent_0",
         ),
-        (lambda: operator(seats="swap"), ExperimentError, "seats cannot be swapped: there is one team"),
+        (lambda: operator(seats="swap"), ExperimentError, "seats cannot be swapped: there is one agent"),
         (lambda: operator(env_kwargs={"colour": "red"}), UsageError, "CartPole-v1 could not be made"),
     ],
 )
@@ -150,10 +150,15 @@ def test_three_teams_go_round() -> None:
         assert Counter(turn[seat] for turn in turns) == dict.fromkeys("abc", 1)
 
 
+def test_agents_of_one_team_go_round() -> None:
+    turns = seatings({"all": ["a", "b", "c"]}, named(*"abc"), swap=True)
+    assert [[turn[seat] for seat in "abc"] for turn in turns] == [list("abc"), list("bca"), list("cab")]
+
+
 @pytest.mark.parametrize(
     ("teams", "slots", "words"),
     [
-        ({"all": ["a", "b"]}, named("a", "b"), "there is one team"),
+        ({"all": ["a"]}, named("a"), "there is one agent"),
         ({"x": ["a"], "y": ["b", "c"]}, named("a", "b", "c"), "the teams differ in size"),
         (
             {"x": ["a"], "y": ["b"]},

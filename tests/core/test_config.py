@@ -233,7 +233,7 @@ class TestComplete:
         [
             ({"teams": {"x": ["agent_1"]}}, "teams.x: no slot is called 'agent_1'. Did you mean 'agent_0'?"),
             ({"manager": {"agent_7": random_player()}}, "manager.agent_7: no slot is called"),
-            ({"seats": "swap"}, "seats: swapping seats needs at least two teams"),
+            ({"seats": "swap"}, "seats: swapping seats needs at least two agents"),
             ({"workers": {}}, "workers: no slot has a player"),
         ],
     )

@@ -65,6 +65,11 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
         "cd docs/examples/tournaments && mosaic policies add ../../../connect_four.zip "
         "--env connect_four_policy:AgainstSomebody": _YOURS,
     },
+    "docs/cross_play.md": {
+        "mosaic tournament docs/examples/bdi/cross_play.yaml --trust": (
+            "plays for half a minute; its own tests are in tests/cli"
+        ),
+    },
     "docs/matrix.md": {
         "mosaic run docs/examples/matrix/soccer.yaml": "plays for minutes; its test is in tests/controllers"
     },

@@ -226,3 +226,31 @@ class Coins(gym.Env[Any, Any]):
         right = float(action == self._coin[1])
         self._left -= 1
         return self._toss(), right, self._left == 0, False, {}
+
+
+class Levers(ParallelEnv[Any, Any, Any]):
+    """Everybody pulls one of four levers, once; who all pull the same share what the seed is worth."""
+
+    metadata = {"name": "levers"}  # noqa: RUF012  # as PettingZoo has it
+    render_mode = None
+
+    def __init__(self, agents: int = 2) -> None:
+        self.possible_agents = [f"agent_{i}" for i in range(agents)]
+
+    def observation_space(self, agent: Any) -> Any:
+        return spaces.Box(0, 2, (1,), np.float64)
+
+    def action_space(self, agent: Any) -> Any:
+        return spaces.Discrete(4)
+
+    def reset(self, seed: int | None = None, options: Any = None) -> Any:
+        self.agents = self.possible_agents[:]
+        self._worth = np.random.default_rng(seed).uniform(0.5, 1.5)
+        return {a: np.array([self._worth]) for a in self.agents}, {agent: {} for agent in self.agents}
+
+    def step(self, actions: dict[str, Any]) -> Any:
+        acted, self.agents = self.agents, []
+        share = self._worth / len(acted) if len(set(actions.values())) == 1 else 0.0
+        seen = {agent: np.array([self._worth]) for agent in acted}
+        over, cut = dict.fromkeys(acted, True), dict.fromkeys(acted, False)
+        return seen, dict.fromkeys(acted, share), over, cut, {agent: {} for agent in acted}

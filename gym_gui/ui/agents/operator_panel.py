@@ -52,11 +52,13 @@ class OperatorPanel(QWidget):
         )
         self.api.setObjectName("api")
         self.seats = rows.add_row(
-            "Seats", SteadyComboBox(), tooltip="Swapped: every seed is played once per rotation of the teams"
+            "Seats",
+            SteadyComboBox(),
+            tooltip="Every seed is played once per rotation of the teams; of the agents, where there is one",
         )
         self.seats.setObjectName("seats")
         self.seats.addItem("as written", "fixed")
-        self.seats.addItem("teams change sides", "swap")
+        self.seats.addItem("change round", "swap")
         self.managers = QCheckBox("managers set goals")
         self.managers.setObjectName("managers")
         rows.add_row(
@@ -87,7 +89,7 @@ class OperatorPanel(QWidget):
         if sheet is None:
             return
         self._rows.set_row_visible(self.api, len(sheet.apis) > 1)
-        self._rows.set_row_visible(self.seats, len(sheet.teams) > 1)
+        self._rows.set_row_visible(self.seats, sheet.has_seats_to_change)
         self._rows.set_row_visible(self.managers, sheet.can_have_managers or bool(draft.managed))
         if [self.api.itemData(i) for i in range(self.api.count())] != list(sheet.apis):
             self.api.clear()

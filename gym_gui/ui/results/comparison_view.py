@@ -11,13 +11,14 @@ from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QStackedWi
 
 from gym_gui.analysis.charts import interval_charts, outcome_chart, pair_chart
 from gym_gui.analysis.comparison import Comparison, Verdict
+from gym_gui.analysis.cross_play import CrossPlay
 from gym_gui.analysis.standings import Standings
 from gym_gui.analysis.summary import OperatorSummary, Summary
 from gym_gui.analysis.text import all_notes, by_task, clean, incomplete_in_words
 from gym_gui.ui import theme
 from gym_gui.ui.plots import ChartView
 from gym_gui.ui.results.comparison_table import ComparisonTable
-from gym_gui.ui.results.ratings_view import RatingsView
+from gym_gui.ui.results.ratings_view import RatingsView, retitle
 from gym_gui.ui.results.trainings_view import TrainingsView
 from gym_gui.ui.theme import Theme
 from gym_gui.ui.widgets import Card, EmptyHint, InlineMessage, PickerButton, PickerItem, muted_label
@@ -226,6 +227,9 @@ class ComparisonView(QWidget):
         if summary.standings is not None:  # which say it of players; verdicts say it of each pairing
             self.verdict.setText("".join(map(_LINE.format, _of_tournament(summary.standings))))
             return
+        if summary.cross_play is not None:
+            self.verdict.setText("".join(map(_LINE.format, _of_cross_play(summary.cross_play))))
+            return
         verdicts = list(summary.verdicts)
         shown = verdicts if self._told_all else verdicts[:MOST_VERDICTS]
         lines = list[str]()
@@ -250,25 +254,28 @@ class ComparisonView(QWidget):
         assert summary is not None
         self.table.show_operators(operators)
         # Pairings of a tournament are not compared with each other: their players are.
-        standings = summary.standings
-        self.ratings.setVisible(standings is not None)
-        self.plots.setVisible(standings is None)
+        standings, cross_play = summary.standings, summary.cross_play
+        found = standings or cross_play
+        self.ratings.setVisible(found is not None)
+        self.plots.setVisible(found is None)
         if standings is not None:
             self.ratings.show_standings(standings)
+        elif cross_play is not None:
+            self.ratings.show_cross_play(cross_play)
         self.trainings.show_reports(summary.trainings, str(self.task.value))
         # Who plays alone, and teams that compete, where an environment has both.
         first, *others = interval_charts(operators)
         self.intervals.set_chart(first)
-        _retitle(self.interval_card, first.title)
+        retitle(self.interval_card, first.title)
         self.team_intervals.set_chart(others[0] if others else None)
         self.team_card.setVisible(bool(others))
         if others:
-            _retitle(self.team_card, others[0].title)
+            retitle(self.team_card, others[0].title)
         self.outcomes.set_chart(outcome_chart(operators))
         self.outcome_card.setVisible(self.outcomes.chart is not None)
         self._fill_pairs(operators)
         elsewhere = [o.name for o in summary.operators if o not in operators]
-        told = standings.notes if standings is not None else all_notes(summary)
+        told = found.notes if found is not None else all_notes(summary)
         notes = [clean(n) for n in told if not n.startswith(tuple(map(_colon, elsewhere)))]
         self.notes.setText("\n".join(notes))
         self.notes.setVisible(bool(notes))
@@ -295,7 +302,7 @@ class ComparisonView(QWidget):
         self.caption.setText(f"{chart.caption} {_REPLAY}" if chart is not None else "")
         self.caption.setVisible(chart is not None)
         several = len(self.pair.items) > 1  # which of them, the picker says
-        _retitle(self.paired_card, "Same seed" if chart is None or several else chart.title)
+        retitle(self.paired_card, "Same seed" if chart is None or several else chart.title)
 
     # -- what is clicked ---------------------------------------------------------------
 
@@ -326,6 +333,11 @@ def _of_tournament(standings: Standings) -> list[str]:
     return [claim, *(escape(clean(sentence)) for sentence in standings.cycles)]
 
 
+def _of_cross_play(found: CrossPlay) -> list[str]:
+    """What comes of playing with others, and who lifts whom, as HTML."""
+    return [*map(_verdict, found.verdicts), *(escape(clean(sentence)) for sentence in found.lifted)]
+
+
 def _colon(name: str) -> str:
     return f"{name}:"
 
@@ -335,12 +347,6 @@ def _plot_card(title: str, *widgets: QWidget) -> Card:
     for widget in widgets:
         card.add(widget, widget is widgets[-1])
     return card
-
-
-def _retitle(card: Card, title: str) -> None:
-    assert card.heading is not None
-    card.heading.setText(title.upper())
-    card.heading.setAccessibleName(title)
 
 
 def _verdict(verdict: Verdict) -> str:

@@ -1,17 +1,23 @@
-"""A tournament: its table of policies, their ratings, and who makes how much of the points against whom."""
+"""A tournament: its table of policies, their ratings or what their teams make, and who met whom."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Final
+from typing import Any, Final, TypeVar
 
 from PyQt6.QtWidgets import QHBoxLayout, QHeaderView, QVBoxLayout, QWidget
 
+from gym_gui.analysis.charts.cross_play import CrossPlayChart, mate_chart
+from gym_gui.analysis.charts.intervals import IntervalChart
 from gym_gui.analysis.charts.payoffs import PayoffChart
 from gym_gui.analysis.charts.ratings import rating_chart
+from gym_gui.analysis.charts.squares import SquareChart
+from gym_gui.analysis.cross_play import CrossPlay
+from gym_gui.analysis.cross_play_text import LEGEND, means_sentence
+from gym_gui.analysis.cross_play_text import columns_of as mate_columns
 from gym_gui.analysis.plain_columns import Column as TextColumn
-from gym_gui.analysis.standings import Standing, Standings
+from gym_gui.analysis.standings import Standings
 from gym_gui.analysis.standings_text import NAME, columns_of, seat_lines
 from gym_gui.analysis.text import clean
 from gym_gui.ui import theme
@@ -21,18 +27,20 @@ from gym_gui.ui.theme import Theme
 from gym_gui.ui.widgets import Card, muted_label
 from gym_gui.ui.widgets.rows import Column, RowsModel, RowsTable
 
+Row = TypeVar("Row")
+
 _ROW, _HEAD, _MOST_ROWS = 34, 36, 9
 _NARROWEST: Final = 64
 _TALLEST: Final = 420
 """Of a chart; squares of more policies are smaller."""
 
 
-def _text(column: TextColumn[Standing], standing: Standing) -> str:
-    return clean(column.show(standing))
+def _text(column: TextColumn[Any], row: object) -> str:
+    return clean(column.show(row))
 
 
-class StandingsTable(RowsTable[Standing]):
-    """Policies by rank; as high as its rows need."""
+class StandingsTable(RowsTable[Any]):
+    """Policies in their order; as high as its rows need."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(RowsModel(), "standings-table", "Policies by rank", _ROW, parent)
@@ -41,9 +49,9 @@ class StandingsTable(RowsTable[Standing]):
         self.head.setFixedHeight(_HEAD)
         self.head.setMinimumSectionSize(_NARROWEST)
 
-    def show_standings(self, policies: Sequence[Standing]) -> None:
+    def show_policies(self, told: Sequence[TextColumn[Row]], policies: Sequence[Row]) -> None:
         """Show these, in their order."""
-        columns = [Column(c.heading, partial(_text, c), figure=not c.words) for c in columns_of(policies)]
+        columns = [Column(c.heading, partial(_text, c), figure=not c.words) for c in told]
         self.rows.show_table(columns, policies)
         for section, column in enumerate(columns):
             # Names share what figures leave, and are cut where that is little.
@@ -51,6 +59,13 @@ class StandingsTable(RowsTable[Standing]):
             name = column.heading == NAME
             self.head.setSectionResizeMode(section, QHeaderView.ResizeMode.Stretch if name else whole)
         self.setFixedHeight(_HEAD + min(len(policies), _MOST_ROWS) * _ROW + 2)
+
+
+def retitle(card: Card, title: str) -> None:
+    """Give a card that has a heading another one."""
+    assert card.heading is not None
+    card.heading.setText(title.upper())
+    card.heading.setAccessibleName(title)
 
 
 class RatingsView(QWidget):
@@ -75,13 +90,11 @@ class RatingsView(QWidget):
         above.add(self.table)
         beside = QHBoxLayout()
         beside.setSpacing(theme.GAP)
-        for title, widgets in (
-            ("Rating, 95 % interval", [self.seats, self.ratings]),
-            (PayoffChart.title, [self.caption, self.payoffs]),
-        ):
-            card = Card(title, margin=theme.PAGE)
-            for widget in widgets:
-                card.add(widget, widget is widgets[-1])
+        self._cards = (Card("Rating, 95 % interval", margin=theme.PAGE), Card(" ", margin=theme.PAGE))
+        parts = ((self.seats, self.ratings), (self.caption, self.payoffs))
+        for card, (words, chart) in zip(self._cards, parts, strict=True):
+            card.add(words)
+            card.add(chart, True)
             beside.addWidget(card, 1)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -90,12 +103,22 @@ class RatingsView(QWidget):
         column.addLayout(beside, 1)
 
     def show_standings(self, standings: Standings) -> None:
-        """Show these."""
-        payoffs = PayoffChart(standings)
-        self.table.show_standings(standings.policies)
-        self.ratings.set_chart(rating_chart(standings))
-        self.payoffs.set_chart(payoffs)
-        self.caption.setText(payoffs.caption)
+        """Show ratings."""
+        self.table.show_policies(columns_of(standings.policies), standings.policies)
         self.seats.setText(clean(" ".join(seat_lines(standings))))
-        tall = max(round(min(payoffs.heights[1], _TALLEST)), self.ratings.minimumSizeHint().height())
+        self._show_charts(rating_chart(standings), PayoffChart(standings))
+
+    def show_cross_play(self, found: CrossPlay) -> None:
+        """Show what teams make."""
+        self.table.show_policies(mate_columns(found.policies), found.policies)
+        self.seats.setText(clean(f"{means_sentence(found)} {LEGEND}"))
+        self._show_charts(mate_chart(found), CrossPlayChart.of(found))
+
+    def _show_charts(self, left: IntervalChart, right: SquareChart) -> None:
+        for card, chart in zip(self._cards, (left, right), strict=True):
+            retitle(card, chart.title)
+        self.ratings.set_chart(left)
+        self.payoffs.set_chart(right)
+        self.caption.setText(right.caption)
+        tall = max(round(min(right.heights[1], _TALLEST)), self.ratings.minimumSizeHint().height())
         self.payoffs.setMinimumHeight(tall)

@@ -11,6 +11,7 @@ from PyQt6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from gym_gui.analysis import Summary, open_run, summarize
+from gym_gui.analysis.cross_play_page import render_cross_play_page
 from gym_gui.analysis.reporting import find_standings
 from gym_gui.analysis.standings_page import render_standings_page
 from gym_gui.ui.plots import ChartView
@@ -18,6 +19,7 @@ from gym_gui.ui.results.comparison_view import ComparisonView
 from gym_gui.ui.results.ratings_view import RatingsView, StandingsTable
 from gym_gui.ui.theme import Theme
 from tests.analysis.tournaments.conftest import by_strength, write_tournament
+from tests.analysis.tournaments.test_cross_play import write as write_cross_play
 
 STRENGTHS = {"strong": 1.5, "fair": 0.0, "<b>weak": -1.5}
 
@@ -78,3 +80,33 @@ def test_another_run_is_shown_without_ratings(view: ComparisonView, summary: Sum
     assert ratings is not None and not ratings.isVisible()
     verdict = view.findChild(QLabel, "results-verdict")
     assert verdict is not None and "the best of" not in verdict.text()
+
+
+def test_cross_play_is_shown_as_on_its_page(tmp_path: Path, qtbot: QtBot) -> None:
+    found = write_cross_play(
+        tmp_path, ["<b>one", "two"], lambda who, seed: seed / 50 + (who[0] == who[1]), held_out=["guest"]
+    )
+    summary = replace(summarize(open_run(tmp_path / "01CROSSPLAY")), cross_play=found)
+    view = ComparisonView(Theme("light"))
+    qtbot.addWidget(view)
+    qtbot.addWidget(view.task)
+    view.resize(1000, 700)
+    view.show_analysis(summary)
+    view.show()
+    qtbot.waitExposed(view)
+    page = unescape(render_cross_play_page(found, summary))
+    for name, cells in (("ratingPlot", 3), ("payoffPlot", 8)):
+        plot = view.findChild(ChartView, name)
+        assert plot is not None and plot.isVisible() and plot.chart is not None
+        spots = plot.chart.draw(540, 240, len_px).spots
+        assert len(spots) == cells and all(f"<title>{spot.sentence}</title>" in page for spot in spots)
+    table = view.findChild(StandingsTable)
+    assert table is not None
+    shown = [[table.rows.index(row, column).data() for column in range(6)] for row in range(3)]
+    assert {row[0] for row in shown} == {"<b>one", "two", "guest (held out)"}
+    assert all(cell in page for row in shown for cell in row)
+    verdict = view.findChild(QLabel, "results-verdict")
+    assert verdict is not None and "<b>Self-play is better than cross-play</b>" in verdict.text()
+    assert "&lt;b&gt;one in one seat costs the team of two" in verdict.text()
+    paired = view.findChild(ChartView, "pairedSeedsPlot")
+    assert paired is not None and not paired.isVisible(), "teams are no operators to choose from"

@@ -1,0 +1,65 @@
+"""What teams of two policies make: who has one seat against who has the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from gym_gui.analysis import wording
+from gym_gui.analysis.charts.intervals import Interval, IntervalChart
+from gym_gui.analysis.charts.marks import kind_role
+from gym_gui.analysis.charts.squares import Shade, SquareChart
+from gym_gui.analysis.cross_play import CrossPlay
+from gym_gui.analysis.cross_play_text import matrix_title, team_sentence
+from gym_gui.analysis.text import clean
+
+
+@dataclass(frozen=True)
+class CrossPlayChart(SquareChart):
+    """Rows have one seat, columns the others; self-play is the diagonal."""
+
+    square: ClassVar[int] = 44
+    found: CrossPlay
+    title: str
+
+    @classmethod
+    def of(cls, found: CrossPlay) -> CrossPlayChart:
+        """The chart of a tournament."""
+        return cls(found, matrix_title(found))
+
+    def __bool__(self) -> bool:
+        return bool(self.found.teams)
+
+    @property
+    def caption(self) -> str:
+        """How it is read."""
+        return "The diagonal is self-play. Green: more than the middle of all; red: less."
+
+    def describe(self) -> str:
+        """How many."""
+        return f"{len(self.names)} policies, {len(self.found.teams)} teams of two."
+
+    @property
+    def names(self) -> list[str]:
+        """The policies."""
+        return [mate.policy for mate in self.found.policies]
+
+    def shade(self, i: int, j: int) -> Shade | None:
+        """What a team makes."""
+        team = self.found.team(self.names[i], self.names[j])
+        if team is None or team.value.value is None:
+            return None
+        made = [t.value.value for t in self.found.teams if t.value.value is not None]
+        low, high = min(made), max(made)
+        away = 0.0 if low == high else 2 * (team.value.value - low) / (high - low) - 1
+        return Shade(away, wording.number(team.value.value), clean(team_sentence(self.found, team)))
+
+
+def mate_chart(found: CrossPlay) -> IntervalChart:
+    """Self-play, cross-play and play with held-out partners, at the mean of the pool."""
+    rows = (("Self-play", found.own), ("Cross-play", found.cross), ("Held-out partners", found.held))
+    kinds = [mate.kind for mate in found.policies if not mate.held_out]
+    return IntervalChart(
+        f"Mean {found.measure} of the pool, 95 % interval",
+        tuple(Interval(name, kind_role(kinds), e) for name, e in rows if e is not None),
+    )

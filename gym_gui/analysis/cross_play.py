@@ -1,0 +1,143 @@
+"""What cross-play says, as data: how policies do with themselves, with others, with held-out partners.
+
+:func:`~gym_gui.analysis.cross_play_builder.cross_play_of` makes it; the table, the page and
+``tournament.json`` only show it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from gym_gui.analysis.comparison import Verdict
+from gym_gui.analysis.standings import Standings
+from gym_gui.analysis.summary_numbers import METHODS, Estimate
+
+CROSS_PLAY_METHODS: Mapping[str, str] = {
+    "value": (
+        "of a team, mean over seeds; what a seed gave is the mean of its games, in which seats were changed"
+    ),
+    "self-play": "all seats of the team are one policy's",
+    "cross-play": (
+        "one policy in one seat, another one of the pool in all others, each two alike in weight "
+        "(Hu, Lerer, Peysakhovich & Foerster 2020)"
+    ),
+    "held-out": (
+        "one policy of the pool in one seat, a partner that is none of the pool in all others: ad hoc "
+        "teamwork (Stone, Kaminka, Kraus & Rosenschein 2010)"
+    ),
+    "lift": (
+        "what a team of one policy has more with another one in one of its seats, on the same seeds: what "
+        "that one is worth there beside a copy of the team's own"
+    ),
+    **{key: text for key, text in METHODS.items() if key not in ("mean", "iqm")},
+}
+
+
+@dataclass(frozen=True)
+class Team:
+    """A policy in one seat, another one (or itself) in all others.
+
+    Attributes:
+        policy: Who has one seat.
+        partner: Who has the others.
+        value: Return or score of the team.
+        lift: What that is more than the partner's self-play; ``None`` where the partner is held out, or the
+            policy itself.
+        p: Of the lift, after Holm's correction over all lifts.
+        lifts: Whether the lift is decided: 1 more, -1 less, 0 not decided.
+    """
+
+    policy: str
+    partner: str
+    value: Estimate
+    lift: Estimate | None = None
+    p: float | None = None
+    lifts: int = 0
+
+
+@dataclass(frozen=True)
+class Mate:
+    """One policy.
+
+    Attributes:
+        policy: Its name.
+        kind: The kind of worker that plays it.
+        held_out: Whether it is but a partner of others.
+        own: In self-play; ``None`` of a held-out one.
+        cross: With the others of the pool; ``None`` where there is none, and of a held-out one.
+        held: With held-out partners; likewise.
+        lift: What it brings to the teams of the pool in which it takes a seat, at the mean.
+        games: Games that count.
+        failed: Games that failed at it.
+    """
+
+    policy: str
+    kind: str
+    held_out: bool
+    own: Estimate | None
+    cross: Estimate | None
+    held: Estimate | None
+    lift: Estimate | None
+    games: int
+    failed: int
+
+
+@dataclass(frozen=True)
+class CrossPlay:
+    """Everything that cross-play says.
+
+    Attributes:
+        run_id: Its run.
+        task: The environment.
+        status: Of the run: ``completed``, ``stopped``, …
+        measure: ``return`` or ``score``.
+        seats: Names of the seats.
+        verdicts: Self-play against cross-play and against play with held-out partners.
+        lifted: Sentences of who is worth more, or less, in whose team than one of its own.
+        policies: Those of the pool by what they make in cross-play, then those held out.
+        teams: Every two that have played together.
+        own: Self-play, at the mean of the pool.
+        cross: Cross-play, likewise.
+        held: With held-out partners, likewise.
+        cross_gap: Self-play minus cross-play on the same seeds.
+        held_gap: Self-play minus play with held-out partners, likewise.
+        notes: Sentences on what weakens it.
+        games: Games that count.
+        planned: Games that were to be played.
+        seeds: Seeds on which games were played.
+        methods: How the numbers are made.
+    """
+
+    run_id: str
+    task: str
+    status: str
+    measure: str
+    seats: tuple[str, ...]
+    verdicts: tuple[Verdict, ...]
+    lifted: tuple[str, ...]
+    policies: tuple[Mate, ...]
+    teams: tuple[Team, ...]
+    own: Estimate
+    cross: Estimate | None
+    held: Estimate | None
+    cross_gap: Estimate | None
+    held_gap: Estimate | None
+    notes: tuple[str, ...]
+    games: int
+    planned: int
+    seeds: int
+    methods: Mapping[str, str] = field(default_factory=lambda: dict(CROSS_PLAY_METHODS))
+
+    def to_json(self) -> dict[str, Any]:
+        """As ``tournament.json`` has it."""
+        return asdict(self)
+
+    def team(self, policy: str, partner: str) -> Team | None:
+        """``policy`` in one seat, ``partner`` in the others; ``None`` where they have not played."""
+        return next((t for t in self.teams if (t.policy, t.partner) == (policy, partner)), None)
+
+
+Found = Standings | CrossPlay
+"""What a tournament says: of sides that compete, or of a team whose seats are filled."""

@@ -1,0 +1,151 @@
+"""Cross-play as tables in a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from gym_gui.analysis import wording
+from gym_gui.analysis.cross_play import CrossPlay, Mate, Team
+from gym_gui.analysis.plain_columns import Column, wanted_of
+from gym_gui.analysis.standings_text import MOST_IN_MATRIX, MOST_WITH_INTERVALS, NAME
+from gym_gui.analysis.summary_numbers import Estimate
+from gym_gui.analysis.text import clean, result_table
+
+
+def _shown(e: Estimate | None) -> str:
+    return "-" if e is None else wording.estimate_or_why(e)
+
+
+COLUMNS: tuple[Column[Mate], ...] = (
+    Column(NAME, lambda m: f"{m.policy} (held out)" if m.held_out else m.policy, words=True),
+    Column("Kind", lambda m: m.kind, words=True, spare=True),
+    Column("Self-play [95 %]", lambda m: _shown(m.own)),
+    Column("Cross-play [95 %]", lambda m: _shown(m.cross), lambda rows: any(m.cross for m in rows)),
+    Column("Held-out [95 %]", lambda m: _shown(m.held), lambda rows: any(m.held for m in rows)),
+    Column("Lift [95 %]", lambda m: _shown(m.lift), lambda rows: any(m.lift for m in rows)),
+    Column("Failed", lambda m: f"{m.failed:,}", lambda rows: any(m.failed for m in rows)),
+)
+TEAMS: tuple[Column[Team], ...] = (
+    Column("One seat", lambda t: t.policy, words=True),
+    Column("The others", lambda t: t.partner, words=True),
+    Column("Made [95 %]", lambda t: _shown(t.value)),
+    Column("Lift [95 %]", lambda t: _shown(t.lift)),
+)
+_NAME_AT_LEAST = 14
+LEGEND = (
+    "Self-play: all seats are its own. Cross-play: it has one seat, others of the pool have the rest. "
+    "Held-out: partners from outside the pool have it. Lift: what others' teams make more with it in one "
+    "seat than by themselves. Intervals: 95 %, by seed."
+)
+
+
+def columns_of(policies: Sequence[Mate]) -> list[Column[Mate]]:
+    """The columns that say something."""
+    return wanted_of(COLUMNS, policies)
+
+
+def heading(found: CrossPlay) -> str:
+    """What was played, in one line."""
+    pool = sum(not mate.held_out for mate in found.policies)
+    partners = len(found.policies) - pool
+    held = f" and {wording.count(partners, 'held-out partner')}" if partners else ""
+    policies = "1 policy" if pool == 1 else f"{pool:,} policies"
+    games = f"{wording.count(found.games, 'game')} on {wording.count(found.seeds, 'seed')}"
+    return f"cross-play of {policies}{held}, {games}"
+
+
+def means_sentence(found: CrossPlay) -> str:
+    """What the pool makes at the mean, and the differences."""
+    told = {
+        "self-play": found.own,
+        "cross-play": found.cross,
+        "with held-out partners": found.held,
+        "self-play minus cross-play": found.cross_gap,
+        "self-play minus play with held-out partners": found.held_gap,
+    }
+    words = ", ".join(f"{name} {_shown(e)}" for name, e in told.items() if e is not None)
+    return f"Mean of the pool: {words}."
+
+
+def matrix_title(found: CrossPlay) -> str:
+    """What the matrix shows."""
+    rest = "the other" if len(found.seats) == 2 else f"the other {len(found.seats) - 1}"
+    return f"{found.measure.capitalize()} with the row in one seat, the column in {rest}"
+
+
+def team_sentence(found: CrossPlay, team: Team) -> str:
+    """What a team makes, and what that is more than the partner's self-play."""
+    who = (
+        f"{team.policy} with itself" if team.policy == team.partner else f"{team.policy} with {team.partner}"
+    )
+    said = f"{who}: {found.measure} {wording.estimate_or_why(team.value)}"
+    if team.lift is None or team.lift.value is None:
+        return f"{said}."
+    more = f"{wording.estimate_or_why(team.lift)} beside {team.partner} with itself"
+    return f"{said}; {more}{'' if team.lifts else ', not decided'}."
+
+
+def render_cross_play(found: CrossPlay, console: Console) -> None:
+    """Print cross-play.
+
+    Args:
+        found: What to say.
+        console: Where; colours and width are its own.
+    """
+    for verdict in found.verdicts:
+        style = "bold green" if verdict.decided else "bold"
+        console.print(Text.assemble((clean(verdict.claim), style), clean(verdict.detail), "."))
+    for sentence in found.lifted:
+        console.print(Text(clean(sentence)))
+    console.print()
+    console.print(Text(clean(f"{found.task}: {heading(found)}"), style="bold"))
+    _policies(found, console)
+    _matrix(found, console)
+    for note in found.notes:
+        console.print(Text.assemble(("Note: ", "yellow"), clean(note)))
+    console.print(Text(LEGEND, style="dim"))
+
+
+def _policies(found: CrossPlay, console: Console) -> None:
+    means = {"Self-play": found.own, "Cross-play": found.cross, "Held-out": found.held}
+    columns = [c for c in columns_of(found.policies) if console.width >= 110 or not c.spare]
+    rows = [[clean(column.show(mate)) for column in columns] for mate in found.policies]
+    of = [means.get(column.heading.removesuffix(" [95 %]")) for column in columns[1:]]
+    rows.append(["mean of the pool", *("" if e is None else _shown(e) for e in of)])
+    of_columns = zip(columns, zip(*rows, strict=True), strict=True)
+    widths = [max(map(len, (c.heading, *texts))) for c, texts in of_columns if not c.words]
+    # Where figures would leave no room for names, intervals go below their estimates: half a number would be
+    # another one.
+    whole = console.width >= sum(widths) + 2 * len(widths) + _NAME_AT_LEAST
+    table = result_table("")
+    for column in columns:
+        justify = "left" if column.words else "right"
+        heading = column.heading if whole else column.heading.replace(" [", "\n[")
+        table.add_column(heading, justify=justify, overflow="fold", no_wrap=whole and not column.words)
+    for i, row in enumerate(rows):
+        if i == len(rows) - 1:
+            table.add_section()
+        table.add_row(Text(row[0]), *(Text(text if whole else text.replace(" [", "\n[")) for text in row[1:]))
+    console.print(table)
+    console.print()
+
+
+def _matrix(found: CrossPlay, console: Console) -> None:
+    names = [mate.policy for mate in found.policies]
+    if len(names) > MOST_IN_MATRIX or not found.teams:
+        return
+    console.print(Text(matrix_title(found), style="bold"))
+    table = result_table("")
+    few = len(names) < MOST_WITH_INTERVALS and console.width >= 100
+    table.add_column("")
+    for i in range(len(names)):
+        table.add_column(str(i + 1), justify="right", no_wrap=True)
+    for i, name in enumerate(names):
+        teams = [found.team(name, other) for other in names]
+        told = ["" if t is None else _shown(t.value) if few else wording.number(t.value.value) for t in teams]
+        table.add_row(Text(clean(f"{i + 1} {name}")), *told)
+    console.print(table)
+    console.print()
