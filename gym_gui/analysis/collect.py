@@ -103,6 +103,7 @@ class OperatorData:
         agents: Who plays each configured slot.
         invalid: Unusable answers by slot, in all recorded episodes.
         unusable: Decisions by slot whose last answer was unusable, likewise.
+        causes: These by cause; of earlier versions it is not known.
         uncounted: Slot by seat of episodes of earlier versions, which counted answers alone.
         input_tokens: Tokens read by slot.
         output_tokens: Tokens written by slot.
@@ -121,6 +122,7 @@ class OperatorData:
     agents: dict[str, AgentRecord] = field(default_factory=lambda: dict[str, AgentRecord]())
     invalid: Counter[str] = field(default_factory=_count)
     unusable: Counter[str] = field(default_factory=_count)
+    causes: Counter[str] = field(default_factory=_count)
     uncounted: dict[int, dict[str, str]] = field(default_factory=lambda: dict[int, dict[str, str]]())
     input_tokens: Counter[str] = field(default_factory=_count)
     output_tokens: Counter[str] = field(default_factory=_count)
@@ -165,6 +167,8 @@ def collect_episodes(operator: OperatorRun) -> OperatorData:
                 data.unusable[slot_of.get(refused[1], refused[1])] += 1
         for seat, decisions in (episode.unusable_decisions or {}).items():
             data.unusable[slot_of.get(seat, seat)] += decisions
+        for causes in episode.unusable_causes.values():
+            data.causes.update(causes)
         data.saw_everything.update(slot_of.get(seat, seat) for seat in episode.saw_everything)
         data.saw_state.update(slot_of.get(seat, seat) for seat in episode.saw_state)
         for seat, tokens in episode.tokens.items():

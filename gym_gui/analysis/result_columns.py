@@ -16,7 +16,7 @@ from gym_gui.analysis.option_columns import option_in_words
 from gym_gui.analysis.summary import OperatorSummary
 from gym_gui.analysis.summary_numbers import Bounds, Estimate
 from gym_gui.analysis.wording import C, Locale
-from gym_gui.core.enums import kind_word
+from gym_gui.core.enums import UnusableCause, kind_word
 
 # ------------------------------------------------------------------------- who it is
 
@@ -208,6 +208,30 @@ def _unusable_values(o: OperatorSummary) -> Mapping[str, Any]:
     return {"unusable": o.unusable_decisions, "unusable_answers": o.invalid_actions}
 
 
+_CAUSES: Mapping[str, str] = {
+    UnusableCause.UNREADABLE: "unreadable",
+    UnusableCause.ILLEGAL: "illegal",
+    UnusableCause.TIME_OUT: "too late",
+    UnusableCause.MODEL_ERROR: "no reply",
+    UnusableCause.OTHER: "other",
+}
+
+
+def _any_causes(rows: Sequence[ResultRow], _: Place) -> bool:
+    return any(row.operator.unusable_causes for row in rows)
+
+
+def _causes(row: ResultRow, locale: Locale) -> Cell:
+    """How many decisions came to nothing, and why."""
+    known = row.operator.unusable_causes
+    told = [f"{wording.number(known[c], 0, locale)} {word}" for c, word in _CAUSES.items() if known.get(c)]
+    return Cell(", ".join(told) or locale.none)
+
+
+def _cause_values(o: OperatorSummary) -> Mapping[str, Any]:
+    return {f"unusable_{cause}": o.unusable_causes.get(cause, 0) for cause in _CAUSES}
+
+
 def _fallbacks(row: ResultRow, locale: Locale) -> Cell:
     decisions = row.operator.decisions
     return Cell(wording.number(decisions.fallbacks if decisions else None, 0, locale))
@@ -331,6 +355,15 @@ OPERATOR_COLUMNS: tuple[ResultColumn, ...] = (
         _unusable,
         "Share of decisions whose last reply could not be played",
         _unusable_values,
+    ),
+    ResultColumn(
+        "Why unusable",
+        _causes,
+        "Decisions without a playable reply: not to be read, not legal, too late, or none came",
+        _cause_values,
+        wanted=_any_causes,
+        words=True,
+        long=True,
     ),
     ResultColumn("Fallbacks", _fallbacks, places=Place.PAGE),
     ResultColumn(

@@ -225,6 +225,7 @@ class OperatorSummary:
         halved: Completed episodes left out, as their seed was not completed in every seating.
         invalid_actions: Unusable answers in all recorded episodes.
         unusable_decisions: As of a slot.
+        unusable_causes: These by :class:`~gym_gui.core.enums.UnusableCause`, as far as it is recorded.
         decisions: From the step rows; ``None`` where they were not read.
         teams: By squad; one team in cooperative and single-agent environments.
         slots: By configured slot.
@@ -255,6 +256,7 @@ class OperatorSummary:
     teams: tuple[TeamSummary, ...]
     slots: tuple[SlotSummary, ...]
     notes: tuple[str, ...] = ()
+    unusable_causes: Mapping[str, int] = field(default_factory=dict[str, int])
     calls: Calls | None = None
     bounds: Bounds | None = None
     success_bounds: Bounds | None = None

@@ -198,6 +198,7 @@ def _operator(entry: Entry, steps: bool, seen: Sequence[float]) -> OperatorSumma
         success=share([hit for hit, _ in judged], [sample for _, sample in judged]),
         invalid_actions=data.invalid.total(),
         unusable_decisions=data.unusable.total() if counted else None,
+        unusable_causes=dict(sorted(data.causes.items())),
         decisions=decisions,
         teams=teams,
         slots=tuple(_slot(data, slot, of_slots.get(slot, CallTally()), counted) for slot in data.agents),

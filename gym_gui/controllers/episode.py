@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -13,7 +14,7 @@ from gym_gui.controllers.rows import SeatCodecs
 from gym_gui.controllers.session_events import EpisodeFinished
 from gym_gui.controllers.trajectory import Trajectory
 from gym_gui.core.config import GOAL_SUFFIX
-from gym_gui.core.enums import ActionSource, EpisodeStatus, Limit, Outcome
+from gym_gui.core.enums import ActionSource, EpisodeStatus, Limit, Outcome, UnusableCause
 from gym_gui.core.errors import EnvironmentFailure, ObservationError
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.paradigms import HierarchicalAdapter
@@ -22,7 +23,7 @@ from gym_gui.core.record_digest import seal
 from gym_gui.core.records import EpisodeRecord, RebindingRecord, TeamRecord, TokenCount
 from gym_gui.core.seeding import policy_seed
 from gym_gui.core.spaces import NotInSpace
-from gym_gui.core.types import REFUSED, AgentID, Answer, Decision, EpisodeSummary
+from gym_gui.core.types import CAUSE, REFUSED, AgentID, Answer, Decision, EpisodeSummary
 from gym_gui.envs import Environment
 from mosaic_worker.failures import described
 
@@ -68,6 +69,7 @@ class Episode:
         self.credit = 0
         self.invalid: dict[AgentID, int] = {}
         self.unusable: dict[AgentID, int] = {}
+        self.causes: dict[AgentID, Counter[str]] = {}
         self.refused: dict[AgentID, str] = {}
         self.saw_everything: set[AgentID] = set()
         self._saw_state: set[AgentID] = set()
@@ -119,9 +121,11 @@ class Episode:
         decision = answer.decision
         self.played[decision.agent_id] = (decision, answer, answer.action, source)
 
-    def substitute(self, decision: Decision, action: Any, source: ActionSource, answer: Answer) -> None:
+    def substitute(
+        self, decision: Decision, action: Any, source: ActionSource, answer: Answer, cause: UnusableCause
+    ) -> None:
         """Play ``action`` in place of an unusable ``answer``."""
-        why = {REFUSED: answer.invalid[:_LONGEST_REASON]}
+        why = {REFUSED: answer.invalid[:_LONGEST_REASON], CAUSE: cause.value}
         answer = answer._replace(extras={**(answer.extras or {}), **why})
         self.played[decision.agent_id] = (decision, answer, action, source)
 
@@ -352,6 +356,7 @@ class Episode:
             unusable_decisions={agent: self.unusable.get(agent, 0) for agent in self.seats}
             if self.invalid
             else {},
+            unusable_causes={agent: dict(causes) for agent, causes in self.causes.items()},
             saw_everything=tuple(agent for agent in self.seats if agent in self.saw_everything),
             saw_state=tuple(agent for agent in self.seats if agent in self._saw_state),
             lost=self.lost or None,

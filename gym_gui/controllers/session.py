@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections import Counter
 from collections.abc import Iterable
 from itertools import count
 
@@ -20,14 +21,14 @@ from gym_gui.controllers.pacing import Gate
 from gym_gui.controllers.rows import SeatCodecs
 from gym_gui.controllers.session_events import EpisodeRetried, EpisodeStarted, OnSessionEvent
 from gym_gui.core.assignment import OnInvalid
-from gym_gui.core.enums import ActionSource, EpisodeStatus, Limit, Loss
+from gym_gui.core.enums import ActionSource, EpisodeStatus, Limit, Loss, UnusableCause
 from gym_gui.core.errors import EpisodeError, SpaceError
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.records import WORKER
 from gym_gui.core.seeding import action_seed
 from gym_gui.core.spaces import NotInSpace, sample_legal
 from gym_gui.core.spending import Amount
-from gym_gui.core.types import AgentID, Answer, Decision
+from gym_gui.core.types import CAUSE, AgentID, Answer, Decision
 from gym_gui.envs import Environment
 from gym_gui.services.backends import PolicyBackend
 from gym_gui.services.slot_policies import AgentPolicyBinding
@@ -420,7 +421,9 @@ class SessionController:
         if rule is not None and decision.attempt < rule.retry:
             self._ready.append(episode.ask_again(decision, answer.invalid))
             return
+        cause = _cause_of(answer)
         episode.unusable[agent] = episode.unusable.get(agent, 0) + 1
+        episode.causes.setdefault(agent, Counter())[cause.value] += 1  # as a key of JSON
         then = rule.then if rule is not None else "error"
         if then == "error":
             episode.refused[agent] = f"unusable action at step {episode.steps}: {answer.invalid}"
@@ -440,7 +443,7 @@ class SessionController:
             reason = f"unusable action at step {episode.steps}, and nothing to put in its place: {exc}"
             episode.refused[agent] = reason
             return
-        episode.substitute(decision, action, source, answer)
+        episode.substitute(decision, action, source, answer, cause)
 
     def _fail(self, episode: Episode, error: EpisodeError) -> None:
         """The environment broke; the log has its own exception with the traceback."""
@@ -496,3 +499,14 @@ def _source_of(player: Player) -> str:
 def _human_source(answer: Answer) -> str:
     """Who really chose in a human's slot: a script or a fallback of its worker is a policy."""
     return "human" if answer.extras is not None and answer.extras.get("human") else "policy"
+
+
+def _cause_of(answer: Answer) -> UnusableCause:
+    """Of what kind an answer is that cannot be played: as its worker says, else by what came of it."""
+    extras = answer.extras or {}
+    told = extras.get(CAUSE)
+    if isinstance(told, str) and told in tuple(UnusableCause):
+        return UnusableCause(told)
+    if answer.action is not None:
+        return UnusableCause.ILLEGAL
+    return UnusableCause.UNREADABLE if "raw" in extras else UnusableCause.OTHER

@@ -26,6 +26,16 @@ class ActionSource(StrEnum):
     OPTION = "option"
 
 
+class UnusableCause(StrEnum):
+    """Why an answer could not be played."""
+
+    UNREADABLE = "unreadable"
+    ILLEGAL = "illegal"
+    TIME_OUT = "time_out"
+    MODEL_ERROR = "model_error"
+    OTHER = "other"
+
+
 FALLBACKS: Final = frozenset({ActionSource.NOOP, ActionSource.RANDOM_LEGAL})
 """Sources of an action that the engine put in the place of an unusable answer."""
 

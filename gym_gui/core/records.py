@@ -134,6 +134,8 @@ class EpisodeRecord(Struct, frozen=True):
         invalid_actions: Unusable answers by seat.
         unusable_decisions: Decisions by seat whose last answer was unusable, all retries used up; ``None``:
             earlier versions did not count them.
+        unusable_causes: These by seat and :class:`~gym_gui.core.enums.UnusableCause`; earlier
+            versions have none.
         saw_everything: Seats that a person has played who saw what the seat may not know.
         saw_state: Seats whose player was handed the simulator's whole state.
         tokens: Language-model tokens by seat.
@@ -172,6 +174,7 @@ class EpisodeRecord(Struct, frozen=True):
     lost: str | None = None
     rebound: tuple[RebindingRecord, ...] = ()
     unusable_decisions: Mapping[str, int] | None = None
+    unusable_causes: Mapping[str, Mapping[str, int]] = field(default_factory=dict[str, Any])
     saw_everything: tuple[str, ...] = ()
     saw_state: tuple[str, ...] = ()
     limit: str | None = None
@@ -205,6 +208,8 @@ class EpisodeRecord(Struct, frozen=True):
             row["rebound"] = [asdict(change) for change in self.rebound]
         if self.unusable_decisions:
             row["unusable_decisions"] = self.unusable_decisions
+        if self.unusable_causes:
+            row["unusable_causes"] = self.unusable_causes
         if self.saw_everything:
             row["saw_everything"] = self.saw_everything
         if self.saw_state:
@@ -424,12 +429,17 @@ def parse_episode(row: object, where: str) -> EpisodeRecord:
         lost=f.optional("lost", text, "text"),
         rebound=_rebound(f),
         unusable_decisions=unusable if unusable or not any(invalid.values()) else None,
+        unusable_causes=f.table("unusable_causes", _counts),
         saw_everything=tuple(map(str, f.optional("saw_everything", items, "a list") or ())),
         saw_state=tuple(map(str, f.optional("saw_state", items, "a list") or ())),
         limit=f.optional("limit", text, "text"),
         unplayed=f.optional("unplayed", boolean, "true or false") or False,
         extra=f.rest(),
     )
+
+
+def _counts(value: object, where: str) -> Mapping[str, int]:
+    return Fields({"counts": value}, where).table("counts", each_value(count, "a count"))
 
 
 def parse_step(row: object, where: str) -> StepRecord:

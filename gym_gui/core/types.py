@@ -20,6 +20,8 @@ Plan = Sequence[Sequence[float]]
 """Points in the world through which a player means to go."""
 PLAN_POINTS: Final = "plan_points"
 """The field of an action's record that holds them."""
+CAUSE: Final = "cause"
+"""The field that says of what kind an answer is that cannot be played; see ``UnusableCause``."""
 REFUSED: Final = "refused"
 """The field that says why the answer could not be played, in the record of what was played instead."""
 Mask = NDArray[np.bool_] | NDArray[np.int8]

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from gym_gui.core.enums import EpisodeStatus, Limit, Loss
+from gym_gui.core.enums import EpisodeStatus, Limit, Loss, UnusableCause
 from gym_gui.core.errors import ProtocolError
 from gym_gui.core.legality import ActionNames, problem_with
 from gym_gui.core.spaces import NotInSpace, Space, SpaceCodec
 from gym_gui.core.spending import NOTHING, Amount, Course
-from gym_gui.core.types import Answer, Decision, EpisodeSummary, Shown, StepOutcome
+from gym_gui.core.types import CAUSE, Answer, Decision, EpisodeSummary, Shown, StepOutcome
 from gym_gui.processes.outcome import ChildOutcome
 from gym_gui.wire import add_columns, pb
 from gym_gui.workers.connection import WorkerConnection
@@ -343,9 +343,11 @@ class WorkerSlot:
                 refused += self._refuse([extra.id], exc.message)
         return extras, refused
 
-    def _refuse(self, ids: Sequence[int], reason: str) -> list[Answer]:
+    def _refuse(
+        self, ids: Sequence[int], reason: str, extras: Mapping[str, Any] | None = None
+    ) -> list[Answer]:
         closed = [self._close(i) for i in ids]
-        return [Answer(d, invalid=reason) for d in closed if d is not None]
+        return [Answer(d, invalid=reason, extras=extras) for d in closed if d is not None]
 
     def _count_down(self, record: list[float]) -> None:
         record[0] -= 1
@@ -378,7 +380,8 @@ class WorkerSlot:
                 break
             overdue.append(i)
         if overdue:
-            answers = self._refuse(overdue, f"no answer within {self._deadline_s:g} s")
+            late = {CAUSE: UnusableCause.TIME_OUT.value}
+            answers = self._refuse(overdue, f"no answer within {self._deadline_s:g} s", late)
             self._flush()
             self._sink(answers)
 

@@ -104,6 +104,7 @@ async def test_retry_asks_again_with_the_next_attempt() -> None:
     assert sheet.column(0, "action") == [1] * 5 and sheet.column(0, "step_index") == [0, 1, 2, 3, 4]
     assert sheet.episodes[0]["invalid_actions"] == {"agent_0": 2}
     assert sheet.episodes[0]["unusable_decisions"] == {"agent_0": 0}, "it came in the end"
+    assert "unusable_causes" not in sheet.episodes[0]
 
 
 @pytest.mark.parametrize(
@@ -116,6 +117,8 @@ async def test_after_its_retries_comes_the_fallback(then: str, source: str, stat
     assert sheet.column(0, "action_source")[2] == source
     assert sheet.episodes[0]["invalid_actions"] == {"agent_0": 4}  # the first and three retries
     assert sheet.episodes[0]["unusable_decisions"] == {"agent_0": 1}
+    assert sheet.episodes[0]["unusable_causes"] == {"agent_0": {"illegal": 1}}
+    assert sheet.column(0, "action_source").index(source) == 2
     assert [s.step_index for s in made.made[0].asked] == [0, 1, 2, 2, 2, 2, 3, 4]
 
 
@@ -124,6 +127,7 @@ async def test_after_its_retries_an_error_ends_the_episode() -> None:
     assert sheet.episodes[0]["status"] == "failed" and len(made.made[0].asked) == 4
     assert sheet.episodes[0]["invalid_actions"] == {"agent_0": 2}
     assert sheet.episodes[0]["unusable_decisions"] == {"agent_0": 1}
+    assert sheet.episodes[0]["unusable_causes"] == {"agent_0": {"illegal": 1}}
 
 
 async def test_a_policy_is_told_what_was_played_in_its_place() -> None:

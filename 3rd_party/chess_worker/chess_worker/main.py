@@ -94,8 +94,10 @@ class ChessWorker(AsyncWorker):
             )
             try:
                 reply = await caller.call(place, list(dialogue.messages), ask)
-            except (Unanswered, DryRun) as error:
-                return Invalid(_with_tally(str(error), dialogue), reply.text[:_KEPT_REPLY])
+            except Unanswered as error:
+                return Invalid(_with_tally(str(error), dialogue), reply.text[:_KEPT_REPLY], error.cause)
+            except DryRun as error:
+                return Invalid(_with_tally(str(error), dialogue))
             tokens = {
                 "input": tokens["input"] + reply.input_tokens,
                 "output": tokens["output"] + reply.output_tokens,
@@ -106,7 +108,8 @@ class ChessWorker(AsyncWorker):
                 return Actions([position.actions[move]], extras=[extras])
             if len(dialogue.tally.illegal) >= settings.max_illegal:
                 break
-        return Invalid(_with_tally("no legal move was made", dialogue), reply.text[:_KEPT_REPLY])
+        cause = "illegal" if dialogue.tally.illegal else "unreadable"
+        return Invalid(_with_tally("no legal move was made", dialogue), reply.text[:_KEPT_REPLY], cause)
 
     async def aclose(self) -> None:
         await asyncio.gather(*(caller.aclose() for _, caller in self._slots.values()))

@@ -67,7 +67,19 @@ _FAR_OFF: Final = 100
 
 
 class Unanswered(Exception):
-    """This call has no usable reply; another may. The message is a sentence."""
+    """This call has no usable reply; another may. The message is a sentence.
+
+    Attributes:
+        cause: ``model_error``, or ``time_out`` where there was no time for it.
+    """
+
+    cause = "model_error"
+
+
+class TooLate(Unanswered):
+    """There was no time for an answer."""
+
+    cause = "time_out"
 
 
 class Fatal(PolicyFailed):
@@ -107,6 +119,7 @@ class _Course:
     latency_ms: float = 0.0
     error: str = ""
     fatal: bool = False
+    late: bool = False
     reply: Completion | None = None
     spent: Spent = field(default_factory=Spent)
     most: Most = _NOTHING
@@ -209,13 +222,14 @@ class Caller:
                 if end == until:
                     raise self._budget.time_over() from None
                 still = course.waits_for or f"the server at {self._settings.url} is still at it"
-                raise Unanswered(_too_late(still)) from None
+                raise TooLate(_too_late(still)) from None
             course.reply = reply
             reply = _of_sane_length(reply, self._settings.longest_reply)
             course.error = ""
             return reply
         except (Unanswered, Fatal) as error:
             course.error, course.fatal = str(error), isinstance(error, Fatal)
+            course.late = isinstance(error, TooLate)
             raise
         except LimitReached as error:
             course.error = str(error)
@@ -252,7 +266,7 @@ class Caller:
         loop = asyncio.get_running_loop()
         for number in itertools.count():
             if not await self._pace.turn(model, place.until):
-                raise Unanswered(_too_late("the limit of requests a minute leaves no time before then"))
+                raise TooLate(_too_late("the limit of requests a minute leaves no time before then"))
             begun = loop.time()
             try:
                 return await self._paid(model, place, messages, ask, course)
@@ -265,10 +279,11 @@ class Caller:
             if not failed.may_retry:
                 raise _GivenUp(failed, Unanswered(failed.reason))
             if number >= self._settings.retries:
-                raise _GivenUp(failed, Unanswered(_after(failed.reason, number)))
+                unanswered = TooLate if failed.kind == "timeout" else Unanswered
+                raise _GivenUp(failed, unanswered(_after(failed.reason, number)))
             wait = _wait(failed, number, ask.seed or 0, place)
             if loop.time() + wait >= place.until:
-                raise _GivenUp(failed, Unanswered(_too_late(_after(failed.reason, number))))
+                raise _GivenUp(failed, TooLate(_too_late(_after(failed.reason, number))))
             if failed.retry_after is not None:
                 self._pace.rest(model, wait)  # it is busy: others need not try before then either
             course.retries += 1
@@ -341,7 +356,9 @@ class Caller:
         self._record({**record, "usd": 0.0, "replayed": True})
         error = str(record.get("error") or "")
         if error:
-            raise Fatal(error) if record.get("fatal") else Unanswered(error)
+            if record.get("fatal"):
+                raise Fatal(error)
+            raise TooLate(error) if record.get("late") else Unanswered(error)
         return completion_of(record)
 
     def _write_dry(self, place: Place, messages: Sequence[Message], ask: Ask) -> None:
@@ -402,6 +419,8 @@ class Caller:
             record["estimated"] = reply.doubt
         if course.fatal:
             record["fatal"] = True
+        if course.late:
+            record["late"] = True
         self._record(record)
 
 

@@ -138,7 +138,9 @@ class Player:
             refused, memory.refused = memory.refused, None
             messages = self.messages(decision, memory, refused)
             replies = await self._sample(decision, memory, place, messages)
-        except (Unanswered, DryRun) as exc:
+        except Unanswered as exc:
+            return Invalid(str(exc), cause=exc.cause)
+        except DryRun as exc:
             return Invalid(str(exc))
         return self._answer(decision, memory, replies)
 
@@ -182,7 +184,7 @@ class Player:
         if reading.problem:
             reply = chosen.reply.text[:_KEPT_REPLY]
             memory.refused = Refused(decision.step, reply)
-            return Invalid(reading.problem, reply)
+            return Invalid(reading.problem, reply, "illegal" if reading.illegal else "unreadable")
         place, votes = chosen.place, judged.votes
         memory.answered(decision.step, judged.name, self.reader.notes(chosen.reply.text))
         extras: dict[str, Any] = {"tokens": memory.spent(decision.step), "call_ref": place.ref}

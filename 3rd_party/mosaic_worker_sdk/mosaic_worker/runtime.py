@@ -344,6 +344,8 @@ def _replies(batch: Batch, result: Any, codec: Codec) -> pb.Replies:
         bad = {i: a for i, a in enumerate(given) if isinstance(a, Invalid)}
         for i, invalid in bad.items():
             reply.problems.add(id=ids[i], reason=invalid.reason, raw=invalid.raw)
+            if invalid.cause:
+                reply.extras.add(id=ids[i], json=json.dumps({"cause": invalid.cause}))
         if bad:
             good = [i for i in range(len(given)) if i not in bad]
             values = None if values is None else np.asarray(values)[good]

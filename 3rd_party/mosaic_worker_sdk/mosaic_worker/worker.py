@@ -275,10 +275,12 @@ class Invalid(NamedTuple):
     Attributes:
         reason: What was wrong, in a sentence; the engine may ask again with it.
         raw: The raw reply, for the record.
+        cause: Of what kind it is, for reports: ``unreadable``, ``illegal``, ``time_out``, ``model_error``.
     """
 
     reason: str
     raw: str = ""
+    cause: str = ""
 
 
 @dataclass(frozen=True)

@@ -139,7 +139,7 @@ async def test_where_no_reply_can_be_used_it_is_asked_again_with_the_reason(serv
     server.script = lambda request: "I dribble."
     table = Table(server, samples=2, temperature=0.7)
     refused = await table.ask()
-    assert refused == Invalid('the reply names no action: "I dribble."', "I dribble.")
+    assert refused == Invalid('the reply names no action: "I dribble."', "I dribble.", "unreadable")
     server.script = lambda request: "<action>left</action>"
     result = await table.ask(attempt=1, reason=refused.reason)
     assert result.actions == [1] and result.extras[0]["votes"] == {"left": 2}
@@ -163,7 +163,7 @@ async def test_a_refused_answer_is_shown_again_with_the_reason(server: FakeModel
     server.script = lambda request: next(replies)
     table = Table(server)
     refused = await table.ask()
-    assert refused == Invalid('the reply names no action: "I dribble."', "I dribble.")
+    assert refused == Invalid('the reply names no action: "I dribble."', "I dribble.", "unreadable")
     result = await table.ask(attempt=1, reason=refused.reason)
     assert result.actions == [1]
     assert result.extras[0]["tokens"] == {"input": 200, "output": 20}, "both attempts were paid for"

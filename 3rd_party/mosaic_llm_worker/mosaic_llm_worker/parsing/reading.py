@@ -33,11 +33,13 @@ class Reading(NamedTuple):
         action: An action of the space, legal where it is known what is; ``None`` where ``problem`` is set.
         problem: Why no action can be taken from it, a sentence without a full stop.
         said: What it says to team-mates.
+        illegal: Whether it names an action, which is not legal now.
     """
 
     action: Any = None
     problem: str = ""
     said: str = ""
+    illegal: bool = False
 
 
 class Reader:
@@ -104,11 +106,12 @@ class Reader:
             action, problem = _discrete(marked.answers, marked.rest, vocabulary)
         else:
             action, problem = _written(self.space, marked.answers, marked.rest, mask)
+        illegal = bool(problem) and action is not None
         if problem and cleaned.open:
             problem = f"{problem}; the reply ends inside its thinking"
         elif problem and cut:
             problem = f"{problem}; the reply was cut off at its longest length"
-        return Reading(None if problem else action, problem, marked.said)
+        return Reading(None if problem else action, problem, marked.said, illegal)
 
     @staticmethod
     def notes(reply: str) -> str:
@@ -135,7 +138,7 @@ def _discrete(answers: Sequence[Marked], rest: str, vocabulary: Vocabulary) -> t
     (action,) = read.actions
     if not vocabulary.is_legal(action):
         legal = vocabulary.names(vocabulary.everything)
-        return None, f"{vocabulary.name(action)} is not legal now; legal are: {legal}"
+        return action, f"{vocabulary.name(action)} is not legal now; legal are: {legal}"
     return action, ""
 
 
@@ -222,7 +225,7 @@ def _written(
     if any(not _same_action(values[0], value) for value in values[1:]):
         return None, f"the reply has {len(values)} different actions; exactly one is wanted"
     if mask is not None and (problem := masked_out(space, values[0], mask)):
-        return None, f"the action is not legal now: {problem}"
+        return values[0], f"the action is not legal now: {problem}"
     return values[0], ""
 
 
