@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
+import numpy as np
+
 from gym_gui.analysis.reader import OperatorRun
 from gym_gui.analysis.summary import Decisions
 from gym_gui.analysis.units import Sample
@@ -248,6 +250,7 @@ def collect_decisions(operator: OperatorRun, data: OperatorData) -> Decisions:
     """
     episodes, sources = data.indices, Counter[str]()
     latencies = LatencySketch()
+    uncounted = data.uncounted
     for line in operator.step_lines():
         row = line.value
         try:
@@ -255,9 +258,9 @@ def collect_decisions(operator: OperatorRun, data: OperatorData) -> Decisions:
             if index not in episodes:
                 continue
             sources[source] += 1
-            if source in FALLBACKS and index in data.uncounted:
+            if index in uncounted and source in FALLBACKS:
                 seat = str(row.get("agent_id"))
-                data.unusable[data.uncounted[index].get(seat, seat)] += 1
+                data.unusable[uncounted[index].get(seat, seat)] += 1
         except (KeyError, TypeError) as error:
             raise RunFormatError(
                 line.where, f"'episode_index' or 'action_source' is unusable ({error})"
@@ -296,16 +299,28 @@ class LatencySketch:
 
     _LOG_BASE = math.log(1.04)
     _FLOOR = 1e-6
+    _AT_ONCE = 1 << 14
 
     def __init__(self) -> None:
         self._bins: Counter[int] = Counter()
+        self._fresh: list[float] = []
 
     def add(self, value: float) -> None:
         """Count one number; below a millionth it counts as 0."""
-        self._bins[math.ceil(math.log(max(value, self._FLOOR)) / self._LOG_BASE)] += 1
+        self._fresh.append(value)
+        if len(self._fresh) >= self._AT_ONCE:
+            self._settle()
+
+    def _settle(self) -> None:
+        """Put what has come since into its bins, all at once: one by one takes as long as reading them."""
+        values = np.maximum(np.array(self._fresh, np.float64), self._FLOOR)
+        found, counts = np.unique(np.ceil(np.log(values) / self._LOG_BASE), return_counts=True)
+        self._bins.update(dict(zip(found.astype(int).tolist(), counts.tolist(), strict=True)))
+        self._fresh.clear()
 
     def quantile(self, q: float) -> float | None:
         """The q-quantile, or ``None`` when nothing was counted."""
+        self._settle()
         rank = q * (sum(self._bins.values()) - 1)
         reached = 0
         for index in sorted(self._bins):

@@ -39,6 +39,9 @@ CHUNK = 1 << 20
 POOLED_FROM = 1_000
 """From so many units on, nearly equal ones are drawn as one: the time no longer grows with their number."""
 
+_MEANS_POOLED_FROM = 2_000
+"""The same for means, whose draws are those of all samples of so many units: they are made once."""
+
 _NEARLY = 0.05
 """Nearly equal is what lies within this part of a standard deviation (of a mean), or of half the distance
 of the quartiles (of an IQM). Only the spread within is lost, less than resampling itself leaves open."""
@@ -157,7 +160,7 @@ def _bootstrap_t(means: bytes, counts: bytes, resamples: int, confidence: float)
     size = float(np.abs(e).max())
     e = e / size
     columns = np.stack([e, c, e * e, e * c, c * c], axis=1)
-    if n < POOLED_FROM:
+    if n < _MEANS_POOLED_FROM:
         draws = unit_counts(n, resamples)
     else:
         near = np.floor((m - m[0]) / (_NEARLY * float(m.std())))
@@ -165,7 +168,7 @@ def _bootstrap_t(means: bytes, counts: bytes, resamples: int, confidence: float)
         sizes = np.bincount(pool)
         columns = np.stack([np.bincount(pool, weights=column) / sizes for column in columns.T], axis=1)
         draws = _pool_counts(sizes, resamples)
-    drawn = np.concatenate([w @ columns for w in draws])
+    drawn = np.concatenate([w.astype(np.float64) @ columns for w in draws])
     shift = drawn[:, 0] / drawn[:, 1]
     squares = drawn[:, 2] - 2 * shift * drawn[:, 3] + shift * shift * drawn[:, 4]
     correction = math.sqrt(n / (n - 1))
@@ -300,8 +303,21 @@ def expanded_tail(n: int, freedom: int) -> float:
     return normal_cdf(-math.sqrt(n / (n - 1)) * student_quantile(freedom, (1 + CONFIDENCE) / 2))
 
 
-def unit_counts(n: int, resamples: int) -> Iterator[NDArray[np.int64]]:
+def unit_counts(n: int, resamples: int) -> Iterator[NDArray[np.integer]]:
     """How often each of ``n`` units is drawn: (rows, n), a chunk at a time."""
+    if n < _MEANS_POOLED_FROM:
+        yield from _kept_counts(n, resamples)
+    else:
+        yield from _unit_counts(n, resamples)
+
+
+@lru_cache(maxsize=2)
+def _kept_counts(n: int, resamples: int) -> tuple[NDArray[np.uint8], ...]:
+    # A byte holds them: of up to 255 units none is drawn more often, of more none ever is.
+    return tuple(drawn.astype(np.uint8) for drawn in _unit_counts(n, resamples))
+
+
+def _unit_counts(n: int, resamples: int) -> Iterator[NDArray[np.int64]]:
     rng = np.random.default_rng(SEED)
     rows = max(1, CHUNK // n)
     for start in range(0, resamples, rows):
@@ -319,9 +335,9 @@ def _pool_counts(sizes: NDArray[np.int64], resamples: int) -> Iterator[NDArray[n
         yield rng.multinomial(n, sizes / n, size=min(rows, resamples - start))
 
 
-def iqms(x: Floats, unit_of: NDArray[np.int64], drawn: NDArray[np.int64]) -> Floats:
+def iqms(x: Floats, unit_of: NDArray[np.int64], drawn: NDArray[np.integer]) -> Floats:
     """The IQM of each bootstrap sample; ``x`` ascending, ``drawn`` counts by unit."""
-    reached = np.cumsum(drawn[:, unit_of], axis=1)
+    reached = np.cumsum(drawn[:, unit_of], axis=1, dtype=np.int64)
     total = reached[:, -1:]
     cut = total // 4
     kept = np.clip(reached, cut, total - cut)

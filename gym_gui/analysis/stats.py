@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gym_gui.analysis.distributions import binomial_cdf, normal_quantile
 from gym_gui.analysis.intervals import CHUNK, MIN_UNITS, SEED, Floats, step_of
@@ -91,14 +93,27 @@ def sign_flip_test(differences: Sequence[float] | Floats, *, flips: int = FLIPS)
 
 
 def _flipped_sums(d: Floats, flips: int) -> Iterator[Floats]:
-    rng = np.random.default_rng(SEED)
-    rows = max(1, CHUNK // len(d))
     width = -(-len(d) // 8)
-    for start in range(0, flips, rows):
-        size = min(rows, flips - start)
-        packed = rng.integers(256, size=(size, width), dtype=np.uint8)
-        bits = np.unpackbits(packed, axis=1, count=len(d)).astype(np.float64)
-        yield 2 * (bits @ d) - d.sum()
+    padded = np.zeros(8 * width)
+    padded[: len(d)] = d
+    # What each byte of a pattern adds up to: eight differences at once, and the patterns stay bytes.
+    bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(np.float64)
+    sums = padded.reshape(width, 8) @ bits.T
+    places = np.arange(width)
+    for packed in _patterns(len(d), flips):
+        yield 2 * sums[places, packed].sum(axis=1) - d.sum()
+
+
+@lru_cache(maxsize=8)
+def _patterns(n: int, flips: int) -> tuple[NDArray[np.uint8], ...]:
+    """Random sign patterns, eight signs to a byte; the same for all pairs on so many seeds."""
+    rng = np.random.default_rng(SEED)
+    rows = max(1, CHUNK // n)
+    width = -(-n // 8)
+    return tuple(
+        rng.integers(256, size=(min(rows, flips - start), width), dtype=np.uint8)
+        for start in range(0, flips, rows)
+    )
 
 
 def mcnemar_test(ahead: int, behind: int) -> float:

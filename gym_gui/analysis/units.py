@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 Scope = Literal["seeds", "one seed", "identical"]
@@ -36,14 +37,21 @@ class Units(NamedTuple):
 
 
 def units_of(samples: Sequence[Sample]) -> Units:
-    """Group episodes into independent units.
+    """Group episodes into independent units; the same for an operator's mean, IQM, length and slots.
 
     Episodes that share a seed form one unit. Where there is only one seed, its rounds are the
     units, and hold for this seed and no other. Where every round is the same to the last
     observation (nothing is random, or the environment has no use for its seed) they are one
     unit however many there are: playing them again has shown nothing new.
     """
+    return _units_of(tuple(samples))
+
+
+@lru_cache(maxsize=16)
+def _units_of(samples: tuple[Sample, ...]) -> Units:
     seeds = {s.seed for s in samples}
+    if len(seeds) == len(samples) > 1 and None not in seeds and _differ(samples):
+        return Units(list(range(len(samples))), "seeds")
     rounds: dict[tuple[int | None, int], list[Hashable]] = {}
     for s in samples:
         rounds.setdefault((s.seed, s.round), []).append(s.identity)
@@ -55,3 +63,9 @@ def units_of(samples: Sequence[Sample]) -> Units:
     codes: dict[Hashable, int] = {}
     scope: Scope = "one seed" if alone and len(rounds) > 1 else "seeds"
     return Units([codes.setdefault(key, len(codes)) for key in keys], scope)
+
+
+def _differ(samples: Sequence[Sample]) -> bool:
+    """Whether two of them are known not to be the same, or it is not known of one."""
+    identities = {s.identity for s in samples}
+    return None in identities or len(identities) > 1
