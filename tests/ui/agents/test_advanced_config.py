@@ -14,6 +14,7 @@ from PyQt6.QtWidgets import (
     QComboBox,
     QDialog,
     QDoubleSpinBox,
+    QLabel,
     QLineEdit,
     QMenu,
     QPushButton,
@@ -31,7 +32,7 @@ from gym_gui.ui.agents.settings_form import SettingsForm
 from gym_gui.ui.agents.slot_panel import SlotPanel
 from gym_gui.ui.agents.table import AgentConfigTable, file_words
 from gym_gui.ui.play.install_dialog import InstallDialog
-from gym_gui.ui.widgets import KindBadge, PickerButton
+from gym_gui.ui.widgets import EmptyHint, KindBadge, PickerButton
 from gym_gui.ui.widgets.picker import PickerPopup
 from gym_gui.workers.status import WorkerStatus
 from tests.support.cut_words import cut_words
@@ -62,18 +63,22 @@ def errors(tab: AdvancedConfigTab) -> list[str]:
 
 
 def test_an_empty_page_says_what_to_do(tab: AdvancedConfigTab, qtbot: Any, checked: Wait) -> None:
-    assert tab.hint.isVisible() and not tab.table.isVisible()
-    start = next(b for b in tab.hint.findChildren(QPushButton) if b.text() == "Connect four")
+    hint, table = named(tab, EmptyHint, "empty-hint"), named(tab, AgentConfigTable, "agent_config_table")
+    assert hint.isVisible() and not table.isVisible()
+    start = next(b for b in hint.findChildren(QPushButton) if b.text() == "Connect four")
     qtbot.mouseClick(start, Qt.MouseButton.LeftButton)
     checked()
-    assert not tab.hint.isVisible() and tab.table.rowCount() == 2
+    assert not hint.isVisible() and table.rowCount() == 2
 
 
 def test_a_new_environment_is_played_at_random_and_right(tab: AdvancedConfigTab, choose: Choose) -> None:
     choose(FOUR)
     assert tab.model.draft.rows == {"player_0": RANDOM, "player_1": RANDOM}
     assert errors(tab) == [] and tab.model.config is not None
-    assert "The engine accepts the configuration as it stands" in tab.checks.sentences
+    assert (
+        "The engine accepts the configuration as it stands"
+        in named(tab, ChecksPanel, "checks_panel").sentences
+    )
     assert tab.model.config.resolved_slots() == tab.model.draft.rows
 
 
@@ -82,12 +87,12 @@ def test_in_a_small_window_no_word_of_the_table_is_cut(
     tab: AdvancedConfigTab, choose: Choose, task: str
 ) -> None:
     choose(task)
-    columns = []
+    columns, table = [], named(tab, AgentConfigTable, "agent_config_table")
     for width in (1000, 700, 610):  # the last: what the inspector leaves of 1000
         tab.resize(width, 600)
-        assert cut_words(tab.table) == []
-        shown = [c for c in range(8) if not tab.table.isColumnHidden(c)]
-        assert sum(map(tab.table.columnWidth, shown)) <= width
+        assert cut_words(table) == []
+        shown = [c for c in range(8) if not table.isColumnHidden(c)]
+        assert sum(map(table.columnWidth, shown)) <= width
         columns.append(len(shown))
     assert columns[0] > columns[-1]
 
@@ -97,20 +102,21 @@ def test_what_is_missing_is_installed_from_its_line(
 ) -> None:
     choose("CartPole-v1")
     tab.resize(652, 600)  # what the inspector leaves of 1024
-    content, port = tab.actor.parentWidget(), tab.actor.parentWidget().parentWidget()
+    content: Any = named(tab, ActorCard, "actor_card").parentWidget()
+    port = content.parentWidget()
     qtbot.waitUntil(lambda: content.width() <= port.width())
-    checks = tab.model.checks
+    checks, panel = tab.model.checks, named(tab, ChecksPanel, "checks_panel")
     assert checks is not None
     line = "mosaic workers install sb3_worker"
     missing = WorkerStatus("sb3_worker", "missing", "it lacks something", line, ())
     tab.model.checks = ConfigurationChecks(list(checks.workers.values()), [missing])
     tab.model.set_row("agent_0", replace(RANDOM, settings={"behavior": "cycle"}), "change the actor")
-    qtbot.waitUntil(lambda: any("lacks something" in said for said in tab.checks.sentences))
-    buttons = [b for b in tab.checks.findChildren(QPushButton, "finding_install") if b.isVisible()]
+    qtbot.waitUntil(lambda: any("lacks something" in said for said in panel.sentences))
+    buttons = [b for b in panel.findChildren(QPushButton, "finding_install") if b.isVisible()]
     qtbot.mouseClick(buttons[0], Qt.MouseButton.LeftButton)
     dialog = tab.window().findChild(InstallDialog)
     assert dialog is not None and dialog.isVisible()
-    assert line in dialog.state.text()
+    assert line in named(dialog, QLabel, "install-state").text()
     dialog.reject()
 
 

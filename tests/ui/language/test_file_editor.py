@@ -285,7 +285,7 @@ def opened(
     yield opened
     for editor in editors:
         if editor.dirty:
-            editor.unsaved.button.click()
+            named(named(editor, InlineMessage, "message-warning"), QPushButton, "message-action").click()
         editor.done(0)
         editor.deleteLater()
 

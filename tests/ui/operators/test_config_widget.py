@@ -133,7 +133,7 @@ def test_an_environment_that_is_not_there_is_said(
     operator = deck.add(baseline(task="CartPoll-v1"), start=False)
     config.show_operator(operator, 1, 1)
     qtbot.waitUntil(lambda: any("CartPole" in said for said in messages(config)), timeout=WAIT)
-    assert config.panel is None
+    assert config.findChild(SingleAgentPanel) is None
 
 
 def test_name_and_limit_are_edited(config: OperatorConfigWidget, deck: OperatorDeck, qtbot: Any):

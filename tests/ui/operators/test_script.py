@@ -161,14 +161,16 @@ def test_the_rows_of_a_matrix_that_can_be_played_are_and_the_others_named(
     path.write_text(json.dumps({"policies": pool, "matrix": matrix, "execution": execution}))
     script.open(path)
     qtbot.waitUntil(lambda: script.plan is not None and not script.busy, timeout=WAIT)
-    assert list(script.rows) == ["rl_vs_random"] and script.rows["rl_vs_random"].name.text() == "RL vs Random"
-    said = script.card.about.text()
+    (played,) = script.findChildren(OperatorRow)
+    assert played is row(script, "rl_vs_random")
+    assert named(played, QLabel, "script-operator-name").text() == "RL vs Random"
+    said = named(script, QLabel, "script-about").text()
     assert "Not played: rl_vs_llm: no policy is called 'llm'" in said
     assert "Not played: odd: it has 2 players for player_1 of tictactoe_v3, which has 1" in said
     assert "Not played: misfit: policy 'chaser': operators_worker cannot play here" in said
-    qtbot.mouseClick(script.run_button, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(named(script.window(), QPushButton, "script-run"), Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not script.busy, timeout=WAIT)
-    assert script.message is not None and "Done: 2 episodes" in script.message.text
+    assert "Done: 2 episodes" in named(script, InlineMessage, "message-ok").text
 
 
 def test_stopped_it_goes_on_where_it_stood(script: ScriptExperimentWidget, tmp_path: Path, qtbot: Any):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from PyQt6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from gym_gui.analysis import open_run, summarize
@@ -16,13 +17,14 @@ from gym_gui.ui.plots import ChartView
 from gym_gui.ui.results.comparison_view import ComparisonView
 from gym_gui.ui.theme import Theme
 from tests.analysis import conftest as runs
+from tests.support.named import named
 
 
 @pytest.fixture
 def view(qtbot: QtBot) -> ComparisonView:
     view = ComparisonView(Theme("light"))
     qtbot.addWidget(view)
-    qtbot.addWidget(view.task)  # Which belongs into the bar of a page.
+    view.task.setParent(view)  # Which belongs into the bar of a page.
     view.resize(1000, 900)
     view.show()
     qtbot.waitExposed(view)
@@ -43,7 +45,7 @@ def _summary(folder: Path, groups: bool) -> Any:
 def test_algorithms_are_shown_where_groups_have_played(view: ComparisonView, tmp_path: Path) -> None:
     summary = _summary(tmp_path / "with", groups=True)
     view.show_analysis(summary)
-    assert "<b>PPO is better than DQN</b>" in view.verdict.text()
+    assert "<b>PPO is better than DQN</b>" in named(view, QLabel, "results-verdict").text()
     profile, scores = (view.findChild(ChartView, f"training{name}Plot") for name in ("Profile", "Scores"))
     assert profile is not None and profile.isVisible() and scores is not None
     assert "PPO" in profile.accessibleDescription() and "DQN" in scores.accessibleDescription()
