@@ -150,14 +150,14 @@ class LogDock(QFrame):
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.table.fit_columns()
         self.table.head.hide()
-        self.level = SegmentedControl([("all", "All"), ("warnings", "Warnings")], name="log-level")
-        self.level.chosen.connect(self._on_level_chosen)
-        self.hint = muted_label("Nothing has been logged yet.")
+        self._level = SegmentedControl([("all", "All"), ("warnings", "Warnings")], name="log-level")
+        self._level.chosen.connect(self._on_level_chosen)
+        self._hint = muted_label("Nothing has been logged yet.")
         head = QHBoxLayout()
         head.setSpacing(theme.ROW)
         head.addWidget(section_label("Log"))
-        head.addWidget(self.level)
-        head.addWidget(self.hint)
+        head.addWidget(self._level)
+        head.addWidget(self._hint)
         head.addStretch(1)
         head.addWidget(LinkButton("Copy", tooltip="Copy the selected lines, or all", on_click=self.copy))
         head.addWidget(LinkButton("Clear", tooltip="Forget the lines shown", on_click=self._on_clear))
@@ -187,7 +187,7 @@ class LogDock(QFrame):
 
     def _on_arrived(self, line: LogLine) -> None:
         self.model.add(line)
-        self.hint.hide()
+        self._hint.hide()
 
     def _on_range_changed(self, _start: int, end: int) -> None:
         """Whoever sees the newest line sees it also once there are more, or less room."""
@@ -202,7 +202,7 @@ class LogDock(QFrame):
 
     def _on_clear(self) -> None:
         self.model.set_rows(())
-        self.hint.show()
+        self._hint.show()
 
 
 def _clock(line: LogLine) -> str:

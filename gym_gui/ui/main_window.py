@@ -75,55 +75,55 @@ class MainWindow(QMainWindow):
     # ------------------------------------------------------------------ parts
 
     def _build(self) -> None:
-        self.rail = NavigationRail(list(self._places.values()), self)
-        self.stack = QStackedWidget(self)
-        self.stack.setObjectName("pages")
+        self._rail = NavigationRail(list(self._places.values()), self)
+        self._stack = QStackedWidget(self)
+        self._stack.setObjectName("pages")
         # Holds the focus at first, so that no button looks chosen and single keys reach the page.
-        self.stack.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
-        self.context.place = self.stack
+        self._stack.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self.context.place = self._stack
         self.notices = NoticeArea(self.context, self)
-        self.log_dock = LogDock(self.feed, self)
-        self.log_dock.hide()
-        self.status = StatusLine(self.context, self)
-        self.splitter = QSplitter(Qt.Orientation.Vertical, self)
-        self.splitter.setObjectName("log-splitter")
-        self.splitter.setChildrenCollapsible(False)
-        self.splitter.addWidget(self.stack)
-        self.splitter.addWidget(self.log_dock)
-        self.splitter.setStretchFactor(0, 1)
-        self.splitter.setSizes([600, 180])
+        self._log_dock = LogDock(self.feed, self)
+        self._log_dock.hide()
+        self._status = StatusLine(self.context, self)
+        self._splitter = QSplitter(Qt.Orientation.Vertical, self)
+        self._splitter.setObjectName("log-splitter")
+        self._splitter.setChildrenCollapsible(False)
+        self._splitter.addWidget(self._stack)
+        self._splitter.addWidget(self._log_dock)
+        self._splitter.setStretchFactor(0, 1)
+        self._splitter.setSizes([600, 180])
         column = QVBoxLayout()
         column.setSpacing(0)
-        column.addWidget(self.splitter, 1)
+        column.addWidget(self._splitter, 1)
         column.addWidget(self.notices)
-        column.addWidget(self.status)
+        column.addWidget(self._status)
         centre = QWidget(self)
         row = QHBoxLayout(centre)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
-        row.addWidget(self.rail)
+        row.addWidget(self._rail)
         row.addLayout(column, 1)
         self.setCentralWidget(centre)
         bar = self.menuBar()
         assert bar is not None
         self.menus = Menus(self.context, self, bar)
-        self.palette_box = CommandPalette(self.context, self)
+        self._palette_box = CommandPalette(self.context, self)
         self._closing_note = QLabel("Closing…", self)
         self._closing_note.setObjectName("closing")
         self._closing_note.setProperty("role", "wash")
         self._closing_note.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._closing_note.hide()
-        self.rail.chosen.connect(self.go)
-        self.rail.logo.clicked.connect(self._on_logo_clicked)
-        self.status.log_toggled.connect(self._on_log_toggled)
-        self.log_dock.closed.connect(self._on_log_closed)
+        self._rail.chosen.connect(self.go)
+        self._rail.logo.clicked.connect(self._on_logo_clicked)
+        self._status.log_toggled.connect(self._on_log_toggled)
+        self._log_dock.closed.connect(self._on_log_closed)
 
     def _own_commands(self) -> list[Command]:
         commands = [
             Command("file.new", "New comparison", self._on_new, "Ctrl+N", "File", "add"),
             Command("file.open", "Open experiment file…", self.choose_file, "Ctrl+O", "File", "open"),
             Command(
-                "view.palette", "Search everything…", self.palette_box.open, "Ctrl+Shift+P", "View", "search"
+                "view.palette", "Search everything…", self._palette_box.open, "Ctrl+Shift+P", "View", "search"
             ),
         ]
         numbered = [place for place in self._places.values() if not place.foot]
@@ -140,7 +140,7 @@ class MainWindow(QMainWindow):
                 "View",
                 "dark",
             ),
-            Command("view.log", "Log", self.status.log.toggle, "Ctrl+L", "View", "log"),
+            Command("view.log", "Log", self._status.log.toggle, "Ctrl+L", "View", "log"),
             Command("view.full", "Full screen", self._on_full_screen, "F11", "View", "expand"),
             Command("help.shortcuts", "Shortcuts", self._on_shortcuts, "F1", "Help", "keyboard"),
             Command("help.about", "About MOSAIC", self._on_about, "", "Help", "info"),
@@ -168,7 +168,7 @@ class MainWindow(QMainWindow):
             return
         if name not in self._places:
             self.context.notify(f"There is no page {name!r} in this installation", "warning")
-            self.rail.set_current(self._current)
+            self._rail.set_current(self._current)
             return
         before = self.page
         page = self.pages.get(name) or self._make(name)
@@ -180,7 +180,7 @@ class MainWindow(QMainWindow):
                 # A page that cannot open must not take the window with it.
                 _log.exception("page %s could not open", name)
                 self.context.notify(f"{page.title} could not show this: {error}", "error")
-        self.rail.set_current(self._current)
+        self._rail.set_current(self._current)
 
     def _make(self, name: str) -> Page | None:
         try:
@@ -191,10 +191,10 @@ class MainWindow(QMainWindow):
                 f"{self._places[name].title} cannot be shown: {error}. The log has the details", "error"
             )
             if not self._current:
-                self.stack.addWidget(EmptyHint("This page cannot be shown", str(error), icon_name="warning"))
+                self._stack.addWidget(EmptyHint("This page cannot be shown", str(error), icon_name="warning"))
             return None
         self.pages[name] = page
-        self.stack.addWidget(page)
+        self._stack.addWidget(page)
         return page
 
     def _enter(self, name: str, page: Page, before: Page | None) -> None:
@@ -205,10 +205,10 @@ class MainWindow(QMainWindow):
         self.context.commands.remove(self._page_commands)
         self._current = name
         focused = self.focusWidget()
-        if focused is None or self.stack.isAncestorOf(focused):
+        if focused is None or self._stack.isAncestorOf(focused):
             # What is hidden would hand its focus to whatever stands first on the new page.
-            self.stack.setFocus()
-        self.stack.setCurrentWidget(page)
+            self._stack.setFocus()
+        self._stack.setCurrentWidget(page)
         commands = page.commands()
         self._page_commands = [command.id for command in commands]
         self.context.commands.add(*commands)
@@ -272,17 +272,17 @@ class MainWindow(QMainWindow):
         self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
 
     def _on_logo_clicked(self) -> None:
-        place = self.rail.logo.mapToGlobal(self.rail.logo.rect().bottomLeft())
+        place = self._rail.logo.mapToGlobal(self._rail.logo.rect().bottomLeft())
         self.menus.popup().popup(place)
 
     def _on_log_toggled(self, shown: bool) -> None:
-        self.log_dock.setVisible(shown)
+        self._log_dock.setVisible(shown)
         self.context.layout.setValue("window/log", shown)
         if shown:
-            self.log_dock.table.scrollToBottom()
+            self._log_dock.table.scrollToBottom()
 
     def _on_log_closed(self) -> None:
-        self.status.log.setChecked(False)
+        self._status.log.setChecked(False)
 
     # ------------------------------------------------------------------ layout that is remembered
 
@@ -294,10 +294,10 @@ class MainWindow(QMainWindow):
             self.resize(self._first)
         sizes = layout.value("window/splitter")
         if sizes is not None:
-            self.splitter.restoreState(sizes)
-        self.log_dock.hide()
+            self._splitter.restoreState(sizes)
+        self._log_dock.hide()
         if layout.value("window/log", False, type=bool):
-            self.status.log.setChecked(True)
+            self._status.log.setChecked(True)
 
     def _first_size(self) -> QSize:
         screen = self.screen()
@@ -321,7 +321,7 @@ class MainWindow(QMainWindow):
     def _remember(self) -> None:
         layout = self.context.layout
         layout.setValue("window/geometry", self.saveGeometry())
-        layout.setValue("window/splitter", self.splitter.saveState())
+        layout.setValue("window/splitter", self._splitter.saveState())
         layout.setValue("window/page", self._current)
 
     # ------------------------------------------------------------------ events
@@ -340,12 +340,12 @@ class MainWindow(QMainWindow):
     def showEvent(self, a0: QShowEvent | None) -> None:
         """The palette and the note lie on top of everything."""
         super().showEvent(a0)
-        self.palette_box.raise_()
+        self._palette_box.raise_()
         handle = self.windowHandle()
         if handle is not None:
             self.menus.watch(handle)
         if self.focusWidget() is None:
-            self.stack.setFocus()
+            self._stack.setFocus()
 
     def dragEnterEvent(self, a0: QDragEnterEvent | None) -> None:
         """Take one local file or folder."""
@@ -376,7 +376,7 @@ class MainWindow(QMainWindow):
             return
         self._shutting = True
         self._remember()
-        self.status.stop()
+        self._status.stop()
         note = QTimer(self)
         note.setSingleShot(True)
         note.timeout.connect(self._on_closing_slow)
@@ -405,7 +405,7 @@ class MainWindow(QMainWindow):
 
     def _on_first_painted(self) -> None:
         self._fit_frame()
-        self.status.start()
+        self._status.start()
         self.painted.emit()
 
 

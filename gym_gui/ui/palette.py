@@ -49,35 +49,35 @@ class CommandPalette(QWidget):
         self._before: QWidget | None = None
         self.setObjectName("palette")
         self.setAccessibleName("Command palette")
-        self.box = QFrame(self)
-        self.box.setProperty("role", "popup")
-        self.search = QLineEdit(self.box)
-        self.search.setObjectName("palette-search")
-        self.search.setPlaceholderText("Type a command, a page, an environment or a run")
-        self.search.setAccessibleName("Search everything")
-        self.search.setTextMargins(3, 0, 3, 0)  # words below each other
-        self.search.textChanged.connect(self._on_text_changed)
-        self.search.installEventFilter(self)
+        self._box = QFrame(self)
+        self._box.setProperty("role", "popup")
+        self._search = QLineEdit(self._box)
+        self._search.setObjectName("palette-search")
+        self._search.setPlaceholderText("Type a command, a page, an environment or a run")
+        self._search.setAccessibleName("Search everything")
+        self._search.setTextMargins(3, 0, 3, 0)  # words below each other
+        self._search.textChanged.connect(self._on_text_changed)
+        self._search.installEventFilter(self)
         self.model = ItemsModel(self)
-        self.list = QListView(self.box)
-        self.list.setObjectName("palette-list")
-        self.list.setAccessibleName("Found")
-        self.list.setModel(self.model)
-        self.list.setItemDelegate(ItemDelegate(self.list))
-        self.list.setUniformItemSizes(True)
-        self.list.setMouseTracking(True)
-        self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.list.clicked.connect(self._on_chosen)
-        self.nothing = muted_label(_NOTHING)
-        self.nothing.setObjectName("palette-nothing")
-        self.nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        layout = QVBoxLayout(self.box)
+        self._list = QListView(self._box)
+        self._list.setObjectName("palette-list")
+        self._list.setAccessibleName("Found")
+        self._list.setModel(self.model)
+        self._list.setItemDelegate(ItemDelegate(self._list))
+        self._list.setUniformItemSizes(True)
+        self._list.setMouseTracking(True)
+        self._list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._list.clicked.connect(self._on_chosen)
+        self._nothing = muted_label(_NOTHING)
+        self._nothing.setObjectName("palette-nothing")
+        self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        layout = QVBoxLayout(self._box)
         layout.setContentsMargins(8, 8, 8, 8)
         layout.setSpacing(6)
-        layout.addWidget(self.search)
-        layout.addWidget(self.list, 1)
-        layout.addWidget(self.nothing, 1)
+        layout.addWidget(self._search)
+        layout.addWidget(self._list, 1)
+        layout.addWidget(self._nothing, 1)
         parent.installEventFilter(self)
         self.hide()
 
@@ -89,12 +89,12 @@ class CommandPalette(QWidget):
         if not self.isVisible():
             self._before = window.focusWidget()
         self.setGeometry(window.rect())
-        self.search.clear()
+        self._search.clear()
         self._gather()
         self._filter()
         self.show()
         self.raise_()
-        self.search.setFocus()
+        self._search.setFocus()
         if not self._environments and (self._listing is None or self._listing.done()):
             self._listing = self._context.spawn(self._read_environments(), "Listing the environments")
         self._context.spawn(self._read_runs(), "Listing the runs")
@@ -110,20 +110,20 @@ class CommandPalette(QWidget):
         """Keys in the search field act on the list; the window's size is ours."""
         if a1 is not None and a0 is self.parentWidget() and a1.type() == QEvent.Type.Resize:
             self.setGeometry(self.parentWidget().rect())  # type: ignore[union-attr]
-        if isinstance(a1, QKeyEvent) and a0 is self.search and a1.type() == QEvent.Type.KeyPress:
+        if isinstance(a1, QKeyEvent) and a0 is self._search and a1.type() == QEvent.Type.KeyPress:
             return self._on_key(a1.key())
         return super().eventFilter(a0, a1)
 
     def mousePressEvent(self, a0: QMouseEvent | None) -> None:
         """A click beside the box closes it."""
-        if a0 is not None and not self.box.geometry().contains(a0.position().toPoint()):
+        if a0 is not None and not self._box.geometry().contains(a0.position().toPoint()):
             self.shut()
 
     def resizeEvent(self, a0: object) -> None:
         """The box hangs from the top, in the middle."""
         width = min(640, self.width() - 48)
         height = min(440, self.height() - 120)
-        self.box.setGeometry(QRect((self.width() - width) // 2, 56, width, height))
+        self._box.setGeometry(QRect((self.width() - width) // 2, 56, width, height))
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
         """Dim what is behind."""
@@ -156,16 +156,16 @@ class CommandPalette(QWidget):
             self._filter()
 
     def _filter(self) -> None:
-        query = self.search.text()
+        query = self._search.text()
         items = self._items
         if not query.strip():
             items = tuple(i for i in items if isinstance(i.value, _Target) and i.value.kind not in _SMALL)
         shown = matching.best(query, items, _searched, limit=SHOWN if query.strip() else None)
         self.model.show(shown, grouped=not query.strip())
-        self.list.setVisible(bool(shown))
-        self.nothing.setVisible(not shown)
+        self._list.setVisible(bool(shown))
+        self._nothing.setVisible(not shown)
         looking = self._listing is not None and not self._listing.done()
-        self.nothing.setText(_LOOKING if looking else _NOTHING)
+        self._nothing.setText(_LOOKING if looking else _NOTHING)
         self._select(self.model.next_item(-1, 1))
 
     # ------------------------------------------------------------------ choosing
@@ -176,9 +176,9 @@ class CommandPalette(QWidget):
     def _on_key(self, key: int) -> bool:
         moves = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_PageDown: 10, Qt.Key.Key_PageUp: -10}
         if key in moves:
-            self._select(self.model.next_item(self.list.currentIndex().row(), moves[Qt.Key(key)]))
+            self._select(self.model.next_item(self._list.currentIndex().row(), moves[Qt.Key(key)]))
         elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self._on_chosen(self.list.currentIndex())
+            self._on_chosen(self._list.currentIndex())
         elif key == Qt.Key.Key_Escape:
             self.shut()
         else:
@@ -188,8 +188,8 @@ class CommandPalette(QWidget):
     def _select(self, row: int) -> None:
         if row >= 0:
             index = self.model.index(row)
-            self.list.setCurrentIndex(index)
-            self.list.scrollTo(index)
+            self._list.setCurrentIndex(index)
+            self._list.scrollTo(index)
 
     def _on_chosen(self, index: QModelIndex) -> None:
         row = self.model.row(index.row())

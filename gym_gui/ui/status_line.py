@@ -47,12 +47,12 @@ class StatusLine(QWidget):
             "Worker processes of this window: each plays one or more slots.\n"
             "Trainings belong to the trainer and go on without the window."
         )
-        self.cpu = muted_label()
-        self.cpu.setObjectName("status-cpu")
-        self.cpu.setToolTip("Processor use of this window and all it started; 100 % is one core")
-        self.memory = muted_label()
-        self.memory.setObjectName("status-memory")
-        self.memory.setToolTip("Memory of this window and all it started; shared pages count more than once")
+        self._cpu = muted_label()
+        self._cpu.setObjectName("status-cpu")
+        self._cpu.setToolTip("Processor use of this window and all it started; 100 % is one core")
+        self._memory = muted_label()
+        self._memory.setObjectName("status-memory")
+        self._memory.setToolTip("Memory of this window and all it started; shared pages count more than once")
         self.run = ElidedLabel("", "muted")
         self.run.setObjectName("status-run")
         self.log = QPushButton("Log ▴", self)
@@ -65,7 +65,7 @@ class StatusLine(QWidget):
         layout = QHBoxLayout(self)
         layout.setContentsMargins(theme.PAGE, 0, theme.PAGE, 0)
         layout.setSpacing(18)
-        for widget in (self.workers, self.cpu, self.memory):
+        for widget in (self.workers, self._cpu, self._memory):
             layout.addWidget(widget)
         layout.addStretch(1)
         layout.addWidget(self.run)
@@ -96,8 +96,8 @@ class StatusLine(QWidget):
             words.append(training.words)
         state = "warning" if usage.stopped else "ok" if works else "muted"
         self.workers.set_state(state, " · ".join(words) or "No worker running")
-        self.cpu.setText(f"CPU {usage.cpu * 100:.0f} %")
-        self.memory.setText(f"Memory {_bytes(usage.memory)}")
+        self._cpu.setText(f"CPU {usage.cpu * 100:.0f} %")
+        self._memory.setText(f"Memory {_bytes(usage.memory)}")
 
     def _on_time(self) -> None:
         if self.isVisible():
@@ -119,8 +119,8 @@ class StatusLine(QWidget):
 
     def _show_parts(self) -> None:
         shown = self._context.settings.values.sample_processes
-        self.cpu.setVisible(shown)
-        self.memory.setVisible(shown)
+        self._cpu.setVisible(shown)
+        self._memory.setVisible(shown)
 
     def _on_setting_changed(self, name: str) -> None:
         if name == "sample_processes":

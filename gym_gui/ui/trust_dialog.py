@@ -50,15 +50,15 @@ class TrustDialog(QDialog):
         column.addSpacing(theme.STEP)
         column.addWidget(muted_label(_WHY, wrap=True))
         column.addWidget(muted_label(_ALWAYS, wrap=True))
-        self.trouble = _plain("", "trust-trouble")
-        self.trouble.hide()
-        column.addWidget(self.trouble)
+        self._trouble = _plain("", "trust-trouble")
+        self._trouble.hide()
+        column.addWidget(self._trouble)
         column.addStretch(1)  # what wrapped lines ask for too much stands here, not between them
         column.addSpacing(theme.STEP)
-        self.refuse = PrimaryButton("Don't allow", name="trust-refuse", on_click=self.reject)
+        self._refuse = PrimaryButton("Don't allow", name="trust-refuse", on_click=self.reject)
         column.addLayout(self._buttons())
         # The first would have it, and Space presses what has the focus.
-        self.refuse.setFocus()
+        self._refuse.setFocus()
 
     def _buttons(self) -> QHBoxLayout:
         row = QHBoxLayout()
@@ -66,8 +66,8 @@ class TrustDialog(QDialog):
         row.addStretch(1)
         row.addWidget(QuietButton("Allow once", name="trust-once", on_click=self._on_once))
         row.addWidget(QuietButton("Allow always", name="trust-always", on_click=self._on_always))
-        self.refuse.setDefault(True)
-        row.addWidget(self.refuse)
+        self._refuse.setDefault(True)
+        row.addWidget(self._refuse)
         return row
 
     def _on_once(self) -> None:
@@ -78,8 +78,8 @@ class TrustDialog(QDialog):
         try:
             TrustFile().add(need.subject for need in self._error.needs)
         except UsageError as error:
-            self.trouble.setText(str(error))
-            self.trouble.show()
+            self._trouble.setText(str(error))
+            self._trouble.show()
             return
         self._done()
 

@@ -42,17 +42,17 @@ class ActorCard(Card):
         row = QHBoxLayout()
         row.setSpacing(theme.GAP)
         row.addWidget(label("Actor", "strong"))
-        self.picker = PickerButton(
+        self._picker = PickerButton(
             name="actor", placeholder="Choose who plays…", search_hint="Search policies"
         )
-        self.picker.setAccessibleName("Actor")
-        self.picker.setFixedWidth(300)
-        self.picker.chosen.connect(self._on_chosen)
-        self.badge = KindBadge("")
-        self.note = ElidedLabel("", "muted")
-        row.addWidget(self.picker)
-        row.addWidget(self.badge)
-        row.addWidget(self.note, 1)
+        self._picker.setAccessibleName("Actor")
+        self._picker.setFixedWidth(300)
+        self._picker.chosen.connect(self._on_chosen)
+        self._badge = KindBadge("")
+        self._note = ElidedLabel("", "muted")
+        row.addWidget(self._picker)
+        row.addWidget(self._badge)
+        row.addWidget(self._note, 1)
         self.body.addLayout(row)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         model.draft_changed.connect(self._refresh)
@@ -68,11 +68,13 @@ class ActorCard(Card):
         if row is None:
             return
         if model.report is not None and agent in model.report.policies:
-            self.picker.set_items(policy_items(model.report.policies[agent]))
-        self.picker.set_value(model.policy_id(agent))
-        self.badge.set_kind(row.worker_type)
+            self._picker.set_items(policy_items(model.report.policies[agent]))
+        self._picker.set_value(model.policy_id(agent))
+        self._badge.set_kind(row.worker_type)
         worker = model.checks.worker(row) if model.checks is not None else None
-        self.note.setText(f"{worker.display_name}, {worker.type_id}" if worker is not None else row.worker_id)
+        self._note.setText(
+            f"{worker.display_name}, {worker.type_id}" if worker is not None else row.worker_id
+        )
 
     def _on_chosen(self, policy_id: object) -> None:
         agent, checks = self._agent(), self._model.checks
@@ -102,20 +104,20 @@ class AdvancedConfigTab(QWidget):
         self.model = ConfigurationModel(context, self)
         self.model.policy_binding_changed.connect(self.policy_binding_changed)
         self.table = AgentConfigTable(self.model)
-        self.actor = ActorCard(self.model)
-        self.checks = ChecksPanel(self.model)
+        self._actor = ActorCard(self.model)
+        self._checks = ChecksPanel(self.model)
         self.slot = SlotPanel(self.model, desk=SettingsDesk(context))
         self.operator = OperatorPanel(self.model)
         self.preview = PreviewPanel(context, self.model)
-        self.hint = EmptyHint(
+        self._hint = EmptyHint(
             "No environment yet",
             "Choose one in the bar above, or begin with one of these.",
             icon_name="agents",
         )
         for title, task in _STARTS:
-            self.hint.add_action(title, partial(self.model.choose_environment, task))
+            self._hint.add_action(title, partial(self.model.choose_environment, task))
         self._lay_out()
-        self.checks.install_asked.connect(self.open_install_dialog)
+        self._checks.install_asked.connect(self.open_install_dialog)
         self.table.slot_selected.connect(self.slot.show_slot)
         self.table.link_asked.connect(self.open_link_dialog)
         self.slot.link_asked.connect(self.open_link_dialog)
@@ -133,8 +135,8 @@ class AdvancedConfigTab(QWidget):
         column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
         column.setSpacing(theme.GAP)
         column.addWidget(self._table_card)
-        column.addWidget(self.actor)
-        column.addWidget(self.checks)
+        column.addWidget(self._actor)
+        column.addWidget(self._checks)
         column.addWidget(self.preview, 1)
         self._scroll = QScrollArea()
         self._scroll.setObjectName("agents_scroll")
@@ -145,15 +147,15 @@ class AdvancedConfigTab(QWidget):
         self._scroll.setWidget(self._content)
         page = QVBoxLayout(self)
         page.setContentsMargins(0, 0, 0, 0)
-        page.addWidget(self.hint, 1)
+        page.addWidget(self._hint, 1)
         page.addWidget(self._scroll, 1)
 
     def _refresh(self) -> None:
         chosen, sheet = bool(self.model.draft.task), self.model.sheet
-        self.hint.setVisible(not chosen)
+        self._hint.setVisible(not chosen)
         self._scroll.setVisible(chosen)
         single = sheet is not None and sheet.single
-        self.actor.setVisible(single)
+        self._actor.setVisible(single)
         self._table_card.setVisible(sheet is not None and not single)
         self.operator.setVisible(sheet is not None)
         if sheet is not None:

@@ -48,7 +48,7 @@ class LinkAgentsDialog(QDialog):
             )
         )
         column.addSpacing(theme.STEP)
-        self.boxes: dict[str, QCheckBox] = {}
+        self._boxes: dict[str, QCheckBox] = {}
         for agent in sheet.agents:
             if agent != primary:
                 column.addLayout(self._row(draft, sheet, agent))
@@ -66,7 +66,7 @@ class LinkAgentsDialog(QDialog):
         else:
             box.setEnabled(not why)
         box.setToolTip(why or f"{agent} plays the file of {self.primary}")
-        self.boxes[agent] = box
+        self._boxes[agent] = box
         row = QHBoxLayout()
         row.addWidget(box)
         row.addStretch(1)
@@ -92,7 +92,7 @@ class LinkAgentsDialog(QDialog):
     @property
     def chosen(self) -> list[str]:
         """The agents that are ticked."""
-        return [agent for agent, box in self.boxes.items() if box.isChecked()]
+        return [agent for agent, box in self._boxes.items() if box.isChecked()]
 
     def accept(self) -> None:
         """Say who is linked."""
@@ -100,7 +100,7 @@ class LinkAgentsDialog(QDialog):
         super().accept()
 
     def _tick(self, agents: tuple[str, ...]) -> None:
-        for agent, box in self.boxes.items():
+        for agent, box in self._boxes.items():
             if box.isEnabled():
                 box.setChecked(agent in agents)
 

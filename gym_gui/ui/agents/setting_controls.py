@@ -175,16 +175,16 @@ class FlagControl(SettingControl):
 
     def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
         super().__init__(setting, parent)
-        self.box = QCheckBox(self)
-        self._adopt(self.box)
-        self.box.toggled.connect(self._on_edited)
+        self._box = QCheckBox(self)
+        self._adopt(self._box)
+        self._box.toggled.connect(self._on_edited)
 
     def value(self) -> Any:
-        return self.box.isChecked()
+        return self._box.isChecked()
 
     def set_value(self, value: Any) -> None:
-        with QSignalBlocker(self.box):
-            self.box.setChecked(bool(value))
+        with QSignalBlocker(self._box):
+            self._box.setChecked(bool(value))
 
 
 class SteadySpinBox(QDoubleSpinBox):
@@ -319,33 +319,33 @@ class ChoiceControl(SettingControl):
 
     def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
         super().__init__(setting, parent)
-        self.box = SteadyComboBox(self)
-        self.box.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self._box = SteadyComboBox(self)
+        self._box.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         if setting.nullable or (setting.default is None and not setting.required):
-            self.box.addItem("none" if setting.nullable else "default", None)
+            self._box.addItem("none" if setting.nullable else "default", None)
         for option in setting.options:
-            self.box.addItem(option.label, option.value)
-            self.box.setItemData(self.box.count() - 1, option.meaning, Qt.ItemDataRole.ToolTipRole)
-        self._adopt(self.box)
-        self.box.activated.connect(self._on_edited)
+            self._box.addItem(option.label, option.value)
+            self._box.setItemData(self._box.count() - 1, option.meaning, Qt.ItemDataRole.ToolTipRole)
+        self._adopt(self._box)
+        self._box.activated.connect(self._on_edited)
 
     def value(self) -> Any:
-        return self.box.currentData()
+        return self._box.currentData()
 
     def set_value(self, value: Any) -> None:
-        place = self.box.findData(value)
+        place = self._box.findData(value)
         if place < 0 and value is not None:
             # Shown as it stands: an unknown value is the person's to correct, not ours to swap.
-            self.box.addItem(text_of(value), value)
-            place = self.box.count() - 1
-        self.box.setCurrentIndex(place)
+            self._box.addItem(text_of(value), value)
+            place = self._box.count() - 1
+        self._box.setCurrentIndex(place)
 
     def adapt(self, env_id: str, agent: str) -> None:
-        model = self.box.model()
+        model = self._box.model()
         if not isinstance(model, QStandardItemModel):
             return
         for row in range(model.rowCount()):
-            option = self.setting.option(self.box.itemData(row))
+            option = self.setting.option(self._box.itemData(row))
             item = model.item(row)
             if option is None or item is None:
                 continue

@@ -102,14 +102,14 @@ class SettingsForm(QWidget):
         grid.setHorizontalSpacing(theme.ROW)
         grid.setVerticalSpacing(theme.ROW)
         grid.setColumnStretch(1, 1)
-        self.strange = label("", "error", wrap=True)
-        self.strange.setObjectName("settings_unknown")
-        grid.addWidget(self.strange, 3 * len(self._schema), 0, 1, 2)
-        self.more = LinkButton("", name="settings_more")
-        self.more.clicked.connect(self.toggle_all)
-        self.more.setToolTip("Show every setting, or the main ones alone")
-        self.more.setVisible(any(setting.advanced for setting in self._schema))
-        grid.addWidget(self.more, 3 * len(self._schema) + 1, 0, 1, 2)
+        self._strange = label("", "error", wrap=True)
+        self._strange.setObjectName("settings_unknown")
+        grid.addWidget(self._strange, 3 * len(self._schema), 0, 1, 2)
+        self._more = LinkButton("", name="settings_more")
+        self._more.clicked.connect(self.toggle_all)
+        self._more.setToolTip("Show every setting, or the main ones alone")
+        self._more.setVisible(any(setting.advanced for setting in self._schema))
+        grid.addWidget(self._more, 3 * len(self._schema) + 1, 0, 1, 2)
         self.set_values(values or {})
 
     def _build_to(self, place: int) -> None:
@@ -206,8 +206,8 @@ class SettingsForm(QWidget):
             note.setVisible(bool(sentence))
             self._controls[name].set_wrong(bool(sentence))
         strange = [sentence for name, sentence in found.items() if name not in self._places]
-        self.strange.setText(" ".join(strange))
-        self.strange.setVisible(bool(strange))
+        self._strange.setText(" ".join(strange))
+        self._strange.setVisible(bool(strange))
         self._fold()
 
     def _look(self) -> None:
@@ -244,7 +244,7 @@ class SettingsForm(QWidget):
             filled |= {setting.group} if shown else set()
         for group, heading in self._headings.items():
             heading.setVisible(group in filled)
-        self.more.set_text("Fewer settings" if self._unfolded else all_settings(len(self._schema)))
+        self._more.set_text("Fewer settings" if self._unfolded else all_settings(len(self._schema)))
 
     # -- what controls ask (see FormAccess) --------------------------------------------
 

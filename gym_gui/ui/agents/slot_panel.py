@@ -46,8 +46,8 @@ class SlotPanel(QWidget):
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(theme.ROW)
-        self.heading = section_label("Settings")
-        self._column.addWidget(self.heading)
+        self._heading = section_label("Settings")
+        self._column.addWidget(self._heading)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         self._model, self._agent = model, ""
         self._built: tuple[Any, ...] = ()
@@ -76,7 +76,7 @@ class SlotPanel(QWidget):
             self._built = ()
             return
         single = self._model.sheet is not None and self._model.sheet.single
-        self.heading.setText("SETTINGS" if single else f"SETTINGS OF {self._agent.upper()}")
+        self._heading.setText("SETTINGS" if single else f"SETTINGS OF {self._agent.upper()}")
         link = self._model.draft.link_of(self._agent)
         # What the form is made of; its values alone do not make it anew, which would take the focus.
         made_of = (self._agent, row.worker_id, self._model.policy_id(self._agent), link, self._env_id())

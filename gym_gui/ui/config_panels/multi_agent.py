@@ -34,7 +34,7 @@ class MultiAgentPanel(QWidget):
         self.setObjectName("multi-agent-panel")
         self.agents, self._open = agents, ""
         self._shown: tuple[Draft, EnvironmentSheet, ConfigurationChecks] | None = None
-        self.pickers: dict[str, PlayerPicker] = {}
+        self._pickers: dict[str, PlayerPicker] = {}
         self._form: PlayerForm | None = None
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
@@ -63,7 +63,7 @@ class MultiAgentPanel(QWidget):
         grid.addWidget(name, row, 0)
         grid.addWidget(picker, row, 1)
         grid.addWidget(more, row, 2)
-        self.pickers[agent] = picker
+        self._pickers[agent] = picker
 
     def show_draft(
         self, draft: Draft, report: Report, sheet: EnvironmentSheet, checks: ConfigurationChecks
@@ -75,7 +75,7 @@ class MultiAgentPanel(QWidget):
 
     def show_offers(self, draft: Draft, report: Report, checks: ConfigurationChecks) -> None:
         """Offer what could play, and leave the settings as they are."""
-        for agent, picker in self.pickers.items():
+        for agent, picker in self._pickers.items():
             picker.show_player(draft.rows.get(agent), report.policies.get(agent, ()), checks)
 
     def open_settings(self, agent: str) -> None:

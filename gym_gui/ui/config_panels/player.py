@@ -136,12 +136,12 @@ class PlayerForm(QWidget):
         column.addWidget(self.form)
         self._rows = FormRows(parent=self)
         column.addWidget(self._rows)
-        self.rule = RuleBox(f"on-invalid-{self._agent}", self)
-        self.rule.show_rule(player.on_invalid)
-        self.rule.activated.connect(self._on_rule)
-        self._rows.add_row("If unusable", self.rule, tooltip=TIP)
-        self.limit = self._limit_box(person=player.worker_type == "human")
-        self._rows.add_row("Time limit", self.limit, tooltip="Seconds for one decision")
+        self._rule = RuleBox(f"on-invalid-{self._agent}", self)
+        self._rule.show_rule(player.on_invalid)
+        self._rule.activated.connect(self._on_rule)
+        self._rows.add_row("If unusable", self._rule, tooltip=TIP)
+        self._limit = self._limit_box(person=player.worker_type == "human")
+        self._rows.add_row("Time limit", self._limit, tooltip="Seconds for one decision")
         if player.worker_type == "human":
             column.addWidget(
                 muted_label(
@@ -175,7 +175,7 @@ class PlayerForm(QWidget):
         self._change(changed)
 
     def _on_rule(self, _index: int) -> None:
-        self._change(replace(self._player, on_invalid=self.rule.rule))
+        self._change(replace(self._player, on_invalid=self._rule.rule))
 
     def _on_limit(self, seconds: float) -> None:
         self._change(replace(self._player, deadline_s=seconds or None))

@@ -78,27 +78,27 @@ class ServerControl(HelpedControl, TextControl):
         self._task: asyncio.Task[None] | None = None
         if setting.default in (None, ""):
             self.line.setPlaceholderText("the provider's own")
-        self.test = LinkButton(
+        self._test = LinkButton(
             "Test",
             name=f"setting_{setting.name}_test",
             tooltip="Ask this server for its models; costs nothing",
             on_click=self.try_it,
         )
-        self.test.hide()
-        self.said = QLabel(self)
-        _below(self, self.said, f"setting_{setting.name}_said", under=self.test)
+        self._test.hide()
+        self._said = QLabel(self)
+        _below(self, self._said, f"setting_{setting.name}_said", under=self._test)
         self.line.textEdited.connect(self._on_text)
 
     def attach(self, access: FormAccess) -> None:
         super().attach(access)
-        self.test.setVisible(bool(self.setting.module))
+        self._test.setVisible(bool(self.setting.module))
 
     def try_it(self) -> None:
         """Try the server as the form describes it now."""
         if self.access is None or (self._task is not None and not self._task.done()):
             return
-        self.test.setEnabled(False)
-        _show_sentence(self.said, "muted", "Asking…")
+        self._test.setEnabled(False)
+        _show_sentence(self._said, "muted", "Asking…")
         self._task = self.access.desk.spawn(self._try(self.access), "Testing the server")
 
     def on_form_changed(self, values: Mapping[str, Any]) -> None:
@@ -108,10 +108,10 @@ class ServerControl(HelpedControl, TextControl):
         request = access.server(self.setting.module)
         look = await access.desk.look(request)
         try:
-            self.test.setEnabled(True)
+            self._test.setEnabled(True)
             if access.server(self.setting.module) == request:
                 _show_sentence(
-                    self.said, "ok" if look.ok else "error", f"{_full_stop(look.sentence)} {look.at}"
+                    self._said, "ok" if look.ok else "error", f"{_full_stop(look.sentence)} {look.at}"
                 )
                 access.heard(look)
             else:
@@ -125,7 +125,7 @@ class ServerControl(HelpedControl, TextControl):
     def _forget(self) -> None:
         """What was said of another server is no longer said."""
         if self._task is None or self._task.done():
-            _show_sentence(self.said, "muted", "")
+            _show_sentence(self._said, "muted", "")
 
 
 class ModelControl(HelpedControl):
@@ -134,35 +134,35 @@ class ModelControl(HelpedControl):
     def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
         super().__init__(setting, parent)
         self._task: asyncio.Task[None] | None = None
-        self.box = _ModelBox(self)
-        self.box.setEditable(True)
-        self.box.setInsertPolicy(SteadyComboBox.InsertPolicy.NoInsert)
-        line = self.box.lineEdit()
+        self._box = _ModelBox(self)
+        self._box.setEditable(True)
+        self._box.setInsertPolicy(SteadyComboBox.InsertPolicy.NoInsert)
+        line = self._box.lineEdit()
         assert line is not None
         self.line: QLineEdit = line
         self.line.setPlaceholderText(str(setting.default or "choose or type"))
-        completer = self.box.completer()
+        completer = self._box.completer()
         if completer is not None:
             completer.setFilterMode(Qt.MatchFlag.MatchContains)
             completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
-        self._adopt(self.box)
+        self._adopt(self._box)
         # Below, not beside: names of models are long.
-        self.fetch_button = LinkButton(
+        self._fetch_button = LinkButton(
             "Fetch models",
             name=f"setting_{setting.name}_fetch",
             tooltip="Ask the server which models it has",
             on_click=self.fetch,
         )
-        self.fetch_button.hide()
-        self.said = QLabel(self)
-        _below(self, self.said, f"setting_{setting.name}_said", under=self.fetch_button)
+        self._fetch_button.hide()
+        self._said = QLabel(self)
+        _below(self, self._said, f"setting_{setting.name}_said", under=self._fetch_button)
         self.line.textEdited.connect(self._on_edited)
-        self.box.activated.connect(self._on_edited)
-        self.box.opening = self._on_opening
+        self._box.activated.connect(self._on_edited)
+        self._box.opening = self._on_opening
 
     def attach(self, access: FormAccess) -> None:
         super().attach(access)
-        self.fetch_button.setVisible(bool(self.setting.module))
+        self._fetch_button.setVisible(bool(self.setting.module))
         self._offer(access.desk.known_models(access.server(self.setting.module)))
 
     def value(self) -> Any:
@@ -171,28 +171,28 @@ class ModelControl(HelpedControl):
     def set_value(self, value: Any) -> None:
         text = "" if value is None else str(value)
         if self.line.text() != text:
-            with QSignalBlocker(self.box):
-                self.box.setEditText(text)
+            with QSignalBlocker(self._box):
+                self._box.setEditText(text)
             self.line.setCursorPosition(0)
 
     @property
     def models(self) -> tuple[str, ...]:
         """What is offered."""
-        return tuple(self.box.itemText(i) for i in range(self.box.count()))
+        return tuple(self._box.itemText(i) for i in range(self._box.count()))
 
     def fetch(self) -> None:
         """Ask the server for its models."""
         if self.access is None or (self._task is not None and not self._task.done()):
             return
-        self.fetch_button.setEnabled(False)
-        _show_sentence(self.said, "muted", "Fetching the models…")
+        self._fetch_button.setEnabled(False)
+        _show_sentence(self._said, "muted", "Fetching the models…")
         self._task = self.access.desk.spawn(self._fetch(self.access), "Fetching the models")
 
     def on_form_changed(self, values: Mapping[str, Any]) -> None:
         if self.access is not None:
             self._offer(self.access.desk.known_models(self.access.server(self.setting.module)))
             if self._task is None or self._task.done():
-                _show_sentence(self.said, "muted", "")
+                _show_sentence(self._said, "muted", "")
 
     def on_heard(self, look: ServerLook) -> None:
         if look.models:
@@ -201,33 +201,33 @@ class ModelControl(HelpedControl):
     async def _fetch(self, access: FormAccess) -> None:
         look = await access.desk.look(access.server(self.setting.module))
         try:
-            self.fetch_button.setEnabled(True)
+            self._fetch_button.setEnabled(True)
             if look.models:
                 self._offer(look.models)
-                _show_sentence(self.said, "muted", f"{len(look.models):,} models, {look.at}")
-                if self.box.isVisible() and self.box.hasFocus():
-                    self.box.showPopup()
+                _show_sentence(self._said, "muted", f"{len(look.models):,} models, {look.at}")
+                if self._box.isVisible() and self._box.hasFocus():
+                    self._box.showPopup()
             elif look.ok:
-                _show_sentence(self.said, "muted", f"The server lists no models: type the name. {look.at}")
+                _show_sentence(self._said, "muted", f"The server lists no models: type the name. {look.at}")
             else:
-                _show_sentence(self.said, "error", f"{_full_stop(look.sentence)} {look.at}")
+                _show_sentence(self._said, "error", f"{_full_stop(look.sentence)} {look.at}")
         except RuntimeError:
             return  # the form has gone meanwhile
 
     def _on_opening(self) -> None:
         """An empty list is filled when somebody opens it."""
-        if not self.box.count() and self.access is not None and self.setting.module:
+        if not self._box.count() and self.access is not None and self.setting.module:
             self.fetch()
 
     def _offer(self, models: tuple[str, ...]) -> None:
         if models == self.models:
             return
         text = self.line.text()
-        with QSignalBlocker(self.box):
-            self.box.clear()
-            self.box.addItems(list(models))
-            self.box.setCurrentIndex(self.box.findText(text))
-            self.box.setEditText(text)
+        with QSignalBlocker(self._box):
+            self._box.clear()
+            self._box.addItems(list(models))
+            self._box.setCurrentIndex(self._box.findText(text))
+            self._box.setEditText(text)
             if not self.line.hasFocus():
                 self.line.setCursorPosition(0)
 
@@ -257,23 +257,23 @@ class SecretControl(HelpedControl, TextControl):
             on_click=self._on_open,
         )
         self.open.hide()
-        self.said = QLabel(self)
-        self.use = LinkButton("Use it", name=f"setting_{setting.name}_use", on_click=self._on_use)
-        self.use.hide()
-        column = _below(self, self.said, f"setting_{setting.name}_said", under=self.open)
-        column.addWidget(self.use)
-        self.field = QLineEdit(self)
-        self.field.setObjectName(f"setting_{setting.name}_paste")
-        self.field.setEchoMode(QLineEdit.EchoMode.Password)
-        self.field.setPlaceholderText("Paste the key")
-        self.field.setAccessibleName(f"{setting.label}, to be kept in the keyring")
-        self.field.returnPressed.connect(self._on_save)
+        self._said = QLabel(self)
+        self._use = LinkButton("Use it", name=f"setting_{setting.name}_use", on_click=self._on_use)
+        self._use.hide()
+        column = _below(self, self._said, f"setting_{setting.name}_said", under=self.open)
+        column.addWidget(self._use)
+        self._field = QLineEdit(self)
+        self._field.setObjectName(f"setting_{setting.name}_paste")
+        self._field.setEchoMode(QLineEdit.EchoMode.Password)
+        self._field.setPlaceholderText("Paste the key")
+        self._field.setAccessibleName(f"{setting.label}, to be kept in the keyring")
+        self._field.returnPressed.connect(self._on_save)
         self.save = QuietButton("Save", name=f"setting_{setting.name}_save", on_click=self._on_save)
         self._paste = QWidget(self)
         row = QHBoxLayout(self._paste)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(theme.STEP)
-        row.addWidget(self.field, 1)
+        row.addWidget(self._field, 1)
         row.addWidget(self.save)
         self._paste.hide()
         column.addWidget(self._paste)
@@ -299,11 +299,11 @@ class SecretControl(HelpedControl, TextControl):
         if (provider, empty) == self._looked:
             return
         self._looked = (provider, empty)
-        self.use.hide()
+        self._use.hide()
         if empty:
             self.access.desk.spawn(self._find(self.access, provider), "Looking for a key")
         else:
-            _show_sentence(self.said, "muted", "")
+            _show_sentence(self._said, "muted", "")
 
     async def _find(self, access: FormAccess, provider: Provider) -> None:
         where = await asyncio.to_thread(access.desk.keys.where, provider)
@@ -311,9 +311,9 @@ class SecretControl(HelpedControl, TextControl):
         try:
             if self._looked == (provider, True):
                 words = _PLACES[where].format(provider.title, variable=provider.variable) if where else ""
-                _show_sentence(self.said, "muted", words)
+                _show_sentence(self._said, "muted", words)
                 self._offered = reference
-                self.use.setVisible(bool(reference))
+                self._use.setVisible(bool(reference))
         except RuntimeError:
             return  # the form has gone meanwhile
 
@@ -325,11 +325,11 @@ class SecretControl(HelpedControl, TextControl):
     def _on_open(self) -> None:
         self._paste.setVisible(not self._paste.isVisibleTo(self))
         if self._paste.isVisibleTo(self):
-            self.field.setFocus()
+            self._field.setFocus()
 
     def _on_save(self) -> None:
-        key = self.field.text()
-        self.field.clear()  # it stands nowhere for longer than it must
+        key = self._field.text()
+        self._field.clear()  # it stands nowhere for longer than it must
         if key.strip() and self.access is not None:
             provider = self.access.provider(self.setting)
             self.access.desk.spawn(self._save(self.access, provider, key), "Saving the key")
@@ -360,7 +360,7 @@ class SecretControl(HelpedControl, TextControl):
 
     def _tell(self, role: str, sentence: str) -> None:
         try:
-            _show_sentence(self.said, role, sentence)
+            _show_sentence(self._said, role, sentence)
         except RuntimeError:
             return  # the form has gone meanwhile
 
@@ -371,19 +371,19 @@ class PromptsControl(HelpedControl, PathControl):
     def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
         super().__init__(setting, parent)
         self.line.setPlaceholderText("the worker's own")
-        self.edit = LinkButton(
+        self._edit = LinkButton(
             "Edit the prompts…",
             name=f"setting_{setting.name}_edit",
             tooltip="Edit a copy of the prompts, with what becomes of them beside it",
             on_click=self._on_edit,
         )
-        self.edit.hide()
-        self.said = QLabel(self)
-        _below(self, self.said, f"setting_{setting.name}_said", under=self.edit)
+        self._edit.hide()
+        self._said = QLabel(self)
+        _below(self, self._said, f"setting_{setting.name}_said", under=self._edit)
 
     def attach(self, access: FormAccess) -> None:
         super().attach(access)
-        self.edit.setVisible(bool(self.setting.module) and access.desk.on_prompts is not None)
+        self._edit.setVisible(bool(self.setting.module) and access.desk.on_prompts is not None)
 
     def _on_edit(self) -> None:
         if self.access is not None:
@@ -395,19 +395,19 @@ class FileControl(HelpedControl, PathControl):
 
     def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
         super().__init__(setting, parent)
-        self.edit = LinkButton(
+        self._edit = LinkButton(
             "Edit…",
             name=f"setting_{setting.name}_edit",
             tooltip=f"Write {setting.label.lower()} here; mistakes are shown by line",
             on_click=self._on_edit,
         )
-        self.edit.hide()
-        self.said = QLabel(self)
-        _below(self, self.said, f"setting_{setting.name}_said", under=self.edit)
+        self._edit.hide()
+        self._said = QLabel(self)
+        _below(self, self._said, f"setting_{setting.name}_said", under=self._edit)
 
     def attach(self, access: FormAccess) -> None:
         super().attach(access)
-        self.edit.show()
+        self._edit.show()
 
     def _on_edit(self) -> None:
         if self.access is not None:

@@ -101,39 +101,39 @@ class FileEditor(QDialog):
         self._make()
         self._build()
         self._load()
-        self.editor.textChanged.connect(self._on_typed)
+        self._editor.textChanged.connect(self._on_typed)
         self._tell()
         self.check()
 
     def _make(self) -> None:
         title = self._request.setting.label
-        self.title = label("", "title")
-        self.where = ElidedLabel("", "muted", mode=Qt.TextElideMode.ElideMiddle)
-        self.where.setObjectName("file-where")
-        self.editor = CodeEdit(self)
-        self.editor.setObjectName("file-text")
-        self.editor.setAccessibleName(f"{title}: its text")
-        self.trouble = InlineMessage("error", "")
-        self.trouble.hide()
-        self.unsaved = InlineMessage(
+        self._title = label("", "title")
+        self._where = ElidedLabel("", "muted", mode=Qt.TextElideMode.ElideMiddle)
+        self._where.setObjectName("file-where")
+        self._editor = CodeEdit(self)
+        self._editor.setObjectName("file-text")
+        self._editor.setAccessibleName(f"{title}: its text")
+        self._trouble = InlineMessage("error", "")
+        self._trouble.hide()
+        self._unsaved = InlineMessage(
             "warning", "What you typed is not saved.", ("Throw it away", self._on_discard)
         )
-        self.unsaved.hide()
-        self.wrong = QListWidget(self)
-        self.wrong.setObjectName("file-problems")
-        self.wrong.setAccessibleName("What is wrong")
-        self.wrong.setProperty("role", "field")
-        self.wrong.setWordWrap(True)
-        self.wrong.itemActivated.connect(self._on_problem)
-        self.wrong.itemClicked.connect(self._on_problem)
-        self.wrong.hide()
+        self._unsaved.hide()
+        self._wrong = QListWidget(self)
+        self._wrong.setObjectName("file-problems")
+        self._wrong.setAccessibleName("What is wrong")
+        self._wrong.setProperty("role", "field")
+        self._wrong.setWordWrap(True)
+        self._wrong.itemActivated.connect(self._on_problem)
+        self._wrong.itemClicked.connect(self._on_problem)
+        self._wrong.hide()
         self.state = muted_label("")
         self.state.setObjectName("file-state")
-        self.menu = QMenu(self)
-        self.menu.setObjectName("file-menu")
-        self.new = QuietButton("New from", menu=self.menu, name="file-new", tooltip="Begin with an example")
-        self.new.hide()
-        self.save_as = QuietButton(
+        self._menu = QMenu(self)
+        self._menu.setObjectName("file-menu")
+        self._new = QuietButton("New from", menu=self._menu, name="file-new", tooltip="Begin with an example")
+        self._new.hide()
+        self._save_as = QuietButton(
             "Save as…", name="file-save-as", tooltip="Save under another name", on_click=self._on_save_as
         )
         self.save = PrimaryButton("Save", name="file-save", key="Ctrl+S", on_click=self.keep)
@@ -143,20 +143,20 @@ class FileEditor(QDialog):
         head, foot = QHBoxLayout(), QHBoxLayout()
         for row in (head, foot):
             row.setSpacing(theme.ROW)
-        head.addWidget(self.title)
-        head.addWidget(self.where, 1)
-        foot.addWidget(self.new)
+        head.addWidget(self._title)
+        head.addWidget(self._where, 1)
+        foot.addWidget(self._new)
         foot.addWidget(self.state, 1)
-        foot.addWidget(self.save_as)
+        foot.addWidget(self._save_as)
         foot.addWidget(self.save)
         column = QVBoxLayout(self)
         column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
         column.setSpacing(theme.GAP)
         column.addLayout(head)
-        column.addWidget(self.trouble)
-        column.addWidget(self.editor, 1)
-        column.addWidget(self.wrong)
-        column.addWidget(self.unsaved)
+        column.addWidget(self._trouble)
+        column.addWidget(self._editor, 1)
+        column.addWidget(self._wrong)
+        column.addWidget(self._unsaved)
         column.addLayout(foot)
 
     # -- the file ----------------------------------------------------------------------
@@ -164,7 +164,7 @@ class FileEditor(QDialog):
     @property
     def dirty(self) -> bool:
         """Whether the text differs from what is kept."""
-        return self.editor.text != self._kept
+        return self._editor.text != self._kept
 
     def _load(self) -> None:
         if self.path is None:
@@ -179,15 +179,15 @@ class FileEditor(QDialog):
             self._complain(f"{self.path} cannot be read: {reason}")
             self.path = None  # what could not be read is not written over
             return
-        self.editor.setPlainText(text)
-        self._kept = self._seen = self.editor.text
+        self._editor.setPlainText(text)
+        self._kept = self._seen = self._editor.text
 
     def keep(self) -> None:
         """Save the text, and have the setting name its file."""
         if self.path is None:
             self._on_save_as()
             return
-        written, before = self.editor.text, self._on_disk
+        written, before = self._editor.text, self._on_disk
         self._on_disk = _content(self.path)
         if self._on_disk not in (None, before):
             self._complain(
@@ -204,7 +204,7 @@ class FileEditor(QDialog):
             self._complain(f"{self.path} cannot be written: {reason}. Save it under another name")
             return
         self._kept, self._on_disk = written, data
-        self.trouble.hide()
+        self._trouble.hide()
         # A path that was written relative stays so: experiments travel with the files that they name.
         self._request.choose(self._written if self.path == self._asked else str(self.path))
         self._tell()
@@ -229,29 +229,29 @@ class FileEditor(QDialog):
 
     def begin_with(self, words: str) -> None:
         """Put an example in place of the text; Undo brings it back."""
-        cursor = QTextCursor(self.editor.document())
+        cursor = QTextCursor(self._editor.document())
         cursor.select(QTextCursor.SelectionType.Document)
         cursor.insertText(words)
-        self.editor.setFocus()
+        self._editor.setFocus()
 
     def _tell(self) -> None:
         name = self.path.name if self.path is not None else "New file"
-        self.title.setText(name)
+        self._title.setText(name)
         self.setWindowTitle(f"{name}{' (changed)' if self.dirty else ''}")
-        self.where.setText(str(self.path.parent) if self.path is not None else "not saved yet")
+        self._where.setText(str(self.path.parent) if self.path is not None else "not saved yet")
         self.save.setEnabled(self.dirty)
 
     def _on_typed(self) -> None:
-        if self.editor.text == self._seen:
+        if self._editor.text == self._seen:
             return  # its colours have changed
-        self._seen = self.editor.text
-        self.unsaved.hide()
+        self._seen = self._editor.text
+        self._unsaved.hide()
         self._tell()
         self._idle.start()
 
     def _complain(self, sentence: str) -> None:
-        self.trouble.set_text(sentence)
-        self.trouble.show()
+        self._trouble.set_text(sentence)
+        self._trouble.show()
 
     # -- what is wrong -----------------------------------------------------------------
 
@@ -265,7 +265,7 @@ class FileEditor(QDialog):
         self._task = self._context.spawn(self._check(), "Checking a file")
 
     async def _check(self) -> None:
-        request, written = self._request, self.editor.text
+        request, written = self._request, self._editor.text
         question: dict[str, Any] = {"name": self.path.name if self.path is not None else "", "text": written}
         if request.actions:
             question["actions"] = list(request.actions)
@@ -278,11 +278,11 @@ class FileEditor(QDialog):
         else:
             if self._unanswered:
                 self._unanswered = False
-                self.trouble.hide()
+                self._trouble.hide()
             self._learn(said)
-            if written == self.editor.text:
+            if written == self._editor.text:
                 self._show(problems_of(said))
-        if self._again or written != self.editor.text:
+        if self._again or written != self._editor.text:
             self._again, self._task = False, None
             self._idle.start(0)
 
@@ -292,47 +292,47 @@ class FileEditor(QDialog):
             return
         self._ending = text(said.get("ending")) or ".txt"
         rules = [items(each) or () for each in items(said.get("colours")) or ()]
-        self.editor.colouring.set_rules([(str(rule[0]), str(rule[1])) for rule in rules if len(rule) == 2])
+        self._editor.colouring.set_rules([(str(rule[0]), str(rule[1])) for rule in rules if len(rule) == 2])
         for each in items(said.get("templates")) or ():
             template = mapping(each) or {}
             words = text(template.get("text")) or ""
-            action = self.menu.addAction(text(template.get("name")) or "Example")
+            action = self._menu.addAction(text(template.get("name")) or "Example")
             if action is not None:
                 action.setData(words)
                 action.triggered.connect(self._on_template)
-        self.new.setVisible(bool(self.menu.actions()))
+        self._new.setVisible(bool(self._menu.actions()))
 
     def _on_template(self) -> None:
         action: Any = self.sender()
         self.begin_with(str(action.data()))
 
     def _show(self, problems: list[Problem]) -> None:
-        self.editor.show_problems(problems)
-        self.wrong.clear()
+        self._editor.show_problems(problems)
+        self._wrong.clear()
         for problem in problems:
             where = f"Line {problem.line}: " if problem.line else ""
             item = QListWidgetItem(f"{where}{problem.text}")
             item.setData(Qt.ItemDataRole.UserRole, problem.line)
-            self.wrong.addItem(item)
-        self.wrong.setVisible(bool(problems))
-        self.wrong.setFixedHeight(min(len(problems), _LINES) * _LINE + _LINE // 2)
+            self._wrong.addItem(item)
+        self._wrong.setVisible(bool(problems))
+        self._wrong.setFixedHeight(min(len(problems), _LINES) * _LINE + _LINE // 2)
         many = f"{len(problems)} mistake{'' if len(problems) == 1 else 's'}"
         unchecked = "" if self._request.actions else " (actions are checked once the environment is known)"
         self.state.setText(many if problems else f"No mistake is known{unchecked}")
 
     def _on_problem(self, item: QListWidgetItem) -> None:
-        self.editor.go_to(int(item.data(Qt.ItemDataRole.UserRole) or 1))
+        self._editor.go_to(int(item.data(Qt.ItemDataRole.UserRole) or 1))
 
     # -- its end -----------------------------------------------------------------------
 
     def _on_discard(self) -> None:
-        self._kept = self.editor.text
+        self._kept = self._editor.text
         self.done(0)
 
     def done(self, a0: int) -> None:
         """What is not saved is asked about first: save it, throw it away, or type on."""
         if self.dirty:
-            self.unsaved.show()
+            self._unsaved.show()
             self.save.setFocus()
             return
         self._idle.stop()

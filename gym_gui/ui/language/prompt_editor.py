@@ -97,28 +97,28 @@ class PromptEditor(QDialog):
         self.files.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.files.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.files.currentItemChanged.connect(self._on_file)
-        self.editor = QPlainTextEdit(self)
-        self.editor.setObjectName("prompt-text")
-        self.editor.setAccessibleName("The file's text")
-        self.editor.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
-        self.editor.textChanged.connect(self._on_typed)
-        self.shown = QTextEdit(self)
-        self.shown.setObjectName("prompt-preview")
-        self.shown.setAccessibleName("What the model is asked")
-        self.shown.setReadOnly(True)
-        self.trouble = InlineMessage("warning", "")
-        self.trouble.hide()
+        self._editor = QPlainTextEdit(self)
+        self._editor.setObjectName("prompt-text")
+        self._editor.setAccessibleName("The file's text")
+        self._editor.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        self._editor.textChanged.connect(self._on_typed)
+        self._shown = QTextEdit(self)
+        self._shown.setObjectName("prompt-preview")
+        self._shown.setAccessibleName("What the model is asked")
+        self._shown.setReadOnly(True)
+        self._trouble = InlineMessage("warning", "")
+        self._trouble.hide()
         self.state = muted_label("")
         self.state.setObjectName("prompt-state")
         self.save = PrimaryButton("Save", name="prompt-save", key="Ctrl+S", on_click=self.keep)
         self.save.setShortcut("Ctrl+S")
-        self.back = QuietButton(
+        self._back = QuietButton(
             "Put back",
             name="prompt-back",
             tooltip="The worker's own text instead of yours",
             on_click=self._on_back,
         )
-        self.fresh = QuietButton(
+        self._fresh = QuietButton(
             "Look again",
             icon_name="seed",
             name="prompt-look",
@@ -135,8 +135,8 @@ class PromptEditor(QDialog):
         head.addWidget(where, 1)
         left, middle, right = (_column(self) for _ in range(3))
         _add(left, section_label("Files"), self.files)
-        _add(middle, section_label("Text"), self.editor)
-        _add(right, section_label("What the model is asked"), self.trouble, self.shown)
+        _add(middle, section_label("Text"), self._editor)
+        _add(right, section_label("What the model is asked"), self._trouble, self._shown)
         split = QSplitter(self)
         split.setChildrenCollapsible(False)
         split.setHandleWidth(theme.ROW)
@@ -145,10 +145,10 @@ class PromptEditor(QDialog):
         split.setSizes([225, 420, 475])
         foot = QHBoxLayout()
         foot.setSpacing(theme.ROW)
-        for widget in (self.fresh, self.state):
+        for widget in (self._fresh, self.state):
             foot.addWidget(widget)
         foot.addStretch(1)
-        for widget in (self.back, self.save):
+        for widget in (self._back, self.save):
             foot.addWidget(widget)
         column = QVBoxLayout(self)
         column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
@@ -162,7 +162,7 @@ class PromptEditor(QDialog):
     @property
     def dirty(self) -> bool:
         """Whether the text differs from what is kept."""
-        return bool(self._name) and self.editor.toPlainText() != self._kept
+        return bool(self._name) and self._editor.toPlainText() != self._kept
 
     def _first(self) -> int:
         names = [self.files.item(i).data(Qt.ItemDataRole.UserRole) for i in range(self.files.count())]  # type: ignore[union-attr]
@@ -194,14 +194,14 @@ class PromptEditor(QDialog):
             self._complain(str(error))
             return
         self._name, self._kept = name, text
-        self.editor.setPlainText(text)
+        self._editor.setPlainText(text)
         self._tell()
 
     def keep(self) -> None:
         """Keep the text in the person's folder, and have the slot use that."""
         if not self._name:
             return
-        text = self.editor.toPlainText()
+        text = self._editor.toPlainText()
         try:
             self._files.save(self._name, text)
         except MosaicError as error:
@@ -220,12 +220,12 @@ class PromptEditor(QDialog):
             self._complain(str(error))
             return
         self._fill_list()
-        self._kept = self.editor.toPlainText()  # it is given up on purpose
+        self._kept = self._editor.toPlainText()  # it is given up on purpose
         self._open(self._name)
 
     def _tell(self) -> None:
         self.save.setEnabled(self.dirty)
-        self.back.setEnabled(self._files.is_own(self._name))
+        self._back.setEnabled(self._files.is_own(self._name))
 
     def _on_typed(self) -> None:
         self._tell()
@@ -263,7 +263,7 @@ class PromptEditor(QDialog):
             return {"sentence": "Nothing plays: start this operator (Step or Run) to see its prompt here"}
         if self._moment is None:
             self._moment = await self._look()
-        request, name, text = self._request, self._name, self.editor.toPlainText()
+        request, name, text = self._request, self._name, self._editor.toPlainText()
         with tempfile.TemporaryDirectory(prefix="mosaic-prompts-") as folder:
             draft = await asyncio.to_thread(self._files.with_draft, Path(folder), name, text)
             settings = {**request.settings, request.setting.name: str(draft)}
@@ -283,12 +283,12 @@ class PromptEditor(QDialog):
         if not turn.messages:
             self._complain(sentence or "The worker made no prompt of it")
             return
-        self.trouble.hide()
+        self._trouble.hide()
         self._said = said
-        place = self.shown.verticalScrollBar()
+        place = self._shown.verticalScrollBar()
         at = place.value() if place is not None else 0
         told = ((_ROLES.get(m.role, m.role.capitalize()), m.text, "text") for m in turn.messages)
-        write_sections(self.shown, told)
+        write_sections(self._shown, told)
         if place is not None:
             place.setValue(at)
         tokens = said.get("tokens")
@@ -299,8 +299,8 @@ class PromptEditor(QDialog):
 
     def _complain(self, sentence: str) -> None:
         self.state.setText("")
-        self.trouble.set_text(sentence)
-        self.trouble.show()
+        self._trouble.set_text(sentence)
+        self._trouble.show()
 
     # -- its end -----------------------------------------------------------------------
 

@@ -53,17 +53,17 @@ class TranscriptPanel(QWidget):
         self._search_task: asyncio.Task[None] | None = None
         self._quiet = False
         self.model = TurnModel(self)
-        self.list = TurnList(self.model, self)
+        self._list = TurnList(self.model, self)
         self.view = TurnView(self)
         self._make_tools()
-        self.splitter = QSplitter(orientation, self)
-        self.splitter.setObjectName("transcript-splitter")
-        self.splitter.setChildrenCollapsible(False)
-        self.splitter.setHandleWidth(theme.ROW)
-        self.splitter.addWidget(self.list)
-        self.splitter.addWidget(self.view)
-        self.splitter.setStretchFactor(0, 2)
-        self.splitter.setStretchFactor(1, 3)
+        self._splitter = QSplitter(orientation, self)
+        self._splitter.setObjectName("transcript-splitter")
+        self._splitter.setChildrenCollapsible(False)
+        self._splitter.setHandleWidth(theme.ROW)
+        self._splitter.addWidget(self._list)
+        self._splitter.addWidget(self.view)
+        self._splitter.setStretchFactor(0, 2)
+        self._splitter.setStretchFactor(1, 3)
         self._build(orientation)
         self._typing = QTimer(self)
         self._typing.setSingleShot(True)
@@ -73,24 +73,24 @@ class TranscriptPanel(QWidget):
         self._growth.setSingleShot(True)
         self._growth.setInterval(GROWTH_MS)
         self._growth.timeout.connect(self._grow)
-        self.list.turn_selected.connect(self._on_selected)
+        self._list.turn_selected.connect(self._on_selected)
 
     def _make_tools(self) -> None:
-        self.agent = SteadyComboBox(self)
-        self.agent.setObjectName("transcript-agent")
-        self.agent.setAccessibleName("Whose turns")
-        self.agent.setToolTip("Follow one agent")
-        self.agent.activated.connect(self._on_wanted)
-        self.search = QLineEdit(self)
-        self.search.setObjectName("transcript-search")
-        self.search.setPlaceholderText("Search words")
-        self.search.setAccessibleName("Search prompts, replies and thoughts")
-        self.search.setClearButtonEnabled(True)
-        self.search.textChanged.connect(self._on_typed)
-        self.failed = QCheckBox("Unusable", self)
-        self.failed.setObjectName("transcript-failed")
-        self.failed.setToolTip("Only those after which no reply or action of their own could be played")
-        self.failed.toggled.connect(self._on_wanted)
+        self._agent = SteadyComboBox(self)
+        self._agent.setObjectName("transcript-agent")
+        self._agent.setAccessibleName("Whose turns")
+        self._agent.setToolTip("Follow one agent")
+        self._agent.activated.connect(self._on_wanted)
+        self._search = QLineEdit(self)
+        self._search.setObjectName("transcript-search")
+        self._search.setPlaceholderText("Search words")
+        self._search.setAccessibleName("Search prompts, replies and thoughts")
+        self._search.setClearButtonEnabled(True)
+        self._search.textChanged.connect(self._on_typed)
+        self._failed = QCheckBox("Unusable", self)
+        self._failed.setObjectName("transcript-failed")
+        self._failed.setToolTip("Only those after which no reply or action of their own could be played")
+        self._failed.toggled.connect(self._on_wanted)
         self.step = QLineEdit(self)
         self.step.setObjectName("transcript-step")
         self.step.setPlaceholderText("Step")
@@ -109,11 +109,11 @@ class TranscriptPanel(QWidget):
         first = QHBoxLayout()
         first.setSpacing(theme.ROW)
         wide = orientation == Qt.Orientation.Horizontal
-        self.agent.setMinimumWidth(96)
+        self._agent.setMinimumWidth(96)
         if wide:
-            self.agent.setMaximumWidth(170)
-        first.addWidget(self.agent, 0 if wide else 1)
-        first.addWidget(self.search, 1)
+            self._agent.setMaximumWidth(170)
+        first.addWidget(self._agent, 0 if wide else 1)
+        first.addWidget(self._search, 1)
         column.addLayout(first)
         if wide:
             second = first
@@ -121,12 +121,12 @@ class TranscriptPanel(QWidget):
             second = QHBoxLayout()
             second.setSpacing(theme.ROW)
             column.addLayout(second)
-        second.addWidget(self.failed)
+        second.addWidget(self._failed)
         second.addWidget(self.step)
         if not wide:
             second.addStretch(1)
         second.addWidget(self.count)
-        column.addWidget(self.splitter, 1)
+        column.addWidget(self._splitter, 1)
         self.tools = first
 
     # -- what is shown -----------------------------------------------------------------
@@ -135,7 +135,7 @@ class TranscriptPanel(QWidget):
         """Show the calls of an episode that is over."""
         agents = tuple(dict.fromkeys(turn.agent for turn in turns))
         self._show(EpisodeTurns(turns), agents)
-        self.list.select(0)
+        self._list.select(0)
 
     def follow(self, log: CallLog | None) -> None:
         """Show the calls of an operator that plays, and those to come; ``None``: none were made yet."""
@@ -145,7 +145,7 @@ class TranscriptPanel(QWidget):
             self._show(EpisodeTurns(), ())
         else:
             self._show(LiveTurns(log), tuple(log.agents))
-            self.list.select(self.model.rowCount() - 1)
+            self._list.select(self.model.rowCount() - 1)
 
     @property
     def log(self) -> CallLog | None:
@@ -171,22 +171,22 @@ class TranscriptPanel(QWidget):
         row = self.model.row_at(episode, step, agent)
         if row is None:
             return False
-        if row != self.list.currentIndex().row():
+        if row != self._list.currentIndex().row():
             self._quiet = True
-            self.list.select(row)
+            self._list.select(row)
             self._quiet = False
         return True
 
     def choose_agent(self, agent: str) -> None:
         """Follow this agent; empty: all."""
-        place = self.agent.findData(agent)
-        if place >= 0 and place != self.agent.currentIndex():
-            self.agent.setCurrentIndex(place)
+        place = self._agent.findData(agent)
+        if place >= 0 and place != self._agent.currentIndex():
+            self._agent.setCurrentIndex(place)
             self._on_wanted()
 
     def select_last(self) -> None:
         """Stand on the newest call, and stay on the newest."""
-        self.list.select(self.model.rowCount() - 1)
+        self._list.select(self.model.rowCount() - 1)
 
     def _show(self, source: TurnSource, agents: tuple[str, ...]) -> None:
         self._source = source
@@ -197,15 +197,15 @@ class TranscriptPanel(QWidget):
     def _offer(self, agents: tuple[str, ...], *, anew: bool = False) -> None:
         if agents == self._agents and not anew:
             return
-        chosen = self.agent.currentData() or ""
+        chosen = self._agent.currentData() or ""
         self._agents = agents
-        self.agent.clear()
-        self.agent.addItem("All agents", "")
+        self._agent.clear()
+        self._agent.addItem("All agents", "")
         for agent in agents:
-            self.agent.addItem(agent, agent)
-        self.agent.setCurrentIndex(max(self.agent.findData(chosen), 0))
-        self.agent.setVisible(len(agents) > 1)
-        self.list.delegate.several = len(agents) > 1
+            self._agent.addItem(agent, agent)
+        self._agent.setCurrentIndex(max(self._agent.findData(chosen), 0))
+        self._agent.setVisible(len(agents) > 1)
+        self._list.delegate.several = len(agents) > 1
 
     def _grow(self) -> None:
         source = self._source
@@ -213,15 +213,15 @@ class TranscriptPanel(QWidget):
             self._offer(tuple(source.log.agents))
         if self._searching:
             return  # what is being searched for is looked for again when that is done
-        at_end = self.list.at_end
+        at_end = self._list.at_end
         self.model.grow()
         self.model.retell()
         self._count()
         if at_end:
             self._quiet = True
-            self.list.select(self.model.rowCount() - 1)
+            self._list.select(self.model.rowCount() - 1)
             self._quiet = False
-        elif (row := self.list.currentIndex().row()) >= 0:
+        elif (row := self._list.currentIndex().row()) >= 0:
             self._refresh(row)
 
     def _refresh(self, row: int) -> None:
@@ -235,8 +235,8 @@ class TranscriptPanel(QWidget):
     @property
     def wanted(self) -> Wanted:
         """Which calls are asked for."""
-        agent = str(self.agent.currentData() or "")
-        return Wanted(agent, _SPACES.sub(" ", self.search.text()).strip(), self.failed.isChecked())
+        agent = str(self._agent.currentData() or "")
+        return Wanted(agent, _SPACES.sub(" ", self._search.text()).strip(), self._failed.isChecked())
 
     @property
     def _searching(self) -> bool:
@@ -280,7 +280,7 @@ class TranscriptPanel(QWidget):
             row = self.model.rowCount() - 1 if isinstance(self._source, LiveTurns) else 0
         self._quiet = True
         if row is not None:
-            self.list.select(row)
+            self._list.select(row)
         else:
             self.view.show_turn(None)
         self._quiet = False
@@ -305,7 +305,7 @@ class TranscriptPanel(QWidget):
             return
         row = self.model.row_at(self._episode, int(self.step.text()))
         if row is not None:
-            self.list.select(row)
+            self._list.select(row)
         self.step.selectAll()
 
     @property

@@ -53,15 +53,15 @@ class TurnView(QWidget):
         self._all = False
         self.action_words: Callable[[Turn], str] | None = None
         """How actions are said; by default by the word that the turn has, or else its number."""
-        self.facts = muted_label("", wrap=True)
-        self.facts.setObjectName("turn-facts")
+        self._facts = muted_label("", wrap=True)
+        self._facts.setObjectName("turn-facts")
         self.one_episode = False
         """Whether its calls are of one episode, which is named elsewhere."""
         self.copy = LinkButton(
             "Copy", name="turn-copy", tooltip="Copy all of it, uncut", on_click=self._on_copy
         )
-        self.whole = LinkButton("", name="turn-whole", on_click=self._on_whole)
-        self.whole.hide()
+        self._whole = LinkButton("", name="turn-whole", on_click=self._on_whole)
+        self._whole.hide()
         self.text = QTextEdit(self)
         self.text.setObjectName("turn-text")
         self.text.setAccessibleName("The turn")
@@ -70,8 +70,8 @@ class TurnView(QWidget):
         self.text.setAcceptRichText(False)
         head = QHBoxLayout()
         head.setSpacing(theme.ROW)
-        head.addWidget(self.facts, 1)
-        head.addWidget(self.whole)
+        head.addWidget(self._facts, 1)
+        head.addWidget(self._whole)
         head.addWidget(self.copy)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -119,13 +119,13 @@ class TurnView(QWidget):
     def _fill(self) -> None:
         turn = self._turn
         self.copy.setVisible(turn is not None)
-        self.facts.setText(_facts(turn, episode=not self.one_episode) if turn is not None else "")
+        self._facts.setText(_facts(turn, episode=not self.one_episode) if turn is not None else "")
         old = 0 if turn is None or self._all else repeated(turn, self._before)
         # What was asked now is always told, whatever was asked before.
         old = min(old, len(turn.messages) - 1) if turn is not None and turn.messages else 0
-        self.whole.setVisible(old > 0)
-        self.whole.set_text(f"{old} earlier message{'' if old == 1 else 's'}")
-        self.whole.setToolTip("They stood in the call before as well: show them")
+        self._whole.setVisible(old > 0)
+        self._whole.set_text(f"{old} earlier message{'' if old == 1 else 's'}")
+        self._whole.setToolTip("They stood in the call before as well: show them")
         write_sections(self.text, sections(turn, old, action=self._action(turn)) if turn is not None else ())
         self._mark()
 

@@ -78,8 +78,8 @@ class OperatorConfigWidget(QWidget):
         self._column = column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(theme.ROW)
-        self.place = section_label("Operator", self)
-        column.addWidget(self.place)
+        self._place = section_label("Operator", self)
+        column.addWidget(self._place)
         self.name = QLineEdit(self)
         self.name.setObjectName("operator-name")
         self.name.setAccessibleName("Name of the operator")
@@ -106,13 +106,13 @@ class OperatorConfigWidget(QWidget):
         self._notes_place = QVBoxLayout()
         self._notes_place.setSpacing(theme.STEP)
         column.addLayout(self._notes_place)
-        self.details = LinkButton(
+        self._details = LinkButton(
             "All settings, links and presets…",
             name="operator-details",
             tooltip="Open this operator on the Agents page",
             on_click=self._on_details,
         )
-        column.addWidget(self.details)
+        column.addWidget(self._details)
         self.duplicate = QuietButton(
             "Duplicate",
             icon_name="copy",
@@ -133,8 +133,8 @@ class OperatorConfigWidget(QWidget):
         line.addWidget(self.remove)
         line.addStretch(1)
         column.addLayout(line)
-        self.record = OperatorRecord(self)
-        column.addWidget(self.record)
+        self._record = OperatorRecord(self)
+        column.addWidget(self._record)
 
     def _limit_box(self) -> SteadySpinBox:
         box = SteadySpinBox(self)
@@ -166,14 +166,14 @@ class OperatorConfigWidget(QWidget):
 
     def show_operator(self, operator: LiveOperator, number: int, count: int) -> None:
         """Edit this operator, the ``number``-th of ``count``."""
-        self.place.setText(f"OPERATOR {number} OF {count}")
+        self._place.setText(f"OPERATOR {number} OF {count}")
         if operator is self._operator:
             return
         self._hand_out()
         before, self._operator = self._operator, operator
         if before is not None:
             before.config_changed.disconnect(self._on_config_changed)
-        self.record.follow(operator)
+        self._record.follow(operator)
         operator.config_changed.connect(self._on_config_changed)
         self._sheet = None
         self._adopt(operator.player.config)
@@ -184,7 +184,7 @@ class OperatorConfigWidget(QWidget):
         self._pending = None
         if self._operator is not None:
             self._operator.config_changed.disconnect(self._on_config_changed)
-            self.record.follow(None)
+            self._record.follow(None)
         self._operator = self._draft = None
         self.human.show_humans(None)
         self._look.stop()
@@ -206,7 +206,7 @@ class OperatorConfigWidget(QWidget):
         blocked = self.limit.blockSignals(True)
         self.limit.setValue(config.max_steps or 0)
         self.limit.blockSignals(blocked)
-        self.record.refresh()
+        self._record.refresh()
         self._look_again()
 
     # -- what the environment is -----------------------------------------------------

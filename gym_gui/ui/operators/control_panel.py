@@ -50,7 +50,7 @@ class ControlPanelContainer(QObject):
         )
         self.plots.setCheckable(True)
         self.plots.clicked.connect(self.plots_toggled)
-        self.reset = QuietButton(
+        self._reset = QuietButton(
             "Reset all",
             spare_icon="restart",
             name="operators-reset",
@@ -82,21 +82,21 @@ class ControlPanelContainer(QObject):
             tooltip="End all sessions and the run; what was played stays recorded",
             on_click=deck.stop_all,
         )
-        self.menu = QMenu(parent)
-        self.menu.setObjectName("operators-speed-menu")
-        self.speed = QuietButton("15 /s", menu=self.menu, name="operators-speed", parent=bar)
-        self.speed.setToolTip("Steps a second, and whether all step together")
+        self._menu = QMenu(parent)
+        self._menu.setObjectName("operators-speed-menu")
+        self._speed = QuietButton("15 /s", menu=self._menu, name="operators-speed", parent=bar)
+        self._speed.setToolTip("Steps a second, and whether all step together")
         self._rates = self._fill_menu()
         bar.add(self.seed)
         bar.add(self.add)
         self.actions = (
             self.plots,
-            self.reset,
+            self._reset,
             self.step_player,
             self.step,
             self.run,
             self.stop,
-            self.speed,
+            self._speed,
         )
         for button in self.actions:
             bar.add_action(button)
@@ -111,17 +111,17 @@ class ControlPanelContainer(QObject):
             action = QAction(words, self)
             action.setCheckable(True)
             action.setActionGroup(group)
-            self.menu.addAction(action)
+            self._menu.addAction(action)
             rates[action] = rate
         group.triggered.connect(self._on_rate)
-        self.menu.addSeparator()
+        self._menu.addSeparator()
         self.together = QAction("All step together", self)
         self.together.setObjectName("operators-lock-step")
         self.together.setCheckable(True)
         self.together.setToolTip("Nobody takes a step before all have taken the one before")
         self.together.triggered.connect(self._on_together)
-        self.menu.addAction(self.together)
-        self.menu.setToolTipsVisible(True)
+        self._menu.addAction(self.together)
+        self._menu.setToolTipsVisible(True)
         return rates
 
     def set_manual(self, manual: bool) -> None:
@@ -151,16 +151,16 @@ class ControlPanelContainer(QObject):
         self.run.setEnabled(some)
         self.step.setEnabled(some and not running)
         self.step_player.setEnabled(some and not running)
-        self.reset.setEnabled(some and (deck.active or deck.touched))
+        self._reset.setEnabled(some and (deck.active or deck.touched))
         self.stop.setEnabled(deck.active)
         self.add.setEnabled(not deck.full)
         self.add.setToolTip("There is room for eight operators" if deck.full else "Add an operator (Ctrl+N)")
         if self.seed.seed != deck.seed:
             self.seed.set_seed(deck.seed)
         words = rate_words(deck.rate)
-        if self.speed.text() != words:
-            self.speed.set_text(words)
-            self.speed.setAccessibleName(f"Speed: {words}")
+        if self._speed.text() != words:
+            self._speed.set_text(words)
+            self._speed.setAccessibleName(f"Speed: {words}")
         for action, rate in self._rates.items():
             action.setChecked(rate == deck.rate)
         self.together.setChecked(deck.lock_step)

@@ -27,8 +27,8 @@ class HumanControls(QWidget):
         super().__init__(parent)
         self.setObjectName("human-controls")
         self._humans: OperatorHumans | None = None
-        self.lists: dict[str, KeyList] = {}
-        self.forms: dict[str, ActionForm] = {}
+        self._lists: dict[str, KeyList] = {}
+        self._forms: dict[str, ActionForm] = {}
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, theme.STEP, 0, 0)
         self._column.setSpacing(theme.STEP)
@@ -55,7 +55,7 @@ class HumanControls(QWidget):
             if widget is not None:
                 widget.hide()
                 widget.deleteLater()
-        self.lists, self.forms = {}, {}
+        self._lists, self._forms = {}, {}
         humans = self._humans
         schemes = humans.schemes if humans is not None else {}
         self.setVisible(bool(schemes))
@@ -73,12 +73,12 @@ class HumanControls(QWidget):
                 keys.triggered.connect(partial(humans.choose, slot))
                 keys.pushed.connect(self._on_pushed)
                 self._column.addWidget(keys)
-                self.lists[slot] = keys
+                self._lists[slot] = keys
             elif not scheme.mouse and not scheme.typed:
                 form = ActionForm(self)
                 form.submitted.connect(partial(humans.choose, slot))
                 self._column.addWidget(form)
-                self.forms[slot] = form
+                self._forms[slot] = form
         self._on_questions()
 
     def _on_questions(self) -> None:
@@ -86,10 +86,10 @@ class HumanControls(QWidget):
         if humans is None:
             return
         asked: dict[str, HumanQuestion] = {q.slot: q for q in humans.input.questions}
-        for slot, keys in self.lists.items():
+        for slot, keys in self._lists.items():
             question = asked.get(slot)
             keys.set_legal(question.legal if question is not None else ())
-        for slot, form in self.forms.items():
+        for slot, form in self._forms.items():
             question = asked.get(slot)
             if question is not None and question.attempt == 0 and not form.property("filled"):
                 form.set_space(question.space)
@@ -98,7 +98,7 @@ class HumanControls(QWidget):
 
     def _on_held(self) -> None:
         if self._humans is not None:
-            for keys in self.lists.values():
+            for keys in self._lists.values():
                 keys.set_held(self._humans.input.held)
 
     def _on_pushed(self, target: object, down: bool) -> None:

@@ -54,7 +54,7 @@ class ManualOperators(QWidget):
         self._humans: dict[LiveOperator, OperatorHumans] = {}
         self._selected: LiveOperator | None = None
         self._message: InlineMessage | None = None
-        self.grid = RenderTabs(self)
+        self._grid = RenderTabs(self)
         self.empty = EmptyHint(
             "No operator yet",
             "An environment, and who plays in it. Up to eight run on the same seeds.",
@@ -64,33 +64,33 @@ class ManualOperators(QWidget):
         cards = QWidget(self)
         self._pages = QStackedLayout(cards)
         self._pages.addWidget(self.empty)
-        self._pages.addWidget(self.grid)
+        self._pages.addWidget(self._grid)
         self.plots = OperatorPlots(context.theme, deck, self)
         self.plots_wanted = bool(context.layout.value(_PLOTS, False, type=bool))
-        self.splitter = QSplitter(Qt.Orientation.Vertical, self)
-        self.splitter.setObjectName("operators-splitter")
-        self.splitter.setHandleWidth(theme.GAP)
-        self.splitter.setChildrenCollapsible(False)
-        self.splitter.addWidget(cards)
-        self.splitter.addWidget(self.plots)
-        self.splitter.setStretchFactor(0, 1)
-        self.splitter.setStretchFactor(1, 0)
+        self._splitter = QSplitter(Qt.Orientation.Vertical, self)
+        self._splitter.setObjectName("operators-splitter")
+        self._splitter.setHandleWidth(theme.GAP)
+        self._splitter.setChildrenCollapsible(False)
+        self._splitter.addWidget(cards)
+        self._splitter.addWidget(self.plots)
+        self._splitter.setStretchFactor(0, 1)
+        self._splitter.setStretchFactor(1, 0)
         sizes = context.layout.value(_SPLIT)
         if sizes is not None:
-            self.splitter.restoreState(sizes)
+            self._splitter.restoreState(sizes)
         self.plots.hide()
-        self.transcript: TranscriptDock | None = None
+        self._transcript: TranscriptDock | None = None
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
         self._column.setSpacing(theme.GAP)
-        self._column.addWidget(self.splitter, 1)
+        self._column.addWidget(self._splitter, 1)
         deck.added.connect(self._on_added)
         deck.removed.connect(self._on_removed)
         deck.forgotten.connect(self.forget)
         deck.undo_stack.indexChanged.connect(self._on_history_moved)
-        self.grid.enlarged_changed.connect(self._on_enlarged_changed)
+        self._grid.enlarged_changed.connect(self._on_enlarged_changed)
         self.plots.close_requested.connect(self._on_plots_closed)
-        self.splitter.splitterMoved.connect(self._on_split)
+        self._splitter.splitterMoved.connect(self._on_split)
 
     # -- plots -----------------------------------------------------------------------
 
@@ -109,28 +109,28 @@ class ManualOperators(QWidget):
         self.set_plots_wanted(False)
 
     def _on_split(self, _position: int, _index: int) -> None:
-        self._context.layout.setValue(_SPLIT, self.splitter.saveState())
+        self._context.layout.setValue(_SPLIT, self._splitter.saveState())
 
     # -- transcript ------------------------------------------------------------------
 
     def show_transcript(self, shown: bool = True) -> None:
         """Show what the models of the selected operator were asked, or put it away."""
-        if self.transcript is None:
+        if self._transcript is None:
             if not shown:
                 return
-            self.transcript = TranscriptDock(self._context.spawn, self)
-            self.transcript.close_requested.connect(self._on_transcript_closed)
-            self.splitter.addWidget(self.transcript)
-            self.splitter.setStretchFactor(self.splitter.count() - 1, 0)
-            height = self.splitter.height()
-            sizes = self.splitter.sizes()
-            self.splitter.setSizes([max(height - 300 - sum(sizes[1:-1]), 200), *sizes[1:-1], 300])
-        self.transcript.setVisible(shown)
-        self.transcript.follow(self._selected if shown else None)
+            self._transcript = TranscriptDock(self._context.spawn, self)
+            self._transcript.close_requested.connect(self._on_transcript_closed)
+            self._splitter.addWidget(self._transcript)
+            self._splitter.setStretchFactor(self._splitter.count() - 1, 0)
+            height = self._splitter.height()
+            sizes = self._splitter.sizes()
+            self._splitter.setSizes([max(height - 300 - sum(sizes[1:-1]), 200), *sizes[1:-1], 300])
+        self._transcript.setVisible(shown)
+        self._transcript.follow(self._selected if shown else None)
 
     def toggle_transcript(self) -> None:
         """Show the transcript, or put it away."""
-        self.show_transcript(self.transcript is None or not self.transcript.isVisibleTo(self))
+        self.show_transcript(self._transcript is None or not self._transcript.isVisibleTo(self))
 
     def _on_transcript_closed(self) -> None:
         self.show_transcript(False)
@@ -138,10 +138,10 @@ class ManualOperators(QWidget):
     def _on_transcript_requested(self, operator: LiveOperator) -> None:
         self.select(operator)
         self.show_transcript()
-        if self.transcript is not None:
+        if self._transcript is not None:
             last = operator.player.tally.calls.last if operator.player.tally.calls is not None else None
-            self.transcript.follow(operator, last.agent if last is not None else None)
-            self.transcript.panel.select_last()
+            self._transcript.follow(operator, last.agent if last is not None else None)
+            self._transcript.panel.select_last()
 
     # -- which one -------------------------------------------------------------------
 
@@ -165,8 +165,8 @@ class ManualOperators(QWidget):
         self._selected = operator
         for each, card in self._cards.items():
             card.set_selected(each is operator)
-        if self.transcript is not None and self.transcript.isVisibleTo(self):
-            self.transcript.follow(operator)
+        if self._transcript is not None and self._transcript.isVisibleTo(self):
+            self._transcript.follow(operator)
         self.selected.emit(operator)
 
     def select_next(self, step: int) -> None:
@@ -180,35 +180,35 @@ class ManualOperators(QWidget):
 
     def toggle_enlarged(self) -> None:
         """Enlarge the selected card, or bring the others back."""
-        if self.grid.enlarged is not None:
-            self.grid.enlarge(None)
+        if self._grid.enlarged is not None:
+            self._grid.enlarge(None)
         elif self._selected is not None:
-            self.grid.enlarge(self._cards[self._selected])
+            self._grid.enlarge(self._cards[self._selected])
 
     # -- cards -----------------------------------------------------------------------
 
     def _on_added(self, operator: LiveOperator, place: int) -> None:
         card = self._cards.get(operator)
         if card is None:
-            card = OperatorRenderContainer(self._context.theme, operator, self.grid)
+            card = OperatorRenderContainer(self._context.theme, operator, self._grid)
             card.clicked.connect(self._on_card_clicked)
             card.restart_requested.connect(self._deck.restart)
-            card.enlarge_requested.connect(self.grid.toggle)
+            card.enlarge_requested.connect(self._grid.toggle)
             card.transcript_requested.connect(self._on_transcript_requested)
             card.strip_changed.connect(self._level)
             self._cards[operator] = card
             self._humans[operator] = OperatorHumans(self._context, operator, self._knowledge, card)
             operator.asked.connect(self._on_asked)
-        self.grid.insert(place, card)
+        self._grid.insert(place, card)
         self._level()
-        self._pages.setCurrentWidget(self.grid)
+        self._pages.setCurrentWidget(self._grid)
         self._show_plots()
         self.select(operator)
 
     def _on_removed(self, operator: LiveOperator) -> None:
         card = self._cards[operator]
         place = list(self._cards).index(operator)
-        self.grid.take(card)
+        self._grid.take(card)
         self._level()
         if not self._deck.operators:
             self._pages.setCurrentWidget(self.empty)
@@ -285,7 +285,7 @@ class ManualOperators(QWidget):
 
     def release(self) -> None:
         """The page closes."""
-        if self.transcript is not None:
-            self.transcript.follow(None)
+        if self._transcript is not None:
+            self._transcript.follow(None)
         for humans in self._humans.values():
             humans.release()

@@ -44,12 +44,12 @@ class OperatorPlots(Card):
             RewardPlot(theme_),
             ActionPlot(theme_),
         )
-        self.key = Legend(theme_, lines=True, parent=self)
-        self.key.setObjectName("plots-key")
-        self.close_button = IconButton(
+        self._key = Legend(theme_, lines=True, parent=self)
+        self._key.setObjectName("plots-key")
+        self._close_button = IconButton(
             "close", "Hide the plots (Ctrl+G)", name="plots-close", on_click=self.close_requested.emit
         )
-        self.close_button.setFixedSize(22, 22)
+        self._close_button.setFixedSize(22, 22)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(GATHER_MS)
@@ -60,8 +60,8 @@ class OperatorPlots(Card):
     def _build(self) -> None:
         head = QHBoxLayout()
         head.setSpacing(theme.ROW)
-        head.addWidget(self.key, 1)
-        head.addWidget(self.close_button)
+        head.addWidget(self._key, 1)
+        head.addWidget(self._close_button)
         self.body.addLayout(head)
         row = QHBoxLayout()
         row.setSpacing(theme.PAGE)
@@ -142,7 +142,7 @@ class OperatorPlots(Card):
     def _show_key(self) -> None:
         series = self.returns.series
         look = looks(series, self._theme)
-        self.key.show_names([(one.name, look[one.id]) for one in series])
+        self._key.show_names([(one.name, look[one.id]) for one in series])
 
     def _gather(self) -> None:
         """Fetch what has been counted since the last time."""

@@ -77,22 +77,22 @@ class OperatorRenderContainer(Card):
         self.calls: CallStrip | None = None
         self.name = ElidedLabel("", "strong", parent=self)
         self.name.setObjectName("operator-card-name")
-        self.badge = KindBadge("baseline", self)
+        self._badge = KindBadge("baseline", self)
         self.status = StatusDot("muted", "", self)
         self.status.setObjectName("operator-status")
-        self.expand = IconButton(
+        self._expand = IconButton(
             "expand", "Enlarge (double click)", name="operator-enlarge", on_click=self._on_enlarge
         )
-        self.expand.setFixedSize(22, 22)
-        self.trouble = label("", "error", wrap=True, parent=self)
-        self.trouble.setObjectName("operator-trouble")
+        self._expand.setFixedSize(22, 22)
+        self._trouble = label("", "error", wrap=True, parent=self)
+        self._trouble.setObjectName("operator-trouble")
         self.restart = LinkButton("Restart", name="operator-restart", on_click=self._on_restart)
         self.restart.setToolTip("Start a new session, which goes on with the next episode")
         self.stage = StageView(theme_, self)
         self.stage.setObjectName("operator-stage")
         self.stage.notice.set_asking(False)
-        self.facts = FactsStrip(self)
-        self.sparkline = Sparkline(parent=self)
+        self._facts = FactsStrip(self)
+        self._sparkline = Sparkline(parent=self)
         self._build()
         operator.state_changed.connect(self._on_state_changed)
         operator.viewed.connect(self._on_viewed)
@@ -110,19 +110,19 @@ class OperatorRenderContainer(Card):
         for row in (self._top, self._below):
             row.setSpacing(theme.ROW)
         self._top.addWidget(self.name, 0, Qt.AlignmentFlag.AlignVCenter)
-        self._top.addWidget(self.badge)
+        self._top.addWidget(self._badge)
         self._top.addStretch(1)
         self._top.addWidget(self.status)
-        self._top.addWidget(self.expand)
+        self._top.addWidget(self._expand)
         self._trouble_row = QWidget(self)
         row = QHBoxLayout(self._trouble_row)
         row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(self.trouble, 1)
+        row.addWidget(self._trouble, 1)
         row.addWidget(self.restart, 0, Qt.AlignmentFlag.AlignTop)
         foot = self._foot = QHBoxLayout()
         foot.setSpacing(theme.ROW)
-        foot.addWidget(self.facts, 1)
-        foot.addWidget(self.sparkline, 0, Qt.AlignmentFlag.AlignVCenter)
+        foot.addWidget(self._facts, 1)
+        foot.addWidget(self._sparkline, 0, Qt.AlignmentFlag.AlignVCenter)
         self.body.addLayout(self._top)
         self.body.addLayout(self._below)
         self.add(self._trouble_row)
@@ -131,7 +131,7 @@ class OperatorRenderContainer(Card):
         self._room = QSpacerItem(0, 0, QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
         self.body.addItem(self._room)
         self._narrow = False
-        self.sparkline.setMaximumWidth(_SPARKLINE)
+        self._sparkline.setMaximumWidth(_SPARKLINE)
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
         """In a narrow card badge and state have a line of their own; a low one leaves its figures out."""
@@ -141,7 +141,7 @@ class OperatorRenderContainer(Card):
         self._fit_head()
 
     def _fit_figures(self) -> None:
-        self.facts.setVisible(self._has_room)
+        self._facts.setVisible(self._has_room)
         self._show_returns()
 
     @property
@@ -156,18 +156,18 @@ class OperatorRenderContainer(Card):
             return
         self._narrow = narrow
         if narrow:
-            self._below.addWidget(self.badge)
+            self._below.addWidget(self._badge)
             self._below.addStretch(1)
             self._below.addWidget(self.status)
         else:
             self._below.takeAt(1)  # the stretch
-            self._top.insertWidget(1, self.badge)
+            self._top.insertWidget(1, self._badge)
             self._top.insertWidget(self._top.count() - 1, self.status)
-        self.sparkline.setMaximumWidth(_SMALL_SPARKLINE if narrow else _SPARKLINE)
+        self._sparkline.setMaximumWidth(_SMALL_SPARKLINE if narrow else _SPARKLINE)
 
     def _fit_head(self) -> None:
         """A name is read whole before a state is: its dot says it, too."""
-        beside = (self.badge,) if self._narrow else (self.name, self.badge, self.expand)
+        beside = (self._badge,) if self._narrow else (self.name, self._badge, self._expand)
         taken = sum(widget.sizeHint().width() + theme.ROW for widget in beside)
         self.status.set_word_shown(taken + self.status.whole_width <= self.width() - 2 * theme.GAP)
 
@@ -189,8 +189,8 @@ class OperatorRenderContainer(Card):
 
     def _on_config_changed(self, config: OperatorConfig) -> None:
         self.name.setText(config.display_name)
-        self.badge.set_kind(leading_kind(config), everybody(config))
-        self.sparkline.set_colour(theme.kind_colour(leading_kind(config)))
+        self._badge.set_kind(leading_kind(config), everybody(config))
+        self._sparkline.set_colour(theme.kind_colour(leading_kind(config)))
         players = config.resolved_slots()
         if asks_models(config) or runs_programs(config):  # others get a place for it with their first turn
             self._strip()
@@ -214,9 +214,9 @@ class OperatorRenderContainer(Card):
         if self._trouble_row.isVisibleTo(self) != told:
             self._trouble_row.setVisible(told)
         self.restart.setVisible(broken)
-        if told and self.trouble.text() != words_of(operator.player):
-            self.trouble.setText(words_of(operator.player))
-            self.trouble.setToolTip(words_of(operator.player))
+        if told and self._trouble.text() != words_of(operator.player):
+            self._trouble.setText(words_of(operator.player))
+            self._trouble.setToolTip(words_of(operator.player))
         if state in (OperatorState.STARTING, OperatorState.IDLE) and operator.player.last_view is None:
             starting = state is OperatorState.STARTING
             idle = "Not started", "Step all or Run starts it."
@@ -287,7 +287,7 @@ class OperatorRenderContainer(Card):
     def _show_facts(self, view: LiveView | None) -> None:
         limit = self.operator.player.feed.limit
         if view is None:
-            self.facts.set_facts(("Episode", "—"), ("Step", "—"), ("Return", "—"))
+            self._facts.set_facts(("Episode", "—"), ("Step", "—"), ("Return", "—"))
             return
         episode = f"{view.episode + 1}" if not limit else f"{view.episode + 1} / {limit}"
         facts = [
@@ -300,11 +300,11 @@ class OperatorRenderContainer(Card):
             facts.append(("Action", agent.action or "—"))
             if agent.value is not None:
                 facts.append(("Value", number_words(agent.value)))
-        self.facts.set_facts(*facts)
+        self._facts.set_facts(*facts)
 
     def _show_returns(self) -> None:
-        self.sparkline.set_values(self.operator.player.tally.last_returns(_RETURNS))
-        self.sparkline.setVisible(len(self.sparkline.values) > 1 and self._has_room)
+        self._sparkline.set_values(self.operator.player.tally.last_returns(_RETURNS))
+        self._sparkline.setVisible(len(self._sparkline.values) > 1 and self._has_room)
 
     def _describe(self) -> None:
         trouble = f", {self.operator.player.trouble}" if self.operator.player.trouble else ""
@@ -324,10 +324,10 @@ class OperatorRenderContainer(Card):
 
     def set_enlarged(self, enlarged: bool) -> None:
         """Say what the corner button does."""
-        self.expand.set_icon("shrink" if enlarged else "expand")
+        self._expand.set_icon("shrink" if enlarged else "expand")
         tip = "Show all operators (Esc)" if enlarged else "Enlarge (double click)"
-        self.expand.setToolTip(tip)
-        self.expand.setAccessibleName(tip)
+        self._expand.setToolTip(tip)
+        self._expand.setAccessibleName(tip)
 
     def keyPressEvent(self, a0: QKeyEvent | None) -> None:
         """Enter selects; Space is left to the page, whose shortcut it is."""

@@ -84,24 +84,24 @@ class ScriptExperimentWidget(QWidget):
         column.addWidget(self.card, 1)
 
     def _build_actions(self, bar: PageBar) -> None:
-        self.open_button = QuietButton(
+        self._open_button = QuietButton(
             "Open…",
             icon_name="open",
             name="script-open",
             tooltip="Open an experiment file (Ctrl+O)",
             on_click=self.choose_file,
         )
-        self.results_button = QuietButton(
+        self._results_button = QuietButton(
             "Results",
             icon_name="results",
             name="script-results",
             tooltip="Compare the operators of this run",
             on_click=self._on_results,
         )
-        self.run_button = PrimaryButton(
+        self._run_button = PrimaryButton(
             "Run", icon_name="run", name="script-run", tooltip="Play all episodes", on_click=self.toggle
         )
-        self._actions = (self.open_button, self.results_button, self.run_button)
+        self._actions = (self._open_button, self._results_button, self._run_button)
         for button in self._actions:
             bar.add_action(button)
         self._shown = True
@@ -327,17 +327,17 @@ class ScriptExperimentWidget(QWidget):
         running = job is not None and job.running
         resumable = job is not None and job.result is not None and job.result.status == "stopped"
         if running:
-            self.run_button.set_text("Stopping…" if self._stopping else "Stop", "stop")
+            self._run_button.set_text("Stopping…" if self._stopping else "Stop", "stop")
         elif resumable:
-            self.run_button.set_text("Resume", "run")
+            self._run_button.set_text("Resume", "run")
         else:
-            self.run_button.set_text("Run again" if self._finished else "Run", "run")
+            self._run_button.set_text("Run again" if self._finished else "Run", "run")
         playable = self._plan is not None and self._plan.playable
-        self.run_button.setEnabled(not self._stopping if running else playable and not self.busy)
-        self.open_button.setEnabled(not running)
-        self.results_button.setEnabled(job is not None and job.folder is not None)
+        self._run_button.setEnabled(not self._stopping if running else playable and not self.busy)
+        self._open_button.setEnabled(not running)
+        self._results_button.setEnabled(job is not None and job.folder is not None)
         for button in self._actions:
-            button.setVisible(self._shown and (button is self.open_button or self._path is not None))
+            button.setVisible(self._shown and (button is self._open_button or self._path is not None))
 
     async def shut_down(self) -> None:
         """End the run; what is done is kept."""

@@ -25,21 +25,21 @@ class ScriptCard(Card):
         self.rows: dict[str, OperatorRow] = {}
         self.name = label("", "title", wrap=True)
         self.name.setObjectName("script-name")
-        self.about = muted_label("", wrap=True)
-        self.about.setObjectName("script-about")
+        self._about = muted_label("", wrap=True)
+        self._about.setObjectName("script-about")
         self.add(self.name)
-        self.add(self.about)
+        self.add(self._about)
         self.add(Divider())
         self._scroll = self._make_list()
-        self.source = QPlainTextEdit()
-        self.source.setObjectName("script-source")
-        self.source.setAccessibleName("Text of the file")
-        self.source.setReadOnly(True)
-        self.source.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-        self.source.setFont(theme.mono_font(theme.SECTION_PX))
-        self.source.hide()
+        self._source = QPlainTextEdit()
+        self._source.setObjectName("script-source")
+        self._source.setAccessibleName("Text of the file")
+        self._source.setReadOnly(True)
+        self._source.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self._source.setFont(theme.mono_font(theme.SECTION_PX))
+        self._source.hide()
         self.add(self._scroll, 1)
-        self.add(self.source, 1)
+        self.add(self._source, 1)
 
     def _make_list(self) -> QScrollArea:
         self._list = QWidget()
@@ -63,12 +63,12 @@ class ScriptCard(Card):
 
     def say(self, sentence: str) -> None:
         """Say something of it below its name."""
-        self.about.setText(sentence)
+        self._about.setText(sentence)
 
     def show_source(self, text: str) -> None:
         """Have a person see what would be run, before they agree; ``""``: the operators again."""
-        self.source.setPlainText(text)
-        self.source.setVisible(bool(text))
+        self._source.setPlainText(text)
+        self._source.setVisible(bool(text))
         self._scroll.setVisible(not text)
 
     def show_plan(self, plan: ScriptPlan) -> None:

@@ -22,7 +22,7 @@ class OperatorRow(QWidget):
         self.name.setObjectName("script-operator-name")
         badge = KindBadge("", self)
         badge.set_kind(leading_kind(plan.config), everybody(plan.config))
-        self.about = ElidedLabel(_about(plan), "muted", parent=self)
+        self._about = ElidedLabel(_about(plan), "muted", parent=self)
         self.bar = QProgressBar(self)
         self.bar.setObjectName("script-progress")
         self.bar.setTextVisible(False)
@@ -30,16 +30,16 @@ class OperatorRow(QWidget):
         self.bar.setMaximum(max(plan.episodes, 1))
         self.count = label("", "strong", parent=self)
         self.count.setObjectName("script-operator-count")
-        self.left = muted_label("", parent=self)
-        self.left.setObjectName("script-operator-left")
+        self._left = muted_label("", parent=self)
+        self._left.setObjectName("script-operator-left")
         self.failed = label("", "error", parent=self)
         head = QHBoxLayout()
         head.setSpacing(theme.ROW)
         head.addWidget(self.name)
         head.addWidget(badge)
-        head.addWidget(self.about, 1)
+        head.addWidget(self._about, 1)
         head.addWidget(self.failed)
-        head.addWidget(self.left)
+        head.addWidget(self._left)
         head.addWidget(self.count)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, theme.STEP, 0, theme.STEP)
@@ -62,7 +62,7 @@ class OperatorRow(QWidget):
         done = total and standing.done >= total
         known = standing.left_s is not None and not done and standing.done
         left = duration(standing.left_s or 0, rough=True)
-        self.left.setText(f"left {left}" if known else "done" if done else "")
+        self._left.setText(f"left {left}" if known else "done" if done else "")
         self.failed.setText(f"{standing.failed:,} failed" if standing.failed else "")
 
 

@@ -45,16 +45,16 @@ class TranscriptDock(Card):
         self.setObjectName("transcript-dock")
         self.setMinimumHeight(170)
         self._operator: LiveOperator | None = None
-        self.title = ElidedLabel("Transcript", "strong")
-        self.close_button = IconButton("close", "Put the transcript away", name="transcript-close")
-        self.close_button.clicked.connect(self.close_requested)
+        self._title = ElidedLabel("Transcript", "strong")
+        self._close_button = IconButton("close", "Put the transcript away", name="transcript-close")
+        self._close_button.clicked.connect(self.close_requested)
         head = QHBoxLayout()
-        head.addWidget(self.title, 1)
-        head.addWidget(self.close_button)
+        head.addWidget(self._title, 1)
+        head.addWidget(self._close_button)
         self.panel = TranscriptPanel(spawn, parent=self)
-        self.hint = EmptyHint(*_TO_COME)
+        self._hint = EmptyHint(*_TO_COME)
         self.body.addLayout(head)
-        self.add(self.hint, 1)
+        self.add(self._hint, 1)
         self.add(self.panel, 1)
         self._show()
 
@@ -81,17 +81,17 @@ class TranscriptDock(Card):
         operator = self._operator
         calls = operator.player.tally.calls if operator is not None else None
         name = f" of {operator.player.config.display_name}" if operator is not None else ""
-        self.title.setText(f"Transcript{name}")
+        self._title.setText(f"Transcript{name}")
         self.panel.follow(calls)
         talks = (
             operator is None or asks_models(operator.player.config) or runs_programs(operator.player.config)
         )
-        self.hint.set_text(*(_TO_COME if talks else _SILENT))
+        self._hint.set_text(*(_TO_COME if talks else _SILENT))
         self.panel.setVisible(calls is not None)
-        self.hint.setVisible(calls is None)
+        self._hint.setVisible(calls is None)
 
     def _on_called(self, _turn: Turn) -> None:
-        if self.hint.isVisibleTo(self) or (self._operator is not None and not self._follows_it()):
+        if self._hint.isVisibleTo(self) or (self._operator is not None and not self._follows_it()):
             self._show()
         self.panel.on_grown()
 

@@ -40,25 +40,25 @@ class AgentsPage(Page):
 
     def __init__(self, context: AppContext) -> None:
         super().__init__(context)
-        self.tab = AdvancedConfigTab(context, self)
+        self._tab = AdvancedConfigTab(context, self)
         self._live: LiveOperator | None = None
         self._to_rebind: set[str] = set()
         self._listing: asyncio.Task[Any] | None = None
-        self.picker = EnvironmentPicker(self.context, parent=self)
-        self.picker.setMinimumWidth(230)
-        self.picker.chosen.connect(self._on_environment_chosen)
-        self.bar.add(self.picker)
-        self.presets = ConfigurationPresetMenu(context, self.model, self)
-        self.presets.loaded.connect(self.model.open_config)
+        self._picker = EnvironmentPicker(self.context, parent=self)
+        self._picker.setMinimumWidth(230)
+        self._picker.chosen.connect(self._on_environment_chosen)
+        self.bar.add(self._picker)
+        self._presets = ConfigurationPresetMenu(context, self.model, self)
+        self._presets.loaded.connect(self.model.open_config)
         self._add_actions()
         self.message = InlineMessage("info", "", ("Detach", self.detach))
         self.message.setObjectName("live_message")
         self.message.hide()
-        if self.tab.slot.desk is not None:
-            self.tab.slot.desk.on_prompts = self._on_prompts
+        if self._tab.slot.desk is not None:
+            self._tab.slot.desk.on_prompts = self._on_prompts
         inspector = self.use_inspector()
-        inspector.add(self.tab.slot)
-        inspector.add(self.tab.operator)
+        inspector.add(self._tab.slot)
+        inspector.add(self._tab.operator)
         column = QVBoxLayout(self.body)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -66,17 +66,17 @@ class AgentsPage(Page):
         strip.setContentsMargins(theme.PAGE, 0, theme.PAGE, 0)
         strip.addWidget(self.message)
         column.addLayout(strip)
-        column.addWidget(self.tab, 1)
+        column.addWidget(self._tab, 1)
         self.model.draft_changed.connect(self._refresh)
         self.model.sheet_changed.connect(self._refresh)
         self.model.report_changed.connect(self._on_report_changed)
-        self.tab.policy_binding_changed.connect(self._on_policy_binding_changed)
+        self._tab.policy_binding_changed.connect(self._on_policy_binding_changed)
         self._refresh()
 
     @property
     def model(self) -> Any:
         """The configuration."""
-        return self.tab.model
+        return self._tab.model
 
     def _on_prompts(self, request: PromptsRequest) -> None:
         """Edit prompts; where the operator plays, over what its agent sees now."""
@@ -86,26 +86,26 @@ class AgentsPage(Page):
         open_prompt_editor(self.context, request, look, self)
 
     def _add_actions(self) -> None:
-        self.reset = QuietButton(
+        self._reset = QuietButton(
             "Reset to defaults",
             name="reset",
             tooltip="Everybody random, nothing linked",
             on_click=self.model.reset,
         )
-        self.reset.setProperty("role", "bare")
-        self.presets_button = QuietButton(
-            "Presets", menu=self.presets, name="presets", tooltip="Configurations under a name"
+        self._reset.setProperty("role", "bare")
+        self._presets_button = QuietButton(
+            "Presets", menu=self._presets, name="presets", tooltip="Configurations under a name"
         )
-        self.export = QuietButton(
+        self._export = QuietButton(
             "Export experiment",
             name="export",
             tooltip="Write it as an experiment file, to be run as a script",
             on_click=self.ask_export,
         )
-        self.apply = PrimaryButton(
+        self._apply = PrimaryButton(
             "Apply", name="apply", tooltip="Show it as an operator", on_click=self.apply_config
         )
-        for button in (self.reset, self.presets_button, self.export, self.apply):
+        for button in (self._reset, self._presets_button, self._export, self._apply):
             self.bar.add_action(button)
 
     # -- the page's hooks ------------------------------------------------------------
@@ -113,7 +113,7 @@ class AgentsPage(Page):
     def opened(self, **request: object) -> None:
         """Show an operator, a task or a preset; attach to a session that plays it."""
         if self._listing is None:
-            self._listing = self.context.spawn(self.picker.load(), "Listing the environments")
+            self._listing = self.context.spawn(self._picker.load(), "Listing the environments")
         operator, task, preset = request.get("operator"), request.get("task"), request.get("preset")
         live = request.get("live")
         if isinstance(operator, OperatorConfig):
@@ -121,7 +121,7 @@ class AgentsPage(Page):
         elif isinstance(task, str):
             self.model.choose_environment(task)
         elif isinstance(preset, str | Path):
-            self.presets.load(str(preset))
+            self._presets.load(str(preset))
         if live is not None:
             self.attach(live)  # type: ignore[arg-type]
         elif operator is not None:
@@ -130,7 +130,7 @@ class AgentsPage(Page):
     async def closed(self) -> None:
         """Release everything."""
         self.detach()
-        await self.tab.close_down()
+        await self._tab.close_down()
 
     def commands(self) -> list[Command]:
         """What can be done here."""
@@ -143,9 +143,9 @@ class AgentsPage(Page):
             Command("agents.apply", "Apply", self.apply_config, "Ctrl+Return", icon="check", enabled=ready),
             Command("agents.play", "Play this configuration", self.play, icon="play", enabled=ready),
             Command(
-                "agents.save", "Save preset…", self.presets.ask_name, "Ctrl+S", icon="save", enabled=chosen
+                "agents.save", "Save preset…", self._presets.ask_name, "Ctrl+S", icon="save", enabled=chosen
             ),
-            Command("agents.import", "Import a preset…", self.presets.ask_import, icon="open"),
+            Command("agents.import", "Import a preset…", self._presets.ask_import, icon="open"),
             Command(
                 "agents.export", "Export experiment…", self.ask_export, "Ctrl+E", icon="export", enabled=ready
             ),
@@ -173,7 +173,7 @@ class AgentsPage(Page):
         self._open_in(page, await self.model.checked_config())
 
     def _open_in(self, page: str, config: OperatorConfig | None) -> None:
-        seed = self.tab.preview.seed.seed
+        seed = self._tab.preview.seed.seed
         if config is None:
             return  # the checks say why
         if page == "play":
@@ -183,7 +183,7 @@ class AgentsPage(Page):
 
     def ask_export(self) -> None:
         """Write it as an experiment."""
-        self.presets.ask_export(self.tab.preview.seed.seed)
+        self._presets.ask_export(self._tab.preview.seed.seed)
 
     def _on_environment_chosen(self, task: object) -> None:
         self.model.choose_environment(str(task))
@@ -196,16 +196,16 @@ class AgentsPage(Page):
 
     def _refresh(self) -> None:
         draft, sheet = self.model.draft, self.model.sheet
-        self.picker.set_value(sheet.env_id if sheet is not None else draft.task or None)
+        self._picker.set_value(sheet.env_id if sheet is not None else draft.task or None)
         self.bar.set_note(sheet.summary if sheet is not None else "")
-        self.reset.setEnabled(self._has_environment())
+        self._reset.setEnabled(self._has_environment())
         if self.inspector is not None:
             self.inspector.setVisible(self._has_environment())
         ready = self._is_ready()
-        self.apply.setEnabled(ready)
-        self.export.setEnabled(ready)
+        self._apply.setEnabled(ready)
+        self._export.setEnabled(ready)
         wrong = next((f.text for f in self.model.findings if f.level is Level.ERROR), "")
-        self.apply.setToolTip(wrong or "Show it as an operator (Ctrl+Return)")
+        self._apply.setToolTip(wrong or "Show it as an operator (Ctrl+Return)")
 
     # -- a running session -----------------------------------------------------------
 

@@ -41,9 +41,9 @@ class OperatorsTab(Page):
         self.deck = OperatorDeck(context, seed=DEFAULT_SEED, parent=self)
         self.kept = KeptOperators(context, self.deck)
         self._knowledge = Knowledge(context.store)
-        self.mode = SegmentedControl([("manual", "Manual"), ("script", "Script")], name="operators-mode")
-        self.mode.setToolTip("Play by hand, or run an experiment file")
-        self.bar.add(self.mode)
+        self._mode = SegmentedControl([("manual", "Manual"), ("script", "Script")], name="operators-mode")
+        self._mode.setToolTip("Play by hand, or run an experiment file")
+        self.bar.add(self._mode)
         self.controls = ControlPanelContainer(self.deck, self.bar, self)
         self.manual = ManualOperators(context, self.deck, self._knowledge, self.body)
         self.script = ScriptExperimentWidget(context, self._knowledge, self.bar, self.body)
@@ -59,7 +59,7 @@ class OperatorsTab(Page):
         self._set_mode("manual")
 
     def _connect(self) -> None:
-        self.mode.chosen.connect(self._set_mode)
+        self._mode.chosen.connect(self._set_mode)
         self.controls.add_requested.connect(self.add_operator)
         self.controls.step_player_requested.connect(self._on_step_player)
         self.controls.plots_toggled.connect(self.manual.set_plots_wanted)
@@ -171,7 +171,7 @@ class OperatorsTab(Page):
     # -- modes -----------------------------------------------------------------------
 
     def _set_mode(self, mode: str) -> None:
-        self.mode.set_value(mode)
+        self._mode.set_value(mode)
         manual = mode == "manual"
         self._modes.setCurrentWidget(self.manual if manual else self.script)
         self.controls.set_manual(manual)

@@ -68,11 +68,11 @@ class PlayPage(Page):
         self.knowledge = Knowledge(context.store)
         self._sheet: EnvironmentSheet | None = None
         self._job: asyncio.Task[Any] | None = None
-        self.picker = EnvironmentPicker(self.context)
-        self.seed_box = SeedBox(7)
+        self._picker = EnvironmentPicker(self.context)
+        self._seed_box = SeedBox(7)
         self.game_actions = PlayActions(self.game)
-        self.bar.add(self.picker)
-        self.bar.add(self.seed_box)
+        self.bar.add(self._picker)
+        self.bar.add(self._seed_box)
         for button in self.game_actions.buttons:
             self.bar.add_action(button)
         self._build_body()
@@ -87,14 +87,14 @@ class PlayPage(Page):
             self.game,
             self.input,
             self.people,
-            self.stage_card,
-            self.seed_box,
+            self._stage_card,
+            self._seed_box,
             self.game_actions,
             self,
         )
-        self.hands = Hands(context, self.game, self.input, self.people, self.side, self.stage_card, self)
+        self.hands = Hands(context, self.game, self.input, self.people, self.side, self._stage_card, self)
         self.caption = Caption(
-            self.game, self.input, self.people, self.side.keys, self.course, self.stage_card, self
+            self.game, self.input, self.people, self.side.keys, self.course, self._stage_card, self
         )
         self._connect()
         self.game_actions.show_state()
@@ -102,27 +102,27 @@ class PlayPage(Page):
     # -- building --------------------------------------------------------------------
 
     def _build_body(self) -> None:
-        self.stage_card = StageCard(self.context.theme)
-        self.stage_card.stage.set_overlay_shown(self.context.settings.values.spectator_overlay)
-        self.documentation = Documentation()
-        self.empty = FirstGames()
+        self._stage_card = StageCard(self.context.theme)
+        self._stage_card.stage.set_overlay_shown(self.context.settings.values.spectator_overlay)
+        self._documentation = Documentation()
+        self._empty = FirstGames()
         self._stack = QStackedWidget(self.body)
-        for widget in (self.empty, self.stage_card, self.documentation):
+        for widget in (self._empty, self._stage_card, self._documentation):
             self._stack.addWidget(widget)
         layout = QVBoxLayout(self.body)
         layout.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
         layout.addWidget(self._stack)
 
     def _connect(self) -> None:
-        self.picker.chosen.connect(self._on_environment_chosen)
-        self.empty.chosen.connect(self.open_task)
-        self.game.framed.connect(self.stage_card.stage.show_frame)
+        self._picker.chosen.connect(self._on_environment_chosen)
+        self._empty.chosen.connect(self.open_task)
+        self.game.framed.connect(self._stage_card.stage.show_frame)
         self.input.listening_changed.connect(self._on_listening_changed)
         self.seating.shown.connect(self._on_seats_shown)
         self.seating.seated.connect(self._on_seated)
         self.side.clock.chosen.connect(self._on_clock_chosen)
         self.side.about.more_wanted.connect(self.read_documentation)
-        self.documentation.closed.connect(self._on_documentation_closed)
+        self._documentation.closed.connect(self._on_documentation_closed)
         self.context.settings.changed.connect(self._on_setting_changed)
 
     @property
@@ -141,7 +141,7 @@ class PlayPage(Page):
         """Open what was asked for; without a request, go on with what there is."""
         seed = request.get("seed")
         if isinstance(seed, int):
-            self.seed_box.set_seed(seed)
+            self._seed_box.set_seed(seed)
         operator, task = request.get("operator"), request.get("task")
         if operator is not None:
             self.open_operator(operator)  # type: ignore[arg-type]
@@ -150,11 +150,11 @@ class PlayPage(Page):
         else:
             self._list_environments()
             if self._sheet is not None:
-                self.stage_card.take_keys()
+                self._stage_card.take_keys()
 
     def _list_environments(self) -> None:
-        if not self.picker.loaded:
-            self.context.spawn(self.picker.load(), "Listing the environments")
+        if not self._picker.loaded:
+            self.context.spawn(self._picker.load(), "Listing the environments")
 
     def left(self) -> None:
         """A game in real time does not run unseen."""
@@ -184,7 +184,7 @@ class PlayPage(Page):
             Command(
                 "play.about", "About this environment", self.read_documentation, "", "View", "file", there
             ),
-            Command("play.choose", "Choose an environment", self.picker.open, "Ctrl+E", "Run", "search"),
+            Command("play.choose", "Choose an environment", self._picker.open, "Ctrl+E", "Run", "search"),
         ]
 
     def _there(self) -> bool:
@@ -206,22 +206,22 @@ class PlayPage(Page):
     def _open(self, task: str, config: OperatorConfig | None) -> None:
         if self._job is not None:
             self._job.cancel()
-        self._stack.setCurrentWidget(self.stage_card)
-        self.stage_card.show_result(False)
-        self.stage_card.show_trouble("")
+        self._stack.setCurrentWidget(self._stage_card)
+        self._stage_card.show_result(False)
+        self._stage_card.show_trouble("")
         self.caption.begin(task)
         self._sheet = None
         self.hands.set_sheet(None)
         self.side.set_shown(False)
-        self.picker.set_value(task)
+        self._picker.set_value(task)
         self._job = self.context.spawn(self._open_job(task, config), f"Opening {task}")
 
     async def _open_job(self, task: str, config: OperatorConfig | None) -> None:
         try:
             await open_environment(self, task, config)
         except MosaicError as error:
-            self.stage_card.stage.clear("This cannot be played here", error.sentence)
-            self.stage_card.set_prompt("error", "Choose another environment above.")
+            self._stage_card.stage.clear("This cannot be played here", error.sentence)
+            self._stage_card.set_prompt("error", "Choose another environment above.")
             self.side.set_shown(False)
         finally:
             self._list_environments()
@@ -229,9 +229,9 @@ class PlayPage(Page):
     def start_game(self, config: OperatorConfig, clock: Clock, render: str) -> None:
         """Begin to play; the description may follow."""
         self.side.clock.set_clock(clock)
-        self.game.open(config, clock, self.seed_box.seed, render=render)
+        self.game.open(config, clock, self._seed_box.seed, render=render)
         self.game_actions.show_state()
-        self.stage_card.take_keys()
+        self._stage_card.take_keys()
 
     async def first_look(self, at_most_s: float) -> None:
         """Wait until there is something to see, or trouble; a while at most."""
@@ -255,30 +255,30 @@ class PlayPage(Page):
     ) -> None:
         """Show what is known of the environment, and who may play it."""
         self._sheet, page = sheet, sheet.page
-        self.picker.set_value(sheet.env_id)
+        self._picker.set_value(sheet.env_id)
         self.hands.set_sheet(sheet)
         self.side.set_shown(True)
         self.side.about.set_text(page.summary, more=bool(page.text))
-        self.documentation.set_page(page.title, page.text, page.doc_url)
+        self._documentation.set_page(page.title, page.text, page.doc_url)
         self.hands.seat()
         self.seating.offer({slot: self.people.hands(slot) for slot in sheet.slots}, sheet, offers, checks)
         self.caption.set_sheet(sheet)
-        self.stage_card.take_keys()
+        self._stage_card.take_keys()
 
     def _on_seats_shown(self) -> None:
-        self.stage_card.stage.set_seats(self.seating.seats())
+        self._stage_card.stage.set_seats(self.seating.seats())
 
     def _on_seated(self) -> None:
-        self.stage_card.show_trouble("")
+        self._stage_card.show_trouble("")
         self.hands.seat()
-        self.stage_card.take_keys()
+        self._stage_card.take_keys()
 
     def _on_environment_chosen(self, value: object) -> None:
         if isinstance(value, str):
             self.open_task(value)
 
     def _on_clock_chosen(self, clock: Clock) -> None:
-        self.stage_card.show_result(False)
+        self._stage_card.show_result(False)
         self.game.set_clock(clock)
         self.hands.seat()
         self.caption.show_facts()
@@ -288,16 +288,16 @@ class PlayPage(Page):
 
     def _on_setting_changed(self, name: str) -> None:
         if name == "spectator_overlay":
-            self.stage_card.stage.set_overlay_shown(self.context.settings.values.spectator_overlay)
+            self._stage_card.stage.set_overlay_shown(self.context.settings.values.spectator_overlay)
 
     # -- documentation ---------------------------------------------------------------
 
     def read_documentation(self) -> None:
         """Show all of it in the stage's place; a game in real time waits."""
         if self._sheet is not None:
-            self._stack.setCurrentWidget(self.documentation)
-            self.documentation.browser.setFocus()
+            self._stack.setCurrentWidget(self._documentation)
+            self._documentation.browser.setFocus()
 
     def _on_documentation_closed(self) -> None:
-        self._stack.setCurrentWidget(self.stage_card)
-        self.stage_card.take_keys()
+        self._stack.setCurrentWidget(self._stage_card)
+        self._stage_card.take_keys()

@@ -57,15 +57,15 @@ class ResultsPage(Page):
         self.reader.grown.connect(self._on_grown)
         self.reader.read.connect(self._on_read)
         self._views = QStackedWidget(self.body)
-        self.library = LibraryView(self._views)
-        self._views.addWidget(self.library)
+        self._library = LibraryView(self._views)
+        self._views.addWidget(self._library)
         self._comparison: ComparisonView | None = None
         self._replay: ReplayView | None = None
-        self.jobs = JobStrip(context)
+        self._jobs = JobStrip(context)
         layout = QVBoxLayout(self.body)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        layout.addWidget(self.jobs)
+        layout.addWidget(self._jobs)
         layout.addWidget(self._views, 1)
         self._fill_bar()
         self._connect()
@@ -73,47 +73,47 @@ class ResultsPage(Page):
 
     def _fill_bar(self) -> None:
         add, act = self.bar.add, self.bar.add_action
-        self.back = IconButton("left", "Back (Alt+Left)", name="results-back", on_click=self.go_back)
-        self.run_picker = PickerButton(
+        self._back = IconButton("left", "Back (Alt+Left)", name="results-back", on_click=self.go_back)
+        self._run_picker = PickerButton(
             name="results-run", placeholder="Choose a run", search_hint="Search the newest runs"
         )
-        self.run_picker.setAccessibleName("Run")
-        self.run_picker.chosen.connect(self._on_run_picked)
-        add(self.back)
-        add(self.run_picker)
+        self._run_picker.setAccessibleName("Run")
+        self._run_picker.chosen.connect(self._on_run_picked)
+        add(self._back)
+        add(self._run_picker)
         self.folder = QuietButton("Open folder", name="results-folder", on_click=self.show_folder)
         self.folder.setToolTip("Open the run's folder in the file manager")
-        self.remove = QuietButton("Delete", name="results-delete", on_click=self.library.remove_current)
+        self.remove = QuietButton("Delete", name="results-delete", on_click=self._library.remove_current)
         self.remove.setToolTip("Move the selected run to the trash (Delete). It can be had back")
-        self.open = PrimaryButton("Open", name="results-open", on_click=self.library.open_current)
+        self.open = PrimaryButton("Open", name="results-open", on_click=self._library.open_current)
         self.open.setToolTip("See what the selected run says (Enter)")
-        self.watch = QuietButton("Replay", name="results-replay", on_click=self.replay_current)
-        self.watch.setToolTip("See the selected operator's episodes again, step by step")
-        self.verify = QuietButton("Verify", name="results-verify", on_click=self.verify_run)
-        self.verify.setToolTip("Play every recorded action again and compare every step")
-        self.exports = ExportMenu(self, self._made_comparison, self._made_replay, self.jobs)
-        self.export = QuietButton("Export", menu=self.exports, name="results-export")
-        self.export.setToolTip("Tables, pictures, a video")
-        self.report = PrimaryButton("Report", name="results-report", on_click=self.write_report)
-        self.report.setToolTip("Write report.html into the run's folder and open it")
+        self._watch = QuietButton("Replay", name="results-replay", on_click=self.replay_current)
+        self._watch.setToolTip("See the selected operator's episodes again, step by step")
+        self._verify = QuietButton("Verify", name="results-verify", on_click=self.verify_run)
+        self._verify.setToolTip("Play every recorded action again and compare every step")
+        self._exports = ExportMenu(self, self._made_comparison, self._made_replay, self._jobs)
+        self._export = QuietButton("Export", menu=self._exports, name="results-export")
+        self._export.setToolTip("Tables, pictures, a video")
+        self._report = PrimaryButton("Report", name="results-report", on_click=self.write_report)
+        self._report.setToolTip("Write report.html into the run's folder and open it")
         for button in (
             self.folder,
             self.remove,
             self.open,
-            self.watch,
-            self.verify,
-            self.export,
-            self.report,
+            self._watch,
+            self._verify,
+            self._export,
+            self._report,
         ):
             act(button)
 
     def _connect(self) -> None:
-        self.library.opened.connect(self.show_run)
-        self.library.removal_requested.connect(self._on_removal_requested)
-        self.library.folder_requested.connect(exports.show_folder)
-        self.library.selection_changed.connect(self._tell_bar)
-        self.jobs.run_wanted.connect(self._on_run_wanted)
-        self.library.first_run_requested.connect(self._on_first_run_requested)
+        self._library.opened.connect(self.show_run)
+        self._library.removal_requested.connect(self._on_removal_requested)
+        self._library.folder_requested.connect(exports.show_folder)
+        self._library.selection_changed.connect(self._tell_bar)
+        self._jobs.run_wanted.connect(self._on_run_wanted)
+        self._library.first_run_requested.connect(self._on_first_run_requested)
 
     # -- views that are made when they are first wanted ------------------------------------
 
@@ -156,7 +156,7 @@ class ResultsPage(Page):
     def opened(self, **request: object) -> None:
         """The list; with ``run=`` a run's results, with ``replay=(run, operator, episode)`` a replay."""
         self.reader.watch(True)
-        self.library.set_reading(not self.reader.complete)
+        self._library.set_reading(not self.reader.complete)
         run, replay = request.get("run"), request.get("replay")
         if isinstance(replay, tuple):
             folder, operator, index = replay
@@ -181,7 +181,7 @@ class ResultsPage(Page):
         self.left()
         if self._analysing is not None:
             self._analysing.cancel()
-        await self.jobs.closed()
+        await self._jobs.closed()
         if self._replay is not None:
             await self._replay.close_players()
 
@@ -201,17 +201,17 @@ class ResultsPage(Page):
         ]
 
     def _has_run(self) -> bool:
-        return self._run is not None and self._views.currentWidget() is not self.library
+        return self._run is not None and self._views.currentWidget() is not self._library
 
     def _has_any(self) -> bool:
-        return self._has_run() or self.library.current is not None
+        return self._has_run() or self._library.current is not None
 
     # -- going about ---------------------------------------------------------------------
 
     def show_library(self) -> None:
         """The list of runs."""
         self._end_replay()
-        self._show(self.library)
+        self._show(self._library)
 
     def show_run(self, run: Path) -> None:
         """What a run says."""
@@ -240,8 +240,8 @@ class ResultsPage(Page):
 
     def show_folder(self) -> None:
         """Open the folder of the run that is shown or selected."""
-        if self._views.currentWidget() is self.library:
-            self.library.show_current_folder()
+        if self._views.currentWidget() is self._library:
+            self._library.show_current_folder()
         elif self._run is not None:
             exports.show_folder(self._run)
 
@@ -254,7 +254,7 @@ class ResultsPage(Page):
         if run == self._run:
             return
         self._run, self._shown_stamp = run, None
-        self.exports.run = run
+        self._exports.run = run
         self._entry = next((entry for entry in self.reader.runs if entry.path == run), None)
         self._again.stop()
         self._fill_run_picker()
@@ -266,18 +266,18 @@ class ResultsPage(Page):
         if self._run is not None and self._run not in known:
             title = self._entry.title if self._entry is not None else self._run.name
             items.insert(0, PickerItem(self._run, title, str(self._run.parent)))
-        self.run_picker.set_items(items)
-        self.run_picker.set_value(self._run)
+        self._run_picker.set_items(items)
+        self._run_picker.set_value(self._run)
 
     def _tell_bar(self) -> None:
         view = self._views.currentWidget()
         in_list, in_run, in_replay = (
-            view is self.library,
+            view is self._library,
             view is self._comparison,
             view is self._replay,
         )
-        self.back.setVisible(not in_list)
-        self.run_picker.setVisible(in_run)
+        self._back.setVisible(not in_list)
+        self._run_picker.setVisible(in_run)
         if (run := self._comparison) is not None:
             run.task.setVisible(in_run and len(run.task.items) > 1)
         if (replay := self._replay) is not None:
@@ -286,28 +286,28 @@ class ResultsPage(Page):
             replay.beside.setVisible(in_replay and len(replay.beside.items) > 1)
         for button in (self.remove, self.open):
             button.setVisible(in_list)
-            button.setEnabled(self.library.current is not None)
+            button.setEnabled(self._library.current is not None)
         self.folder.setVisible(in_list)
-        self.folder.setEnabled(self.library.current is not None)
-        for button in (self.watch, self.verify, self.report):
+        self.folder.setEnabled(self._library.current is not None)
+        for button in (self._watch, self._verify, self._report):
             button.setVisible(in_run)
-        self.export.setVisible(not in_list)
+        self._export.setVisible(not in_list)
         entry = self._entry
         live = in_run and entry is not None and entry.is_live
         of = f" of {entry.planned:,}" if entry is not None and entry.planned else ""
-        self.jobs.show_about(None if in_list else self._run, entry.title if entry is not None else "")
+        self._jobs.show_about(None if in_list else self._run, entry.title if entry is not None else "")
         self.bar.set_note(f"Running: {entry.done:,}{of} episodes" if live and entry is not None else "")
 
     # -- the list ------------------------------------------------------------------------
 
     def _on_grown(self, runs: object) -> None:
         assert isinstance(runs, list)
-        self.library.set_runs(runs)
+        self._library.set_runs(runs)
 
     def _on_read(self, runs: object) -> None:
         assert isinstance(runs, list)
-        self.library.set_reading(False)
-        self.library.set_runs(runs)
+        self._library.set_reading(False)
+        self._library.set_runs(runs)
         if self._run is None:
             return
         self._entry = next((entry for entry in runs if entry.path == self._run), self._entry)
@@ -359,7 +359,7 @@ class ResultsPage(Page):
 
     def _on_find(self) -> None:
         self.show_library()
-        self.library.focus_search()
+        self._library.focus_search()
 
     # -- a run ---------------------------------------------------------------------------
 
@@ -407,12 +407,12 @@ class ResultsPage(Page):
     def verify_run(self) -> None:
         """Play every recorded action again and compare."""
         if self._run is not None:
-            self.jobs.run("Verifying…", exports.verify_job(self._run), lasting=True)
+            self._jobs.run("Verifying…", exports.verify_job(self._run), lasting=True)
 
     def write_report(self) -> None:
         """Write the report and open it."""
         if self._run is not None:
-            self.jobs.run("Writing the report…", exports.report_job(self._run))
+            self._jobs.run("Writing the report…", exports.report_job(self._run))
 
     def _on_pair_chosen(self, value: object) -> None:
         assert isinstance(value, PairChosen)

@@ -60,12 +60,14 @@ class SettingRow(QWidget):
         self.name = name
         says = declared.about(name)
         self.setObjectName(f"setting-{name}")
-        self.control = _control(name, value)
-        self.control.setObjectName(f"setting-{name}-control")
-        self.control.setAccessibleName(says.title)
-        self.control.setToolTip(says.text)
+        self._control = _control(name, value)
+        self._control.setObjectName(f"setting-{name}-control")
+        self._control.setAccessibleName(says.title)
+        self._control.setToolTip(says.text)
         self._connect()
-        self.back = IconButton("undo", f"Put {says.title} back", name=f"reset-{name}", on_click=self._on_back)
+        self._back = IconButton(
+            "undo", f"Put {says.title} back", name=f"reset-{name}", on_click=self._on_back
+        )
         words = QVBoxLayout()
         words.setSpacing(2)
         words.addWidget(label(says.title))
@@ -74,31 +76,31 @@ class SettingRow(QWidget):
         row.setContentsMargins(0, 8, 0, 8)
         row.setSpacing(theme.GAP)
         row.addLayout(words, 1)
-        row.addWidget(self.back)
-        row.addWidget(self.control)
+        row.addWidget(self._back)
+        row.addWidget(self._control)
         self.show_value(value)
 
     def show_value(self, value: object) -> None:
         """Show what it is now."""
-        blocked = self.control.blockSignals(True)
-        if isinstance(self.control, SegmentedControl):
-            self.control.set_value(str(value))
-        elif isinstance(self.control, QCheckBox):
-            self.control.setChecked(bool(value))
-        elif isinstance(self.control, QSpinBox) and isinstance(value, int):
-            self.control.setValue(value)
-        elif isinstance(self.control, QDoubleSpinBox) and isinstance(value, (int, float)):
-            self.control.setValue(float(value))
-        self.control.blockSignals(blocked)
-        self.back.setVisible(value != declared.default(self.name))
+        blocked = self._control.blockSignals(True)
+        if isinstance(self._control, SegmentedControl):
+            self._control.set_value(str(value))
+        elif isinstance(self._control, QCheckBox):
+            self._control.setChecked(bool(value))
+        elif isinstance(self._control, QSpinBox) and isinstance(value, int):
+            self._control.setValue(value)
+        elif isinstance(self._control, QDoubleSpinBox) and isinstance(value, (int, float)):
+            self._control.setValue(float(value))
+        self._control.blockSignals(blocked)
+        self._back.setVisible(value != declared.default(self.name))
 
     def _connect(self) -> None:
-        if isinstance(self.control, SegmentedControl):
-            self.control.chosen.connect(self._on_edited)
-        elif isinstance(self.control, QCheckBox):
-            self.control.toggled.connect(self._on_edited)
-        elif isinstance(self.control, (QSpinBox, QDoubleSpinBox)):
-            self.control.valueChanged.connect(self._on_edited)
+        if isinstance(self._control, SegmentedControl):
+            self._control.chosen.connect(self._on_edited)
+        elif isinstance(self._control, QCheckBox):
+            self._control.toggled.connect(self._on_edited)
+        elif isinstance(self._control, (QSpinBox, QDoubleSpinBox)):
+            self._control.valueChanged.connect(self._on_edited)
 
     def _on_edited(self, value: object) -> None:
         self.edited.emit(self.name, value)
@@ -181,21 +183,21 @@ class ApiKeyRow(QWidget):
         self.provider = provider
         self.state = StatusDot("muted", "Looking…")
         self.state.setObjectName(f"key-state-{provider.id}")
-        self.field = QLineEdit()
-        self.field.setObjectName(f"key-{provider.id}")
-        self.field.setEchoMode(QLineEdit.EchoMode.Password)
-        self.field.setPlaceholderText("Paste a key")
-        self.field.setAccessibleName(f"API key of {provider.title}")
-        self.field.setFixedWidth(280)
+        self._field = QLineEdit()
+        self._field.setObjectName(f"key-{provider.id}")
+        self._field.setEchoMode(QLineEdit.EchoMode.Password)
+        self._field.setPlaceholderText("Paste a key")
+        self._field.setAccessibleName(f"API key of {provider.title}")
+        self._field.setFixedWidth(280)
         hint = f"Made at {provider.url}" if provider.url else "For a server of your own"
-        self.field.setToolTip(f"{hint}. Also read from {provider.variable}")
-        self.field.returnPressed.connect(self._on_save)
+        self._field.setToolTip(f"{hint}. Also read from {provider.variable}")
+        self._field.returnPressed.connect(self._on_save)
         self.save = QuietButton("Save", name=f"save-key-{provider.id}", on_click=self._on_save)
         self.save.setAccessibleName(f"Save the key of {provider.title}")
         self.save.setEnabled(False)
-        self.field.textChanged.connect(self._on_text_changed)
-        self.forget = QuietButton("Forget", name=f"forget-key-{provider.id}", on_click=self._on_forget)
-        self.forget.setAccessibleName(f"Forget the key of {provider.title}")
+        self._field.textChanged.connect(self._on_text_changed)
+        self._forget = QuietButton("Forget", name=f"forget-key-{provider.id}", on_click=self._on_forget)
+        self._forget.setAccessibleName(f"Forget the key of {provider.title}")
         words = QVBoxLayout()
         words.setSpacing(2)
         words.addWidget(label(provider.title))
@@ -205,24 +207,24 @@ class ApiKeyRow(QWidget):
         row.setSpacing(theme.ROW)
         row.addLayout(words)
         row.addStretch(1)
-        for widget in (self.field, self.save, self.forget):
+        for widget in (self._field, self.save, self._forget):
             row.addWidget(widget)
-        self.forget.setEnabled(False)
+        self._forget.setEnabled(False)
 
     def show_where(self, where: str) -> None:
         """Say where the key is."""
         state, words = _WHERE[where]
         self.state.set_state(state, f"{words} {self.provider.variable}" if where == "environment" else words)
-        self.forget.setEnabled(where in ("keyring", "memory"))
+        self._forget.setEnabled(where in ("keyring", "memory"))
 
     def _on_text_changed(self, text: str) -> None:
         self.save.setEnabled(bool(text.strip()))
 
     def _on_save(self) -> None:
-        key = self.field.text()
+        key = self._field.text()
         if not key.strip():
             return
-        self.field.clear()
+        self._field.clear()
         self.saved.emit(self.provider, key)
 
     def _on_forget(self) -> None:
@@ -239,7 +241,7 @@ class SettingsPage(Page):
     def __init__(self, context: AppContext) -> None:
         super().__init__(context)
         self.rows: dict[str, SettingRow] = {}
-        self.keys: dict[str, ApiKeyRow] = {}
+        self._keys: dict[str, ApiKeyRow] = {}
         content = QWidget()
         content.setProperty("role", "scrolled")
         content.setMaximumWidth(WIDEST)
@@ -298,11 +300,11 @@ class SettingsPage(Page):
 
     def _add_keys(self) -> None:
         card = self._section("API keys")
-        self.keyring_note = muted_label("", wrap=True)
-        self.keyring_note.setObjectName("keyring-note")
-        self.keyring_note.setContentsMargins(0, 10, 0, 6)
-        self.keyring_note.setText("Looking for the system's keyring…")
-        card.add(self.keyring_note)
+        self._keyring_note = muted_label("", wrap=True)
+        self._keyring_note.setObjectName("keyring-note")
+        self._keyring_note.setContentsMargins(0, 10, 0, 6)
+        self._keyring_note.setText("Looking for the system's keyring…")
+        card.add(self._keyring_note)
         self._trouble = InlineMessage("warning", "", parent=card)
         self._trouble.hide()
         card.body.addSpacing(theme.STEP)
@@ -313,7 +315,7 @@ class SettingsPage(Page):
             row = ApiKeyRow(provider)
             row.saved.connect(self._on_key_saved)
             row.forgotten.connect(self._on_key_forgotten)
-            self.keys[provider.id] = row
+            self._keys[provider.id] = row
             card.add(row)
 
     def opened(self, **request: object) -> None:
@@ -365,18 +367,18 @@ class SettingsPage(Page):
                 f"{trouble}: keys are kept in memory only and forgotten when the window closes."
             )
         self._trouble.setVisible(bool(trouble))
-        self.keyring_note.setVisible(not trouble)
-        self.keyring_note.setText("Kept in the system's keyring, never in files, runs or logs.")
+        self._keyring_note.setVisible(not trouble)
+        self._keyring_note.setText("Kept in the system's keyring, never in files, runs or logs.")
         for provider in PROVIDERS:
             where = await asyncio.to_thread(keys.where, provider)
-            self.keys[provider.id].show_where(where)
+            self._keys[provider.id].show_where(where)
 
     def _on_key_saved(self, provider: Provider, key: str) -> None:
         self.context.spawn(self._save_key(provider, key), f"Saving the key of {provider.title}")
 
     async def _save_key(self, provider: Provider, key: str) -> None:
         where = await asyncio.to_thread(self.context.api_keys.save, provider, key)
-        self.keys[provider.id].show_where(where)
+        self._keys[provider.id].show_where(where)
 
     def _on_key_forgotten(self, provider: Provider) -> None:
         self.context.spawn(self._forget_key(provider), f"Forgetting the key of {provider.title}")
@@ -384,7 +386,7 @@ class SettingsPage(Page):
     async def _forget_key(self, provider: Provider) -> None:
         keys = self.context.api_keys
         await asyncio.to_thread(keys.forget, provider)
-        self.keys[provider.id].show_where(await asyncio.to_thread(keys.where, provider))
+        self._keys[provider.id].show_where(await asyncio.to_thread(keys.where, provider))
 
 
 class _Undo:

@@ -61,21 +61,21 @@ class TrainPage(Page):
         self._tell_bar()
 
     def _fill_bar(self) -> None:
-        self.segments = SegmentedControl([(RUNS, "Runs"), (POLICIES, "Policies")], name="train-view")
-        self.segments.chosen.connect(self.show_view)
-        self.bar.add(self.segments)
-        self.compare_button = QuietButton("Compare", name="train-compare-runs", on_click=self.compare)
-        self.board_button = QuietButton(
+        self._segments = SegmentedControl([(RUNS, "Runs"), (POLICIES, "Policies")], name="train-view")
+        self._segments.chosen.connect(self.show_view)
+        self.bar.add(self._segments)
+        self._compare_button = QuietButton("Compare", name="train-compare-runs", on_click=self.compare)
+        self._board_button = QuietButton(
             "TensorBoard", name="train-tensorboard", on_click=self.open_tensorboard
         )
-        self.board_button.setToolTip(
+        self._board_button.setToolTip(
             "Start TensorBoard over the runs that are drawn, and open it in the browser"
         )
-        self.import_button = QuietButton("Import…", name="train-import", on_click=self._on_import)
-        self.import_button.setToolTip("Take in a policy that was trained elsewhere")
-        self.new_button = PrimaryButton("New run", name="train-new", on_click=self.new_run)
-        self.new_button.setToolTip("Choose what to train, and how (Ctrl+N)")
-        for button in (self.import_button, self.compare_button, self.board_button, self.new_button):
+        self._import_button = QuietButton("Import…", name="train-import", on_click=self._on_import)
+        self._import_button.setToolTip("Take in a policy that was trained elsewhere")
+        self._new_button = PrimaryButton("New run", name="train-new", on_click=self.new_run)
+        self._new_button.setToolTip("Choose what to train, and how (Ctrl+N)")
+        for button in (self._import_button, self._compare_button, self._board_button, self._new_button):
             self.bar.add_action(button)
 
     def _fill_inspector(self) -> None:
@@ -86,7 +86,7 @@ class TrainPage(Page):
         inspector.add_foot(self.form.foot)
 
     def _connect(self) -> None:
-        self.use_menu = UseMenu(self.context, self)
+        self._use_menu = UseMenu(self.context, self)
         self.link.state_changed.connect(self._tell_bar)
         self.link.runs_changed.connect(self._on_runs_changed)
         self.runs.action_requested.connect(self.act)
@@ -143,7 +143,7 @@ class TrainPage(Page):
             self.show_view(RUNS)
             self.runs.table.select(run_id)
         else:
-            self.show_view(self.segments.value)
+            self.show_view(self._segments.value)
         if isinstance(env := request.get("env"), str):
             self.form.choose_environment(env)
 
@@ -179,7 +179,7 @@ class TrainPage(Page):
 
     def show_view(self, name: str) -> None:
         """Runs or policies."""
-        self.segments.set_value(name)
+        self._segments.set_value(name)
         if name == POLICIES:
             self._views.setCurrentWidget(self.policies)
             self.policies.refresh()
@@ -218,13 +218,13 @@ class TrainPage(Page):
         self.context.spawn(self._open_tensorboard(runs), "Starting TensorBoard")
 
     async def _open_tensorboard(self, runs: dict[str, Path]) -> None:
-        self.board_button.setEnabled(False)
-        self.board_button.set_text("Starting…")
+        self._board_button.setEnabled(False)
+        self._board_button.set_text("Starting…")
         try:
             address = await self.tensorboard.show(runs)
         finally:
-            self.board_button.setEnabled(True)
-            self.board_button.set_text("TensorBoard")
+            self._board_button.setEnabled(True)
+            self._board_button.set_text("TensorBoard")
         self.context.notify(f"TensorBoard is at {address} until the window closes", "ok")
         QDesktopServices.openUrl(QUrl(address))
 
@@ -284,8 +284,8 @@ class TrainPage(Page):
         operator = operator_of(
             Path(record.policy), worker_id=record.worker_id, env_id=record.env_id, title=title
         )
-        self.use_menu.set_operator(operator)
-        self.use_menu.popup(QCursor.pos())
+        self._use_menu.set_operator(operator)
+        self._use_menu.popup(QCursor.pos())
 
     def _on_longer_requested(self, run_id: str, steps: object) -> None:
         record = self.link.run(run_id)
@@ -391,15 +391,15 @@ class TrainPage(Page):
 
     def _tell_bar(self) -> None:
         in_runs = self._views.currentWidget() is self.runs
-        self.compare_button.setVisible(in_runs)
-        self.compare_button.setEnabled(self._can_compare())
-        self.compare_button.setToolTip(
+        self._compare_button.setVisible(in_runs)
+        self._compare_button.setEnabled(self._can_compare())
+        self._compare_button.setToolTip(
             "The selected runs side by side, or those that are drawn (Ctrl+G)"
             if self._can_compare()
             else "There is one run at most: start another one to compare them"
         )
-        self.board_button.setVisible(in_runs)
-        self.import_button.setVisible(not in_runs)
+        self._board_button.setVisible(in_runs)
+        self._import_button.setVisible(not in_runs)
         if in_runs and self.link.state is LinkState.READY:
             self.bar.set_note(summary(self.link.runs))
         else:

@@ -47,10 +47,10 @@ class PlayActions(QObject):
             tooltip=_MEANING["Pause"],
             on_click=self.held.emit,
         )
-        self.record = PrimaryButton(
+        self._record = PrimaryButton(
             "Record", icon_name="record", name="record", on_click=self.record_toggled.emit
         )
-        self.buttons = (self.restart, self.pause, self.record)
+        self.buttons = (self.restart, self.pause, self._record)
         for button in self.buttons:
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
 
@@ -68,7 +68,7 @@ class PlayActions(QObject):
         self._show_recording(game.recording)
 
     def _show_recording(self, on: bool) -> None:
-        button = self.record
+        button = self._record
         button.set_text("Recording" if on else "Record")
         role = "primary" if on else ""
         if button.property("role") != role:

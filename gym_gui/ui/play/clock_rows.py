@@ -25,20 +25,20 @@ class ClockRows(QWidget):
         super().__init__(parent)
         self.setObjectName("clock-rows")
         rows = FormRows(parent=self)
-        self.mode = SegmentedControl([("waits", "Waits for you"), ("runs", "Runs")], name="time")
-        self.mode.setToolTip(
+        self._mode = SegmentedControl([("waits", "Waits for you"), ("runs", "Runs")], name="time")
+        self._mode.setToolTip(
             "Waits for you: every move is yours to take your time over. "
             "Runs: who presses no key in time does nothing, and that is recorded"
         )
-        self.rate = QDoubleSpinBox()
-        self.rate.setObjectName("play-rate")
-        self.rate.setRange(0.5, 60.0)
-        self.rate.setDecimals(1)
-        self.rate.setSingleStep(1.0)
-        self.rate.setSuffix(" steps/s")
-        rows.add_row("Time", self.mode)
+        self._rate = QDoubleSpinBox()
+        self._rate.setObjectName("play-rate")
+        self._rate.setRange(0.5, 60.0)
+        self._rate.setDecimals(1)
+        self._rate.setSingleStep(1.0)
+        self._rate.setSuffix(" steps/s")
+        rows.add_row("Time", self._mode)
         rows.add_row(
-            "Speed", self.rate, tooltip="Environment steps a second; of the others' moves where time waits"
+            "Speed", self._rate, tooltip="Environment steps a second; of the others' moves where time waits"
         )
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -48,21 +48,21 @@ class ClockRows(QWidget):
         self._settle.setSingleShot(True)
         self._settle.setInterval(_SETTLE_MS)
         self._settle.timeout.connect(self._on_settled)
-        self.mode.chosen.connect(self._on_mode_chosen)
-        self.rate.valueChanged.connect(self._on_rate_changed)
+        self._mode.chosen.connect(self._on_mode_chosen)
+        self._rate.valueChanged.connect(self._on_rate_changed)
 
     @property
     def clock(self) -> Clock:
         """As it is shown."""
-        return Clock(self.mode.value == "runs", self.rate.value())
+        return Clock(self._mode.value == "runs", self._rate.value())
 
     def set_clock(self, clock: Clock) -> None:
         """Show a clock, without a signal."""
         self._settle.stop()
-        self.mode.set_value("runs" if clock.realtime else "waits")
-        blocked = self.rate.blockSignals(True)
-        self.rate.setValue(clock.rate)
-        self.rate.blockSignals(blocked)
+        self._mode.set_value("runs" if clock.realtime else "waits")
+        blocked = self._rate.blockSignals(True)
+        self._rate.setValue(clock.rate)
+        self._rate.blockSignals(blocked)
 
     def _on_mode_chosen(self, _value: str) -> None:
         self._on_settled()

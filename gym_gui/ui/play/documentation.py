@@ -33,7 +33,7 @@ class AboutSummary(QWidget):
         self.text = muted_label("", wrap=True)
         self.text.setObjectName("about-text")
         self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.more = LinkButton(
+        self._more = LinkButton(
             "Read all of it…",
             name="read-documentation",
             tooltip="Rules, observations, rewards: the environment's own documentation",
@@ -41,7 +41,7 @@ class AboutSummary(QWidget):
         )
         layout.addWidget(self.text)
         row = QHBoxLayout()
-        row.addWidget(self.more)
+        row.addWidget(self._more)
         row.addStretch(1)
         layout.addLayout(row)
         self.set_text("")
@@ -50,7 +50,7 @@ class AboutSummary(QWidget):
         """Show a summary; ``more``: whether there is more to read."""
         cut = summary if len(summary) <= _SHORT else summary[:_SHORT].rsplit(" ", 1)[0] + " …"
         self.text.setText(cut)
-        self.more.setVisible(more)
+        self._more.setVisible(more)
 
 
 class Documentation(Card):

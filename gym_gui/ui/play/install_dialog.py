@@ -49,9 +49,9 @@ class InstallDialog(QDialog):
             wrap=True,
         )
         self.state.setObjectName("install-state")
-        self.progress = QProgressBar(self)
-        self.progress.setRange(0, 0)
-        self.progress.hide()
+        self._progress = QProgressBar(self)
+        self._progress.setRange(0, 0)
+        self._progress.hide()
         self.start = PrimaryButton("Install", name="install-start", on_click=self._on_start)
         self.cancel = QuietButton("Cancel", name="install-cancel", on_click=self.reject)
         buttons = QHBoxLayout()
@@ -64,7 +64,7 @@ class InstallDialog(QDialog):
         column.setSpacing(theme.GAP)
         column.addWidget(title_label(f"{title} is not installed"))
         column.addWidget(self.state)
-        column.addWidget(self.progress)
+        column.addWidget(self._progress)
         column.addLayout(buttons)
 
     def done(self, a0: int) -> None:
@@ -75,7 +75,7 @@ class InstallDialog(QDialog):
 
     def _on_start(self) -> None:
         self.start.setEnabled(False)
-        self.progress.show()
+        self._progress.show()
         self._work = self._context.spawn(self._install(), f"Installing {self._title}")
 
     async def _install(self) -> None:
@@ -86,7 +86,7 @@ class InstallDialog(QDialog):
         except MosaicError as error:
             complaint = str(error)
         self._work = None
-        self.progress.hide()
+        self._progress.hide()
         if complaint:
             self._tell(complaint)
             self.start.set_text("Try again")

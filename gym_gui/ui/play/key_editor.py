@@ -69,15 +69,15 @@ class KeyEditor(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(theme.ROW)
-        self.hint = muted_label("Choose an action, then press its new key.", wrap=True)
-        self.list = KeyList(most=40)
-        self.list.triggered.connect(self._on_triggered)
-        self.list.pushed.connect(self._on_pushed)
+        self._hint = muted_label("Choose an action, then press its new key.", wrap=True)
+        self._list = KeyList(most=40)
+        self._list.triggered.connect(self._on_triggered)
+        self._list.pushed.connect(self._on_pushed)
         self.message = InlineMessage("warning", "")
         self.message.setObjectName("key-conflict")
         self.message.hide()
-        layout.addWidget(self.hint)
-        layout.addWidget(self.list)
+        layout.addWidget(self._hint)
+        layout.addWidget(self._list)
         layout.addWidget(self.message)
         layout.addLayout(self._buttons())
 
@@ -141,7 +141,7 @@ class KeyEditor(QWidget):
 
     def _show(self, scheme: KeyScheme, note: str) -> None:
         self._scheme, self._waiting = scheme, None
-        self.list.set_rows(rows_of(scheme, self._words))
+        self._list.set_rows(rows_of(scheme, self._words))
         shared = shared_keys({**self._others, self._slot: (scheme, self._device)})
         mine = {
             key: [s for s in slots if s != self._slot] for key, slots in shared.items() if self._slot in slots
@@ -166,14 +166,14 @@ class KeyEditor(QWidget):
     def _await(self, target: Target) -> None:
         self._stop_waiting()
         self._waiting = target
-        button = self.list.buttons[target]
+        button = self._list.buttons[target]
         button.say("press a key…")
         button.setFocus()
         button.installEventFilter(self)
 
     def _stop_waiting(self) -> None:
         if self._waiting is not None:
-            button = self.list.buttons.get(self._waiting)
+            button = self._list.buttons.get(self._waiting)
             if button is not None:
                 button.removeEventFilter(self)
                 button.say("")
@@ -211,11 +211,11 @@ class KeyEditor(QWidget):
         lost = [self._word(each) for each in after.lost]
         note = f"{key_sign(key)} was “{lost[0]}”, which has no key now." if lost else ""
         self._show(after.scheme, note)
-        self.list.buttons[target].setFocus()
+        self._list.buttons[target].setFocus()
         self.changed.emit(after.scheme)
 
     def _word(self, target: Target) -> str:
-        button = self.list.buttons.get(target)
+        button = self._list.buttons.get(target)
         if button is not None:
             return button.row.word
         return (

@@ -44,14 +44,14 @@ class KeyboardsPanel(QWidget):
         self.keep.setObjectName("grab-keyboards")
         self.keep.setToolTip("Keys of these keyboards then do nothing else, in this window or any other")
         self.keep.toggled.connect(self.grab_changed)
-        self.look = LinkButton(
+        self._look = LinkButton(
             "One keyboard each…",
             name="look-for-keyboards",
             tooltip="Look for keyboards that can be told apart",
             on_click=self.look_wanted.emit,
         )
         row = QHBoxLayout()
-        row.addWidget(self.look)
+        row.addWidget(self._look)
         row.addStretch(1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -104,7 +104,7 @@ class KeyboardsPanel(QWidget):
         several = bool(self._found.found)
         self._rows.setVisible(several and bool(self._pickers))
         self.keep.setVisible(several and any(p.value != KEYBOARD for p in self._pickers.values()))
-        self.look.setText("Look again" if self._looked else "One keyboard each…")
+        self._look.setText("Look again" if self._looked else "One keyboard each…")
 
     def _on_chosen(self, device: object) -> None:
         sender = self.sender()

@@ -66,22 +66,22 @@ class KeysPanel(QWidget):
         self._layout.setContentsMargins(0, 0, 0, 0)
         self._layout.setSpacing(theme.ROW)
         self._switch: SegmentedControl | None = None
-        self.note = muted_label("", wrap=True)
-        self.note.setObjectName("keys-note")
+        self._note = muted_label("", wrap=True)
+        self._note.setObjectName("keys-note")
         self.list = KeyList()
         self.list.setObjectName("keys-now")
         self.form = ActionForm()
-        self.editor = KeyEditor()
-        self.edit = LinkButton(
+        self._editor = KeyEditor()
+        self._edit = LinkButton(
             "Edit keys…", name="edit-keys", tooltip="Choose other keys", on_click=self.start_editing
         )
         row = QHBoxLayout()
-        row.addWidget(self.edit)
+        row.addWidget(self._edit)
         row.addStretch(1)
-        for widget in (self.note, self.list, self.form, self.editor):
+        for widget in (self._note, self.list, self.form, self._editor):
             self._layout.addWidget(widget)
         self._layout.addLayout(row)
-        self.editor.hide()
+        self._editor.hide()
         self._connect()
         self.set_people({})
 
@@ -89,9 +89,9 @@ class KeysPanel(QWidget):
         self.list.triggered.connect(self._on_triggered)
         self.list.pushed.connect(self._on_pushed)
         self.form.submitted.connect(self._on_triggered)
-        self.editor.changed.connect(self._on_scheme_changed)
-        self.editor.done.connect(self.stop_editing)
-        self.editor.reset_wanted.connect(self._on_reset)
+        self._editor.changed.connect(self._on_scheme_changed)
+        self._editor.done.connect(self.stop_editing)
+        self._editor.reset_wanted.connect(self._on_reset)
 
     @property
     def slot(self) -> str:
@@ -101,7 +101,7 @@ class KeysPanel(QWidget):
     @property
     def editing(self) -> bool:
         """Whether keys are being changed."""
-        return not self.editor.isHidden()
+        return not self._editor.isHidden()
 
     def set_people(self, people: Mapping[str, PersonKeys]) -> None:
         """Show the keys of these slots."""
@@ -138,12 +138,12 @@ class KeysPanel(QWidget):
 
     def _show(self) -> None:
         person = self._people.get(self._slot)
-        self.edit.setVisible(person is not None and not self.editing and _editable(person))
+        self._edit.setVisible(person is not None and not self.editing and _editable(person))
         if person is None:
             self.list.set_rows([])
             self.form.hide()
-            self.note.setText("Nobody at this window plays. Choose You for a slot above.")
-            self.note.show()
+            self._note.setText("Nobody at this window plays. Choose You for a slot above.")
+            self._note.show()
             return
         rows = rows_of(person.scheme, person.words) if _editable(person) else []
         self.list.set_rows(rows)
@@ -152,33 +152,33 @@ class KeysPanel(QWidget):
         self.form.setVisible((by_form or person.scheme.typed) and not self.editing)
         if by_form or person.scheme.typed:
             self.form.set_space(person.action)
-        self.note.setText(_note(person))
-        self.note.setVisible(bool(self.note.text()) and not self.editing)
+        self._note.setText(_note(person))
+        self._note.setVisible(bool(self._note.text()) and not self.editing)
         if self.editing:
             self._show_editor()
 
     def start_editing(self) -> None:
         """Show the editor in the list's place."""
         if self._slot in self._people:
-            self.editor.show()
-            self.editor.forget()
+            self._editor.show()
+            self._editor.forget()
             self._show()
             self.editing_changed.emit(True)
 
     def stop_editing(self) -> None:
         """Show the list again."""
         if self.editing:
-            self.editor.hide()
+            self._editor.hide()
             self._show()
             self.editing_changed.emit(False)
 
     def _show_editor(self) -> None:
         person = self._people[self._slot]
         others = {s: (p.scheme, p.device) for s, p in self._people.items() if s != self._slot}
-        self.editor.reset.setEnabled(person.own)
-        if self.editor.slot == self._slot and self.editor.scheme == person.scheme:
+        self._editor.reset.setEnabled(person.own)
+        if self._editor.slot == self._slot and self._editor.scheme == person.scheme:
             return  # it is where the change came from: what it says of it stays
-        self.editor.edit(self._slot, person.scheme, person.words, others=others, device=person.device)
+        self._editor.edit(self._slot, person.scheme, person.words, others=others, device=person.device)
 
     def _on_triggered(self, action: object) -> None:
         self.acted.emit(self._slot, action)
@@ -191,7 +191,7 @@ class KeysPanel(QWidget):
                 self.pushed.emit(self._slot, keys[0], down)
 
     def _on_scheme_changed(self, scheme: object) -> None:
-        self.editor.reset.setEnabled(True)
+        self._editor.reset.setEnabled(True)
         self.scheme_changed.emit(self._slot, scheme)
 
     def _on_reset(self) -> None:

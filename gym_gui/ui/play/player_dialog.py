@@ -62,9 +62,9 @@ class PlayerDialog(QDialog):
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setWidget(self.form)
         see_through(scroll)
-        self.problem = label("", "error")
-        self.problem.setObjectName("player-problem")
-        self.problem.setWordWrap(True)
+        self._problem = label("", "error")
+        self._problem.setObjectName("player-problem")
+        self._problem.setWordWrap(True)
         self.play = PrimaryButton("Let it play", name="player-play", on_click=self._on_play)
         self.play.setToolTip(f"{name} plays {slot.agent_id} from its next move on")
         self.cancel = QuietButton("Cancel", name="player-cancel", on_click=self.reject)
@@ -80,7 +80,7 @@ class PlayerDialog(QDialog):
         if worker is not None:
             column.addWidget(muted_label(worker.description, wrap=True))
         column.addWidget(scroll, 1)
-        column.addWidget(self.problem)
+        column.addWidget(self._problem)
         column.addLayout(buttons)
         self._show_problem()
 
@@ -90,8 +90,8 @@ class PlayerDialog(QDialog):
 
     def _show_problem(self) -> None:
         problem = self._checks.problem(self._slot, self.player)
-        self.problem.setText(problem)
-        self.problem.setVisible(bool(problem))
+        self._problem.setText(problem)
+        self._problem.setVisible(bool(problem))
         self.play.setEnabled(not problem)
 
     def _on_play(self) -> None:

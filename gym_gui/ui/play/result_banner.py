@@ -34,8 +34,8 @@ class ResultBanner(QFrame):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setFixedHeight(FOOT)
         self._icons = QHBoxLayout()
-        self.headline = label("", "strong")
-        self.headline.setObjectName("result-headline")
+        self._headline = label("", "strong")
+        self._headline.setObjectName("result-headline")
         self.detail = ElidedLabel("", "muted")
         self.detail.setObjectName("result-detail")
         self.results_button = LinkButton(
@@ -44,24 +44,24 @@ class ResultBanner(QFrame):
             tooltip="Open the run folder of this episode in Results",
             on_click=self.show_results.emit,
         )
-        self.same_button = LinkButton(
+        self._same_button = LinkButton(
             "Same seed",
             name="play-same-seed",
             tooltip="Play this very episode again, from the same seed",
             on_click=self.same_again.emit,
         )
-        self.again_button = PrimaryButton(
+        self._again_button = PrimaryButton(
             "Play again (Enter)", name="play-again", tooltip="Play the next seed", on_click=self.again.emit
         )
         row = QHBoxLayout(self)
         row.setContentsMargins(theme.GAP, 0, 3, 0)
         row.setSpacing(theme.GAP)
         row.addLayout(self._icons)
-        row.addWidget(self.headline)
+        row.addWidget(self._headline)
         row.addWidget(self.detail, 1)
         row.addWidget(self.results_button)
-        row.addWidget(self.same_button)
-        row.addWidget(self.again_button)
+        row.addWidget(self._same_button)
+        row.addWidget(self._again_button)
 
     def tell(
         self, episode: Mapping[str, Any], people: Sequence[str], fallbacks: int, *, recorded: bool
@@ -81,7 +81,7 @@ class ResultBanner(QFrame):
                 widget.deleteLater()
         icon = {"ok": "trophy", "error": "error"}.get(tone, "info")
         self._icons.addWidget(IconLabel(icon, tone))
-        self.headline.setText(headline)
+        self._headline.setText(headline)
         self.detail.setText(result_facts(episode, fallbacks, recorded=recorded))
         self.results_button.setVisible(recorded)
         self.setAccessibleName(f"{headline} {self.detail.text()}")

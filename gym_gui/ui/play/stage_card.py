@@ -46,11 +46,11 @@ class StageCard(Card):
         self.stage.overlay.set_scores_shown(False)
         self.stage.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.stage.setAccessibleName("The game; keys count here")
-        self.prompt = StatusDot("muted", "", self)
-        self.prompt.setObjectName("prompt")
+        self._prompt = StatusDot("muted", "", self)
+        self._prompt.setObjectName("prompt")
         self.countdown = CountdownBar(self)
-        self.trouble = InlineMessage("error", "", ("Restart", self.enter_pressed.emit))
-        self.trouble.hide()
+        self._trouble = InlineMessage("error", "", ("Restart", self.enter_pressed.emit))
+        self._trouble.hide()
         self.result = ResultBanner(self)
         self._build()
 
@@ -61,7 +61,7 @@ class StageCard(Card):
         head.addWidget(self.facts)
         foot = QHBoxLayout()
         foot.setContentsMargins(0, 0, 0, 0)
-        foot.addWidget(self.prompt)
+        foot.addWidget(self._prompt)
         foot.addWidget(self.countdown)
         foot.addStretch(1)
         waiting = QWidget(self)
@@ -72,7 +72,7 @@ class StageCard(Card):
         self._foot.addWidget(self.result)
         self.body.addLayout(head)
         self.add(self.stage, 1)
-        self.add(self.trouble)
+        self.add(self._trouble)
         self.add(self._foot)
 
     def show_view(self, view: LiveView, title: str) -> None:
@@ -82,8 +82,8 @@ class StageCard(Card):
 
     def set_prompt(self, tone: str, text: str) -> None:
         """Say what is awaited."""
-        self.prompt.setVisible(bool(text))
-        self.prompt.set_state(tone, text)
+        self._prompt.setVisible(bool(text))
+        self._prompt.set_state(tone, text)
 
     def show_result(self, shown: bool) -> None:
         """Show the result in the line below the stage, or what is awaited."""
@@ -91,8 +91,8 @@ class StageCard(Card):
 
     def show_trouble(self, sentence: str) -> None:
         """Say why it does not go on; empty: it does."""
-        self.trouble.set_text(sentence)
-        self.trouble.setVisible(bool(sentence))
+        self._trouble.set_text(sentence)
+        self._trouble.setVisible(bool(sentence))
 
     def take_keys(self) -> None:
         """Give the stage the keyboard."""

@@ -64,9 +64,9 @@ class StageView(QWidget):
         self._stack = QStackedWidget(self)
         for way in self._ways.values():
             self._stack.addWidget(way)
-        self.cover = Cover(self)
+        self._cover = Cover(self)
         self._covered = False
-        self._stack.addWidget(self.cover)
+        self._stack.addWidget(self._cover)
         self._stack.setCurrentWidget(self.frame)
         self.notice = SeatNotice(self)
         self._switch = SegmentedControl(list(WORDS.items()), "frame", name="stageSwitch", parent=self)
@@ -78,7 +78,7 @@ class StageView(QWidget):
         self.board.move_chosen.connect(self.move_chosen)
         self.frame.move_chosen.connect(self.move_chosen)
         self.frame.painted.connect(self.painted)
-        self.cover.lifted.connect(self._on_lifted)
+        self._cover.lifted.connect(self._on_lifted)
         self.notice.everything_wanted.connect(self.everything_wanted)
 
     # -------------------------------------------------------------------------------- what is shown
@@ -96,7 +96,7 @@ class StageView(QWidget):
         self.frame.set_pointing(view.pointing)
         self.overlay.show_view(view)
         self.notice.show_view(view)
-        self._covered = self.cover.covers(view)
+        self._covered = self._cover.covers(view)
         self._choose()
 
     def show_frame(self, frame: NDArray[np.uint8], number: int | None = None) -> None:
@@ -115,7 +115,7 @@ class StageView(QWidget):
             self.set_hint(title, text)
         self.overlay.show_view(None)
         self.notice.show_view(None)
-        self._covered = self.cover.covers(None)
+        self._covered = self._cover.covers(None)
         self._choose()
 
     def set_hint(self, title: str, text: str = "") -> None:
@@ -177,7 +177,7 @@ class StageView(QWidget):
         ways = self.ways
         wanted = self._preferred if self._preferred in ways else (ways[0] if ways else "frame")
         changed, self._way = wanted != self._way, wanted
-        self._stack.setCurrentWidget(self.cover if self._covered else self._ways[wanted])
+        self._stack.setCurrentWidget(self._cover if self._covered else self._ways[wanted])
         self._switch.setVisible(len(ways) > 1)
         for way in WORDS:
             self._button(way).setVisible(way in ways)

@@ -37,14 +37,14 @@ class EpisodeTranscript(QWidget):
         self._task: asyncio.Task[None] | None = None
         self._known: tuple[Path, str] | None = None
         self._transcript: Transcript | None = None
-        self.trouble = InlineMessage("error", "")
-        self.trouble.hide()
+        self._trouble = InlineMessage("error", "")
+        self._trouble.hide()
         self.panel = TranscriptPanel(spawn, Qt.Orientation.Vertical, self)
         self.panel.view.one_episode = True
         self.panel.step_chosen.connect(self._on_step_chosen)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.trouble)
+        column.addWidget(self._trouble)
         column.addWidget(self.panel, 1)
 
     def look(self, run: Path | None, operator_id: str, episode: int) -> None:
@@ -73,8 +73,8 @@ class EpisodeTranscript(QWidget):
             turns = await asyncio.to_thread(_turns, self._transcript, episode)
         except MosaicError as error:
             trouble = str(error)
-        self.trouble.set_text(trouble)
-        self.trouble.setVisible(bool(trouble))
+        self._trouble.set_text(trouble)
+        self._trouble.setVisible(bool(trouble))
         self.panel.show_turns(turns)
         self.found.emit(len(turns) if not trouble else max(len(turns), 1))
 

@@ -67,12 +67,12 @@ class JobLine(QWidget):
         self.unwanted = False
         self._context = context
         self._task: asyncio.Task[None] | None = None
-        self.title = label(title)
-        self.title.setObjectName("job-title")
-        self.progress = QProgressBar()
-        self.progress.setObjectName("job-progress")
-        self.progress.setTextVisible(False)
-        self.progress.setAccessibleName("Progress")
+        self._title = label(title)
+        self._title.setObjectName("job-title")
+        self._progress = QProgressBar()
+        self._progress.setObjectName("job-progress")
+        self._progress.setTextVisible(False)
+        self._progress.setAccessibleName("Progress")
         self.cancel = LinkButton("Cancel", name="job-cancel", tooltip="Stop this", on_click=self.stop)
         self._wash = QFrame()
         self._wash.setProperty("role", "wash")
@@ -80,8 +80,8 @@ class JobLine(QWidget):
         row = QHBoxLayout(self._wash)
         row.setContentsMargins(10, theme.ROW, 10, theme.ROW)
         row.setSpacing(theme.GAP)
-        row.addWidget(self.title)
-        row.addWidget(self.progress, 1)
+        row.addWidget(self._title)
+        row.addWidget(self._progress, 1)
         row.addWidget(self.cancel)
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(0, 0, 0, 0)
@@ -95,7 +95,7 @@ class JobLine(QWidget):
     @property
     def text(self) -> str:
         """What it says."""
-        return self.said.text if self.said is not None else self.title.text()
+        return self.said.text if self.said is not None else self._title.text()
 
     def start(self, job: Job) -> None:
         """Begin."""
@@ -130,9 +130,9 @@ class JobLine(QWidget):
         self._layout.addWidget(message)
 
     def _on_share(self, what: str, done: int, total: int) -> None:
-        self.title.setText(what)
-        self.progress.setMaximum(total)  # 0: busy, for as long as it takes
-        self.progress.setValue(done)
+        self._title.setText(what)
+        self._progress.setMaximum(total)  # 0: busy, for as long as it takes
+        self._progress.setValue(done)
 
     def _on_done(self, _task: asyncio.Task[Any]) -> None:
         self._task = None

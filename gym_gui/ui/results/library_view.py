@@ -46,23 +46,23 @@ class LibraryView(QWidget):
         self._tasks: list[str] | None = None
         self._make_filters()
         self._make_table()
-        self.empty = EmptyHint(
+        self._empty = EmptyHint(
             "No runs yet",
             "A run is written whenever operators play: on the Operators page, or with "
             "mosaic run FILE. It appears here with its verdict.",
             ("Open Operators", self.first_run_requested.emit),
             icon_name="results",
         )
-        self.empty.setObjectName("run-library-empty")
-        self.nothing = EmptyHint(
+        self._empty.setObjectName("run-library-empty")
+        self._nothing = EmptyHint(
             "No run fits",
             "Try fewer words, or another environment or status.",
             ("Show all runs", self._on_show_all),
             icon_name="filter",
         )
-        self.nothing.setObjectName("run-library-nothing")
+        self._nothing.setObjectName("run-library-nothing")
         self._stack = QStackedWidget(self)
-        for widget in (self.table, self.empty, self.nothing):
+        for widget in (self.table, self._empty, self._nothing):
             self._stack.addWidget(widget)
         card = Card(margin=theme.STEP)
         card.add(self._stack, 1)
@@ -74,15 +74,17 @@ class LibraryView(QWidget):
         self.set_runs([])
 
     def _make_filters(self) -> None:
-        self.search = QLineEdit(self)
-        self.search.setObjectName("run-search")
-        self.search.setPlaceholderText("Search runs by agent, environment, id")
-        self.search.setAccessibleName("Search runs")
-        self.search.setToolTip("Every word must occur in a run's agents, environments, id or status (Ctrl+F)")
-        self.search.setClearButtonEnabled(True)
-        self.search.setMaximumWidth(420)
-        self.search.textChanged.connect(self._on_filter_changed)
-        self.search.installEventFilter(self)
+        self._search = QLineEdit(self)
+        self._search.setObjectName("run-search")
+        self._search.setPlaceholderText("Search runs by agent, environment, id")
+        self._search.setAccessibleName("Search runs")
+        self._search.setToolTip(
+            "Every word must occur in a run's agents, environments, id or status (Ctrl+F)"
+        )
+        self._search.setClearButtonEnabled(True)
+        self._search.setMaximumWidth(420)
+        self._search.textChanged.connect(self._on_filter_changed)
+        self._search.installEventFilter(self)
         self.environment = PickerButton(placeholder="Any environment", name="run-environment")
         self.environment.setToolTip("Show runs in one environment alone")
         self.environment.setAccessibleName("Filter by environment")
@@ -94,15 +96,15 @@ class LibraryView(QWidget):
         self.status.set_items([PickerItem(_ANY, "Any status"), *choices])
         self.status.set_value(_ANY)
         self.status.chosen.connect(self._on_filter_changed)
-        self.count = muted_label()
-        self.count.setObjectName("run-count")
+        self._count = muted_label()
+        self._count.setObjectName("run-count")
         self._filters = QHBoxLayout()
         self._filters.setSpacing(theme.ROW)
-        self._filters.addWidget(self.search, 2)
+        self._filters.addWidget(self._search, 2)
         self._filters.addWidget(self.environment)
         self._filters.addWidget(self.status)
         self._filters.addStretch(1)
-        self._filters.addWidget(self.count)
+        self._filters.addWidget(self._count)
 
     def _make_table(self) -> None:
         table = self.table = RowsTable(self.model, "run-table", "Runs", _ROW, self)
@@ -141,9 +143,9 @@ class LibraryView(QWidget):
     def set_reading(self, reading: bool) -> None:
         """Whether the folder is still being read for the first time."""
         if reading and not self.model.total:
-            self.empty.set_text("Looking for runs…", "")
+            self._empty.set_text("Looking for runs…", "")
         else:
-            self.empty.set_text(
+            self._empty.set_text(
                 "No runs yet",
                 "A run is written whenever operators play: on the Operators page, or with "
                 "mosaic run FILE. It appears here with its verdict.",
@@ -151,8 +153,8 @@ class LibraryView(QWidget):
 
     def focus_search(self) -> None:
         """Go to the search field."""
-        self.search.setFocus()
-        self.search.selectAll()
+        self._search.setFocus()
+        self._search.selectAll()
 
     def eventFilter(self, a0: QObject | None, a1: QEvent | None) -> bool:
         """Enter opens, Delete throws away, the down key leads from the search into the list."""
@@ -166,7 +168,7 @@ class LibraryView(QWidget):
                 self.table.selectRow(0)
             self.open_current()
             return True
-        if widget is self.search and key == Qt.Key.Key_Down and self.model.rowCount():
+        if widget is self._search and key == Qt.Key.Key_Down and self.model.rowCount():
             self.table.setFocus()
             self.table.selectRow(max(self.table.currentIndex().row(), 0))
             return True
@@ -193,9 +195,9 @@ class LibraryView(QWidget):
     def _tell(self) -> None:
         shown, total = self.model.rowCount(), self.model.total
         words = "1 run" if total == 1 else f"{total:,} runs"
-        self.count.setText(words if shown == total else f"{shown:,} of {words}")
-        self.count.setVisible(bool(total))
-        page = self.table if shown else self.nothing if total else self.empty
+        self._count.setText(words if shown == total else f"{shown:,} of {words}")
+        self._count.setVisible(bool(total))
+        page = self.table if shown else self._nothing if total else self._empty
         self._stack.setCurrentWidget(page)
         if shown and self.current is None:
             self.table.selectRow(0)  # Enter opens the newest
@@ -203,14 +205,14 @@ class LibraryView(QWidget):
 
     def _on_filter_changed(self, _value: object = None) -> None:
         environment, status = self.environment.value, self.status.value
-        wanted = RunFilter(self.search.text(), str(environment or ""), str(status or ""))
+        wanted = RunFilter(self._search.text(), str(environment or ""), str(status or ""))
         self.model.set_filter(wanted.accepts)
         self._tell()
 
     def _on_show_all(self) -> None:
         self.environment.set_value(_ANY)
         self.status.set_value(_ANY)
-        self.search.clear()
+        self._search.clear()
         self._on_filter_changed()
 
     def _on_double_clicked(self, _index: QModelIndex) -> None:

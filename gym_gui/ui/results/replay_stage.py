@@ -32,28 +32,28 @@ class ReplayStage(Card):
         self._position = 0
         self.name = ElidedLabel("", "strong")
         self.name.setObjectName("replay-name")
-        self.mark = label(STATE_MARK, "strong")
-        self.mark.setObjectName("replay-state-mark")
+        self._mark = label(STATE_MARK, "strong")
+        self._mark.setObjectName("replay-state-mark")
         self.badges = QHBoxLayout()
         self.badges.setSpacing(theme.STEP)
-        self.facts = muted_label()
-        self.facts.setObjectName("replay-facts")
+        self._facts = muted_label()
+        self._facts.setObjectName("replay-facts")
         head = QHBoxLayout()
         head.setSpacing(theme.ROW)
         head.addWidget(self.name)
-        head.addWidget(self.mark)
+        head.addWidget(self._mark)
         head.addLayout(self.badges)
         head.addStretch(1)
-        head.addWidget(self.facts, 0, Qt.AlignmentFlag.AlignRight)
+        head.addWidget(self._facts, 0, Qt.AlignmentFlag.AlignRight)
         self.body.addLayout(head)
         self.stage = StageView(current, self)
         self.stage.set_interactive(False)
         self.stage.way_changed.connect(self._on_way_changed)
         self.stage.set_hint("Playing it again…", "The first picture comes in a moment.")
         self.add(self.stage, 1)
-        self.trouble = InlineMessage("warning", "")
-        self.trouble.hide()
-        self.add(self.trouble)
+        self._trouble = InlineMessage("warning", "")
+        self._trouble.hide()
+        self.add(self._trouble)
 
     @property
     def player(self) -> ReplayPlayer | None:
@@ -67,9 +67,9 @@ class ReplayStage(Card):
         self.name.setText(recorded.name)
         seats = recorded.episode.saw_state
         told = f"{', '.join(seats)} was handed the simulator's whole state, which other players do not see"
-        self.mark.setVisible(bool(seats))
-        self.mark.setToolTip(told if seats else "")
-        self.mark.setAccessibleName(told if seats else "")
+        self._mark.setVisible(bool(seats))
+        self._mark.setToolTip(told if seats else "")
+        self._mark.setAccessibleName(told if seats else "")
         self.setAccessibleName(f"Replay of {recorded.name}, episode {recorded.episode.episode_index}")
         while (item := self.badges.takeAt(0)) is not None:
             if (badge := item.widget()) is not None:
@@ -79,8 +79,8 @@ class ReplayStage(Card):
         players = recorded.episode.agents.values()
         self.stage.set_seats({a.slot: SlotPlayer(a.worker_type, a.policy or a.worker_id) for a in players})
         self.stage.clear("Playing it again…", "The first picture comes in a moment.")
-        self.trouble.hide()
-        self.facts.setText("")
+        self._trouble.hide()
+        self._facts.setText("")
         player.broke.connect(self._on_broke)
 
     def show_position(self, position: int) -> None:
@@ -97,7 +97,7 @@ class ReplayStage(Card):
         if picture is None and view.board is None and not view.text:
             self.stage.set_hint("Nothing to see", "This environment draws neither a picture nor text.")
         self.stage.show_view(view)
-        self.facts.setText(facts_in_words(view))
+        self._facts.setText(facts_in_words(view))
 
     def _on_way_changed(self, way: str) -> None:
         if way == "frame":
@@ -106,8 +106,8 @@ class ReplayStage(Card):
     def _on_broke(self, sentence: str) -> None:
         if self.sender() is not self._player:
             return
-        self.trouble.set_text(sentence)
-        self.trouble.show()
+        self._trouble.set_text(sentence)
+        self._trouble.show()
         if self._player is not None and not self._player.loaded:
             self.stage.clear("It cannot be played again", sentence)
 

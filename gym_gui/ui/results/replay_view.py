@@ -89,12 +89,12 @@ class ReplayView(QWidget):
         self.transport.moved.connect(self._on_moved)
         self.table = StepTable(self)
         self.table.position_chosen.connect(self._on_position_chosen)
-        self.transcript = EpisodeTranscript(context.spawn, self)
-        self.transcript.step_chosen.connect(self._on_step_chosen)
-        self.transcript.found.connect(self._on_calls_found)
-        self.trouble = InlineMessage("error", "")
-        self.trouble.setObjectName("replay-trouble")
-        self.trouble.hide()
+        self._transcript = EpisodeTranscript(context.spawn, self)
+        self._transcript.step_chosen.connect(self._on_step_chosen)
+        self._transcript.found.connect(self._on_calls_found)
+        self._trouble = InlineMessage("error", "")
+        self._trouble.setObjectName("replay-trouble")
+        self._trouble.hide()
         self._build()
         for widget in self.findChildren(QWidget):
             widget.installEventFilter(self)
@@ -120,7 +120,7 @@ class ReplayView(QWidget):
             stages.addWidget(stage, 1)
         left = QVBoxLayout()
         left.setSpacing(theme.GAP)
-        left.addWidget(self.trouble)
+        left.addWidget(self._trouble)
         left.addLayout(stages, 1)
         left.addWidget(self.transport)
         side = self._side = Card("Steps", margin=theme.GAP)
@@ -132,8 +132,8 @@ class ReplayView(QWidget):
         self.aside.hide()
         side.add(self.aside)
         side.add(self.table, 1)
-        side.add(self.transcript, 1)
-        self.transcript.hide()
+        side.add(self._transcript, 1)
+        self._transcript.hide()
         layout = QHBoxLayout(self)
         layout.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
         layout.setSpacing(theme.GAP)
@@ -200,7 +200,7 @@ class ReplayView(QWidget):
             self._opening.cancel()
             self._opening = None
         self._release()
-        self.transcript.clear()
+        self._transcript.clear()
         self.shown.emit()
 
     async def close_players(self) -> None:
@@ -211,7 +211,7 @@ class ReplayView(QWidget):
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         if self._opening is not None:
             self._opening.cancel()
-        self.trouble.hide()
+        self._trouble.hide()
         self._opening = self._context.spawn(work, "Opening the replay")
 
     async def _open_seed(
@@ -241,8 +241,8 @@ class ReplayView(QWidget):
         except MosaicError as error:
             self._release()
             self.transport.set_extent(0, 0, complete=True)
-            self.trouble.set_text(str(error))
-            self.trouble.show()
+            self._trouble.set_text(str(error))
+            self._trouble.show()
             self.shown.emit()
             return
         self._release()
@@ -277,8 +277,8 @@ class ReplayView(QWidget):
         names = [p.recorded.name for p in self._players]
         self.table.show_players(self._players, names)
         self._fit_side()
-        self.transcript.panel.view.action_words = self._action_words
-        self.transcript.look(self._run, here, player.recorded.episode.episode_index)
+        self._transcript.panel.view.action_words = self._action_words
+        self._transcript.look(self._run, here, player.recorded.episode.episode_index)
         self.transport.set_playing(False)
         # Where managers choose between two steps, a position is not a step.
         self.transport.set_unit("Decision" if any(p.track.managed for p in self._players) else "Step")
@@ -287,7 +287,7 @@ class ReplayView(QWidget):
         take_focus(self)
 
     def _fit_side(self) -> None:
-        reading = self.transcript.isVisibleTo(self)
+        reading = self._transcript.isVisibleTo(self)
         wanted = self.table.wanted_width + 2 * theme.GAP + 2  # and the card's edge
         wide = _WIDE_TABLE if reading else min(max(wanted, _TABLE_WIDTH), _WIDE_TABLE)
         self._side.setFixedWidth(_WIDEST_TABLE if reading and self.width() >= _ROOMY else wide)
@@ -311,7 +311,7 @@ class ReplayView(QWidget):
     def _on_aside_chosen(self, which: str) -> None:
         reading = which == "transcript"
         self.table.setVisible(not reading)
-        self.transcript.setVisible(reading)
+        self._transcript.setVisible(reading)
         self._fit_side()
         if reading and self._players:
             self._tell_transcript(self.transport.position)
@@ -324,7 +324,7 @@ class ReplayView(QWidget):
         start, end = player.rows_at(position)
         if start < end:
             step = player.track.steps[start]
-            self.transcript.follow(step.step_index)
+            self._transcript.follow(step.step_index)
 
     def _action_words(self, turn: Turn) -> str:
         """What was played after a call, as the table of steps says it."""
@@ -389,13 +389,13 @@ class ReplayView(QWidget):
         if not before:
             self.table.steps.rows_changed()
             self._fit_side()  # numbers have become words
-            self.transcript.panel.view.refresh()
+            self._transcript.panel.view.refresh()
 
     def _on_moved(self, position: int) -> None:
         for stage, _ in zip(self.stages, self._players, strict=False):
             stage.show_position(position)
         self.table.follow(position)
-        if self.transcript.isVisibleTo(self):
+        if self._transcript.isVisibleTo(self):
             self._tell_transcript(position)
         self.transport.go(position)
 

@@ -25,16 +25,16 @@ class TrainingsView(QWidget):
     def __init__(self, current: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("trainings")
-        self.scores = ChartView(current, "trainingScoresPlot", "")
-        self.profile = ChartView(current, "trainingProfilePlot", "All trainings have the same score.")
+        self._scores = ChartView(current, "trainingScoresPlot", "")
+        self._profile = ChartView(current, "trainingProfilePlot", "All trainings have the same score.")
         self.caption = muted_label(wrap=True)
         self.caption.setObjectName("results-profile-caption")
         beside = QHBoxLayout(self)
         beside.setContentsMargins(0, 0, 0, 0)
         beside.setSpacing(theme.GAP)
         for title, widgets in (
-            ("Over trainings, 95 % interval", [self.scores]),
-            ("Performance profile", [self.caption, self.profile]),
+            ("Over trainings, 95 % interval", [self._scores]),
+            ("Performance profile", [self.caption, self._profile]),
         ):
             card = Card(title, margin=theme.PAGE)
             for widget in widgets:
@@ -48,7 +48,7 @@ class TrainingsView(QWidget):
         if found is None:
             return
         profile = profile_chart(found)
-        self.scores.set_chart(score_chart(found))
-        self.profile.set_chart(profile or None)
+        self._scores.set_chart(score_chart(found))
+        self._profile.set_chart(profile or None)
         self.caption.setText(profile.caption)
-        self.profile.setMinimumHeight(round(profile.heights[0]))
+        self._profile.setMinimumHeight(round(profile.heights[0]))

@@ -43,30 +43,30 @@ class Transport(Card):
         self._timer.timeout.connect(self._on_tick)
         self.scrub = ScrubBar(self)
         self.scrub.valueChanged.connect(self.moved)
-        self.first = IconButton(
+        self._first = IconButton(
             "skip-back", "To the start (Home)", name="replay-first", on_click=self.to_first
         )
-        self.back = IconButton(
+        self._back = IconButton(
             "caret-left", "One step back (Left)", name="replay-back", on_click=self.step_back
         )
         self.play = PrimaryButton(
             "Play", icon_name="run", tooltip="Play or pause (Space)", name="replay-play", on_click=self.toggle
         )
         self.play.setFixedWidth(92)
-        self.on = IconButton("caret-right", "One step on (Right)", name="replay-on", on_click=self.step_on)
+        self._on = IconButton("caret-right", "One step on (Right)", name="replay-on", on_click=self.step_on)
         self.last = IconButton("skip-forward", "To the end (End)", name="replay-last", on_click=self.to_last)
-        self.where = ElidedLabel("", "muted")
-        self.where.setObjectName("replay-where")
+        self._where = ElidedLabel("", "muted")
+        self._where.setObjectName("replay-where")
         self.speed = SegmentedControl(SPEEDS, USUAL, name="replay-speed")
         self.speed.setToolTip("Steps per second")
         self.speed.setAccessibleName("Steps per second")
         self.speed.chosen.connect(self._on_speed_chosen)
         row = self._controls = QHBoxLayout()
         row.setSpacing(theme.STEP)
-        for widget in (self.first, self.back, self.play, self.on, self.last):
+        for widget in (self._first, self._back, self.play, self._on, self.last):
             row.addWidget(widget)
         row.addSpacing(theme.ROW)
-        row.addWidget(self.where, 1)
+        row.addWidget(self._where, 1)
         row.addStretch()  # takes what is left once the step is told elsewhere
         row.addWidget(self.speed)
         row.addSpacing(theme.STEP)
@@ -83,9 +83,9 @@ class Transport(Card):
         if roomy != self._roomy:
             self._roomy = roomy
             if roomy:
-                self._controls.insertWidget(_PLACE_OF_STEP, self.where, 1)
+                self._controls.insertWidget(_PLACE_OF_STEP, self._where, 1)
             else:
-                self.body.insertWidget(1, self.where)
+                self.body.insertWidget(1, self._where)
 
     @property
     def position(self) -> int:
@@ -178,8 +178,8 @@ class Transport(Card):
         words = f"{self._unit_word} {self.position:,} of {last:,}"
         if not self._complete:
             words += f" · {self.scrub.loaded:,} ready"
-        self.where.setText(words)
-        self.back.setEnabled(self.position > 0)
-        self.first.setEnabled(self.position > 0)
-        self.on.setEnabled(self.position < self.scrub.loaded)
+        self._where.setText(words)
+        self._back.setEnabled(self.position > 0)
+        self._first.setEnabled(self.position > 0)
+        self._on.setEnabled(self.position < self.scrub.loaded)
         self.last.setEnabled(self.position < self.scrub.loaded)

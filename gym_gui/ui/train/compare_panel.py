@@ -49,16 +49,16 @@ class ComparePanel(QWidget):
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(theme.ROW)
         head = QHBoxLayout()
-        self.title = title_label("")
-        self.title.setObjectName("train-compare-title")
+        self._title = title_label("")
+        self._title.setObjectName("train-compare-title")
         close = IconButton("close", "Back to the new run (Esc)", name="train-compare-close")
         close.setFixedSize(24, 24)
         close.clicked.connect(self.closed_by_person)
-        head.addWidget(self.title, 1)
+        head.addWidget(self._title, 1)
         head.addWidget(close)
         self._column.addLayout(head)
-        self.note = muted_label(wrap=True)
-        self._column.addWidget(self.note)
+        self._note = muted_label(wrap=True)
+        self._column.addWidget(self._note)
 
     def show_runs(self, records: Sequence[TrainingRecord], titles: dict[str, str]) -> None:
         """Compare these; the best return first."""
@@ -68,8 +68,8 @@ class ComparePanel(QWidget):
         if shown == self._shown:
             return
         self._shown = shown
-        self.title.setText(f"{len(shown)} runs")
-        self.note.setText(_note(ordered))
+        self._title.setText(f"{len(shown)} runs")
+        self._note.setText(_note(ordered))
         self._rebuild(shown)
 
     def _rebuild(self, shown: Sequence[tuple[str, str, Sequence[tuple[str, str]]]]) -> None:

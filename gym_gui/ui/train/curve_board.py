@@ -127,25 +127,25 @@ class CurveBoard(QWidget):
         self.second = CurveCard(context, colours, "train-second-chart", LENGTH)
         self.first.plot.set_named(True)
         self.second.title.hide()  # its list says the same
-        self.slider = QSlider(Qt.Orientation.Horizontal)
-        self.slider.setObjectName("train-smoothing")
-        self.slider.setAccessibleName("Smoothing")
-        self.slider.setRange(0, 99)
-        self.slider.setFixedWidth(110)
-        self.slider.setToolTip("Weight of what was before in the moving average; 0: as it came")
-        self.slider.setValue(context.layout.value(_KEPT, SMOOTHING, type=int))
-        self.slider.valueChanged.connect(self._on_smoothing_changed)
+        self._slider = QSlider(Qt.Orientation.Horizontal)
+        self._slider.setObjectName("train-smoothing")
+        self._slider.setAccessibleName("Smoothing")
+        self._slider.setRange(0, 99)
+        self._slider.setFixedWidth(110)
+        self._slider.setToolTip("Weight of what was before in the moving average; 0: as it came")
+        self._slider.setValue(context.layout.value(_KEPT, SMOOTHING, type=int))
+        self._slider.valueChanged.connect(self._on_smoothing_changed)
         self.first.head.insertWidget(1, muted_label("Smoothing"))
-        self.first.head.insertWidget(2, self.slider)
+        self.first.head.insertWidget(2, self._slider)
         for card in (self.first, self.second):
             card.series_chosen.connect(self.refresh)
-            card.set_smooth(self.slider.value() > 0)
+            card.set_smooth(self._slider.value() > 0)
         data.grown.connect(self.refresh)
 
     @property
     def smoothing(self) -> float:
         """Weight of what was before, 0 to 0.99."""
-        return self.slider.value() / 100
+        return self._slider.value() / 100
 
     def set_runs(self, runs: Sequence[Series]) -> None:
         """Draw these runs."""

@@ -32,13 +32,13 @@ class ExtendTrainingForm(QWidget):
         self.setObjectName("train-longer")
         self._run_id, self._taken = "", 0
         rows = FormRows()
-        self.steps = QLineEdit()
-        self.steps.setObjectName("train-longer-steps")
-        self.steps.textEdited.connect(self.check)
-        rows.add_row("Total steps", self.steps, tooltip="Of the whole training; it goes on from where it is")
-        self.note = muted_label(wrap=True)
-        self.problem = label("", "error", wrap=True)
-        self.problem.setObjectName("train-longer-problem")
+        self._steps = QLineEdit()
+        self._steps.setObjectName("train-longer-steps")
+        self._steps.textEdited.connect(self.check)
+        rows.add_row("Total steps", self._steps, tooltip="Of the whole training; it goes on from where it is")
+        self._note = muted_label(wrap=True)
+        self._problem = label("", "error", wrap=True)
+        self._problem.setObjectName("train-longer-problem")
         self.go = PrimaryButton("Go on", name="train-longer-go", on_click=self.submit)
         leave = QuietButton("Cancel", name="train-longer-cancel", on_click=self.hide)
         buttons = QHBoxLayout()
@@ -48,30 +48,30 @@ class ExtendTrainingForm(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(theme.ROW)
-        for widget in (rows, self.note, self.problem):
+        for widget in (rows, self._note, self._problem):
             column.addWidget(widget)
         column.addLayout(buttons)
 
     def ask(self, record: TrainingRecord) -> None:
         """Ask how far this run shall go."""
         self._run_id, self._taken = record.run_id, max(record.step, record.total_steps)
-        self.steps.setText(f"{TIMES * self._taken:,}")
-        self.note.setText(
+        self._steps.setText(f"{TIMES * self._taken:,}")
+        self._note.setText(
             f"It has taken {record.step:,} of {record.total_steps:,}, and goes on from there in its folder, "
             "with its settings and its seed."
         )
         self.check()
         self.show()
-        self.steps.setFocus()
-        self.steps.selectAll()
+        self._steps.setFocus()
+        self._steps.selectAll()
 
     def check(self, *_: object) -> int:
         """Say what is wrong; returns the steps, 0 where they cannot be."""
         limits = {"type": "integer", "exclusiveMinimum": self._taken, "maximum": MOST}
-        steps = value_of_text(self.steps.text(), limits)
+        steps = value_of_text(self._steps.text(), limits)
         wrong = Setting("total_steps", limits, required=True).problem(steps)
-        self.problem.setText(wrong)
-        self.problem.setVisible(bool(wrong))
+        self._problem.setText(wrong)
+        self._problem.setVisible(bool(wrong))
         self.go.setEnabled(not wrong)
         return 0 if wrong else steps
 

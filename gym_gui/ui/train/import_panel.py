@@ -60,12 +60,12 @@ class ImportPanel(QWidget):
         head.addWidget(section_label("Import a policy"), 1)
         head.addWidget(close)
         column.addLayout(head)
-        self.about = muted_label(wrap=True)
-        column.addWidget(self.about)
+        self._about = muted_label(wrap=True)
+        column.addWidget(self._about)
         self._make_rows(column)
-        self.problem = InlineMessage("error", "")
-        self.problem.setObjectName("train-import-problem")
-        column.addWidget(self.problem)
+        self._problem = InlineMessage("error", "")
+        self._problem.setObjectName("train-import-problem")
+        column.addWidget(self._problem)
         row = QHBoxLayout()
         row.addStretch(1)
         self.go = PrimaryButton("Import", name="train-import-go", on_click=self.submit)
@@ -79,11 +79,11 @@ class ImportPanel(QWidget):
         rows.add_row(
             "File", self.file, tooltip="A .zip, .cleanrl_model, .pt or .pth file, or a policy's folder"
         )
-        self.environment = PickerButton(
+        self._environment = PickerButton(
             name="train-import-environment", search_hint="Search environments", searchable=True
         )
-        self.environment.chosen.connect(self._on_changed)
-        rows.add_row("Environment", self.environment, tooltip="Where it was trained; the file does not say")
+        self._environment.chosen.connect(self._on_changed)
+        rows.add_row("Environment", self._environment, tooltip="Where it was trained; the file does not say")
         self.worker = PickerButton(
             [PickerItem(_AUTOMATIC, "by its ending")],
             name="train-import-worker",
@@ -99,10 +99,10 @@ class ImportPanel(QWidget):
         self.name.setObjectName("train-import-name")
         self.name.textEdited.connect(self._on_changed)
         rows.add_row("Name", self.name, tooltip="What to call it in the library")
-        self.licence = QLineEdit()
-        self.licence.setObjectName("train-import-licence")
-        self.licence.setPlaceholderText("optional, e.g. MIT")
-        rows.add_row("Licence", self.licence, tooltip="Of the policy, where it has one")
+        self._licence = QLineEdit()
+        self._licence.setObjectName("train-import-licence")
+        self._licence.setPlaceholderText("optional, e.g. MIT")
+        rows.add_row("Licence", self._licence, tooltip="Of the policy, where it has one")
         column.addWidget(rows)
 
     # -- choosing ------------------------------------------------------------------------
@@ -115,7 +115,7 @@ class ImportPanel(QWidget):
         able = await asyncio.to_thread(_importers)
         items = [PickerItem(worker.type_id, worker.display_name, _formats(worker)) for worker in able]
         self.worker.set_items([PickerItem(_AUTOMATIC, "by its ending"), *items])
-        self.environment.set_items(await asyncio.to_thread(catalogue))
+        self._environment.set_items(await asyncio.to_thread(catalogue))
 
     def ask_file(self) -> None:
         """Ask for the file."""
@@ -129,7 +129,7 @@ class ImportPanel(QWidget):
     def take(self, path: Path) -> None:
         """Import this file: at once where it says everything itself."""
         self._file = path
-        self.problem.hide()
+        self._problem.hide()
         self.file.set_text(path.name)
         self.file.setToolTip(str(path))
         self._context.spawn(self._look(path), "Looking at the file")
@@ -143,7 +143,7 @@ class ImportPanel(QWidget):
         self._own = own
         named = path.parent.name if path.name in ("policy.json", "model.safetensors") else path.stem
         self.name.setText(named)
-        for control in (self.environment, self.worker, self.architecture):
+        for control in (self._environment, self.worker, self.architecture):
             self.rows.set_row_visible(control, not own)
         self._tell()
 
@@ -182,7 +182,7 @@ class ImportPanel(QWidget):
     def submit(self) -> None:
         """Take it in."""
         if self.go.isEnabled():
-            self.problem.hide()
+            self._problem.hide()
             self._task = self._context.spawn(self._import(), "Importing the policy")
             self._task.add_done_callback(self._on_done)
             self._tell()
@@ -200,18 +200,18 @@ class ImportPanel(QWidget):
         described = () if self._own or self._architecture is None else ("--describe", str(self._architecture))
         request = ImportRequest(
             self._file,
-            env_id="" if self._own else str(self.environment.value or ""),
+            env_id="" if self._own else str(self._environment.value or ""),
             worker="" if self._own else str(self.worker.value or ""),
             name=self.name.text().strip(),
-            licence=self.licence.text().strip(),
+            licence=self._licence.text().strip(),
             extra=described,
         )
         library = PolicyLibrary(self._context.store)
         try:
             entry = await asyncio.to_thread(add_policy, library, request)
         except MosaicError as error:
-            self.problem.set_text(str(error))
-            self.problem.show()
+            self._problem.set_text(str(error))
+            self._problem.show()
             return
         self._context.notify(f"“{entry.name}” is in the library", "ok")
         self.imported.emit(entry.name)
@@ -224,7 +224,7 @@ class ImportPanel(QWidget):
         reason = ""
         if self._file is None:
             reason = "Choose a file first"
-        elif not self._own and self.environment.value is None:
+        elif not self._own and self._environment.value is None:
             reason = "Choose the environment it was trained in"
         elif not self.name.text().strip():
             reason = "Give it a name"
@@ -233,8 +233,10 @@ class ImportPanel(QWidget):
         self.go.setEnabled(not reason)
         self.go.set_text("Importing…" if self.busy else "Import")
         self.go.setToolTip(reason or "Check it, and put it into the library")
-        self.problem.setVisible(bool(self.problem.text) and not self.busy and self.problem.isVisibleTo(self))
-        self.about.setText(
+        self._problem.setVisible(
+            bool(self._problem.text) and not self.busy and self._problem.isVisibleTo(self)
+        )
+        self._about.setText(
             "A policy of MOSAIC's own form: it says the rest itself."
             if self._own
             else "Weights alone are read, nothing in the file is run. What does not fit is refused, and why."

@@ -89,46 +89,46 @@ class NewRunForm(QWidget):
     # -- parts ---------------------------------------------------------------------------
 
     def _make_choices(self) -> None:
-        rows = self.choices = FormRows(label_width=LABEL_WIDTH)
-        self.worker = PickerButton(name="train-worker", placeholder="Looking…", search_hint="Search workers")
-        self.worker.chosen.connect(self._on_worker_chosen)
-        rows.add_row("Worker", self.worker, tooltip="The program that trains")
+        rows = self._choices = FormRows(label_width=LABEL_WIDTH)
+        self._worker = PickerButton(name="train-worker", placeholder="Looking…", search_hint="Search workers")
+        self._worker.chosen.connect(self._on_worker_chosen)
+        rows.add_row("Worker", self._worker, tooltip="The program that trains")
         self.algorithm = PickerButton(name="train-algorithm", search_hint="Search algorithms")
         self.algorithm.chosen.connect(self._on_algorithm_chosen)
         rows.add_row("Algorithm", self.algorithm, tooltip="How it learns")
-        self.environment = EnvironmentPicker(name="train-environment")
-        self.environment.chosen.connect(self._on_environment_chosen)
-        self.environment.set_items([PickerItem(FIRST_ENVIRONMENT, FIRST_ENVIRONMENT)])
-        self.environment.set_value(FIRST_ENVIRONMENT)
-        rows.add_row("Environment", self.environment, tooltip="Where it learns")
+        self._environment = EnvironmentPicker(name="train-environment")
+        self._environment.chosen.connect(self._on_environment_chosen)
+        self._environment.set_items([PickerItem(FIRST_ENVIRONMENT, FIRST_ENVIRONMENT)])
+        self._environment.set_value(FIRST_ENVIRONMENT)
+        rows.add_row("Environment", self._environment, tooltip="Where it learns")
         self._column.addWidget(rows)
         self._place = self._column.count()
 
     def _make_rest(self) -> None:
-        self.numbers = RunNumbers()
-        self.numbers.setObjectName("train-numbers")
-        self.numbers.changed.connect(self.check)
-        self._column.addWidget(self.numbers)
-        self.estimate = InlineMessage("info", "")
-        self.estimate.setObjectName("train-estimate")
-        self._column.addWidget(self.estimate)
-        self.presets = PresetMenu(self._context, TRAININGS, self.preset, self._to_be_saved, self)
-        self.presets.loaded.connect(self._on_preset_loaded)
-        self.presets_button = QuietButton("Presets", menu=self.presets, name="train-presets")
-        self.presets_button.setToolTip("Save these settings under a name, or take saved ones")
+        self._numbers = RunNumbers()
+        self._numbers.setObjectName("train-numbers")
+        self._numbers.changed.connect(self.check)
+        self._column.addWidget(self._numbers)
+        self._estimate = InlineMessage("info", "")
+        self._estimate.setObjectName("train-estimate")
+        self._column.addWidget(self._estimate)
+        self._presets = PresetMenu(self._context, TRAININGS, self.preset, self._to_be_saved, self)
+        self._presets.loaded.connect(self._on_preset_loaded)
+        self._presets_button = QuietButton("Presets", menu=self._presets, name="train-presets")
+        self._presets_button.setToolTip("Save these settings under a name, or take saved ones")
         self.start = PrimaryButton("Start", name="train-start", on_click=self.submit)
-        self.problem = label("", "error", wrap=True)
-        self.problem.setObjectName("train-problem")
+        self._problem = label("", "error", wrap=True)
+        self._problem.setObjectName("train-problem")
         self.foot = QWidget()
         self.foot.setObjectName("train-foot")
         row = QHBoxLayout()
-        row.addWidget(self.presets_button)
+        row.addWidget(self._presets_button)
         row.addStretch(1)
         row.addWidget(self.start)
         foot = QVBoxLayout(self.foot)
         foot.setContentsMargins(theme.PAGE, theme.ROW, theme.PAGE, theme.ROW)
         foot.setSpacing(theme.ROW)
-        foot.addWidget(self.problem)
+        foot.addWidget(self._problem)
         foot.addLayout(row)
 
     # -- what there is to choose from ----------------------------------------------------
@@ -151,7 +151,7 @@ class NewRunForm(QWidget):
         if self._awaited is not None:
             self.fill(*self._awaited)
         if not self._spaces.begun:
-            self.choose_environment(str(self.environment.value))
+            self.choose_environment(str(self._environment.value))
         self.loaded.emit()
         self.check()
 
@@ -160,14 +160,14 @@ class NewRunForm(QWidget):
             PickerItem(worker_id, trainer.definition.display_name, "", "", trainer.reason, worker_id)
             for worker_id, trainer in self._trainers.items()
         ]
-        self.worker.set_items(items)
-        if self.worker.value is None and items:
+        self._worker.set_items(items)
+        if self._worker.value is None and items:
             first = next((i for i in items if i.value == FIRST_WORKER and not i.reason), items[0])
             self._choose_worker(str(first.value))
 
     def _offer_algorithms(self) -> None:
         trainer = self.trainer
-        spaces = self._spaces.of(str(self.environment.value))
+        spaces = self._spaces.of(str(self._environment.value))
         items: list[PickerItem] = []
         if trainer is not None:
             for name, schema in trainer.algorithms.items():
@@ -185,17 +185,17 @@ class NewRunForm(QWidget):
             if not reason and spec is not None and trainer is not None:
                 reason = environment_reason(trainer, spec)
             items.append(PickerItem(item.value, item.label, item.detail, item.group, reason, item.keywords))
-        self.environment.set_items(items)
+        self._environment.set_items(items)
 
     @property
     def trainer(self) -> Trainer | None:
         """The chosen worker."""
-        return self._trainers.get(str(self.worker.value))
+        return self._trainers.get(str(self._worker.value))
 
     # -- choosing ------------------------------------------------------------------------
 
     def _choose_worker(self, worker_id: str) -> None:
-        self.worker.set_value(worker_id)
+        self._worker.set_value(worker_id)
         trainer = self.trainer
         self._offer_algorithms()
         self._offer_environments()
@@ -213,7 +213,7 @@ class NewRunForm(QWidget):
 
     def choose_environment(self, env_id: str) -> None:
         """Take an environment, and find out what actions it has."""
-        self.environment.set_value(env_id)
+        self._environment.set_value(env_id)
         self._spaces.look(env_id)
         self._offer_algorithms()
 
@@ -244,12 +244,12 @@ class NewRunForm(QWidget):
 
     def preset(self) -> TrainingPreset | None:
         """The training as it stands, for a preset; ``None`` before anything was chosen."""
-        if self.settings is None or self.environment.value is None or self.trainer is None:
+        if self.settings is None or self._environment.value is None or self.trainer is None:
             return None
         return TrainingPreset(
-            str(self.worker.value),
+            str(self._worker.value),
             str(self.algorithm.value),
-            str(self.environment.value),
+            str(self._environment.value),
             self.settings.values(),
         )
 
@@ -264,14 +264,14 @@ class NewRunForm(QWidget):
                 f"The worker {preset.worker} is not here any more: choose another one", "warning"
             )
         else:
-            self.worker.set_value(preset.worker)
+            self._worker.set_value(preset.worker)
             self._offer_environments()
         self._offer_algorithms()
         self._choose_algorithm(preset.algorithm, preset.settings)
-        if preset.env_id != self.environment.value:
+        if preset.env_id != self._environment.value:
             self.choose_environment(preset.env_id)
         if seed is not None:
-            self.numbers.seed.setText(str(seed))
+            self._numbers.seed.setText(str(seed))
         self.check()
 
     def _to_be_saved(self) -> tuple[bool, str]:
@@ -301,28 +301,28 @@ class NewRunForm(QWidget):
 
     def check(self, *_: object) -> None:
         """Say beside each field what is wrong, and whether it can be started."""
-        numbers = self.numbers.problems()
+        numbers = self._numbers.problems()
         unfit = self._incompatibility()
-        self.problem.setText(unfit)
-        self.problem.setVisible(bool(unfit))
+        self._problem.setText(unfit)
+        self._problem.setVisible(bool(unfit))
         settings = self.settings.problems if self.settings is not None else {}
         wrong = [*settings.values(), *numbers]
         reason = unfit or next(iter(wrong), "") or self._not_yet()
         self.start.setEnabled(not reason)
-        text, tip = self.numbers.start_words
+        text, tip = self._numbers.start_words
         self.start.set_text(text)
         self.start.setToolTip(reason or tip)
-        self.presets_button.setEnabled(self.trainer is not None)
+        self._presets_button.setEnabled(self.trainer is not None)
         self._say_estimate()
 
     def _incompatibility(self) -> str:
-        trainer, env_id = self.trainer, str(self.environment.value)
+        trainer, env_id = self.trainer, str(self._environment.value)
         if trainer is None:
             return ""
         if trainer.reason:
             return trainer.reason
         spec = self._specs.get(env_id)
-        if self._specs and self.environment.value is not None and spec is None:
+        if self._specs and self._environment.value is not None and spec is None:
             return f"There is no environment {env_id} here: choose another one."
         if spec is not None and (reason := environment_reason(trainer, spec)):
             return f"{spec.id}: {reason}."
@@ -335,7 +335,7 @@ class NewRunForm(QWidget):
         return f"{trainer.title(name)} is {reason}." if reason else spaces.trouble
 
     def _not_yet(self) -> str:
-        if self.trainer is None or self.environment.value is None:
+        if self.trainer is None or self._environment.value is None:
             return "Workers and environments are being looked for"
         if self._link.state is not LinkState.READY:
             return "The trainer is not connected yet"
@@ -345,18 +345,18 @@ class NewRunForm(QWidget):
         settings = self.settings
         steps = settings.effective("total_steps") if settings is not None else 0
         if settings is None or not isinstance(steps, int | float):
-            self.estimate.hide()
+            self._estimate.hide()
             return
         judged = estimate(
             self._link.runs,
-            worker=str(self.worker.value),
+            worker=str(self._worker.value),
             algorithm=str(self.algorithm.value),
-            env_id=str(self.environment.value),
+            env_id=str(self._environment.value),
             settings=settings.values(),
             total_steps=int(steps),
         )
-        self.estimate.set_text(judged.sentence(self.numbers.count) + before_it(self._link.runs))
-        self.estimate.show()
+        self._estimate.set_text(judged.sentence(self._numbers.count) + before_it(self._link.runs))
+        self._estimate.show()
 
     # -- starting ------------------------------------------------------------------------
 
@@ -374,7 +374,7 @@ class NewRunForm(QWidget):
         action = self._spaces.of(preset.env_id).action
         started: list[str] = []
         try:
-            async for run in start_runs(client, self._context.store, preset, action, self.numbers.titles):
+            async for run in start_runs(client, self._context.store, preset, action, self._numbers.titles):
                 started.append(run)
         finally:
             if started:

@@ -60,40 +60,40 @@ class PoliciesView(QWidget):
         self._wanted = ""
         self._reading: asyncio.Task[None] | None = None
         self.model = RowsModel(POLICY_COLUMNS, _path, parent=self)
-        self.facts = PolicyPanel(context)
-        self.facts.action_requested.connect(self._on_action_requested)
+        self._facts = PolicyPanel(context)
+        self._facts.action_requested.connect(self._on_action_requested)
         self._importing: ImportPanel | None = None
         self.panel = QWidget()
         self._column = QVBoxLayout(self.panel)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(theme.PAGE)
-        self._column.addWidget(self.facts)
+        self._column.addWidget(self._facts)
         self._make_table()
-        self.search = QLineEdit()
-        self.search.setObjectName("train-policy-search")
-        self.search.setPlaceholderText("Search policies by name, algorithm, environment")
-        self.search.setAccessibleName("Search policies")
-        self.search.setToolTip("Every word must occur in a policy's name, algorithm, environment or worker")
-        self.search.setClearButtonEnabled(True)
-        self.search.setMaximumWidth(420)
-        self.search.textChanged.connect(self._on_searched)
-        self.count = muted_label()
-        self.count.setObjectName("train-policies-count")
+        self._search = QLineEdit()
+        self._search.setObjectName("train-policy-search")
+        self._search.setPlaceholderText("Search policies by name, algorithm, environment")
+        self._search.setAccessibleName("Search policies")
+        self._search.setToolTip("Every word must occur in a policy's name, algorithm, environment or worker")
+        self._search.setClearButtonEnabled(True)
+        self._search.setMaximumWidth(420)
+        self._search.textChanged.connect(self._on_searched)
+        self._count = muted_label()
+        self._count.setObjectName("train-policies-count")
         top = QHBoxLayout()
-        top.addWidget(self.search, 1)
+        top.addWidget(self._search, 1)
         top.addStretch(1)
-        top.addWidget(self.count)
-        self.empty = EmptyHint(
+        top.addWidget(self._count)
+        self._empty = EmptyHint(
             "No policies yet",
             "A training leaves its policy here. To import one from elsewhere, drop it here.",
             ("Import…", self.ask_import),
             icon_name="robot",
         )
-        self.empty.setObjectName("train-policies-empty")
-        self.nothing = EmptyHint("No policy fits", "Try fewer words.", icon_name="filter")
-        self.nothing.setObjectName("train-policies-nothing")
+        self._empty.setObjectName("train-policies-empty")
+        self._nothing = EmptyHint("No policy fits", "Try fewer words.", icon_name="filter")
+        self._nothing.setObjectName("train-policies-nothing")
         self._stack = QStackedWidget()
-        for view in (self.table, self.empty, self.nothing):
+        for view in (self.table, self._empty, self._nothing):
             self._stack.addWidget(view)
         card = Card(margin=theme.STEP)
         card.add(self._stack, 1)
@@ -162,15 +162,15 @@ class PoliciesView(QWidget):
 
     def _tell(self) -> None:
         shown, total = self.model.rowCount(), self.model.total
-        view: QWidget = self.table if shown else self.nothing if total else self.empty
+        view: QWidget = self.table if shown else self._nothing if total else self._empty
         self._stack.setCurrentWidget(view)
         of = "" if shown == total else f"{shown} of "
-        self.count.setText(f"{of}{total} policies" if total != 1 else "1 policy")
-        self.count.setVisible(bool(total))
+        self._count.setText(f"{of}{total} policies" if total != 1 else "1 policy")
+        self._count.setVisible(bool(total))
 
     def _show_current(self) -> None:
         row = self.table.current
-        self.facts.show_policy(row.entry if row else None, row.title if row else "")
+        self._facts.show_policy(row.entry if row else None, row.title if row else "")
 
     def _on_searched(self, text: str) -> None:
         words = tuple(text.casefold().split())
@@ -228,12 +228,12 @@ class PoliciesView(QWidget):
         from gym_gui.services.subprocess_job import SubprocessJobError, run_subprocess_job
 
         policy = row.entry
-        self.facts.set_measuring(True)
+        self._facts.set_measuring(True)
         try:
             await asyncio.to_thread(_see_allowed, policy)
             done = await run_subprocess_job("gym_gui", "policies", "score", policy.name, "--json")
         finally:
-            self.facts.set_measuring(False)
+            self._facts.set_measuring(False)
         if done.status:
             raise SubprocessJobError(done.complaint or f"{policy.name} could not be measured")
         self._context.notify(f"“{row.title}” was played on {len(done.json()['returns'])} seeds", "ok")
@@ -286,7 +286,7 @@ class PoliciesView(QWidget):
     def _show_import(self) -> None:
         self.importing.open()
         self.importing.show()
-        self.facts.hide()
+        self._facts.hide()
         self.import_shown.emit()
 
     def _on_imported(self, name: str) -> None:
@@ -296,7 +296,7 @@ class PoliciesView(QWidget):
 
     def _on_import_closed(self) -> None:
         self.importing.hide()
-        self.facts.show()
+        self._facts.show()
 
     def dragEnterEvent(self, a0: QDragEnterEvent | None) -> None:
         """Take one local file or folder."""

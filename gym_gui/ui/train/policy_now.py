@@ -34,21 +34,21 @@ class PolicyNow(Card):
         self._at = 0
         self._held = False
         self._reading: asyncio.Task[None] | None = None
-        self.title = ElidedLabel("Policy now", "strong")
-        self.title.setObjectName("policy-now-title")
-        self.note = muted_label()
-        self.note.setObjectName("policy-now-step")
-        self.hold = IconButton("pause", "Hold the film", name="policy-now-hold", on_click=self.toggle)
-        self.hold.setFixedSize(22, 22)
+        self._title = ElidedLabel("Policy now", "strong")
+        self._title.setObjectName("policy-now-title")
+        self._note = muted_label()
+        self._note.setObjectName("policy-now-step")
+        self._hold = IconButton("pause", "Hold the film", name="policy-now-hold", on_click=self.toggle)
+        self._hold.setFixedSize(22, 22)
         head = QHBoxLayout()
         head.setSpacing(theme.ROW)
-        head.addWidget(self.title, 1)
-        head.addWidget(self.note)
-        head.addWidget(self.hold)
+        head.addWidget(self._title, 1)
+        head.addWidget(self._note)
+        head.addWidget(self._hold)
         self.body.addLayout(head)
-        self.view = FrameView(context.theme)
-        self.view.setMinimumHeight(80)
-        self.add(self.view, 1)
+        self._view = FrameView(context.theme)
+        self._view.setMinimumHeight(80)
+        self.add(self._view, 1)
         self._timer = QTimer(self)
         self._timer.timeout.connect(self._on_time)
         self.show_run("", None)
@@ -66,8 +66,8 @@ class PolicyNow(Card):
             file: The newest film; ``None`` while there is none.
             why_none: Said instead of it.
         """
-        self.title.setText(f"Policy now, {title}" if title else "Policy now")
-        self.title.updateGeometry()
+        self._title.setText(f"Policy now, {title}" if title else "Policy now")
+        self._title.updateGeometry()
         if file is None:
             self._wanted = None
             self._clear(
@@ -80,10 +80,10 @@ class PolicyNow(Card):
     def toggle(self) -> None:
         """Hold the film, or let it go on."""
         self._held = not self._held
-        self.hold.set_icon("run" if self._held else "pause")
+        self._hold.set_icon("run" if self._held else "pause")
         words = "Let the film go on" if self._held else "Hold the film"
-        self.hold.setToolTip(words)
-        self.hold.setAccessibleName(words)
+        self._hold.setToolTip(words)
+        self._hold.setAccessibleName(words)
         self._tend()
 
     async def closed(self) -> None:
@@ -120,22 +120,22 @@ class PolicyNow(Card):
             return
         if file == self._wanted:
             self._film, self._at = film, 0
-            self.note.setText("" if film.step is None else f"at step {film.step:,}")
+            self._note.setText("" if film.step is None else f"at step {film.step:,}")
             self._show_frame()
             self._tend()
 
     def _clear(self, why: str) -> None:
         self._film = None
         self._timer.stop()
-        self.note.setText("")
-        self.hold.hide()
-        self.view.clear()
-        self.view.set_hint("No film yet", why)
+        self._note.setText("")
+        self._hold.hide()
+        self._view.clear()
+        self._view.set_hint("No film yet", why)
 
     def _tend(self) -> None:
         film = self._film
         moving = film is not None and len(film.frames) > 1
-        self.hold.setVisible(moving)
+        self._hold.setVisible(moving)
         if film is not None and moving and not self._held and self.isVisible():
             self._timer.start(max(round(1000 / film.fps), 16))
         else:
@@ -149,4 +149,4 @@ class PolicyNow(Card):
 
     def _show_frame(self) -> None:
         assert self._film is not None
-        self.view.show_frame(self._film.frames[self._at])
+        self._view.show_frame(self._film.frames[self._at])

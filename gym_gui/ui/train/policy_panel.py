@@ -64,49 +64,49 @@ class PolicyPanel(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(theme.ROW)
         column.addWidget(section_label("Policy"))
-        self.hint = muted_label(
+        self._hint = muted_label(
             "Select a policy: what it can play, and where to use it, appears here.", wrap=True
         )
-        column.addWidget(self.hint)
+        column.addWidget(self._hint)
         self.title = ElidedLabel("", "title")
         column.addWidget(self.title)
-        self.use_menu = UseMenu(context, self)
-        self.use = PrimaryButton("Use in a slot", name="train-policy-use", on_click=self._on_use)
-        self.use.setToolTip("Watch this policy, play beside it, or seat it among others")
-        self.again = QuietButton("Train again", name="train-policy-train", on_click=self._on_again)
-        self.again.setToolTip("The form of a new run, filled with the settings it was trained with")
+        self._use_menu = UseMenu(context, self)
+        self._use = PrimaryButton("Use in a slot", name="train-policy-use", on_click=self._on_use)
+        self._use.setToolTip("Watch this policy, play beside it, or seat it among others")
+        self._again = QuietButton("Train again", name="train-policy-train", on_click=self._on_again)
+        self._again.setToolTip("The form of a new run, filled with the settings it was trained with")
         self.folder = QuietButton("Open folder", name="train-policy-folder", on_click=self._on_folder)
         self.folder.setToolTip("Its folder in the file manager")
         self._buttons = QWidget()
         rows = QVBoxLayout(self._buttons)
         rows.setContentsMargins(0, 0, 0, 0)
         rows.setSpacing(theme.ROW)
-        rows.addWidget(self.use)
+        rows.addWidget(self._use)
         pair = QHBoxLayout()
         pair.setSpacing(theme.ROW)
-        pair.addWidget(self.again)
+        pair.addWidget(self._again)
         pair.addWidget(self.folder)
         rows.addLayout(pair)
         self.export = QuietButton("Export…", name="train-policy-export", on_click=self._on_export)
         self.export.setToolTip("Write it as a .zip that another library takes as it is")
-        self.measure = QuietButton("Measure", name="train-policy-measure", on_click=self._on_measure)
-        self.measure.setToolTip("Play it on the standard seeds, and keep how well it does as its score")
+        self._measure = QuietButton("Measure", name="train-policy-measure", on_click=self._on_measure)
+        self._measure.setToolTip("Play it on the standard seeds, and keep how well it does as its score")
         second = QHBoxLayout()
         second.setSpacing(theme.ROW)
-        second.addWidget(self.measure)
+        second.addWidget(self._measure)
         second.addWidget(self.export)
         rows.addLayout(second)
         column.addWidget(self._buttons)
-        self.facts = FormRows()
+        self._facts = FormRows()
         self.values: dict[str, QLabel] = {}
         for name in _FACTS:
             path = name in ("Folder", "Weights")
             value = ElidedLabel(mode=Qt.TextElideMode.ElideMiddle) if path else label("", wrap=True)
             value.setObjectName(f"train-policy-{name.lower().replace(' ', '-')}")
             value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-            self.values[name] = self.facts.add_row(name, value)
+            self.values[name] = self._facts.add_row(name, value)
             value.setMinimumWidth(1)  # a word that is too long is cut, the column stays as wide as it is
-        column.addWidget(self.facts)
+        column.addWidget(self._facts)
         self.remove = LinkButton("Remove this policy", name="train-policy-remove", on_click=self._on_remove)
         self.remove.setToolTip("Its folder goes to the trash; it can be had back")
         column.addWidget(self.remove)
@@ -123,27 +123,27 @@ class PolicyPanel(QWidget):
             title: What it is called.
         """
         there = policy is not None
-        self.hint.setVisible(not there)
-        for widget in (self.title, self._buttons, self.facts, self.remove, self.fixed):
+        self._hint.setVisible(not there)
+        for widget in (self.title, self._buttons, self._facts, self.remove, self.fixed):
             widget.setVisible(there)
         if policy is None:
             return
         about = policy.file.description
         self.title.setText(title)
-        self.use_menu.set_operator(
+        self._use_menu.set_operator(
             operator_of(policy.file.path, worker_id=about.worker, env_id=about.env_id, title=title)
         )
-        self.again.setEnabled(bool(about.config))
+        self._again.setEnabled(bool(about.config))
         self.remove.setVisible(not policy.fixed)
         self.fixed.setText(f"{policy.fixed}.")
         self.fixed.setVisible(bool(policy.fixed))
         for name, text in _texts(policy).items():
             value = self.values[name]
             value.setText(text)
-            self.facts.set_row_visible(value, bool(text))
+            self._facts.set_row_visible(value, bool(text))
 
     def _on_use(self) -> None:
-        self.use_menu.popup(self.use.mapToGlobal(self.use.rect().bottomLeft()))
+        self._use_menu.popup(self._use.mapToGlobal(self._use.rect().bottomLeft()))
 
     def _on_again(self) -> None:
         self.action_requested.emit("train")
@@ -153,8 +153,8 @@ class PolicyPanel(QWidget):
 
     def set_measuring(self, measuring: bool) -> None:
         """Say that it is being played."""
-        self.measure.setEnabled(not measuring)
-        self.measure.set_text("Measuring…" if measuring else "Measure")
+        self._measure.setEnabled(not measuring)
+        self._measure.set_text("Measuring…" if measuring else "Measure")
 
     def _on_measure(self) -> None:
         self.action_requested.emit("score")

@@ -64,9 +64,9 @@ class RunContent(QWidget):
     def _lower_card(self) -> QWidget:
         """The second chart, whose place the log may take."""
         card = self.board.second
-        self.lower_choice = SegmentedControl([(CHART, "Chart"), (LOG, "Log")], name="train-lower")
-        self.lower_choice.chosen.connect(self._on_lower_chosen)
-        card.head.insertWidget(0, self.lower_choice)
+        self._lower_choice = SegmentedControl([(CHART, "Chart"), (LOG, "Log")], name="train-lower")
+        self._lower_choice.chosen.connect(self._on_lower_chosen)
+        card.head.insertWidget(0, self._lower_choice)
         card.head.insertStretch(1, 1)
         card.body.removeWidget(card.plot)
         self._lower = QStackedWidget(card)
@@ -77,7 +77,7 @@ class RunContent(QWidget):
 
     def show_log(self) -> None:
         """Show what the selected run has printed."""
-        self.lower_choice.set_value(LOG)
+        self._lower_choice.set_value(LOG)
         self._on_lower_chosen(LOG)
 
     async def closed(self) -> None:

@@ -80,49 +80,49 @@ class RunPanel(QWidget):
         self._column.setSpacing(theme.ROW)
         self._make_head()
         self._make_actions(context)
-        self.facts = FormRows()
+        self._facts = FormRows()
         self._values: dict[str, QLabel] = {}
         for name, title in _FACTS:
             value = label("", wrap=True)
             value.setObjectName(f"train-fact-{name}")
             value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-            self._values[name] = self.facts.add_row(title, value)
+            self._values[name] = self._facts.add_row(title, value)
             value.setMinimumWidth(1)  # a word that is too long is cut, the column stays as wide as it is
-        self._column.addWidget(self.facts)
-        self.settings_title = section_label("Settings given")
+        self._column.addWidget(self._facts)
+        self._settings_title = section_label("Settings given")
         self._column.addSpacing(theme.STEP)
-        self._column.addWidget(self.settings_title)
+        self._column.addWidget(self._settings_title)
         self.settings = FormRows(label_width=128)
         self._column.addWidget(self.settings)
 
     def _make_head(self) -> None:
         head = QHBoxLayout()
         head.setSpacing(theme.ROW)
-        self.title = ElidedLabel("", "title")
-        self.title.setObjectName("train-run-title")
+        self._title = ElidedLabel("", "title")
+        self._title.setObjectName("train-run-title")
         back = IconButton("close", "Back to the new run (Esc)", name="train-run-close")
         back.clicked.connect(self.closed_by_person)
         back.setFixedSize(24, 24)
-        head.addWidget(self.title, 1)
+        head.addWidget(self._title, 1)
         head.addWidget(back)
         self._column.addLayout(head)
         self.state = StatusDot()
         self.state.setObjectName("train-run-state")
         self._column.addWidget(self.state)
         self.message = InlineMessage("info", "")
-        self.failure = InlineMessage("error", "")
-        self.warning = InlineMessage("warning", "")
-        for message in (self.message, self.failure, self.warning):
+        self._failure = InlineMessage("error", "")
+        self._warning = InlineMessage("warning", "")
+        for message in (self.message, self._failure, self._warning):
             self._column.addWidget(message)
 
     def _make_actions(self, context: AppContext) -> None:
-        self.buttons: dict[str, QWidget] = {}
-        self.use_menu = UseMenu(context, self)
-        self.use = PrimaryButton("Use in a slot", name="train-run-use", on_click=self._on_use)
-        self.use.setToolTip("Watch this policy, play beside it, or seat it among others")
+        self._buttons: dict[str, QWidget] = {}
+        self._use_menu = UseMenu(context, self)
+        self._use = PrimaryButton("Use in a slot", name="train-run-use", on_click=self._on_use)
+        self._use.setToolTip("Watch this policy, play beside it, or seat it among others")
         grid = QGridLayout()
         grid.setSpacing(theme.ROW)
-        grid.addWidget(self.use, 0, 0, 1, 2)
+        grid.addWidget(self._use, 0, 0, 1, 2)
         for place, (action, text, tip) in enumerate(
             (
                 ("pause", "Pause", "Hold the training where it is"),
@@ -139,26 +139,26 @@ class RunPanel(QWidget):
             button = QuietButton(text, name=f"train-run-{action}", tooltip=tip)
             button.setProperty("action", action)
             button.clicked.connect(self._on_clicked)
-            self.buttons[action] = button
+            self._buttons[action] = button
             grid.addWidget(button, 1 + place // 2, place % 2)
         self._grid = grid
         self._column.addLayout(grid)
-        self.longer = ExtendTrainingForm()
-        self.longer.hide()
-        self.longer.requested.connect(self.longer_requested)
-        self._column.addWidget(self.longer)
+        self._longer = ExtendTrainingForm()
+        self._longer.hide()
+        self._longer.requested.connect(self.longer_requested)
+        self._column.addWidget(self._longer)
         self.remove = LinkButton("Remove this run…", name="train-run-remove", on_click=self.ask_removal)
         self.remove.setToolTip("Its folder goes to the trash (Delete)")
         self._column.addWidget(self.remove)
-        self.sure = InlineMessage(
+        self._sure = InlineMessage(
             "warning",
             "Its folder goes to the trash, with its policy and its log.",
             ("Remove", self._on_sure),
             closable=True,
         )
-        self.sure.setObjectName("train-run-sure")
-        self.sure.hide()
-        self._column.addWidget(self.sure)
+        self._sure.setObjectName("train-run-sure")
+        self._sure.hide()
+        self._column.addWidget(self._sure)
 
     @property
     def record(self) -> TrainingRecord | None:
@@ -172,11 +172,11 @@ class RunPanel(QWidget):
     def show_run(self, record: TrainingRecord, title: str) -> None:
         """Show a run as it stands."""
         if self._record is None or record.run_id != self._record.run_id:
-            self.sure.hide()
+            self._sure.hide()
         if self._record is None or (record.run_id, record.state) != (self._record.run_id, self._record.state):
-            self.longer.hide()
+            self._longer.hide()
         self._record = record
-        self.title.setText(title)
+        self._title.setText(title)
         word = STATE_WORDS.get(record.state, record.state)
         if record.state == "queued" and record.position:
             word = f"Waiting for a core, {record.position}. in line"
@@ -190,27 +190,27 @@ class RunPanel(QWidget):
         """Ask, inline, whether it shall go."""
         record = self._record
         if record is not None and record.over:
-            self.sure.show()
-            if self.sure.button is not None:
-                self.sure.button.setFocus()
+            self._sure.show()
+            if self._sure.button is not None:
+                self._sure.button.setFocus()
 
     def ask_longer(self) -> None:
         """Ask, inline, how many steps it shall take."""
         record = self._record
         if record is not None and "longer" in run_actions(record):
-            self.longer.ask(record)
+            self._longer.ask(record)
 
     # -- inside --------------------------------------------------------------------------
 
     def _show_messages(self, record: TrainingRecord) -> None:
         failed = record.state == "failed"
         reason = record.reason.strip()
-        self.failure.set_text(reason)
-        self.failure.setVisible(failed and bool(reason))
+        self._failure.set_text(reason)
+        self._failure.setVisible(failed and bool(reason))
         self.message.set_text(reason)
         self.message.setVisible(not failed and bool(reason))
-        self.warning.set_text(record.warning)
-        self.warning.setVisible(bool(record.warning))
+        self._warning.set_text(record.warning)
+        self._warning.setVisible(bool(record.warning))
 
     def _show_facts(self, record: TrainingRecord) -> None:
         left = duration(record.remaining_s, SCREEN) if record.state == "running" else ""
@@ -231,7 +231,7 @@ class RunPanel(QWidget):
         for name, value in self._values.items():
             if value.text() != texts[name]:
                 value.setText(texts[name])
-            self.facts.set_row_visible(value, bool(texts[name]))
+            self._facts.set_row_visible(value, bool(texts[name]))
 
     def _show_settings(self, record: TrainingRecord) -> None:
         shown = tuple((name, text_of(value)) for name, value in record.settings.items())
@@ -241,28 +241,28 @@ class RunPanel(QWidget):
         self.settings.clear()
         for name, text in shown:
             self.settings.add_row(name, label(text, wrap=True)).setMinimumWidth(1)
-        self.settings_title.setVisible(bool(shown))
+        self._settings_title.setVisible(bool(shown))
         self.settings.setVisible(bool(shown))
 
     def _show_actions(self, record: TrainingRecord, title: str) -> None:
         allowed, usable = run_actions(record), bool(record.policy)
         place = 0
-        for action, button in self.buttons.items():
+        for action, button in self._buttons.items():
             button.setVisible(action in allowed)
             if action in allowed:
                 self._grid.removeWidget(button)
                 self._grid.addWidget(button, 1 + place // 2, place % 2)
                 place += 1
-        self.use.setVisible(usable)
+        self._use.setVisible(usable)
         self.remove.setVisible(record.over)
         if usable:
             operator = operator_of(
                 Path(record.policy), worker_id=record.worker_id, env_id=record.env_id, title=title
             )
-            self.use_menu.set_operator(operator)
+            self._use_menu.set_operator(operator)
 
     def _on_use(self) -> None:
-        self.use_menu.popup(self.use.mapToGlobal(self.use.rect().bottomLeft()))
+        self._use_menu.popup(self._use.mapToGlobal(self._use.rect().bottomLeft()))
 
     def _on_clicked(self) -> None:
         sender = self.sender()
@@ -275,6 +275,6 @@ class RunPanel(QWidget):
             self.action_requested.emit(self._record.run_id, action)
 
     def _on_sure(self) -> None:
-        self.sure.hide()
+        self._sure.hide()
         if self._record is not None:
             self.action_requested.emit(self._record.run_id, "remove")

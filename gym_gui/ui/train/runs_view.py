@@ -66,22 +66,22 @@ class RunsView(QWidget):
         self._on_link_changed()
 
     def _make_layout(self) -> None:
-        self.trouble = InlineMessage("error", "", ("Connect", self.link.open))
-        self.trouble.setObjectName("train-trouble")
-        self.waiting = EmptyHint("Connecting to the trainer…", "", icon_name="train")
-        self.empty = EmptyHint(
+        self._trouble = InlineMessage("error", "", ("Connect", self.link.open))
+        self._trouble.setObjectName("train-trouble")
+        self._waiting = EmptyHint("Connecting to the trainer…", "", icon_name="train")
+        self._empty = EmptyHint(
             "Nothing has been trained here yet",
             "The form at the right is ready: press Start. Runs go on when the window is closed.",
             icon_name="train",
         )
-        self.empty.setObjectName("train-empty")
+        self._empty.setObjectName("train-empty")
         self._stack = QStackedWidget(self)
-        for view in (self.waiting, self.empty):
+        for view in (self._waiting, self._empty):
             self._stack.addWidget(view)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
         layout.setSpacing(theme.GAP)
-        layout.addWidget(self.trouble)
+        layout.addWidget(self._trouble)
         layout.addWidget(self._stack, 1)
 
     # -- what is made with the first run ---------------------------------------------------
@@ -214,7 +214,7 @@ class RunsView(QWidget):
         if self.model.rowCount():
             view: QWidget = self.content
         else:
-            view = self.empty if self.link.state is LinkState.READY else self.waiting
+            view = self._empty if self.link.state is LinkState.READY else self._waiting
         if self._stack.currentWidget() is not view:
             self._stack.setCurrentWidget(view)
             if view is self._content:
@@ -255,11 +255,11 @@ class RunsView(QWidget):
 
     def _on_link_changed(self) -> None:
         broken = self.link.state is LinkState.BROKEN
-        self.trouble.set_text(self.link.trouble)
-        self.trouble.setVisible(broken)
+        self._trouble.set_text(self.link.trouble)
+        self._trouble.setVisible(broken)
         text = "It is started when it does not run. It goes on when the window is closed."
         title = "The trainer does not answer" if broken else "Connecting to the trainer…"
-        self.waiting.set_text(title, "Connect tries again." if broken else text)
+        self._waiting.set_text(title, "Connect tries again." if broken else text)
         self._show_right_view()
 
     def _on_theme_changed(self) -> None:

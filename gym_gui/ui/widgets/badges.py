@@ -116,41 +116,41 @@ class StatusDot(QWidget):
 
     def __init__(self, state: str = "muted", text: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.dot = Dot(state, self)
-        self.label = QLabel(text, self)
-        self.label.setObjectName("status-words")
-        self.label.setProperty("role", "muted")
-        self.label.setTextFormat(Qt.TextFormat.PlainText)
+        self._dot = Dot(state, self)
+        self._label = QLabel(text, self)
+        self._label.setObjectName("status-words")
+        self._label.setProperty("role", "muted")
+        self._label.setTextFormat(Qt.TextFormat.PlainText)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(_DOT_SPACING)
-        layout.addWidget(self.dot)
-        layout.addWidget(self.label)
+        layout.addWidget(self._dot)
+        layout.addWidget(self._label)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.set_state(state, text)
 
     @property
     def text(self) -> str:
         """The word."""
-        return self.label.text()
+        return self._label.text()
 
     @property
     def whole_width(self) -> int:
         """Room for the dot and its word."""
-        return self.dot.width() + _DOT_SPACING + self.label.sizeHint().width()
+        return self._dot.width() + _DOT_SPACING + self._label.sizeHint().width()
 
     def set_word_shown(self, shown: bool) -> None:
         """Where there is no room for all of the word, the dot's tooltip has it."""
-        self.label.setVisible(shown)
-        self.dot.setToolTip("" if shown else self.text)
+        self._label.setVisible(shown)
+        self._dot.setToolTip("" if shown else self.text)
 
     def set_state(self, state: str, text: str) -> None:
         """Show another state."""
-        self.dot.set_colour(state)
-        if text != self.label.text():
-            self.label.setText(text)
-            if self.label.isHidden():
-                self.dot.setToolTip(text)
+        self._dot.set_colour(state)
+        if text != self._label.text():
+            self._label.setText(text)
+            if self._label.isHidden():
+                self._dot.setToolTip(text)
         self.setAccessibleName(text)
 
 

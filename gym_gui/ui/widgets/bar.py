@@ -25,10 +25,10 @@ class PageBar(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setObjectName("page-bar")
         self.setFixedHeight(theme.BAR_HEIGHT)
-        self.title = title_label(title, self)
-        self.note = ElidedLabel("", "muted", parent=self)
-        self.note.setObjectName("page-note")
-        self.note.hide()
+        self._title = title_label(title, self)
+        self._note = ElidedLabel("", "muted", parent=self)
+        self._note.setObjectName("page-note")
+        self._note.hide()
         self._buttons: list[PrimaryButton | QuietButton] = []
         self._left = QHBoxLayout()
         self._left.setSpacing(10)
@@ -37,11 +37,11 @@ class PageBar(QWidget):
         layout = QHBoxLayout(self)
         layout.setContentsMargins(theme.PAGE, 0, theme.PAGE, 0)
         layout.setSpacing(10)
-        layout.addWidget(self.title)
+        layout.addWidget(self._title)
         layout.addLayout(self._left)
         # What is said beside controls gets the room that they leave.
-        self.note.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        layout.addWidget(self.note, _ALL)
+        self._note.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        layout.addWidget(self._note, _ALL)
         layout.addStretch(1)
         layout.addLayout(self._right)
 
@@ -77,5 +77,5 @@ class PageBar(QWidget):
 
     def set_note(self, text: str) -> None:
         """Say something short beside the controls (``simultaneous · 4 agents``)."""
-        self.note.setText(text)
-        self.note.setVisible(bool(text))
+        self._note.setText(text)
+        self._note.setVisible(bool(text))

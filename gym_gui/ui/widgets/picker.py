@@ -221,34 +221,34 @@ class PickerPopup(QFrame):
         self.setObjectName("picker-popup")
         self.setProperty("role", "popup")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.search = QLineEdit(self)
-        self.search.setObjectName("picker-search")
-        self.search.setPlaceholderText(search_hint)
-        self.search.setAccessibleName(search_hint)
-        self.search.setTextMargins(3, 0, 3, 0)  # its words stand above those of the list
-        self.search.textChanged.connect(self._on_text_changed)
-        self.search.installEventFilter(self)
+        self._search = QLineEdit(self)
+        self._search.setObjectName("picker-search")
+        self._search.setPlaceholderText(search_hint)
+        self._search.setAccessibleName(search_hint)
+        self._search.setTextMargins(3, 0, 3, 0)  # its words stand above those of the list
+        self._search.textChanged.connect(self._on_text_changed)
+        self._search.installEventFilter(self)
         self.model = ItemsModel(self)
-        self.list = QListView(self)
-        self.list.setObjectName("picker-list")
-        self.list.setAccessibleName("Choices")
-        self.list.setModel(self.model)
-        self.list.setItemDelegate(ItemDelegate(self.list))
-        self.list.setUniformItemSizes(True)
-        self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.list.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
-        self.list.setMouseTracking(True)
-        self.list.clicked.connect(self._on_clicked)
-        self.nothing = muted_label("Nothing fits. Try fewer letters.")
-        self.nothing.setObjectName("picker-nothing")
-        self.nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._list = QListView(self)
+        self._list.setObjectName("picker-list")
+        self._list.setAccessibleName("Choices")
+        self._list.setModel(self.model)
+        self._list.setItemDelegate(ItemDelegate(self._list))
+        self._list.setUniformItemSizes(True)
+        self._list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._list.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
+        self._list.setMouseTracking(True)
+        self._list.clicked.connect(self._on_clicked)
+        self._nothing = muted_label("Nothing fits. Try fewer letters.")
+        self._nothing.setObjectName("picker-nothing")
+        self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(8, 8, 8, 8)
         layout.setSpacing(6)
-        layout.addWidget(self.search)
-        layout.addWidget(self.list, 1)
-        layout.addWidget(self.nothing, 1)
+        layout.addWidget(self._search)
+        layout.addWidget(self._list, 1)
+        layout.addWidget(self._nothing, 1)
         self._items: tuple[PickerItem, ...] = ()
 
     def set_items(self, items: Sequence[PickerItem]) -> None:
@@ -258,7 +258,7 @@ class PickerPopup(QFrame):
 
     def open_below(self, button: QWidget, value: object) -> None:
         """Show it under a button, on its screen, with the chosen item in view."""
-        self.search.clear()
+        self._search.clear()
         self._filter()
         rows = min(max(self.model.rowCount(), 4), 12)
         width = max(button.width(), min(max(self._widest(), _NARROWEST), _WIDEST))
@@ -273,7 +273,7 @@ class PickerPopup(QFrame):
             place.setX(max(area.left(), min(place.x(), area.right() - size.width())))
         self.setGeometry(QRect(place, size))
         self.show()
-        self.search.setFocus()
+        self._search.setFocus()
         self._select(self.model.row_of(value))
 
     def _widest(self) -> int:
@@ -291,10 +291,10 @@ class PickerPopup(QFrame):
     def _on_key(self, key: int) -> bool:
         moves = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_PageDown: 8, Qt.Key.Key_PageUp: -8}
         if key in moves:
-            self._select(self.model.next_item(self.list.currentIndex().row(), moves[Qt.Key(key)]))
+            self._select(self.model.next_item(self._list.currentIndex().row(), moves[Qt.Key(key)]))
             return True
         if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self._on_clicked(self.list.currentIndex())
+            self._on_clicked(self._list.currentIndex())
             return True
         if key == Qt.Key.Key_Escape:
             self.hide()
@@ -302,18 +302,18 @@ class PickerPopup(QFrame):
         return False
 
     def _filter(self) -> None:
-        query = self.search.text()
+        query = self._search.text()
         self.model.show(matching.best(query, self._items, _searched), grouped=not query.strip())
         empty = self.model.rowCount() == 0
-        self.list.setVisible(not empty)
-        self.nothing.setVisible(empty)
+        self._list.setVisible(not empty)
+        self._nothing.setVisible(empty)
         self._select(self.model.next_item(-1, 1))
 
     def _select(self, row: int) -> None:
         if row >= 0:
             index = self.model.index(row)
-            self.list.setCurrentIndex(index)
-            self.list.scrollTo(index)
+            self._list.setCurrentIndex(index)
+            self._list.scrollTo(index)
 
     def _on_text_changed(self, _text: str) -> None:
         self._filter()

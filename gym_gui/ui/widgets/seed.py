@@ -24,17 +24,17 @@ class SeedBox(QFrame):
         self.setProperty("role", "box")
         self.setFixedHeight(30)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-        self.spin = QSpinBox(self)
-        self.spin.setObjectName("seed")
-        self.spin.setProperty("role", "bare")
-        self.spin.setRange(0, HIGHEST)
-        self.spin.setValue(seed)
-        self.spin.setButtonSymbols(QAbstractSpinBox.ButtonSymbols.NoButtons)
-        self.spin.setAccessibleName("Seed")
-        self.spin.setToolTip("The first episode's seed: the same seed gives the same episode")
-        self.spin.setKeyboardTracking(False)
-        self.spin.valueChanged.connect(self._on_value_changed)
-        line = self.spin.lineEdit()
+        self._spin = QSpinBox(self)
+        self._spin.setObjectName("seed")
+        self._spin.setProperty("role", "bare")
+        self._spin.setRange(0, HIGHEST)
+        self._spin.setValue(seed)
+        self._spin.setButtonSymbols(QAbstractSpinBox.ButtonSymbols.NoButtons)
+        self._spin.setAccessibleName("Seed")
+        self._spin.setToolTip("The first episode's seed: the same seed gives the same episode")
+        self._spin.setKeyboardTracking(False)
+        self._spin.valueChanged.connect(self._on_value_changed)
+        line = self._spin.lineEdit()
         if line is not None:
             line.textChanged.connect(self._fit)
         again = IconButton("seed", "Another seed", name="seed-again", on_click=self.draw)
@@ -44,30 +44,30 @@ class SeedBox(QFrame):
         layout.setContentsMargins(10, 0, 3, 0)
         layout.setSpacing(6)
         layout.addWidget(muted_label("Seed"))
-        layout.addWidget(self.spin, 0, Qt.AlignmentFlag.AlignVCenter)
+        layout.addWidget(self._spin, 0, Qt.AlignmentFlag.AlignVCenter)
         layout.addWidget(again)
         self._fit()
 
     @property
     def seed(self) -> int:
         """The seed."""
-        return self.spin.value()
+        return self._spin.value()
 
     def set_seed(self, seed: int) -> None:
         """Show another seed without a signal."""
-        blocked = self.spin.blockSignals(True)
-        self.spin.setValue(seed)
-        self.spin.blockSignals(blocked)
+        blocked = self._spin.blockSignals(True)
+        self._spin.setValue(seed)
+        self._spin.blockSignals(blocked)
         self._fit()
 
     def draw(self) -> None:
         """Take another one at random, short enough to be told to somebody."""
-        self.spin.setValue(random.randrange(10_000))
+        self._spin.setValue(random.randrange(10_000))
 
     def _fit(self) -> None:
         """As wide as the seed that stands there, so that the bar keeps its room."""
-        text = max(self.spin.text(), "0000", key=len)
-        self.spin.setFixedWidth(self.spin.fontMetrics().horizontalAdvance(text) + 10)
+        text = max(self._spin.text(), "0000", key=len)
+        self._spin.setFixedWidth(self._spin.fontMetrics().horizontalAdvance(text) + 10)
 
     def _on_value_changed(self, seed: int) -> None:
         self._fit()
