@@ -120,6 +120,14 @@ def test_who_takes_a_slot_in_mid_episode_has_what_is_left_of_its_budget(
     assert not ledger.reserved()
 
 
+def it_says_what_is_spent(card: OperatorRenderContainer, operator: LiveOperator, name: str) -> None:
+    trouble = named(card, QLabel, "operator-trouble")
+    assert named(card, StatusDot, "operator-status").text == "Budget used up"
+    assert trouble.isVisible() and words_of(operator.player) == trouble.text()
+    assert f"slot {name}/agent_0 carries no further episode" in trouble.text()
+    assert not named(card, QPushButton, "operator-restart").isVisible()
+
+
 @pytest.mark.parametrize("lock_step", [True, False])
 def test_several_play_side_by_side_until_each_has_spent_its_own_and_their_cards_say_so(
     lock_step: bool, context: AppContext, qtbot: Any, finish: Any
@@ -147,18 +155,7 @@ def test_several_play_side_by_side_until_each_has_spent_its_own_and_their_cards_
             spent = OperatorState.SPENT
             qtbot.waitUntil(lambda: all(o.player.state is spent for o in operators), timeout=WAIT)
             for card, operator, name in zip(cards, operators, budgets, strict=True):
-                assert (
-                    named(card, StatusDot, "operator-status").text == "Budget used up"
-                    and words_of(operator.player) == named(card, QLabel, "operator-trouble").text()
-                )
-                assert (
-                    f"slot {name}/agent_0 carries no further episode"
-                    in named(card, QLabel, "operator-trouble").text()
-                )
-                assert (
-                    named(card, QLabel, "operator-trouble").isVisible()
-                    and not named(card, QPushButton, "operator-restart").isVisible()
-                )
+                it_says_what_is_spent(card, operator, name)
             run = deck.recording
             assert run is not None
         finally:

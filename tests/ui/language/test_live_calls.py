@@ -231,25 +231,30 @@ def look_and_edit(
             assert least_contrast(shown) >= 4.5  # what was there stays to be read meanwhile
             qtbot.waitUntil(lambda: "tokens" in state.text(), timeout=WAIT)
             assert least_contrast(shown) >= 4.5
-        editor_widget = named(editor, QPlainTextEdit, "prompt-text")
-        editor_widget.setPlainText("You are $agent, a penguin.\n$briefing\n$strategy")
-        qtbot.waitUntil(lambda: "a penguin" in shown.toPlainText(), timeout=WAIT)
-        assert not (folder / "mine").exists() and chosen == []  # nothing is kept until it is saved
-        editor.keep()
-        assert "penguin" in (folder / "mine/system.txt").read_text()
-        assert chosen == [str(folder / "mine")] and not named(editor, QPushButton, "prompt-save").isEnabled()
-        editor_widget.setPlainText("You are $agent. $nonsense")
-        trouble = named(editor, InlineMessage, "message-warning")
-        qtbot.waitUntil(lambda: "$nonsense" in trouble.text, timeout=WAIT)
-        assert "mosaic-prompts-" not in trouble.text
-        named(editor, QPushButton, "prompt-back").click()
-        assert not (folder / "mine/system.txt").exists() and "penguin" not in editor_widget.toPlainText()
-        qtbot.waitUntil(lambda: not trouble.isVisible() and "tokens" in state.text(), timeout=WAIT)
-        editor_widget.setPlainText("You are $agent, a seal.\n$briefing\n$strategy")
-        qtbot.keyClick(editor_widget, Qt.Key.Key_Escape)
-        assert not editor.isVisible() and "a seal" in (folder / "mine/system.txt").read_text()
+        prompts_are_edited(editor, chosen, folder, qtbot)
     finally:
         editor.close()
+
+
+def prompts_are_edited(editor: PromptEditor, chosen: list[str], folder: Path, qtbot: Any) -> None:
+    state, shown = named(editor, QLabel, "prompt-state"), named(editor, QTextEdit, "prompt-preview")
+    text = named(editor, QPlainTextEdit, "prompt-text")
+    text.setPlainText("You are $agent, a penguin.\n$briefing\n$strategy")
+    qtbot.waitUntil(lambda: "a penguin" in shown.toPlainText(), timeout=WAIT)
+    assert not (folder / "mine").exists() and chosen == []  # nothing is kept until it is saved
+    editor.keep()
+    assert "penguin" in (folder / "mine/system.txt").read_text()
+    assert chosen == [str(folder / "mine")] and not named(editor, QPushButton, "prompt-save").isEnabled()
+    text.setPlainText("You are $agent. $nonsense")
+    trouble = named(editor, InlineMessage, "message-warning")
+    qtbot.waitUntil(lambda: "$nonsense" in trouble.text, timeout=WAIT)
+    assert "mosaic-prompts-" not in trouble.text
+    named(editor, QPushButton, "prompt-back").click()
+    assert not (folder / "mine/system.txt").exists() and "penguin" not in text.toPlainText()
+    qtbot.waitUntil(lambda: not trouble.isVisible() and "tokens" in state.text(), timeout=WAIT)
+    text.setPlainText("You are $agent, a seal.\n$briefing\n$strategy")
+    qtbot.keyClick(text, Qt.Key.Key_Escape)
+    assert not editor.isVisible() and "a seal" in (folder / "mine/system.txt").read_text()
 
 
 def replay(context: AppContext, run: Path, qtbot: Any, finish: Any) -> None:
