@@ -63,14 +63,15 @@ def test_what_a_card_replaced_comes_back(window: MainWindow, qtbot: Any):
     page = build(window)
     built = page.deck.table
     manual = named(page, ManualOperators, "manual-operators")
-    assert manual.findChild(InlineMessage) is None  # nothing was lost so far
+    assert manual.findChild(InlineMessage, "message-info") is None  # nothing was lost so far
     click_card(window, "duel", qtbot)
     message = named(page, InlineMessage, "message-info")
     assert message is not None and message.text == "My a and My b were replaced."
     assert page.deck.table.ids == ("ppo", "random") and page.deck.seed == 42
     qtbot.mouseClick(named(message, QPushButton, "message-action"), LEFT)
     assert page.deck.table == built and named(page, SeedBox, "seed-box").seed == 77
-    assert manual.findChild(InlineMessage) is None  # its button would undo something else now
+    gone = lambda: manual.findChild(InlineMessage, "message-info") is None  # noqa: E731
+    qtbot.waitUntil(gone, timeout=WAIT)  # its button would undo something else now
     qtbot.waitUntil(lambda: ready(page, 77), timeout=WAIT)
     assert not page.deck.running  # they play when somebody says so
     assert window.context.commands.run("operators.redo")
