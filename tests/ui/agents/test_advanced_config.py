@@ -311,10 +311,13 @@ class TestSettings:
         self, tab: AdvancedConfigTab, qtbot: Any, choose: Choose, checked: Wait
     ) -> None:
         choose("simple_spread_v3")
-        qtbot.keyClick(tab.operator.seats, Qt.Key.Key_Down)
+        qtbot.keyClick(named(tab.window(), QComboBox, "seats"), Qt.Key.Key_Down)
         checked()
         assert tab.model.config is not None and tab.model.config.seats == "swap"
-        assert "Every seed is played 3 times: the agents change seats" in tab.checks.sentences
+        assert (
+            "Every seed is played 3 times: the agents change seats"
+            in named(tab, ChecksPanel, "checks_panel").sentences
+        )
 
     def test_managers_bring_slots(self, tab: AdvancedConfigTab, choose: Choose, checked: Wait) -> None:
         choose("MiniGrid-DoorKey-5x5-v0")
