@@ -1,10 +1,11 @@
 """How often intervals hold the truth and verdicts are wrong: the simulation behind docs/statistics.md.
 
-    python scripts/calibration.py [--samples N] [--studies N] [--json FILE]
+    python scripts/calibration.py [--studies N] [--samples N] [--only intervals|verdicts] [--json FILE]
 
 Returns are drawn from distributions whose mean is known, and given to the functions that reports are
-made with; for verdicts whole runs are made up in memory and summarised. Playing until it is decided has a
-table and a script of its own, ``calibration_looks.py``, which this one runs too where ``--studies`` asks.
+made with; for verdicts whole runs are made up in memory and summarised. ``calibration_pairs.py`` beside it
+says how often equal operators are told apart, ``calibration_looks.py`` the same where they play until it is
+decided, ``calibration_trainings.py`` and ``calibration_ratings.py`` how algorithms and ratings do.
 Every number is drawn with a fixed seed: the same table, whenever it is made.
 """
 
@@ -27,6 +28,7 @@ from rich.table import Table
 
 from gym_gui.analysis import intervals, stats, summarize
 from gym_gui.analysis.comparison import Comparison
+from gym_gui.analysis.distributions import student_quantile
 from gym_gui.analysis.jsonl import Line
 from gym_gui.analysis.reader import OperatorRun, Run
 from gym_gui.core.records import EpisodeRecord, RunRecord, parse_episode
@@ -35,20 +37,46 @@ Rng = np.random.Generator
 Floats = NDArray[np.float64]
 Row = dict[str, Any]
 
+STUDIES = 5_000
 SAMPLES = 400
-RESAMPLES = 1_999
-SIZES = (6, 12, 20, 50)
+RESAMPLES = 999
+SIZES = (5, 10, 20, 50)
+
+
+@dataclass(frozen=True)
+class Held:
+    """What intervals of something were like.
+
+    Attributes:
+        share: Per cent that held the truth, of those that there were.
+        width: Their mean width.
+        number: How many there were.
+        known: Per cent that the best known method's held where returns are normal: Student's t of a mean or
+            of a difference, Tukey and McLaughlin's of an IQM.
+        ratio: The width as a multiple of theirs.
+    """
+
+    share: float
+    width: float
+    number: int
+    known: float
+    ratio: float
+
+    @property
+    def error(self) -> float:
+        """Twice the binomial standard error, in per cent."""
+        return 2 * math.sqrt(self.share * (100 - self.share) / self.number) if self.number else math.nan
 
 
 @dataclass(frozen=True)
 class Coverage:
-    """How often the interval of something held the truth, in per cent of those that were given."""
+    """Intervals of returns of one kind, by what they are of; below ten values none of them is ever shown."""
 
     what: str
     n: int
-    mean: float
-    iqm: float | None
-    none_given: float
+    mean: Held
+    iqm: Held
+    difference: Held
 
 
 @dataclass(frozen=True)
@@ -93,6 +121,14 @@ def _capped(rng: Rng, n: int) -> Floats:
     return np.where(rng.random(n) < 0.9, 500.0, rng.uniform(100, 500, n))
 
 
+def _heavy(rng: Rng, n: int) -> Floats:
+    return rng.standard_t(3, n)
+
+
+def _whole(rng: Rng, n: int) -> Floats:
+    return np.rint(rng.normal(0, 1, n))
+
+
 def _disaster(rng: Rng, n: int) -> Floats:
     return np.where(rng.random(n) < 0.03, -1000.0, 100.0) + rng.normal(0, 10, n)
 
@@ -106,10 +142,12 @@ def _scores(p: float) -> Callable[[Rng, int], Floats]:
 
 RETURNS: Mapping[str, tuple[Callable[[Rng, int], Floats], float]] = {
     "normal": (_normal, 10.0),
+    "Student's t, 3 degrees": (_heavy, 0.0),
     "exponential": (_exponential, 1.0),
     "lognormal": (_lognormal, math.exp(0.5)),
     "two modes": (_two_modes, 220.0),
     "500, but less on 10 %": (_capped, 480.0),
+    "ties: whole numbers about 0": (_whole, 0.0),
     "0 or 1, half ones": (_scores(0.5), 0.5),
     "0 or 1, 80 % ones": (_scores(0.8), 0.8),
     "0 or 1, 95 % ones": (_scores(0.95), 0.95),
@@ -122,36 +160,86 @@ def _seeded(*words: object) -> Rng:
 
 
 def coverage(
-    samples: int, names: Iterable[str] = RETURNS, sizes: Sequence[int] = SIZES
+    studies: int, names: Iterable[str] = RETURNS, sizes: Sequence[int] = SIZES
 ) -> Iterator[Coverage]:
-    """Intervals of means and IQMs of single episodes."""
+    """Intervals of means, IQMs and paired differences of single episodes."""
     for what in names:
         draw, mean = RETURNS[what]
         iqm = stats.iqm(draw(_seeded(what), 1_000_000))
         for n in sizes:
             rng = _seeded(what, n)
-            drawn = [draw(rng, n) for _ in range(samples)]
-            means = [intervals.mean_interval(x, resamples=RESAMPLES) for x in drawn]
-            iqms = [intervals.iqm_interval(x, resamples=RESAMPLES) for x in drawn]
-            none = 100 * sum(found is None for found in means) / samples
-            yield Coverage(what, n, _held(means, mean) or 0.0, _held(iqms, iqm), none)
+            x, other = (np.stack([draw(rng, n) for _ in range(studies)]) for _ in "ab")
+            d = x - other
+            yield Coverage(
+                what,
+                n,
+                _held(
+                    [intervals.mean_interval(each, resamples=RESAMPLES, least=n) for each in x],
+                    _student(x),
+                    mean,
+                ),
+                _held(
+                    [intervals.iqm_interval(each, resamples=RESAMPLES, least=n) for each in x],
+                    _trimmed(x),
+                    iqm,
+                ),
+                _held(
+                    [intervals.paired_interval(each, resamples=RESAMPLES, least=n) for each in d],
+                    _student(d),
+                    0.0,
+                ),
+            )
 
 
-def shares(samples: int) -> Iterator[Coverage]:
-    """Intervals of the share of games won, two on each seed."""
+def _student(x: Floats) -> Floats:
+    """Student's interval of the mean of each row: (rows, 2)."""
+    n = x.shape[1]
+    half = student_quantile(n - 1, 0.975) * x.std(axis=1, ddof=1) / math.sqrt(n)
+    return np.stack([x.mean(axis=1) - half, x.mean(axis=1) + half], axis=1)
+
+
+def _trimmed(x: Floats) -> Floats:
+    """Tukey and McLaughlin's interval of the IQM of each row, from the winsorised spread: (rows, 2).
+
+    Source:
+        Tukey & McLaughlin, "Less Vulnerable Confidence and Significance Procedures for Location Based on a
+        Single Sample", Sankhya A 25 (1963).
+    """
+    n = x.shape[1]
+    cut = n // 4
+    ordered = np.sort(x, axis=1)
+    kept = ordered[:, cut : n - cut]
+    spread = np.clip(ordered, kept[:, :1], kept[:, -1:]).std(axis=1, ddof=1)
+    half = student_quantile(n - 2 * cut - 1, 0.975) * spread * math.sqrt(n) / (n - 2 * cut)
+    return np.stack([kept.mean(axis=1) - half, kept.mean(axis=1) + half], axis=1)
+
+
+def shares(samples: int) -> Iterator[tuple[str, int, float]]:
+    """Intervals of the share of games won, two on each seed: how many in a hundred hold it."""
     for what, alike in (("the seed decides", 0.95), ("chance decides", 0.0), ("the seat decides", -1.0)):
         for n in SIZES:
             rng = _seeded(what, n)
             found = [_share_of_wins(rng, n, alike) for _ in range(samples)]
-            yield Coverage(f"share won, seats swapped: {what}", n, _held(found, 0.5) or 0.0, None, 0.0)
+            held = sum(each is not None and each.low <= 0.5 <= each.high for each in found)
+            yield f"share won, seats swapped: {what}", n, 100 * held / samples
 
 
-def _held(found: Sequence[intervals.Interval | None], truth: float) -> float | None:
-    given = [i for i in found if i is not None]
-    if not given:
-        return None
+def _held(found: Sequence[intervals.Interval | None], known: Floats, truth: float) -> Held:
+    """Both methods on the samples of which ours gives an interval."""
+    given = np.array([i is not None for i in found])
+    if not given.any():
+        return Held(math.nan, math.nan, 0, math.nan, math.nan)
+    ours = np.array([i[:2] for i in found if i is not None])
     margin = 1e-9 * max(1.0, abs(truth))
-    return 100 * sum(i.low - margin <= truth <= i.high + margin for i in given) / len(given)
+
+    def share(ends: Floats) -> float:
+        return 100 * float(np.mean((ends[:, 0] - margin <= truth) & (truth <= ends[:, 1] + margin)))
+
+    def width(ends: Floats) -> float:
+        return float(np.mean(ends[:, 1] - ends[:, 0]))
+
+    theirs = known[given]
+    return Held(share(ours), width(ours), len(ours), share(theirs), width(ours) / (width(theirs) or math.nan))
 
 
 def _share_of_wins(rng: Rng, n: int, alike: float) -> intervals.Interval | None:
@@ -305,15 +393,21 @@ def _verdict_of(c: Comparison) -> str:
 # ------------------------------------------------------------------------- the tables
 
 
-def show(held: Sequence[Coverage], said: Sequence[Verdicts], console: Console) -> None:
-    """Print both tables."""
-    table = Table(
-        "returns", "n", "mean", "IQM", "no interval", title="95 % intervals that hold the truth, in %"
-    )
+def show(
+    held: Sequence[Coverage],
+    won: Sequence[tuple[str, int, float]],
+    said: Sequence[Verdicts],
+    console: Console,
+) -> None:
+    """Print the tables."""
+    headings = ("returns", "n", "mean", "IQM", "difference")
+    title = "95 % intervals that hold the truth, in % (width to the best known method's, which holds)"
+    table = Table(*headings, title=title)
     for c in held:
-        iqm = "-" if c.iqm is None else f"{c.iqm:.0f}"
-        table.add_row(c.what, f"{c.n}", f"{c.mean:.0f}", iqm, f"{c.none_given:.0f}")
+        table.add_row(c.what, f"{c.n}", *map(_cell, (c.mean, c.iqm, c.difference)))
     console.print(table)
+    for what, n, share in won:
+        console.print(f"{what}, {n} seeds: {share:.1f}")
     table = Table(
         "two sides", "seeds", "wrong verdict", "wrong sentence", "right verdict", title="Verdicts, in %"
     )
@@ -322,30 +416,33 @@ def show(held: Sequence[Coverage], said: Sequence[Verdicts], console: Console) -
     console.print(table)
 
 
+def _cell(held: Held) -> str:
+    return f"{held.share:.1f} ± {held.error:.1f} ({held.ratio:.2f}, {held.known:.0f})" if held.number else "-"
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Make the tables."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--samples", type=int, default=SAMPLES, help="of each kind (default: %(default)s)")
     parser.add_argument(
-        "--studies", type=int, default=0, help="also these that are played until it is decided, of each kind"
+        "--samples", type=int, default=SAMPLES, help="runs of each kind (default: %(default)s)"
     )
+    parser.add_argument(
+        "--studies",
+        type=int,
+        default=STUDIES,
+        help="samples for intervals, of each kind (default: %(default)s)",
+    )
+    parser.add_argument("--only", choices=("intervals", "verdicts"), help="one of the tables")
     parser.add_argument("--json", type=Path, help="write the figures there")
     options = parser.parse_args(arguments)
-    held = [*coverage(options.samples), *shares(10 * options.samples)]
-    said = list(verdicts(options.samples))
-    console = Console(width=110)
-    show(held, said, console)
-    studies: list[Any] = []
-    if options.studies:
-        from calibration_looks import looked, show_looks  # beside this file
-
-        studies = list(looked(options.studies))
-        show_looks(studies, console)
+    held = [] if options.only == "verdicts" else list(coverage(options.studies))
+    won = [] if options.only == "verdicts" else list(shares(options.studies))
+    said = [] if options.only == "intervals" else list(verdicts(options.samples))
+    show(held, won, said, Console(width=130))
     if options.json is not None:
-        figures = {"coverage": [asdict(c) for c in held], "verdicts": [asdict(v) for v in said]}
-        figures["studies"] = [asdict(each) for each in studies]
+        figures = {"coverage": [asdict(c) for c in held], "verdicts": [asdict(v) for v in said], "won": won}
         options.json.write_text(json.dumps(figures, indent=1) + "\n", "utf-8")
     return 0
 

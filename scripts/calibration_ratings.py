@@ -28,7 +28,7 @@ from gym_gui.analysis.ratings import rate
 from gym_gui.analysis.units import Sample
 
 SAMPLES = 400
-SIZES = (6, 10, 20)
+SIZES = (6, 10, 20, 50)
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,7 @@ class Pools:
         ranks: Pools with a rank outside what was printed, an equal called better included.
         best: Pools whose best was named, and is none.
         none_given: Ratings without an interval.
+        samples: Pools that were made up.
     """
 
     what: str
@@ -52,6 +53,12 @@ class Pools:
     ranks: float
     best: float
     none_given: float
+    samples: int
+
+    @property
+    def error(self) -> float:
+        """Twice the binomial standard error of :attr:`rating`, in per cent; a pool counts as one."""
+        return 2 * math.sqrt(self.rating * (100 - self.rating) / self.samples)
 
 
 @dataclass(frozen=True)
@@ -106,11 +113,11 @@ def pools(samples: int, names: Iterable[str] = POOLS, sizes: Sequence[int] = SIZ
                 )
                 first = [found.best == 1 for found in said.ranks.values()]
                 best += int(sum(first) == 1 and sum(over == 0 for over in ahead) > 1)
-            held = sum(low <= true <= high for low, true, high in given) / len(given)
-            width = sum(high - low for low, _, high in given) / len(given)
+            held = sum(low <= true <= high for low, true, high in given) / max(1, len(given))
+            width = sum(high - low for low, _, high in given) / max(1, len(given))
             none = 1 - len(given) / (samples * len(truth))
             named = 100 * best / samples
-            yield Pools(what, n, 100 * held, width, 100 * wrong / samples, named, 100 * none)
+            yield Pools(what, n, 100 * held, width, 100 * wrong / samples, named, 100 * none, samples)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -119,14 +126,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--samples", type=int, default=SAMPLES, help="of each kind (default: %(default)s)")
+    parser.add_argument("--seeds", type=int, nargs="+", default=SIZES, help="on which all meet")
     parser.add_argument("--json", type=Path, help="write the figures there")
     options = parser.parse_args(arguments)
-    found = list(pools(options.samples))
+    found = list(pools(options.samples, sizes=options.seeds))
     headings = ("pool", "seeds", "interval holds", "width", "wrong ranks", "wrong best", "no interval")
     table = Table(*headings, title="Ratings, in %")
     for p in found:
-        figures = (p.rating, p.width, p.ranks, p.best, p.none_given)
-        table.add_row(p.what, f"{p.n}", *(f"{figure:.1f}" for figure in figures))
+        figures = (p.width, p.ranks, p.best, p.none_given)
+        held = f"{p.rating:.1f} ± {p.error:.1f}" if p.none_given < 100 else "-"
+        table.add_row(p.what, f"{p.n}", held, *(f"{figure:.1f}" for figure in figures))
     Console(width=110).print(table)
     if options.json is not None:
         options.json.write_text(json.dumps([asdict(p) for p in found], indent=1) + "\n", "utf-8")

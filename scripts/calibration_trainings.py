@@ -26,7 +26,7 @@ from gym_gui.analysis.trainings import TrainedScores
 
 Floats = NDArray[np.float64]
 Draw = Callable[[np.random.Generator, int], Floats]
-SIZES = (5, 10, 20)
+SIZES = (5, 10, 20, 50)
 RESAMPLES = 999
 SCORES: dict[str, tuple[Draw, float]] = {
     "normal": (lambda rng, n: rng.normal(size=n), 0.0),

@@ -54,6 +54,7 @@ def compare_pairs(
             "mean",
             BOOTSTRAP_TRAININGS,
             (n, least),
+            stratified.enough(first, second),
         )
         better = _two_sided(
             stratified.improvement(first, second),
@@ -61,6 +62,7 @@ def compare_pairs(
             "improvement",
             PERCENTILE_TRAININGS,
             (n, least),
+            stratified.enough(first, second),
         )
         p = None if test is None else next(adjusted)
         found = AlgorithmComparison(
@@ -72,7 +74,7 @@ def compare_pairs(
             p_adjusted=p,
             family=family,
             method="" if test is None else SPLITS_EXACT if test.exact else SPLITS_SAMPLED,
-            verdict="first" if _is_better(difference, p) else "undecided",
+            verdict="first" if _is_better(first, second, difference, p) else "undecided",
         )
         counts = [sum(map(len, sample)) for sample in (first, second)]
         over = trainings_in_words(counts) + (f" in {len(first)} environments" if len(first) > 1 else "")
@@ -81,12 +83,12 @@ def compare_pairs(
 
 
 def _two_sided(
-    value: float, ends: Ends | None, statistic: str, method: str, counts: tuple[int, int]
+    value: float, ends: Ends | None, statistic: str, method: str, counts: tuple[int, int], enough: bool
 ) -> Estimate:
     n, least = counts
     unseen = unseen_share(least)
     if ends is None:
-        note = "too few trainings" if least < MIN_TRAININGS else "resamples do not differ"
+        note = "resamples do not differ" if enough else "too few trainings"
         return Estimate(value, None, None, n, least, statistic, note=note, unseen=unseen)
     return Estimate(value, ends.low, ends.high, n, least, statistic, method=method, unseen=unseen)
 
@@ -112,10 +114,14 @@ def _count(group: TrainedScores, *states: str) -> int:
     return sum(missing.state in states for missing in group.missing)
 
 
-def _is_better(difference: Estimate, p: float | None) -> bool:
+def _is_better(
+    first: Sequence[Floats], second: Sequence[Floats], difference: Estimate, p: float | None
+) -> bool:
     """Whether test and interval agree that the first is; where nothing varies there is no interval."""
-    low = difference.value if difference.low is None else difference.low
-    return p is not None and p < ALPHA and low is not None and low > 0
+    if p is None or p >= ALPHA or difference.value is None:
+        return False
+    ends = stratified.difference_ends(first, second, shown=False)
+    return (difference.value if ends is None else ends.low) > 0
 
 
 def _words(c: AlgorithmComparison, reason: str, over: str, measure: str) -> tuple[str, str]:
@@ -124,6 +130,8 @@ def _words(c: AlgorithmComparison, reason: str, over: str, measure: str) -> tupl
     certainty += f" (Holm, {c.family} comparisons)" if c.p_adjusted is not None and c.family > 1 else ""
     share = _percent(c.improvement)
     chance = f"a training of {c.first} does better than one of {c.second} {share} of the time"
+    if c.improvement.low is None:
+        chance = f"of pairs of trainings {c.first} did better in {share}"
     size = f"{wording.estimate(c.difference)}"
     if c.verdict == "undecided":
         told = [reason, f"difference in {measure} {size} over {over}{certainty}", chance]

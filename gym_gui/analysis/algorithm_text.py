@@ -10,7 +10,7 @@ from rich.text import Text
 
 from gym_gui.analysis import wording
 from gym_gui.analysis.algorithm_verdicts import others_of, verdicts_of
-from gym_gui.analysis.stratified import MIN_TRAININGS
+from gym_gui.analysis.distributions import MIN_INTERVAL
 from gym_gui.analysis.text import clean, result_table
 from gym_gui.analysis.trainings import AlgorithmReport, AlgorithmSummary, Trained
 
@@ -126,7 +126,7 @@ def render_tables(report: AlgorithmReport, console: Console) -> None:
             table.add_row(*(Text(clean(column.show(row))) for column in columns))
         console.print(table)
         for row in rows:
-            if row.trained is not None and len(row.trained.scores) < MIN_TRAININGS:
+            if row.trained is not None and row.trained.mean.values:
                 console.print(Text(clean(values_of(row.trained))))
         console.print()
     for verdict in others_of(report):
@@ -138,7 +138,8 @@ def render_tables(report: AlgorithmReport, console: Console) -> None:
     console.print(
         Text(
             "The unit is the training, not the episode. Intervals: 95 %, bootstrap over trainings; "
-            f"none with fewer than {MIN_TRAININGS}. p: two-sample permutation test.",
+            f"none of fewer than {MIN_INTERVAL}, which may all be of one kind. "
+            "p: two-sample permutation test.",
             style="dim",
         )
     )

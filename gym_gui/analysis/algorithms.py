@@ -176,9 +176,12 @@ def _with_ends(
     n = sum(map(len, sample))
     if ends is None:
         pooled = np.concatenate(sample)
-        note = f"all {n} equal" if pooled.min() == pooled.max() and n > 1 else "middle half equal"
-        note = "too few trainings" if least < MIN_TRAININGS else note
-        return Estimate(value, None, None, n, least, statistic, note=note, unseen=unseen_share(least))
+        equal = least >= MIN_TRAININGS and pooled.min() == pooled.max()
+        few = "" if stratified.enough(sample) else "too few trainings"
+        note = f"all {n} equal" if equal else few or "middle half equal"
+        each = () if stratified.enough(sample) else tuple(map(float, pooled))
+        unseen = unseen_share(least)
+        return Estimate(value, None, None, n, least, statistic, note=note, unseen=unseen, values=each)
     return Estimate(
         value, ends.low, ends.high, n, least, statistic, method=method, unseen=unseen_share(least)
     )
@@ -211,7 +214,7 @@ def _ranks(samples: Sequence[Sequence[Floats]], environments: Sequence[str]) -> 
         return [None] * len(samples)
     values, ends = stratified.ranks_of(samples), stratified.rank_ends(samples)
     least = min(len(x) for sample in samples for x in sample)
-    few = "too few trainings" if least < MIN_TRAININGS else ""
+    few = "" if stratified.enough(*samples) else "too few trainings"
     return [
         Estimate(
             float(value),

@@ -13,6 +13,11 @@ from typing import Any
 CONFIDENCE = 0.95
 """Of intervals, where nothing else is said."""
 
+MIN_INTERVAL = 10
+"""Units below which no interval is shown, but every value. Where one of two kinds of outcome comes 30 % of
+the time, five values are all of one kind in 17 % of samples, and no method knows of what it has not seen.
+With ten it is 3 %."""
+
 
 def _special() -> Any:
     return import_module("scipy.special")

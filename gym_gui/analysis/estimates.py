@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from gym_gui.analysis import intervals, stats
-from gym_gui.analysis.distributions import CONFIDENCE
+from gym_gui.analysis.distributions import CONFIDENCE, MIN_INTERVAL
 from gym_gui.analysis.summary_numbers import Estimate, Share
 from gym_gui.analysis.units import Sample, units_of
 
@@ -53,7 +53,9 @@ def estimate(
         found = interval_of(values, codes, confidence=confidence)
     if found is None:
         note = _why_none(values, units, statistic)
-        return Estimate(value, None, None, n, units, statistic, note=note, unseen=unseen)
+        few = statistic == "mean" and units < MIN_INTERVAL
+        each = tuple(intervals.unit_means(values, codes)[0].tolist()) if few else ()
+        return Estimate(value, None, None, n, units, statistic, note=note, unseen=unseen, values=each)
     note = ON_THIS_SEED if grouped.scope == "one seed" else ""
     return Estimate(value, found.low, found.high, n, units, statistic, found.method, note, unseen)
 
@@ -64,6 +66,8 @@ def _why_none(values: Sequence[float], units: int, statistic: str) -> str:
         return "not enough episodes"
     if min(values) == max(values):
         return f"all {len(values)} equal"
+    if units < MIN_INTERVAL:
+        return "not enough episodes"
     return "middle half equal" if statistic == "iqm" else f"all {units} seeds equal"
 
 

@@ -33,7 +33,7 @@ def curve_band(group: TrainedScores) -> CurveBand | None:
     values = np.array([returns_at(curve, steps) for curve in curves])  # (trainings, points)
     low: list[float] = []
     high: list[float] = []
-    if len(curves) >= stratified.MIN_TRAININGS:
+    if stratified.enough([values[:, 0]]):
         for i in range(len(steps)):
             ends = stratified.iqm_ends([values[:, i]], _RESAMPLES)
             low.append(iqm(values[:, i]) if ends is None else ends.low)

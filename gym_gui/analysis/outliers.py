@@ -51,7 +51,8 @@ def outlier_note(
     means = np.bincount(unit_of, weights=x) / np.bincount(unit_of)
     few = outliers(means)
     kept = ~np.isin(unit_of, few)
-    if not few or _is_small(stats.mean(x), x[kept], mean_interval(np.delete(means, few))):
+    rest = mean_interval(np.delete(means, few), least=MIN_UNITS)
+    if not few or _is_small(stats.mean(x), x[kept], rest):
         return ""
     out = list(dict.fromkeys(str(seed) for seed, stays in zip(seeds, kept, strict=True) if not stays))
     named = ", ".join(out[:_SHOWN]) + (", ..." if len(out) > _SHOWN else "")

@@ -17,11 +17,23 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_gui.analysis.intervals import CHUNK, CONFIDENCE, RESAMPLES, SEED, Floats, expanded_tail, iqms
+from gym_gui.analysis.distributions import MIN_INTERVAL
+from gym_gui.analysis.intervals import (
+    CHUNK,
+    CONFIDENCE,
+    RESAMPLES,
+    SEED,
+    TAIL_SHARE,
+    Floats,
+    expanded_tail,
+    iqms,
+    middle_half,
+    share_interval,
+)
 from gym_gui.analysis.stats import FLIPS, iqm
 
 MIN_TRAININGS = 5
-"""Fewer have no interval and no test: every value is shown instead."""
+"""Fewer of an algorithm in an environment have no test."""
 
 EXACT_SPLITS = 1 << 16
 """Up to so many ways to split trainings of two algorithms all are gone through."""
@@ -64,9 +76,32 @@ def _wins(a: Floats, b: Floats) -> Floats:
     return (a[:, None] > b[None, :]) + 0.5 * (a[:, None] == b[None, :])
 
 
+def enough(*samples: Sample) -> bool:
+    """Whether trainings are enough for an interval: ten of each algorithm, five in each environment.
+
+    Five have none by themselves: where 30 % of trainings fail, all of five do well in 17 % of groups, or
+    badly. Over several environments five in each are enough, as what one has missed the others have not.
+    """
+    return all(
+        min(map(len, sample)) >= MIN_TRAININGS and sum(map(len, sample)) >= MIN_INTERVAL for sample in samples
+    )
+
+
 def iqm_ends(sample: Sample, resamples: int = RESAMPLES) -> Ends | None:
-    """Interval of :func:`pooled_iqm`, ``None`` where resamples do not differ or trainings are too few."""
+    """Interval of :func:`pooled_iqm`, ``None`` where resamples do not differ or trainings are too few.
+
+    Where scores are two, that of their share carried over, as of single runs.
+    """
+    if not enough(sample):
+        return None
     pooled = np.concatenate(sample)
+    low, high = float(pooled.min()), float(pooled.max())
+    if low < high and bool(np.isin(pooled, (low, high)).all()):
+        share = share_interval(int(np.count_nonzero(pooled == high)), len(pooled))
+        assert share is not None
+        part = middle_half(share)
+        ends = Ends(low + (high - low) * part.low, low + (high - low) * part.high)
+        return ends if part.high > part.low else None
     order = np.argsort(pooled, kind="stable")
     each = np.arange(len(pooled))
 
@@ -78,6 +113,8 @@ def iqm_ends(sample: Sample, resamples: int = RESAMPLES) -> Ends | None:
 
 def improvement_ends(first: Sample, second: Sample, resamples: int = RESAMPLES) -> Ends | None:
     """Interval of :func:`improvement`, within 0 and 1; ``None`` as :func:`iqm_ends`."""
+    if not enough(first, second):
+        return None
     wins = [_wins(a, b) for a, b in zip(first, second, strict=True)]
     tasks = len(wins)
 
@@ -98,6 +135,8 @@ def ranks_of(samples: Sequence[Sample]) -> Floats:
 
 def rank_ends(samples: Sequence[Sample], resamples: int = RESAMPLES) -> list[Ends | None]:
     """Interval of each mean rank; ``None`` as :func:`iqm_ends`."""
+    if not enough(*samples):
+        return [None] * len(samples)
     tasks = len(samples[0])
 
     def ranks(drawn: Sequence[Counts]) -> Floats:
@@ -108,7 +147,7 @@ def rank_ends(samples: Sequence[Sample], resamples: int = RESAMPLES) -> list[End
         return _ranked(np.moveaxis(np.array(means), 2, 0)).mean(axis=2)
 
     found = _resampled(ranks, samples, resamples)
-    return [None if found is None else _ends(found[:, i], samples) for i in range(len(samples))]
+    return [_ends(found[:, i], samples) for i in range(len(samples))]
 
 
 def _ranked(means: Floats) -> Floats:
@@ -120,14 +159,26 @@ def _ranked(means: Floats) -> Floats:
 
 def mean_ends(sample: Sample, resamples: int = RESAMPLES) -> Ends | None:
     """Interval of :func:`mean_of_tasks` by the stratified bootstrap-t; ``None`` as :func:`iqm_ends`."""
+    if not enough(sample):
+        return None
     return _bootstrap_t([(x, 1 / len(sample)) for x in sample], resamples)
 
 
-def difference_ends(first: Sample, second: Sample, resamples: int = RESAMPLES) -> Ends | None:
+def difference_ends(
+    first: Sample, second: Sample, resamples: int = RESAMPLES, *, shown: bool = True
+) -> Ends | None:
     """Interval of the difference of two :func:`mean_of_tasks`, as :func:`mean_ends`.
 
     Trainings are not paired: seed 1 of one algorithm has nothing in common with seed 1 of another.
+
+    Args:
+        first: Scores of one.
+        second: Of the other, in the same tasks.
+        resamples: How many bootstrap samples.
+        shown: ``False``: it stands beside a test only, where five trainings are enough.
     """
+    if shown and not enough(first, second):
+        return None
     share = 1 / len(first)
     return _bootstrap_t([(x, share) for x in first] + [(x, -share) for x in second], resamples)
 
@@ -154,7 +205,7 @@ def _bootstrap_t(parts: Sequence[tuple[Floats, float]], resamples: int) -> Ends 
             variances = (counts @ centred**2 / n - means**2) * n / (n - 1)
             squares += weight**2 * np.maximum(variances, 0.0) / n
         found.append(shift / np.maximum(np.sqrt(squares), _LEAST_ERROR * error))
-    tail = (1 - CONFIDENCE) / 2
+    tail = TAIL_SHARE * (1 - CONFIDENCE) / 2
     low, high = np.quantile(np.concatenate(found), [tail, 1 - tail])
     return Ends(value - max(float(high), 0.0) * error, value - min(float(low), 0.0) * error)
 
@@ -162,16 +213,11 @@ def _bootstrap_t(parts: Sequence[tuple[Floats, float]], resamples: int) -> Ends 
 def _expanded(
     of: Callable[[Sequence[Counts]], Floats], samples: Sequence[Sample], resamples: int
 ) -> Ends | None:
-    found = _resampled(of, samples, resamples)
-    return None if found is None else _ends(found, samples)
+    return _ends(_resampled(of, samples, resamples), samples)
 
 
-def _resampled(
-    of: Callable[[Sequence[Counts]], Floats], samples: Sequence[Sample], resamples: int
-) -> Floats | None:
+def _resampled(of: Callable[[Sequence[Counts]], Floats], samples: Sequence[Sample], resamples: int) -> Floats:
     sizes = [len(x) for sample in samples for x in sample]
-    if min(sizes) < MIN_TRAININGS:
-        return None
     return np.concatenate([of(drawn) for drawn in _draws(sizes, resamples)])
 
 

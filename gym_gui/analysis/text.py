@@ -14,6 +14,7 @@ from rich.text import Text
 from gym_gui.analysis import wording
 from gym_gui.analysis.call_columns import CALL_COLUMNS
 from gym_gui.analysis.cells import Place, ResultColumn, ResultRow, columns_in, options_of, teams_of
+from gym_gui.analysis.distributions import MIN_INTERVAL
 from gym_gui.analysis.matrix_rows import MATRIX_COLUMNS
 from gym_gui.analysis.option_columns import OPTION_COLUMNS
 from gym_gui.analysis.plain_columns import wanted_of
@@ -213,3 +214,6 @@ def all_notes(summary: Summary, *, missing: bool = True) -> Iterable[str]:
             yield f"{name}: not the policy's own first choice: {words}."
         if words := wording.calls(operator.calls):
             yield f"{name}: {words}."
+        if len(values := operator.mean.values) > 1:
+            told = ", ".join(map(wording.number, values))
+            yield f"{name}: on each seed {told}; too few for an interval (below {MIN_INTERVAL})."

@@ -10,7 +10,7 @@ import numpy as np
 
 from gym_gui.analysis import intervals, stats, wording
 from gym_gui.analysis.comparison import Comparison, Stage
-from gym_gui.analysis.distributions import CONFIDENCE
+from gym_gui.analysis.distributions import CONFIDENCE, MIN_INTERVAL
 from gym_gui.analysis.estimates import estimate
 from gym_gui.analysis.outliers import outlier_note
 from gym_gui.analysis.summary_numbers import FLIP_EXACT, SEQUENTIAL, Bounds, Estimate
@@ -154,7 +154,7 @@ def compared(t: Tested, p_adjusted: float | None, family: int, stage: Stage | No
     d, seeds = pairs.differences, tuple(sample.seed for sample in pairs.samples)
     confidence = CONFIDENCE if stage is None else stage.confidence
     difference = estimate(d, pairs.samples, paired=True, confidence=confidence)
-    verdict = _verdict(pairs, difference, p_adjusted)
+    verdict = _verdict(t, difference, p_adjusted, confidence)
     claim, detail = _verdict_words(t, difference, verdict, p_adjusted, family, stage)
     if stage is None:
         p, method = (None, FLIP_EXACT) if test is None else test
@@ -190,17 +190,25 @@ def compared(t: Tested, p_adjusted: float | None, family: int, stage: Stage | No
     )
 
 
-def _verdict(pairs: Pairs, difference: Estimate, p: float | None) -> Literal["first", "second", "undecided"]:
+def _verdict(
+    t: Tested, difference: Estimate, p: float | None, confidence: float
+) -> Literal["first", "second", "undecided"]:
     """Decided is what test and interval agree on, of runs that have come to their end.
 
-    Differences that are all equal have no interval.
+    Differences that are all equal have no interval. That of few seeds is too sure of itself to be shown; the
+    test needs it beside it all the same.
     """
-    if p is None or p >= ALPHA or difference.value is None or not pairs.finished:
+    if p is None or p >= ALPHA or difference.value is None or not t.pairs.finished:
         return "undecided"
     if difference.units < intervals.MIN_UNITS:
         return "undecided"
-    low = difference.value if difference.low is None else difference.low
-    high = difference.value if difference.high is None else difference.high
+    low, high = difference.low, difference.high
+    if difference.units < MIN_INTERVAL and confidence < 1:
+        d, least = t.pairs.differences, intervals.MIN_UNITS
+        few = intervals.paired_interval(d, t.codes, confidence=confidence, least=least)
+        low, high = (None, None) if few is None else few[:2]
+    low = difference.value if low is None else low
+    high = difference.value if high is None else high
     return "first" if low > 0 else "second" if high < 0 else "undecided"
 
 

@@ -32,13 +32,22 @@ def looks() -> ModuleType:
     return _loaded("calibration_looks")
 
 
+@pytest.fixture(scope="module")
+def pairs(looks: ModuleType) -> ModuleType:
+    """It takes what is played from the other script, which is loaded by then."""
+    assert looks.STUDIED
+    return _loaded("calibration_pairs")
+
+
 def test_means_of_skewed_returns_and_of_scores_hold_the_truth(calibration: ModuleType) -> None:
-    lognormal, scores = calibration.coverage(60, ["lognormal", "0 or 1, 95 % ones"], [20])
-    assert lognormal.mean >= 85 and scores.mean >= 93
+    lognormal, scores = calibration.coverage(200, ["lognormal", "0 or 1, 95 % ones"], [20])
+    for held in (lognormal.mean, lognormal.iqm, lognormal.difference, scores.mean, scores.difference):
+        assert held.share + held.error >= 93
+    assert lognormal.mean.known < 93, "Student's t does not hold a skew"
 
 
 def test_shares_of_swapped_games_hold_the_truth(calibration: ModuleType) -> None:
-    assert all(c.mean >= 94 for c in calibration.shares(200))
+    assert all(held >= 94 for _, _, held in calibration.shares(200))
 
 
 def test_what_was_not_seen_is_left_open(calibration: ModuleType) -> None:
@@ -57,6 +66,12 @@ def test_what_was_not_seen_is_left_open(calibration: ModuleType) -> None:
 def test_equal_sides_are_not_told_apart(calibration: ModuleType, scene: str) -> None:
     (said,) = calibration.verdicts(15, [scene], [12])
     assert said.wrong < 20
+
+
+@pytest.mark.parametrize("operators", [2, 6])
+def test_equal_ones_are_not_told_apart_on_a_number_of_seeds(pairs: ModuleType, operators: int) -> None:
+    (found,) = pairs.told(100, ["normal"], [20], [operators])
+    assert found.wrong <= 5 + 1.5 * found.error
 
 
 @pytest.mark.parametrize(("operators", "studies"), [(2, 300), (6, 60)])

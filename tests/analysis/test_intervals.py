@@ -72,7 +72,7 @@ def test_the_means_interval_is_the_bootstrap_t_of_a_plain_loop() -> None:
     x = np.random.default_rng(6).gamma(2.0, 10.0, size=25)
     samples = np.random.default_rng(7).choice(x, size=(40_000, 25))
     t = (samples.mean(axis=1) - x.mean()) / oracle.sem(samples, axis=1)
-    low, high = np.quantile(t, [0.025, 0.975])
+    low, high = np.quantile(t, [0.015, 0.985])  # nominally 97 %
     expected = (x.mean() - high * oracle.sem(x), x.mean() - low * oracle.sem(x))
     assert mean_interval(x, resamples=40_000) == (
         *map(pytest.approx, expected, [0.01] * 2),
@@ -88,7 +88,7 @@ def test_many_seeds_of_which_many_are_nearly_equal_have_the_intervals_that_plain
     for x in (np.round(rng.gamma(2.0, 10.0, n), 1), far):
         samples = rng.choice(x, size=(draws, n))
         t = (samples.mean(axis=1) - x.mean()) / oracle.sem(samples, axis=1)
-        low, high = np.quantile(t, [0.025, 0.975])
+        low, high = np.quantile(t, [0.015, 0.985])  # nominally 97 %
         mean, iqm = mean_interval(x), iqm_interval(x)
         middle = np.quantile(oracle.trim_mean(samples, 0.25, axis=1), [0.025, 0.975])
         assert mean is not None and iqm is not None
@@ -163,7 +163,7 @@ def test_means_of_two_values_have_the_interval_of_their_share() -> None:
 
 
 @pytest.mark.parametrize("p", [0.5, 0.7, 0.9, 0.95])
-@pytest.mark.parametrize("n", [6, 12, 20, 50])
+@pytest.mark.parametrize("n", [10, 12, 20, 50])
 def test_means_of_zeros_and_ones_hold_the_truth(n: int, p: float) -> None:
     """Over every sample, each with its chance: no simulation."""
     for interval_of, truth in ((mean_interval, p), (iqm_interval, min(1.0, 2 * p - 0.5))):
@@ -177,7 +177,7 @@ def test_means_of_zeros_and_ones_hold_the_truth(n: int, p: float) -> None:
 
 
 @pytest.mark.parametrize(("first", "second"), [(0.95, 0.95), (0.95, 0.8), (0.9, 0.5), (0.5, 0.5), (1.0, 0.9)])
-@pytest.mark.parametrize("n", [6, 12, 20])
+@pytest.mark.parametrize("n", [10, 12, 20])
 def test_differences_of_zeros_and_ones_hold_the_truth(n: int, first: float, second: float) -> None:
     chances = [first * (1 - second), second * (1 - first)]
     held = said = 0.0
@@ -213,14 +213,14 @@ def _capped(rng: np.random.Generator, n: int) -> np.ndarray:
 @pytest.mark.parametrize(
     ("draw", "n", "interval_of", "truth", "least"),
     [
-        (_normal, 6, mean_interval, 10.0, 0.92),
+        (_normal, 10, mean_interval, 10.0, 0.93),
         (_normal, 20, mean_interval, 10.0, 0.92),
         (_normal, 20, iqm_interval, 10.0, 0.92),
-        (_skewed, 6, mean_interval, 1.0, 0.91),
+        (_skewed, 10, mean_interval, 1.0, 0.92),
         (_skewed, 20, mean_interval, 1.0, 0.925),
         # The mean of the middle half of Exp(1): 2 times the integral of -log(1 - u) from 1/4 to 3/4.
         (_skewed, 20, iqm_interval, 2 * (0.75 - 0.75 * math.log(0.75) - 0.25 + 0.25 * math.log(0.25)), 0.92),
-        (_heavy, 20, mean_interval, math.exp(0.5), 0.89),
+        (_heavy, 20, mean_interval, math.exp(0.5), 0.91),
         (_capped, 20, mean_interval, 480.0, 0.93),
     ],
 )

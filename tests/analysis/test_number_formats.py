@@ -21,8 +21,8 @@ GERMAN = Locale(point=",", group=".", none="–", micro="µ")  # noqa: RUF001  #
 
 @pytest.fixture
 def summary(tmp_path: Path, runs: Any) -> Summary:
-    rows = [runs.single("a", i, 1234.5 + i) for i in range(8)]
-    rows.append(runs.single("a", 8, None, status="failed", error="lost"))
+    rows = [runs.single("a", i, 1234.5 + i) for i in range(12)]
+    rows.append(runs.single("a", 12, None, status="failed", error="lost"))
     return summarize(open_run(runs.write_run(tmp_path, runs.Plan({"a": rows}))))
 
 
@@ -60,7 +60,7 @@ def test_files_hold_numbers_whoever_reads_them(summary: Summary, tmp_path: Path)
     write_table(operator_rows(summary), tmp_path / "o.csv")
     head, values = (tmp_path / "o.csv").read_text("utf-8").splitlines()
     cells = dict(zip(head.split(","), values.split(","), strict=True))
-    assert float(cells["mean_return"]) == summary.operators[0].mean.value == 1238.0
+    assert float(cells["mean_return"]) == summary.operators[0].mean.value == 1240.0
     assert list(cells)[:5] == ["run_id", "operator_id", "name", "task", "kinds"]
     assert list(cells)[-4:] == ["usd", "unpriced_calls", "unsure_requests", "unsure_usd_at_most"]
 

@@ -13,6 +13,7 @@ import pytest
 from gym_gui.analysis import Run, Summary, open_run, render_html, summarize
 from gym_gui.analysis.collect import LatencySketch
 from gym_gui.analysis.comparison import Comparison
+from gym_gui.analysis.text import all_notes
 
 
 def _summary(folder: Path, runs: Any, episodes: Any, **more: Any) -> Summary:
@@ -29,10 +30,13 @@ def test_one_operator_in_numbers(tmp_path: Path, runs: Any) -> None:
         runs.single("ppo", i, r, length=i + 1, success=i % 2 == 0, invalid_actions={"agent_0": 2})
         for i, r in enumerate(totals)
     ]
-    ppo = _summary(tmp_path, runs, {"ppo": rows}).operator("ppo")
+    summary = _summary(tmp_path, runs, {"ppo": rows})
+    ppo = summary.operator("ppo")
     assert (ppo.mean.value, ppo.iqm.value, ppo.length.value) == (16.0, 4.5, 4.5)
     assert ppo.mean.n == ppo.mean.units == ppo.recorded == ppo.completed == 8
-    assert ppo.iqm.low is not None and ppo.iqm.high is not None and 1 < ppo.iqm.low < 4.5 < ppo.iqm.high < 100
+    assert (ppo.iqm.low, ppo.mean.low, ppo.mean.note) == (None, None, "not enough episodes")
+    assert ppo.mean.values == tuple(totals), "every value in place of an interval"
+    assert "ppo: on each seed 1.00, 2.00, 3.00," in "".join(all_notes(summary))
     assert ppo.success is not None and (ppo.success.hits, ppo.success.n) == (4, 8)
     assert ppo.invalid_actions == 16
     assert ppo.decisions is not None and ppo.decisions.by_source == {"policy": 36}
@@ -160,15 +164,15 @@ def test_more_than_two_operators_are_corrected_for(tmp_path: Path, runs: Any) ->
     assert "(Holm, 3 comparisons)" in str(summary.verdicts[0])
 
 
-def test_an_interval_alone_decides_nothing(tmp_path: Path, runs: Any) -> None:
-    """Six of six seeds: the interval excludes 0, but p = 2/64, three times that after Holm."""
+def test_a_corrected_p_decides(tmp_path: Path, runs: Any) -> None:
+    """Six of six seeds: p = 2/64, three times that after Holm."""
     episodes = {
         key: [runs.single(key, i, level * (1 + 0.1 * i)) for i in range(6)]
         for key, level in (("a", 2.0), ("b", 1.0), ("c", 0.0))
     }
     summary = _summary(tmp_path, runs, episodes)
     for c in summary.comparisons:
-        assert c.difference.low is not None and c.difference.low > 0, "the interval excludes 0"
+        assert c.difference.low is None and len(c.difference.values) == 6
         assert (c.p, c.p_adjusted, c.verdict) == (2 / 64, 6 / 64, "undecided")
 
 

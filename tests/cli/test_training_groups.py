@@ -91,8 +91,10 @@ def test_a_report_has_the_training_as_its_unit(mosaic: Mosaic) -> None:
     done = mosaic("report", "poor_CartPole-v1", "runs/good_CartPole-v1", "--out", "told")
     assert done.status == 0, done.err
     said = " ".join(done.out.split())
-    assert "good is better than poor by 348.8 [" in said
-    assert "in mean return over 6 and 5 trainings, p = 0.0022;" in said
+    assert "good is better than poor by 348.8 in mean return" in said
+    assert "over 6 and 5 trainings, p = 0.0022;" in said
+    assert "of pairs of trainings good did better in 100 %" in said
+    assert "480.0 (seed 1), 500.0 (seed 2)" in said
     assert "Page: told/algorithms.html" in done.out
     data = mosaic("report", "poor_CartPole-v1", "group:good_CartPole-v1", "--json").json()
     assert data["report"] is None

@@ -28,6 +28,7 @@ from gym_gui.analysis.charts.marks import (
     cut,
 )
 from gym_gui.analysis.charts.scale import Scale
+from gym_gui.analysis.distributions import MIN_INTERVAL
 from gym_gui.analysis.text import clean
 from gym_gui.analysis.trainings import AlgorithmReport
 
@@ -196,7 +197,7 @@ def curve_charts(report: AlgorithmReport) -> Iterator[BandChart]:
             "steps",
             bands,
             "IQM over trainings of the mean return of their last 100 training episodes. "
-            "Band: 95 % at each step by itself; with fewer than 5 trainings, each training.",
+            f"Band: 95 % at each step by itself; with fewer than {MIN_INTERVAL} trainings, each training.",
         )
 
 

@@ -53,7 +53,7 @@ def test_a_planted_order_is_found_over_trainings() -> None:
     assert verdicts[0].startswith("best is better than middle by ")
     assert "over 10 trainings each, p = " in verdicts[0]
     assert "(Holm, 3 comparisons)" in verdicts[0]
-    assert "a training of best does better than one of middle 100 % of the time" in verdicts[0]
+    assert "of pairs of trainings best did better in 100 %" in verdicts[0]
     assert "outcomes of under 26 % of trainings may be unseen" in verdicts[0]
     assert all(c.verdict == "first" for c in report.comparisons)
     e = report.algorithms[0].iqm
