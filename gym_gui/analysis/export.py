@@ -38,7 +38,7 @@ Row = Mapping[str, Any]
 Table = Mapping[str, Sequence[Any]]
 
 CSV, PARQUET = ".csv", ".parquet"
-_BATCH = 100_000
+BATCH = 100_000
 """Rows that are held at a time, where their columns are known beforehand."""
 _MARGIN = 24
 _HEADING = 30
@@ -290,7 +290,7 @@ def write_table(rows: Iterable[Row], path: Path, columns: Mapping[str, str] | No
 def _batches(rows: Iterable[Row], columns: Mapping[str, str]) -> Iterator[tuple[Table, int]]:
     """Rows a part at a time; one of no rows where there are none."""
     left, begun = iter(rows), False
-    while (batch := list(islice(left, _BATCH))) or not begun:
+    while (batch := list(islice(left, BATCH))) or not begun:
         begun = True
         yield {name: [row.get(name) for row in batch] for name in columns}, len(batch)
 

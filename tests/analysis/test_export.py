@@ -158,7 +158,7 @@ def test_steps_are_written_as_they_come(run: Run, tmp_path: Path, monkeypatch: p
     parquet: Any = pytest.importorskip("pyarrow.parquet")
     rows = list(step_rows(run))
     assert set(rows[0]) == set(STEP_COLUMNS)
-    monkeypatch.setattr(export, "_BATCH", 7)
+    monkeypatch.setattr(export, "BATCH", 7)
     for suffix in (".csv", ".parquet"):
         whole, parts = tmp_path / f"whole{suffix}", tmp_path / f"parts{suffix}"
         assert write_table(rows, whole) == write_table(iter(rows), parts, STEP_COLUMNS) == len(rows)

@@ -61,7 +61,7 @@ class RunsTable(RowsTable[RunRow]):
     removal_requested = pyqtSignal()
 
     def __init__(self, model: RowsModel[RunRow], colours: RunColours, parent: QWidget | None = None) -> None:
-        super().__init__(model, "train-runs", "Training runs", ROW, parent)
+        super().__init__(model, "training-runs", "Training runs", ROW, parent)
         self._cells = RunCells(colours, self)
         self._cells.clicked.connect(self.action_requested)
         self.setItemDelegate(self._cells)

@@ -63,7 +63,7 @@ def press(qtbot: QtBot, page: TrainPage, run_id: str, action: str) -> None:
         return action in (index.data(ACTIONS_ROLE) or ())
 
     qtbot.waitUntil(offered, timeout=PATIENCE_MS)
-    table = named(page, RunsTable, "train-runs")
+    table = named(page, RunsTable, "training-runs")
     viewport = table.viewport()
     assert viewport is not None
     place = action_box(table, run_id, action).center()
@@ -103,7 +103,7 @@ def it_is_held_and_goes_on(page: TrainPage, run_id: str, qtbot: QtBot) -> None:
 
 
 def its_policy_is_kept_and_its_log_read(page: TrainPage, run_id: str, qtbot: QtBot) -> None:
-    named(page, RunsTable, "train-runs").select(run_id)
+    named(page, RunsTable, "training-runs").select(run_id)
     panel = named(page, RunPanel, "train-run-panel")
     qtbot.waitUntil(
         lambda: panel.isVisible() and named(page, StatusDot, "train-run-state").text == "Running",
@@ -144,7 +144,7 @@ def it_is_cloned(page: TrainPage) -> None:
 def it_is_thrown_away(page: TrainPage, run_id: str, qtbot: QtBot) -> None:
     press(qtbot, page, run_id, "stop")
     wait_for(qtbot, page, run_id, "stopped")
-    named(page, RunsTable, "train-runs").select(run_id)
+    named(page, RunsTable, "training-runs").select(run_id)
     remove = named(page, QPushButton, "train-run-remove")
     qtbot.waitUntil(
         lambda: named(page, QPushButton, "train-run-use").isVisible() and remove.isVisible(),
@@ -187,7 +187,7 @@ def test_short_runs(
 
 
 def two_are_compared(page: TrainPage, qtbot: QtBot) -> None:
-    named(page, QTableView, "train-runs").selectAll()
+    named(page, QTableView, "training-runs").selectAll()
     named(page, QPushButton, "train-compare-runs").click()
     assert (
         named(page, ComparePanel, "train-compare").isVisible()
@@ -210,7 +210,7 @@ def what_a_return_is_stands_by_it(page: TrainPage, run: TrainingRecord, qtbot: Q
     runs = named(page, RunsView, "train-runs-view")
     cell = runs.model.index(runs.model.row_of(run.run_id), runs.model.section(columns.RETURN))
     qtbot.waitUntil(lambda: cell.data().endswith(", evaluated"), timeout=PATIENCE_MS)
-    named(page, RunsTable, "train-runs").select(run.run_id)
+    named(page, RunsTable, "training-runs").select(run.run_id)
     assert "evaluation after the training" in named(page, RunPanel, "train-run-panel").values()["return"]
     assert "training episodes" in named(page, QLabel, "train-first-chart-title").accessibleName()
     assert "asked for no films" in named(page, FrameView, "frameView").hint[1]
@@ -237,7 +237,7 @@ def children() -> set[int]:
 
 def one_is_trained_longer(page: TrainPage, run: TrainingRecord, qtbot: QtBot) -> None:
     """In its own folder, from where it was; fewer steps than it has taken are refused."""
-    named(page, RunsTable, "train-runs").select(run.run_id)
+    named(page, RunsTable, "training-runs").select(run.run_id)
     click(page, "longer")
     form = named(page, ExtendTrainingForm, "train-longer")
     taken = max(run.step, 400)
@@ -272,7 +272,7 @@ def one_fails(page: TrainPage, qtbot: QtBot) -> None:
     named(page, QPushButton, "train-start").click()
     qtbot.waitUntil(lambda: any(run.state == "failed" for run in page.link.runs), timeout=PATIENCE_MS)
     run = next(run for run in page.link.runs if run.state == "failed")
-    named(page, RunsTable, "train-runs").select(run.run_id)
+    named(page, RunsTable, "training-runs").select(run.run_id)
     failure = named(page, InlineMessage, "message-error")
     assert failure.isVisible() and "not a finite number" in failure.text
     runs = named(page, RunsView, "train-runs-view")
