@@ -344,15 +344,17 @@ def query(
 @app.command()
 def export(
     run: RunFolder,
-    to: Annotated[str, typer.Option("--to", metavar="FORMAT", help="parquet, csv or tensorboard.")],
+    to: Annotated[str, typer.Option("--to", metavar="FORMAT", help="parquet, csv, tensorboard or minari.")],
     out: Annotated[
         Path | None, typer.Option("-o", "--out", metavar="DIR", help="The folder.  [default: RUN-FORMAT]")
     ] = None,
+    trusted: Trust = False,
     as_json: Json = False,
 ) -> None:
     """Write a run in a format of other programs."""
     from gym_gui.cli.export import export_run
 
+    trust.allow_all(trusted)
     export_run(run, to=to, out=out, as_json=as_json)
 
 
@@ -416,7 +418,7 @@ def gui(
 @app.command()
 def install(
     extra: Annotated[
-        str, typer.Argument(metavar="EXTRA", help="gui, tournaments, query, tensorboard or evdev.")
+        str, typer.Argument(metavar="EXTRA", help="gui, tournaments, query, tensorboard, minari or evdev.")
     ],
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be installed, then end.")

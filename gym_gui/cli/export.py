@@ -17,13 +17,14 @@ def export_run(run: Path, *, to: str, out: Path | None, as_json: bool) -> None:
 
     Args:
         run: The run folder, or its name.
-        to: The format: ``parquet``, ``csv`` or ``tensorboard``.
+        to: The format: ``parquet``, ``csv``, ``tensorboard`` or ``minari``.
         out: The folder; by default one beside the run's name in the working directory.
         as_json: One object instead of lines.
 
     Raises:
         UsageError: There is no run, it has no episode, or the folder cannot be written.
         UnknownNameError: There is no such format.
+        NotAllowedError: The run names code that the person has not allowed.
         MissingDependencyError: What writes it is not installed.
     """
     write = _FORMATS.get(to.lower())
@@ -36,7 +37,7 @@ def export_run(run: Path, *, to: str, out: Path | None, as_json: bool) -> None:
         write_json({"run": str(opened.path), "format": to.lower(), "folder": str(folder), "rows": written})
         return
     for name, count in written.items():
-        write_line(f"{folder / name}: {count:,} {'rows' if name else 'episodes'}")
+        write_line(f"{folder / name}: {count:,} {'rows' if Path(name).suffix else 'episodes'}")
 
 
 def _tables(suffix: str) -> Callable[[Run, Path], Mapping[str, int]]:
@@ -64,8 +65,15 @@ def _events(run: Run, folder: Path) -> Mapping[str, int]:
     return {"": write_events(run, folder)}
 
 
+def _datasets(run: Run, folder: Path) -> Mapping[str, int]:
+    from gym_gui.controllers.minari_export import write_datasets
+
+    return write_datasets(run, folder)
+
+
 _FORMATS: Mapping[str, Callable[[Run, Path], Mapping[str, int]]] = {
     "parquet": _tables(".parquet"),
     "csv": _tables(".csv"),
     "tensorboard": _events,
+    "minari": _datasets,
 }

@@ -1,0 +1,201 @@
+"""Recorded episodes as datasets of Minari, for learning from what others have played, people too.
+
+A run records actions; what was seen is had again by playing them, and an episode that does not earn what it
+earned is refused.
+
+Source:
+    `Minari <https://minari.farama.org>`_: T + 1 observations, T actions and rewards an episode.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+import warnings
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import deepcopy
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final, cast
+
+import numpy as np
+from gymnasium import spaces
+
+from gym_gui.analysis.compare import EpisodeRows
+from gym_gui.analysis.reader import OperatorRun, Run
+from gym_gui.controllers.replay_session import ReplayOrder
+from gym_gui.controllers.resolved_operator import make_environment, vouch
+from gym_gui.core.enums import EpisodeStatus
+from gym_gui.core.errors import MissingDependencyError, UsageError
+from gym_gui.core.plain import action_from_plain
+from gym_gui.core.spaces import to_space
+from gym_gui.envs import Environment
+from gym_gui.services.recorded_episode import find_episodes, load_episode
+
+_PLACE: Final = "MINARI_DATASETS_PATH"
+
+
+def write_datasets(run: Run, folder: Path) -> dict[str, int]:
+    """Write a dataset for each operator that has completed episodes.
+
+    Args:
+        run: The run; its operators play environments of one agent.
+        folder: What ``MINARI_DATASETS_PATH`` is to name, to load them.
+
+    Returns:
+        Episodes by the name of the dataset.
+
+    Raises:
+        UsageError: An environment has several agents or is not installed, an episode does not play out as
+            it was recorded, or the folder cannot be written.
+        NotAllowedError: The run names code that the person has not allowed.
+        MissingDependencyError: Minari is not installed.
+    """
+    try:
+        minari: Any = import_module("minari")
+        buffers: Any = import_module("minari.data_collector")
+    except ImportError:
+        raise MissingDependencyError("Minari", "mosaic install minari") from None
+    written: dict[str, int] = {}
+    with _pending(folder) as pending:
+        for operator in run.operators.values():
+            done = [
+                e for e in find_episodes(run, operator.operator_id) if e.status == EpisodeStatus.COMPLETED
+            ]
+            if not done:
+                continue
+            name = f"{_word(run.run_id)}/{_word(operator.operator_id)}-v0"
+            if (folder / name).exists():
+                raise UsageError(f"{folder / name} is there already", fix="Choose another folder with -o")
+            config = ReplayOrder.of(load_episode(run, operator.operator_id, done[0].episode_index)).config
+            vouch(config, env_only=True)
+            environment = make_environment(config)
+            try:
+                _require_one_agent(environment, operator)
+                _write(minari, buffers, name, run, operator, environment, [e.episode_index for e in done])
+                (folder / name).parent.mkdir(exist_ok=True)
+                (pending / name).rename(folder / name)
+                written[name] = len(done)
+            except OSError as error:
+                raise UsageError(
+                    f"{folder} cannot be written: {error}", fix="Choose another with -o"
+                ) from error
+            finally:
+                environment.close()
+    if not written:
+        raise UsageError("there is nothing to write: no episode is completed", fix="Wait until one is")
+    return written
+
+
+def _write(
+    minari: Any,
+    buffers: Any,
+    name: str,
+    run: Run,
+    operator: OperatorRun,
+    environment: Environment,
+    indices: Sequence[int],
+) -> None:
+    (agent,) = environment.adapter.possible_agents
+    rows = EpisodeRows(operator)
+    episodes = (
+        buffers.EpisodeBuffer(id=number, **_again(environment, rows.rows[index], list(rows.steps(index))))
+        for number, index in enumerate(indices)
+    )
+    env = getattr(environment.adapter, "env", None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of an author, and a link, which a run does not have
+        minari.create_dataset_from_buffers(
+            name,
+            episodes,
+            env=env if getattr(env, "spec", None) is not None else None,
+            observation_space=environment.adapter.observation_space(agent),
+            action_space=environment.adapter.action_space(agent),
+            algorithm_name=operator.name,
+            description=f"{operator.task} as played by {operator.name} in the MOSAIC run {run.run_id}.",
+            data_format="arrow",
+            jpeg_encoding=False,
+        )
+
+
+def _again(
+    environment: Environment, line: Mapping[str, Any], steps: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """An episode, played again: the fields of Minari's buffer."""
+    adapter = environment.adapter
+    (agent,) = adapter.possible_agents
+    sees, does = adapter.observation_space(agent), adapter.action_space(agent)
+    seen = [deepcopy(adapter.reset(seed=line["seed"])[agent])]
+    plain, actions = to_space(does), list[Any]()
+    for row in steps:
+        actions.append(action_from_plain(plain, row["action"]))
+        result = adapter.step({agent: actions[-1]})
+        if (adapter.is_episode_done() != (row is steps[-1]) and not steps[-1]["truncated"]) or (
+            result.rewards[agent] != row["reward"]
+        ):
+            raise UsageError(
+                f"episode {line['episode_index']} does not play out here as it was recorded",
+                fix="Try `mosaic verify` on its run: it names the first difference and the versions",
+            )
+        seen.append(deepcopy(result.observations[agent]))
+    return {
+        "seed": line["seed"],
+        "observations": _stacked(sees, seen),
+        "actions": _stacked(does, actions),
+        "rewards": [row["reward"] for row in steps],
+        "terminations": [row["terminated"] for row in steps],
+        "truncations": [row["truncated"] for row in steps],
+    }
+
+
+def _stacked(space: Any, values: Sequence[Any]) -> Any:
+    """Values of a space one after the other, as Minari holds them: a mapping of arrays for a ``Dict``."""
+    if isinstance(space, spaces.Dict):
+        entries = cast("Mapping[str, Any]", cast("Any", space).spaces)
+        return {key: _stacked(part, [value[key] for value in values]) for key, part in entries.items()}
+    if isinstance(space, spaces.Tuple):
+        return tuple(
+            _stacked(part, [value[i] for value in values])
+            for i, part in enumerate(cast("Sequence[Any]", cast("Any", space).spaces))
+        )
+    if isinstance(space, spaces.Text):
+        return list(values)
+    return np.asarray(values, dtype=space.dtype)
+
+
+def _require_one_agent(environment: Environment, operator: OperatorRun) -> None:
+    agents = environment.adapter.possible_agents
+    if len(agents) != 1 or environment.spec.api != "gymnasium":
+        raise UsageError(
+            f"{operator.name} played {operator.task} with {len(agents)} agents, and Minari's have one",
+            fix="Write tables instead: --to parquet",
+        )
+
+
+def _word(text: str) -> str:
+    """A text as a part of a dataset's name."""
+    return re.sub(r"[^\w-]", "-", text)
+
+
+@contextmanager
+def _pending(folder: Path) -> Generator[Path]:
+    """A folder for datasets until they are whole; Minari is told of it by the environment alone."""
+    before = os.environ.get(_PLACE)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        place = tempfile.TemporaryDirectory(dir=folder, prefix=".new-", ignore_cleanup_errors=True)
+    except OSError as error:
+        raise UsageError(
+            f"{folder} cannot be written: {error.strerror}", fix="Choose another with -o"
+        ) from error
+    with place as name:
+        os.environ[_PLACE] = str(Path(name).absolute())
+        try:
+            yield Path(name)
+        finally:
+            if before is None:
+                del os.environ[_PLACE]
+            else:
+                os.environ[_PLACE] = before

@@ -1,0 +1,74 @@
+"""Minari reads what was played, with what was seen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+import pytest
+
+from gym_gui.analysis import open_run
+from gym_gui.controllers.minari_export import write_datasets
+from gym_gui.core.config import OperatorConfig
+from gym_gui.core.errors import UsageError
+from tests.support.engine import player, record_run
+
+minari: Any = pytest.importorskip("minari")
+pytest.importorskip("pyarrow")
+
+
+async def test_a_dataset_holds_what_the_environment_showed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = await record_run(
+        tmp_path / "runs",
+        (OperatorConfig("pole", "Pole", "", "CartPole-v1", {}), {"agent_0": lambda s: int(s[2] > 0)}),
+        (OperatorConfig("jack", "Jack", "", "Blackjack-v1", {}), {"agent_0": player(lambda s: 0)}),
+    )
+    run = open_run(folder)
+    written = write_datasets(run, tmp_path / "datasets")
+    assert list(written.values()) == [3, 3]
+
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path / "datasets"))
+    pole, jack = (minari.load_dataset(name) for name in written)
+    recorded = sorted(run.operators["pole"].episodes(), key=lambda e: e.episode_index)
+    env = pole.recover_environment()
+    for episode, then in zip(pole.iterate_episodes(), recorded, strict=True):
+        assert len(episode.rewards) == then.length and sum(episode.rewards) == then.total_reward
+        seen, _ = env.reset(seed=then.seed)
+        for number, action in enumerate(episode.actions):
+            assert np.array_equal(episode.observations[number], seen)
+            assert action == int(seen[2] > 0)
+            seen, *_ = env.step(action)
+        assert np.array_equal(episode.observations[-1], seen) and episode.terminations[-1]
+    env.close()
+    assert isinstance(jack[0].observations, tuple) and len(jack[0].observations) == 3
+
+    with pytest.raises(UsageError, match="is there already"):
+        write_datasets(run, tmp_path / "datasets")
+
+
+async def test_what_is_no_demonstration_is_refused(tmp_path: Path) -> None:
+    folder = await record_run(
+        tmp_path / "runs",
+        (OperatorConfig("pole", "Pole", "", "CartPole-v1", {}), {"agent_0": player()}),
+    )
+    steps = folder / "operators" / "pole" / "steps.jsonl"
+    rows = [orjson.loads(line) for line in steps.read_bytes().splitlines()]
+    rows[2]["reward"] = 0.5
+    steps.write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in rows))
+    with pytest.raises(UsageError, match="does not play out here as it was recorded"):
+        write_datasets(open_run(folder), tmp_path / "datasets")
+    assert not list((tmp_path / "datasets").glob("*/*-v0")), "no half of a dataset stays"
+
+    two = await record_run(
+        tmp_path / "games",
+        (
+            OperatorConfig("four", "Four", "", "connect_four_v3", {}),
+            {f"player_{i}": player(lambda s: s.legal_actions[0]) for i in (0, 1)},
+        ),
+    )
+    with pytest.raises(UsageError, match="with 2 agents, and Minari"):
+        write_datasets(open_run(two), tmp_path / "datasets")
