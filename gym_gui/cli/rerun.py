@@ -53,7 +53,9 @@ _FINDINGS: Final = {
 }
 
 
-def rerun(run: Path, *, episodes: str | None, out: Path | None, processes: int | None, as_json: bool) -> int:
+def rerun_run(
+    run: Path, *, episodes: str | None, out: Path | None, processes: int | None, as_json: bool
+) -> int:
     """Play a run's episodes again and say where and why they depart from the record.
 
     Args:
