@@ -102,13 +102,13 @@ def test_the_seats_of_a_team_are_filled_with_each_two(mosaic: Mosaic) -> None:
     shutil.copytree(ROOT / "docs/examples/bdi", mosaic.home / "bdi")
     file = mosaic.home / "bdi/cross_play.yaml"
     data = yaml.safe_load(file.read_text())
-    file.write_text(yaml.safe_dump({**data, "execution": {"seeds": [0, 1]}}, sort_keys=False))
+    file.write_text(yaml.safe_dump({**data, "execution": {"seeds": [0], "max_steps": 60}}, sort_keys=False))
     assert "doors.asl, which has not been allowed" in mosaic.refused("tournament", file, "--dry-run")
     assert mosaic("trust", "add", file).out.count("Allowed: ") == 2
     planned = mosaic("tournament", file, "--dry-run").out
     assert "cross-play; seats: agent_0, agent_1" in planned
     assert "  zero_leads with one_leads\n" in planned and "cycle with random" not in planned
-    assert "7 pairings, 4 games each: 28 games. Nothing was played." in planned
+    assert "7 pairings, 2 games each: 14 games. Nothing was played." in planned
 
     done = mosaic("tournament", file, "--json")
     assert done.status == 0, done.err
@@ -118,11 +118,10 @@ def test_the_seats_of_a_team_are_filled_with_each_two(mosaic: Mosaic) -> None:
     assert made["zero_leads", "zero_leads"] > 1.9 and made["one_leads", "one_leads"] > 1.9
     assert made["zero_leads", "one_leads"] == made["one_leads", "zero_leads"] == 0
     assert [verdict["decided"] for verdict in found["verdicts"]] == [False, False]
-    told = mosaic("report", run).out
+    told = mosaic("report", run, "--no-replays").out
     assert "Self-play against cross-play is not decided" in told and "random (held" in told
     assert "<h1>Cross-play</h1>" in (run / "report.html").read_text()
-    assert "Nothing is left to play: all 28 episodes are done" in mosaic("tournament", "--resume", run).out
-    assert mosaic("verify", run).status == 0
+    assert "Nothing is left to play: all 14 episodes are done" in mosaic("tournament", "--resume", run).out
 
 
 def test_a_run_that_is_none_is_not_gone_on_with(mosaic: Mosaic, played: Path) -> None:
