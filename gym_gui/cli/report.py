@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gym_gui.analysis import Run, report
+from gym_gui.analysis.film import Film
 from gym_gui.analysis.scenes import Films
 from gym_gui.analysis.summary import Summary
 from gym_gui.cli.errors import tell
 from gym_gui.cli.games import write_games
 from gym_gui.cli.progress import run_progress
+
+if TYPE_CHECKING:
+    from gym_gui.analysis.film_folder import FilmFolder
+    from gym_gui.controllers.films import FilmOrder
 
 
 def report_runs(runs: Sequence[Path], *, out: Path | None, replays: bool, as_json: bool) -> None:
@@ -29,24 +36,38 @@ def report_runs(runs: Sequence[Path], *, out: Path | None, replays: bool, as_jso
     """
 
     def film(opened: Sequence[Run], summary: Summary) -> Films:
-        return _films(opened, summary, as_json=as_json)
+        from gym_gui.controllers.films import FilmOrder
+
+        order = FilmOrder.some(summary)
+        with tempfile.TemporaryDirectory(prefix="mosaic-films-") as folder:
+            made = make_report_films(opened, order, Path(folder), as_json=as_json)
+            return {key: made.get(key) or Film(*key, missing="replays were stopped") for key in order}
 
     report(runs, as_json=as_json, out=out, film=film if replays else None)
     write_games(runs, out, as_json=as_json)
 
 
-def _films(runs: Sequence[Run], summary: Summary, *, as_json: bool) -> Films:
-    """Replays for the page; whoever does not want to wait for them presses Ctrl-C."""
+def make_report_films(runs: Sequence[Run], order: FilmOrder, folder: Path, *, as_json: bool) -> FilmFolder:
+    """Replays; whoever does not want to wait for all of them presses Ctrl-C.
+
+    Args:
+        runs: The runs of the report.
+        order: Which episodes are played again.
+        folder: Where they are kept until the report is written.
+        as_json: Progress for programs.
+    """
+    from gym_gui.analysis.film_folder import FilmFolder
     from gym_gui.controllers.films import make_films
     from gym_gui.controllers.operator_execution import OperatorProgress
 
+    films = FilmFolder(folder)
     try:
         with run_progress(as_json=as_json) as show:
 
             def tell_progress(done: int, total: int) -> None:
                 show([OperatorProgress("replays", "Replays", done, total, 0, 0, 0)])
 
-            return asyncio.run(make_films(runs, summary, tell_progress))
+            asyncio.run(make_films(runs, order, films, tell_progress))
     except KeyboardInterrupt:
-        tell("replays were stopped; the page stands without them")
-        return {}
+        tell(f"replays were stopped; {len(films):,} of {len(order):,} are in the report")
+    return films

@@ -1,7 +1,7 @@
 """Plays recorded episodes again and makes films of them; also the process in which that is done.
 
-``python -m gym_gui.controllers.filming RUN OPERATOR BYTES EPISODE…`` writes one film a line to standard
-output: environments are stepped there, and whatever one of them does, the report stands.
+``python -m gym_gui.controllers.filming RUN OPERATOR BYTES FOLDER EPISODE…`` writes a file for each film into
+the folder: environments are stepped there, and whatever one of them does, the report stands.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 
 from gym_gui.analysis.film import Act, Film, FilmFrame
+from gym_gui.analysis.film_folder import write_film
 from gym_gui.analysis.reader import open_run
 from gym_gui.controllers.film_pictures import LARGEST, PatchMaker, fitted
 from gym_gui.controllers.replay_reel import Look
@@ -26,7 +27,7 @@ from gym_gui.core.enums import ActionSource
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.packed_picture import PackedPicture, pack, unpack
 from gym_gui.core.record_fields import count
-from gym_gui.services.recorded_episode import RecordedEpisode, load_episode
+from gym_gui.services.recorded_episode import RecordedEpisode, load_episodes
 
 MOST_FRAMES = 400
 """Of one film; of a longer episode every other look is left out, as often as it takes."""
@@ -173,21 +174,19 @@ def _finite(value: float) -> float:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Make films of one operator's episodes; returns the exit status."""
-    run_path, operator_id, most_bytes, *episodes = argv if argv is not None else sys.argv[1:]
+    run_path, operator_id, most_bytes, folder, *episodes = argv if argv is not None else sys.argv[1:]
     for name, value in _ENVIRONMENT.items():
         os.environ.setdefault(name, value)
-    # Environments print; standard output is the films'.
-    out = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
+    os.dup2(2, 1)  # environments print
     trust.receive()
     run = open_run(Path(run_path))
-    for index in map(int, episodes):
+    for recorded in load_episodes(run, operator_id, {int(index) for index in episodes}):
         try:
-            film = film_of(load_episode(run, operator_id, index), run.run_id, int(most_bytes))
+            recorded.require_rows()
+            film = film_of(recorded, run.run_id, int(most_bytes))
         except MosaicError as error:
-            film = Film(run.run_id, operator_id, index, missing=error.message)
-        out.write(msgspec.json.encode(film) + b"\n")
-        out.flush()
+            film = Film(run.run_id, operator_id, recorded.episode.episode_index, missing=error.message)
+        write_film(Path(folder), film)
         sys.stderr.write('{"progress": 1}\n')
         sys.stderr.flush()
     return 0

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-
-import msgspec
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from gym_gui.analysis.film import Film
+from gym_gui.analysis.film_folder import FilmFolder
 from gym_gui.analysis.reader import Run
 from gym_gui.analysis.scenes import FilmKey, chosen, scenes_of
 from gym_gui.analysis.summary import Summary
@@ -23,68 +23,124 @@ ROOM = 4_000_000
 """Bytes that all films of a page may take."""
 MOST_OF_ONE = 800_000
 _PATIENCE_S = 60.0
-"""Longest time for one film of an operator, over all of its films."""
+"""Longest time for one film, over all of a process."""
 _AT_ONCE = 4
+_OF_A_PROCESS = 50
+"""Films that one process makes; starting it takes as long as a few of them."""
 
 OnFilm = Callable[[int, int], None]
 """Told how many films are made, of how many."""
 
 
-async def make_films(
-    runs: Sequence[Run], summary: Summary, on_film: OnFilm | None = None, *, room: int = ROOM
-) -> dict[FilmKey, Film]:
-    """Play the episodes that a report shows again; cancelling ends what was started for it.
+@dataclass(frozen=True)
+class FilmOrder:
+    """Which episodes are to be played again.
 
-    Nothing of it can fail the report: a film that cannot be made says why.
+    Attributes:
+        episodes: By run and operator.
+        most_bytes: Room for each film.
+    """
+
+    episodes: Mapping[tuple[str, str], Sequence[int]]
+    most_bytes: int
+
+    @classmethod
+    def some(cls, summary: Summary, room: int = ROOM) -> FilmOrder:
+        """Those that are worth showing, as many as there is room for."""
+        scenes = chosen(scenes_of(summary))
+        episodes: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+        for scene in scenes:
+            episodes[scene.operator.run_id, scene.operator.operator_id].append(scene.episode_index)
+        return cls(episodes, min(room // max(len(scenes), 1), MOST_OF_ONE))
+
+    @classmethod
+    def every(cls, runs: Sequence[Run]) -> FilmOrder:
+        """All there are.
+
+        Raises:
+            RunFormatError: A row is damaged.
+        """
+        found = {
+            (run.run_id, operator.operator_id): [episode.episode_index for episode in operator.episodes()]
+            for run in runs
+            for operator in run.operators.values()
+        }
+        return cls(found, MOST_OF_ONE)
+
+    def __iter__(self) -> Iterator[FilmKey]:
+        """Every episode of it."""
+        for (run_id, operator_id), episodes in self.episodes.items():
+            yield from ((run_id, operator_id, index) for index in episodes)
+
+    def __len__(self) -> int:
+        """How many films that makes."""
+        return sum(map(len, self.episodes.values()))
+
+
+async def make_films(
+    runs: Sequence[Run], order: FilmOrder, films: FilmFolder, on_film: OnFilm | None = None
+) -> None:
+    """Play episodes again and make films of them; cancelling ends what was started for it.
+
+    Nothing of it can fail the report: a film that cannot be made says why. Those that were made when it is
+    cancelled stay.
 
     Args:
         runs: The runs of the report.
-        summary: What it says.
+        order: Which.
+        films: Where they go.
         on_film: Told of every film that is made.
-        room: Bytes for all films.
     """
-    scenes = chosen(scenes_of(summary))
-    if not scenes:
-        return {}
-    work = _Work(len(scenes), min(room // len(scenes), MOST_OF_ONE), on_film)
-    episodes: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
-    for scene in scenes:
-        episodes[scene.operator.run_id, scene.operator.operator_id].append(scene.episode_index)
+    if not len(order):
+        return
+    work = _Work(order, films, on_film)
     by_id = {run.run_id: run for run in runs}
     if on_film is not None:
-        on_film(0, len(scenes))
-    found = await asyncio.gather(*(work.films(by_id[run], o, which) for (run, o), which in episodes.items()))
-    return {film.key: film for films in found for film in films}
+        on_film(0, len(order))
+    parts = [
+        asyncio.ensure_future(work.films(by_id[run], operator, part))
+        for (run, operator), episodes in order.episodes.items()
+        for part in (episodes[i : i + _OF_A_PROCESS] for i in range(0, len(episodes), _OF_A_PROCESS))
+    ]
+    try:
+        await asyncio.gather(*parts)
+    finally:
+        # It returns with the first that is cancelled; others still end their processes.
+        for part in parts:
+            part.cancel()
+        await asyncio.wait(parts)
 
 
 class _Work:
     """What all operators' films share."""
 
-    def __init__(self, total: int, most_bytes: int, on_film: OnFilm | None) -> None:
-        self._total, self._most_bytes, self._on_film = total, most_bytes, on_film
-        self._done = 0
+    def __init__(self, order: FilmOrder, films: FilmFolder, on_film: OnFilm | None) -> None:
+        self._order, self._films, self._on_film = order, films, on_film
+        self._total, self._done = len(order), 0
         self._free = asyncio.Semaphore(max(1, min(_AT_ONCE, os.cpu_count() or 1)))
 
-    async def films(self, run: Run, operator_id: str, episodes: Sequence[int]) -> list[Film]:
-        """Films of one operator's episodes, made in one process."""
-        where = f"{operator_id} of run {run.run_id}"
+    async def films(self, run: Run, operator_id: str, episodes: Sequence[int]) -> None:
+        """Films of some of an operator's episodes, made in one process."""
+        missing = "it is not on record"
         async with self._free:
             try:
                 _see_allowed(run, run.operators[operator_id].config)
                 async with asyncio.timeout(_PATIENCE_S * len(episodes)):
                     done = await run_subprocess_job(
                         "gym_gui.controllers.filming",
-                        *(str(run.path.absolute()), operator_id, str(self._most_bytes), *map(str, episodes)),
+                        *(str(run.path.absolute()), operator_id, str(self._order.most_bytes)),
+                        *(str(self._films.place(run.run_id, operator_id).absolute()), *map(str, episodes)),
                         on_progress=self._count,
                     )
                 if done.status:
-                    raise MosaicError(done.complaint or f"the films of {where} cannot be made")
-                return [msgspec.json.decode(line, type=Film) for line in done.output.splitlines()]
+                    missing = done.complaint or f"films of {operator_id} of run {run.run_id} cannot be made"
             except TimeoutError:
                 missing = "playing it again took too long"
-            except (MosaicError, msgspec.MsgspecError) as error:
+            except MosaicError as error:
                 missing = str(error)
-        return [Film(run.run_id, operator_id, index, missing=missing) for index in episodes]
+        for index in episodes:
+            if (run.run_id, operator_id, index) not in self._films:
+                self._films.add(Film(run.run_id, operator_id, index, missing=missing))
 
     def _count(self, _progress: object) -> None:
         self._done += 1

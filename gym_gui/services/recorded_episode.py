@@ -6,7 +6,7 @@ which is found by the bytes that every row begins with.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,8 @@ from gym_gui.core.record_fields import count, mapping
 from gym_gui.core.records import EpisodeRecord, StepRecord, parse_episode, parse_step
 
 _BLOCK = 1 << 22
+_FIRST = b'{"episode_index":'
+"""How rows begin that the engine has written."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,19 @@ class RecordedEpisode:
         where = f"{self.operator_id}, episode {self.episode.episode_index}"
         return [parse_step(orjson.loads(line), where) for line in self.lines.splitlines()]
 
+    def require_rows(self) -> None:
+        """See that there is something to be played.
+
+        Raises:
+            UsageError: Nothing was played.
+        """
+        if not self.lines:
+            why = f": {self.episode.error}" if self.episode.error else ""
+            raise UsageError(
+                f"nothing was played in episode {self.episode.episode_index} of {self.name}{why}",
+                fix="Choose another episode",
+            )
+
     @property
     def seats(self) -> dict[str, str]:
         """Configured slot that sat in each seat."""
@@ -82,13 +97,36 @@ def load_episode(run: Run, operator_id: str = "", index: int | None = None) -> R
         RunFormatError: A row is damaged.
     """
     operator, episode = _find(run, operator_id, index)
-    lines = _rows(operator.path / "steps.jsonl", episode.episode_index)
-    if not lines:
-        why = f": {episode.error}" if episode.error else ""
-        raise UsageError(
-            f"nothing was played in episode {episode.episode_index} of {operator.name}{why}",
-            fix="Choose another episode",
-        )
+    lines, _ = _rows(operator.path / "steps.jsonl", episode.episode_index)
+    recorded = _recorded(run, operator, episode, lines)
+    recorded.require_rows()
+    return recorded
+
+
+def load_episodes(run: Run, operator_id: str, wanted: Collection[int]) -> Iterator[RecordedEpisode]:
+    """Several episodes of an operator in the order of the record, one at a time.
+
+    Rows stand in the order of episodes, so that all of them are found in one pass over the file.
+
+    Args:
+        run: The run.
+        operator_id: Whose.
+        wanted: Which; those that are not on record are passed over. One of which nothing was
+            played has no lines.
+
+    Raises:
+        UsageError: There is no such operator, or its rows cannot be read.
+        RunFormatError: A row is damaged.
+    """
+    operator, at = _operator(run, operator_id), 0
+    for line in _episode_lines(operator):
+        if line.value.get("episode_index") in wanted:
+            episode = parse_episode(line.value, line.where)
+            lines, at = _rows(operator.path / "steps.jsonl", episode.episode_index, at)
+            yield _recorded(run, operator, episode, lines)
+
+
+def _recorded(run: Run, operator: OperatorRun, episode: EpisodeRecord, lines: bytes) -> RecordedEpisode:
     execution = mapping(run.record.experiment.get("execution")) or {}
     limits = (count(place.get("max_steps")) for place in (operator.config, execution))
     limit = next((limit for limit in limits if limit), None)
@@ -132,25 +170,35 @@ def _episode_lines(operator: OperatorRun) -> Iterator[Any]:
     return read_lines(operator.path / "episodes.jsonl")
 
 
-def _rows(path: Path, index: int) -> bytes:
-    """The rows of an episode, complete lines only."""
-    prefix = b'{"episode_index":%d,' % index
+def _rows(path: Path, index: int, since: int = 0) -> tuple[bytes, int]:
+    """The rows of an episode, complete lines only, and where they end; looked for from ``since`` on first."""
+    prefix = _FIRST + b"%d," % index
     try:
-        start = _seek(path, prefix)
+        start = _seek(path, prefix, since)
+        if start is None and since:
+            start = _seek(path, prefix, 0)
         if start is not None:
             return _block(path, start, prefix)
+        if _ours(path):
+            return b"", since
     except OSError as exc:
         raise UsageError(f"{path} cannot be read: {exc.strerror}") from exc
     # Written by another program, with other spacing or order of keys.
     kept = [line.value for line in read_lines(path) if line.value.get("episode_index") == index]
-    return b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in kept)
+    return b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in kept), since
 
 
-def _seek(path: Path, prefix: bytes) -> int | None:
-    """Offset of the first line that begins with ``prefix``."""
+def _ours(path: Path) -> bool:
+    with open_rows(path) as file:
+        return file.read(len(_FIRST)) == _FIRST
+
+
+def _seek(path: Path, prefix: bytes, since: int) -> int | None:
+    """Offset of the first line from ``since`` on, where one begins, that begins with ``prefix``."""
     needle = b"\n" + prefix
     with open_rows(path) as file:
-        tail, at = b"\n", -1  # as if a line had ended before the first
+        file.seek(since)
+        tail, at = b"\n", since - 1  # as if a line had ended before the first
         while data := file.read(_BLOCK):
             window = tail + data
             found = window.find(needle)
@@ -161,8 +209,8 @@ def _seek(path: Path, prefix: bytes) -> int | None:
     return None
 
 
-def _block(path: Path, start: int, prefix: bytes) -> bytes:
-    """Lines from ``start`` on that begin with ``prefix``; a half-written last one is left out."""
+def _block(path: Path, start: int, prefix: bytes) -> tuple[bytes, int]:
+    """Lines from ``start`` on that begin with ``prefix``, and their end; no half-written last one."""
     kept: list[bytes] = []
     with open_rows(path) as file:
         file.seek(start)
@@ -170,4 +218,4 @@ def _block(path: Path, start: int, prefix: bytes) -> bytes:
             if not line.startswith(prefix) or not line.endswith(b"\n"):
                 break
             kept.append(line)
-    return b"".join(kept)
+    return b"".join(kept), start + sum(map(len, kept))

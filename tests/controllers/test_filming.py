@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import io
 from pathlib import Path
@@ -13,8 +14,10 @@ from PIL import Image
 
 from gym_gui.analysis import open_run
 from gym_gui.analysis.film import Film
+from gym_gui.analysis.film_folder import FilmFolder
 from gym_gui.controllers.film_pictures import PatchMaker
 from gym_gui.controllers.filming import film_of
+from gym_gui.controllers.films import FilmOrder, make_films
 from gym_gui.controllers.replay_session import EpisodeReplay, ReplayOrder
 from gym_gui.core.config import OperatorConfig
 from gym_gui.services.recorded_episode import RecordedEpisode, load_episode
@@ -75,6 +78,25 @@ async def test_a_board_is_handed_on_as_it_stands(tmp_path: Path) -> None:
     assert film.board == ("tic_tac_toe", 3, 3) and not film.pictures
     boards = [film.words[frame.board].split(",") for frame in film.frames]
     assert boards[0] == [""] * 9 and boards[1].count("X") == 1 and boards[2].count("O") == 1
+
+
+async def test_films_that_were_made_stay_when_the_others_are_cancelled(tmp_path: Path) -> None:
+    players = {"agent_0": player(lambda s: s.step_index % 2)}
+    operators = [(OperatorConfig(name, name, "", "CartPole-v1", {}), players) for name in "abcd"]
+    run = open_run(await record_run(tmp_path / "runs", *operators, seeds=(1,)))
+    films, order = FilmFolder(tmp_path / "films"), FilmOrder.every([run])
+    assert len(order) == 4
+
+    def stop(done: int, _total: int) -> None:
+        if done:
+            making.cancel()
+
+    making = asyncio.create_task(make_films([run], order, films, stop))
+    with pytest.raises(asyncio.CancelledError):
+        await making
+    assert asyncio.all_tasks() == {asyncio.current_task()}, "whatever was started has been waited for"
+    assert 1 <= len(films) < 4
+    assert all(films[key].frames and key in set(order) for key in films)
 
 
 def test_what_is_seen_again_is_stored_once() -> None:
