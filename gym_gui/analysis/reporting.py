@@ -19,12 +19,12 @@ from gym_gui.analysis.cross_play_text import render_cross_play
 from gym_gui.analysis.film import Film
 from gym_gui.analysis.games import is_cross_play, is_tournament
 from gym_gui.analysis.page import TRANSCRIPT, render_html
-from gym_gui.analysis.reader import Run, open_run
+from gym_gui.analysis.read_runs import ReadRuns, read_runs
+from gym_gui.analysis.reader import Run
 from gym_gui.analysis.scenes import Films
 from gym_gui.analysis.standings_page import render_standings_page
 from gym_gui.analysis.standings_text import render_standings
 from gym_gui.analysis.summary import Summary
-from gym_gui.analysis.summary_builder import summarize
 from gym_gui.analysis.text import clean, render_text
 from gym_gui.analysis.trainings import AlgorithmReport
 from gym_gui.analysis.transcript import Transcript, told
@@ -52,7 +52,8 @@ def report(
 
     One run's ``summary.json`` and ``report.html`` go into its own folder, and ``transcript.html``
     where calls to models were recorded, or more of decisions than the actions. Of several runs, one
-    summary is made; it is written only where ``out`` says.
+    summary is made; it is written only where ``out`` says. One of several that cannot be read is named,
+    and the others are reported.
 
     Args:
         paths: Run folders.
@@ -67,30 +68,55 @@ def report(
     Raises:
         UsageError: There is no run at a path, the same run is named twice, or the
             files cannot be written (the table is printed all the same).
-        RunFormatError: A run folder is damaged.
+        RunFormatError: The run folder is damaged, or each of several is.
     """
-    runs = open_all(paths)
-    summary = summarize(runs)
+    return report_read(read_runs(paths), as_json=as_json, out=out, console=console, film=film)
+
+
+def report_read(
+    read: ReadRuns,
+    *,
+    as_json: bool = False,
+    out: str | Path | None = None,
+    console: Console | None = None,
+    film: FilmMaker | None = None,
+) -> Summary:
+    """The same of runs that have been read.
+
+    Raises:
+        UsageError: The files cannot be written.
+    """
+    runs, summary = read.runs, read.summary
     console = console or terminal.console()
-    folder = Path(out) if out is not None else runs[0].path if len(runs) == 1 else None
+    folder = Path(out) if out is not None else runs[0].path if read.named == 1 else None
     standings = find_standings(runs)
     if not as_json:
-        if standings is not None:
-            _render_found(standings, console)
-        else:
-            render_text(summary, console)
-            for trained in summary.trainings:
-                console.print()
-                render_tables(trained, console)
+        print_report(summary, standings, console)
     films: Films = film(runs, summary) if film is not None and folder is not None else {}
     page = None if folder is None else write_report(summary, folder, runs, standings, films)
     if as_json:
-        data = summary.to_json() | {"report": None if page is None else str(page)}
-        data |= {"tournament": standings.to_json()} if standings is not None else {}
-        console.file.write(visible_json(_dump(data).decode()) + "\n")
+        print_json(summary, standings, console, report=None if page is None else str(page))
     elif page is not None:
         console.print(f"Page: {clean(str(page))}", markup=False, soft_wrap=True)
     return summary
+
+
+def print_report(summary: Summary, standings: Found | None, console: Console) -> None:
+    """Print tables: a tournament's, where the run is one."""
+    if standings is not None:
+        _render_found(standings, console)
+        return
+    render_text(summary, console)
+    for trained in summary.trainings:
+        console.print()
+        render_tables(trained, console)
+
+
+def print_json(summary: Summary, standings: Found | None, console: Console, **more: Any) -> None:
+    """Print the summary for programs, with ``more`` beside it."""
+    data = summary.to_json() | more
+    data |= {"tournament": standings.to_json()} if standings is not None else {}
+    console.file.write(visible_json(_dump(data).decode()) + "\n")
 
 
 def write_report(
@@ -115,11 +141,20 @@ def write_report(
     Raises:
         UsageError: They cannot be written.
     """
-    write_summary(summary, folder)
     standings = standings or find_standings(runs)
+    write_data(summary, standings, folder)
+    return write_html(summary, folder, runs, standings, films)
+
+
+def write_data(summary: Summary, standings: Found | None, folder: Path) -> None:
+    """Write ``summary.json``, and ``tournament.json`` of a tournament.
+
+    Raises:
+        UsageError: They cannot be written.
+    """
+    write_summary(summary, folder)
     if standings is not None:
         _write(folder / "tournament.json", _dump(standings.to_json()) + b"\n")
-    return write_html(summary, folder, runs, standings, films)
 
 
 def find_standings(runs: Sequence[Run]) -> Found | None:
@@ -154,24 +189,6 @@ def _render_found(found: Found, console: Console) -> None:
         render_cross_play(found, console)
     else:
         render_standings(found, console)
-
-
-def open_all(paths: Sequence[str | Path]) -> list[Run]:
-    """The runs of a report.
-
-    Raises:
-        UsageError: There is none, or one is named twice.
-        RunFormatError: A run folder is damaged.
-    """
-    if not paths:
-        raise UsageError("no run was named", fix="Give one or more run folders; see: mosaic runs list")
-    runs = [open_run(path) for path in paths]
-    seen: set[str] = set()
-    for run in runs:
-        if run.run_id in seen:
-            raise UsageError(f"run {run.run_id} was named twice", fix="Name each run once")
-        seen.add(run.run_id)
-    return runs
 
 
 def write_summary(summary: Summary, folder: Path) -> Path:

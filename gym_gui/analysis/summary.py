@@ -344,6 +344,7 @@ class Summary:
         failures: Every episode that did not complete.
         notes: What a reader must know.
         missing: Those of the notes that say what is not there.
+        unread: Those that name runs which were asked for and cannot be read.
         methods: What each named method is.
         matrix: The rows of the matrices that were played.
         standings: What the run says as a tournament, where it is one and that was asked for; it is no part
@@ -360,6 +361,7 @@ class Summary:
     notes: tuple[str, ...] = ()
     refusals: tuple[Refusal, ...] = ()
     missing: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
     methods: Mapping[str, str] = field(default_factory=lambda: dict(METHODS))
     format: int = 1
     matrix: tuple[RowSummary, ...] = ()

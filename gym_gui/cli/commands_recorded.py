@@ -17,7 +17,7 @@ from gym_gui.cli.arguments import (
     RunsFolder,
     Trust,
 )
-from gym_gui.cli.errors import DONE
+from gym_gui.cli.errors import DONE, WORK_FAILED
 from gym_gui.core import trust
 from gym_gui.core.errors import UsageError
 
@@ -146,12 +146,13 @@ def report(
     from gym_gui.cli.report_files import format_of, write_format
 
     if wanted := format_of(out, form):
-        write_format(found, wanted, out)
-        return
-    from gym_gui.cli.report import report_runs
+        summary = write_format(found, wanted, out)
+    else:
+        from gym_gui.cli.report import report_runs
 
-    trust.allow_all(trusted)
-    report_runs(found, out=out, replays=replays, as_json=as_json)
+        trust.allow_all(trusted)
+        summary = report_runs(found, out=out, replays=replays, as_json=as_json)
+    raise typer.Exit(WORK_FAILED if summary.unread else DONE)
 
 
 def query(

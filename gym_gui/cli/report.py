@@ -8,8 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gym_gui.analysis import Run, report
+from gym_gui.analysis import Run
 from gym_gui.analysis.film import Film
+from gym_gui.analysis.read_runs import read_runs
+from gym_gui.analysis.reporting import report_read
 from gym_gui.analysis.scenes import Films
 from gym_gui.analysis.summary import Summary
 from gym_gui.cli.errors import tell
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from gym_gui.controllers.films import FilmOrder
 
 
-def report_runs(runs: Sequence[Path], *, out: Path | None, replays: bool, as_json: bool) -> None:
+def report_runs(runs: Sequence[Path], *, out: Path | None, replays: bool, as_json: bool) -> Summary:
     """Print who is better, and write the page.
 
     Args:
@@ -30,9 +32,12 @@ def report_runs(runs: Sequence[Path], *, out: Path | None, replays: bool, as_jso
         replays: Whether the page is to have replays.
         as_json: For programs.
 
+    Returns:
+        What was reported.
+
     Raises:
         UsageError: There is no run, or the files cannot be written.
-        RunFormatError: A row is damaged.
+        RunFormatError: No run can be read.
     """
 
     def film(opened: Sequence[Run], summary: Summary) -> Films:
@@ -43,8 +48,13 @@ def report_runs(runs: Sequence[Path], *, out: Path | None, replays: bool, as_jso
             made = make_report_films(opened, order, Path(folder), as_json=as_json)
             return {key: made.get(key) or Film(*key, missing="replays were stopped") for key in order}
 
-    report(runs, as_json=as_json, out=out, film=film if replays else None)
-    write_games(runs, out, as_json=as_json)
+    read = read_runs(runs)
+    for sentence in read.summary.unread:
+        tell(sentence)
+    report_read(read, as_json=as_json, out=out, film=film if replays else None)
+    if out is not None or read.named == 1:
+        write_games([run.path for run in read.runs], out, as_json=as_json)
+    return read.summary
 
 
 def make_report_films(runs: Sequence[Run], order: FilmOrder, folder: Path, *, as_json: bool) -> FilmFolder:

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from gym_gui.analysis import summarize
 from gym_gui.analysis.cross_play import Found
 from gym_gui.analysis.export import (
     figure_svg,
@@ -20,8 +19,10 @@ from gym_gui.analysis.export import (
     write_whole,
 )
 from gym_gui.analysis.printed_tables import render_latex, render_markdown
-from gym_gui.analysis.reporting import find_standings, open_all
+from gym_gui.analysis.read_runs import read_runs
+from gym_gui.analysis.reporting import find_standings
 from gym_gui.analysis.summary import Summary
+from gym_gui.cli.errors import tell
 from gym_gui.cli.output import write_line
 from gym_gui.core.errors import MissingDependencyError, UsageError
 from gym_gui.services.subprocess_job import run_subprocess_job
@@ -47,7 +48,7 @@ def format_of(out: Path | None, wanted: str) -> str:
     return wanted or (ending if ending in FORMATS else "")
 
 
-def write_format(paths: Sequence[Path], form: str, out: Path | None) -> None:
+def write_format(paths: Sequence[Path], form: str, out: Path | None) -> Summary:
     """Write one file of a report, and nothing else; text goes to standard output where no file is named.
 
     Args:
@@ -55,13 +56,17 @@ def write_format(paths: Sequence[Path], form: str, out: Path | None) -> None:
         form: One of :data:`FORMATS`.
         out: The file, or a folder for ``report.FORMAT``.
 
+    Returns:
+        What was written.
+
     Raises:
         UsageError: There is no run, or the file cannot be written.
-        RunFormatError: A row is damaged.
+        RunFormatError: No run can be read.
         MissingDependencyError: What writes that format is not installed.
     """
-    runs = open_all(paths)
-    summary = summarize(runs)
+    _, runs, summary = read_runs(paths)
+    for sentence in summary.unread:
+        tell(sentence)
     standings = find_standings(runs)
     file = out / f"report.{form}" if out is not None and out.is_dir() else out
     if file is None:
@@ -71,9 +76,10 @@ def write_format(paths: Sequence[Path], form: str, out: Path | None) -> None:
             written = Path(folder, f"report.{form}")
             _write(written, form, summary, standings)
             sys.stdout.write(written.read_text(encoding="utf-8"))
-        return
+        return summary
     _write(file, form, summary, standings)
     write_line(f"Written: {file}")
+    return summary
 
 
 def _write(file: Path, form: str, summary: Summary, standings: Found | None) -> None:

@@ -1,0 +1,105 @@
+"""The runs of a report, read: one of several that cannot be read is named, and the others are reported."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from gym_gui.analysis.printed_summary import PrintedSummary
+from gym_gui.analysis.reader import Run, open_run
+from gym_gui.analysis.summary_builder import summarize
+from gym_gui.core.errors import UsageError
+
+
+class ReadRuns(NamedTuple):
+    """Runs, and what is said of them.
+
+    Attributes:
+        named: How many were asked for.
+        runs: Those that can be read.
+        summary: What they say; ``unread`` of it names the others.
+    """
+
+    named: int
+    runs: list[Run]
+    summary: PrintedSummary
+
+
+def read_runs(paths: Sequence[str | Path]) -> ReadRuns:
+    """Open runs and summarise them.
+
+    A folder among several that is damaged, of a newer version or no run at all does not end the report.
+
+    Args:
+        paths: Run folders.
+
+    Raises:
+        UsageError: No run was named, a path leads nowhere, a run is named twice, or none can be read.
+        RunFormatError: The only run, or each of them, is damaged.
+    """
+    if not paths:
+        raise UsageError("no run was named", fix="Give one or more run folders; see: mosaic runs list")
+    runs, errors = _opened(paths)
+    _see_named_once(runs)
+    try:
+        summary = summarize(runs)
+    except UsageError:
+        if len(paths) == 1:
+            raise
+        runs, broken = _readable(runs)
+        if not broken:
+            raise
+        errors |= broken
+        summary = summarize(runs)
+    if not errors:
+        return ReadRuns(len(paths), runs, summary)
+    # A page may be published: it names a run's folder, and not where that lies.
+    unread = tuple(
+        f"{path.name} is not in this report: "
+        f"{error.message.replace(f'{path}/', '').replace(str(path), path.name)}."
+        for path, error in errors.items()
+    )
+    missing, notes = (*unread, *summary.missing), (*unread, *summary.notes)
+    return ReadRuns(len(paths), runs, replace(summary, unread=unread, missing=missing, notes=notes))
+
+
+def _opened(paths: Sequence[str | Path]) -> tuple[list[Run], dict[Path, UsageError]]:
+    runs: list[Run] = []
+    errors: dict[Path, UsageError] = {}
+    for path in map(Path, paths):
+        try:
+            runs.append(open_run(path))
+        except UsageError as error:
+            if not path.exists():  # a slip of the pen, not a run that is lost
+                raise
+            errors[path] = error
+    return _unless_none(runs, errors)
+
+
+def _readable(runs: Sequence[Run]) -> tuple[list[Run], dict[Path, UsageError]]:
+    """Those that can be read to their end, and why the others cannot."""
+    good: list[Run] = []
+    errors: dict[Path, UsageError] = {}
+    for run in runs:
+        try:
+            summarize(run)
+            good.append(run)
+        except UsageError as error:
+            errors[run.path] = error
+    return _unless_none(good, errors)
+
+
+def _unless_none(runs: list[Run], errors: dict[Path, UsageError]) -> tuple[list[Run], dict[Path, UsageError]]:
+    if not runs:
+        raise next(iter(errors.values()))
+    return runs, errors
+
+
+def _see_named_once(runs: Sequence[Run]) -> None:
+    seen: set[str] = set()
+    for run in runs:
+        if run.run_id in seen:
+            raise UsageError(f"run {run.run_id} was named twice", fix="Name each run once")
+        seen.add(run.run_id)
