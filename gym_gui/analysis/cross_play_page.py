@@ -38,8 +38,19 @@ def render_cross_play_page(
 
 
 def _parts(found: CrossPlay, summary: Summary, turns: str, films: str, runs: Sequence[Run]) -> Iterator[str]:
-    facts = f"{heading(found)} \N{MIDDLE DOT} run {found.run_id} ({found.status})"
-    yield page_header("Cross-play", facts, turns)
+    yield page_header("Cross-play", cross_play_facts(found), turns)
+    yield from cross_play_body(found, summary)
+    yield films
+    yield page_end(summary, runs, found.notes, found.methods)
+
+
+def cross_play_facts(found: CrossPlay) -> str:
+    """How much was played, in words."""
+    return f"{heading(found)} \N{MIDDLE DOT} run {found.run_id} ({found.status})"
+
+
+def cross_play_body(found: CrossPlay, summary: Summary) -> Iterator[str]:
+    """The verdict, the policies, charts, and who played with whom."""
     said = "".join(f"<p><strong>{safe(v.claim)}</strong>{safe(v.detail)}.</p>" for v in found.verdicts)
     lifted = "".join(f"<p>{safe(sentence)}</p>" for sentence in found.lifted)
     yield f'<section class="verdict">{said}{lifted}{missing_lines(summary)}</section>'
@@ -54,5 +65,3 @@ def _parts(found: CrossPlay, summary: Summary, turns: str, films: str, runs: Seq
     if (rest := len(found.teams) - MOST_PAIRS) > 0:
         teams += f'<p class="muted">and {rest:,} more, all in tournament.json</p>'
     yield f'<h2>Who played with whom</h2><section class="panel">{teams}</section>'
-    yield films
-    yield page_end(summary, runs, found.notes, found.methods)

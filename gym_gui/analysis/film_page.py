@@ -7,11 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 import msgspec
-import orjson
 
 from gym_gui.analysis import wording
 from gym_gui.analysis.film import Film
-from gym_gui.analysis.film_style import art, player_script
+from gym_gui.analysis.film_style import in_script, player_script
 from gym_gui.analysis.markup import safe, shorten
 from gym_gui.analysis.reader import Run
 from gym_gui.analysis.scenes import Films, Scene
@@ -24,6 +23,7 @@ MOST_LISTED: Final = 12
 _MOST_TURNS = 60
 _MOST_CHARACTERS = 40_000
 """Of what was said, beside one replay."""
+NO_SCRIPT = '<noscript><p class="note">Replays are played by a script, and scripts are off.</p></noscript>'
 _BOARD_PX = 456
 _SPEEDS = (1, 2, 4, 10, 20, 50)
 
@@ -47,14 +47,10 @@ def film_section(scenes: Sequence[Scene], films: Films, runs: Sequence[Run]) -> 
 
 
 def closing(films: Iterable[Film]) -> str:
-    """What stands once behind all replays of a page: the script and what it draws boards with."""
+    """What stands once behind all replays of a page: the script."""
     if not any(film.frames for film in films):
         return ""
-    return (
-        '<noscript><p class="note">Replays are played by a script, and scripts are off.</p></noscript>'
-        f'<script type="application/json" id="film-art">{_json(art())}</script>'
-        f"<script>{player_script()}</script>"
-    )
+    return f"{NO_SCRIPT}<script>{player_script()}</script>"
 
 
 def _operator_part(scenes: Sequence[Scene], films: Films, said: _Said) -> str:
@@ -93,7 +89,7 @@ def film_article(scene: Scene, film: Film, turns: Sequence[Turn]) -> str:
     thinned = f'<p class="muted">Every {film.every}th look is shown.</p>' if film.every > 1 else ""
     heading = f'<h4>{safe(scene.title)}</h4><p class="facts-of">{safe(scene.facts)}</p>'
     body = f"{heading}{why}{_stage(scene, film)}{_transport(film)}{_acts(film)}{thinned}{note}"
-    data = f'<script type="application/json">{_json(msgspec.to_builtins(film))}</script>'
+    data = f'<script type="application/json">{in_script(msgspec.to_builtins(film))}</script>'
     label = safe(f"Replay: {scene.title}, {scene.facts}")
     start = f'tabindex="0" role="group" aria-label="{label}" data-film="{film.episode_index}"'
     if not turns:
@@ -150,11 +146,6 @@ def _acts(film: Film) -> str:
     return f'{scores}<table class="acts"><thead>{head}</thead><tbody>{rows}</tbody></table>'
 
 
-def _json(value: object) -> str:
-    """Data that cannot end the element it stands in."""
-    return orjson.dumps(value).decode().replace("<", "\\u003c")
-
-
 class _Said:
     """What was said in episodes; each operator's place in the record is looked for once."""
 
@@ -170,10 +161,11 @@ class _Said:
         key = scene.operator.run_id, scene.operator.operator_id
         if key not in self._transcripts:
             self._transcripts[key] = Transcript(run.operators[scene.operator.operator_id])
-        return list(_fitting(self._transcripts[key].turns(scene.episode_index)))
+        return list(fitting(self._transcripts[key].turns(scene.episode_index)))
 
 
-def _fitting(turns: Iterable[Turn]) -> Iterator[Turn]:
+def fitting(turns: Iterable[Turn]) -> Iterator[Turn]:
+    """As many of the first turns of an episode as there is room for beside its replay."""
     room = _MOST_CHARACTERS
     for number, turn in enumerate(turns):
         room -= len(turn.reply) + len(turn.thinking) + 300

@@ -1,6 +1,6 @@
-"use strict";
+// What boards are drawn with, `art`, stands before this.
 (() => {
-  const art = JSON.parse(document.getElementById("film-art").textContent);
+  "use strict";
 
   function roundRect(g, x, y, w, h, r) {
     g.beginPath();

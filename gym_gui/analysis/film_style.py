@@ -9,7 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from gym_gui.analysis.page_style import PAGE_HEAD
+import orjson
+
+from gym_gui.analysis.page_style import page_head
 from gym_gui.core import artwork
 from gym_gui.core.chess_shapes import BODY, EYES, FOOT, LINES, PEARLS, RULE
 
@@ -63,20 +65,25 @@ h2 ~ h3 { margin-top: 16px; }
 
 @cache
 def player_script() -> str:
-    """The script, as it stands in a page."""
-    return Path(__file__).with_name("film_player.js").read_text(encoding="utf-8")
+    """The script, as it stands in a page: what it draws boards with, then itself."""
+    player = Path(__file__).with_name("film_player.js").read_text(encoding="utf-8")
+    return f"const art = {in_script(_art())};\n{player}"
+
+
+def in_script(value: object) -> str:
+    """Data as JSON that cannot end the element it stands in."""
+    return orjson.dumps(value).decode().replace("<", "\\u003c")
 
 
 @cache
 def film_head() -> str:
     """How a page with replays begins: this one script is run, pictures lie in it, nothing is fetched."""
     digest = base64.b64encode(hashlib.sha256(player_script().encode()).digest()).decode()
-    allowed = f"default-src 'none'; img-src data:; script-src 'sha256-{digest}'; style-src 'unsafe-inline'"
-    return PAGE_HEAD.replace("default-src 'none'; style-src 'unsafe-inline'", allowed)
+    return page_head(f"img-src data:; script-src 'sha256-{digest}'; style-src 'unsafe-inline'")
 
 
-def art() -> Mapping[str, Any]:
-    """Colours and shapes of game material, for the script."""
+def _art() -> Mapping[str, Any]:
+    """Colours and shapes of game material."""
     colours = {name: value for name, value in vars(artwork).items() if name.isupper() and name != "ANSI"}
     chess = {
         letter: {

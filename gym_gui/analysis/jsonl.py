@@ -91,6 +91,21 @@ def read_lines(path: Path, having: Sequence[bytes] = ()) -> Iterator[Line]:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from error
 
 
+def rows_at(path: Path, starts: Sequence[int]) -> Iterator[dict[str, Any]]:
+    """Rows whose lines begin at these offsets, in that order.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    if not starts:
+        return
+    with open_rows(path) as file:
+        for start in starts:
+            if file.tell() != start:
+                file.seek(start)
+            yield cast("dict[str, Any]", orjson.loads(file.readline()))
+
+
 def _finished(raw: bytes, path: Path, number: int) -> dict[str, Any]:
     try:
         value = orjson.loads(raw)

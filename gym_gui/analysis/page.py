@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -16,6 +16,7 @@ from gym_gui.analysis.charts.svg import svg
 from gym_gui.analysis.comparison import Comparison, Verdict
 from gym_gui.analysis.film_page import film_section
 from gym_gui.analysis.film_style import FILM_STYLE, film_head
+from gym_gui.analysis.links import Links
 from gym_gui.analysis.markup import safe
 from gym_gui.analysis.matrix_rows import MATRIX_COLUMNS
 from gym_gui.analysis.option_columns import OPTION_COLUMNS
@@ -63,13 +64,10 @@ def render_html(
     title = "Results of " + (
         f"run {summary.runs[0].run_id}" if len(summary.runs) == 1 else f"{len(summary.runs)} runs"
     )
-    whole = [_header(summary, turns), _verdicts(summary), matrix_table(summary.matrix), *parts]
-    for task, operators in by_task(summary).items():
-        whole += _task(summary, task, operators)
-    whole.append(_comparisons(summary))
+    whole = [_header(summary, turns), *report_body(summary, parts)]
     whole.append(film_section(scenes_of(summary), films or {}, runs))
     whole.append(failure_table(summary))
-    whole.append(_notes(summary))
+    whole.append(notes_section(all_notes(summary, missing=False)))
     whole.append(_foot(summary, runs))
     return page(title, whole, films=bool(films))
 
@@ -85,6 +83,22 @@ def page(title: str, parts: Iterable[str], *, films: bool = False) -> str:
     start, style = (film_head(), STYLE + TRANSCRIPT_STYLE + FILM_STYLE) if films else (PAGE_HEAD, STYLE)
     head = f"{start}<title>{safe(title)}</title>\n<style>{style}</style>\n</head>\n<body><main>"
     return f"{head}{''.join(parts)}</main></body>\n</html>\n"
+
+
+def report_body(summary: Summary, parts: Sequence[str] = (), links: Links | None = None) -> Iterator[str]:
+    """Verdicts, tables, charts and comparisons.
+
+    Args:
+        summary: What to say.
+        parts: More of it, as ready HTML, below the verdicts.
+        links: Where operators have pages of their own.
+    """
+    yield _verdicts(summary)
+    yield matrix_table(summary.matrix)
+    yield from parts
+    for task, operators in by_task(summary).items():
+        yield from _task(summary, task, operators, links)
+    yield _comparisons(summary)
 
 
 def _header(summary: Summary, turns: str) -> str:
@@ -115,18 +129,25 @@ def verdict_lines(summary: Summary) -> Iterable[str]:
         yield from (f"<p><strong>{safe(v.claim)}</strong>{safe(v.detail)}.</p>" for v in verdicts)
 
 
-def _task(summary: Summary, task: str, operators: Sequence[OperatorSummary]) -> Iterable[str]:
+def _task(
+    summary: Summary, task: str, operators: Sequence[OperatorSummary], links: Links | None
+) -> Iterable[str]:
     yield f"<h2>{safe(task or 'Operators')}</h2>"
-    yield operator_table(operators)
-    yield _result_table(CALL_COLUMNS, [ResultRow(o) for o in operators if o.calls])
-    for operator in operators:
-        yield team_table(operator)
-        yield option_table(operator)
+    yield from operator_parts(operators, links)
     keys = {o.key: o for o in operators}
     charts: list[Chart] = [*interval_charts(operators)]
     charts += [pair_chart(c, keys) for c in _plotted(summary, keys)]
     charts += [chart for chart in [outcome_chart(operators)] if chart]
     yield f'<div class="grid">{"".join(map(chart_panel, charts))}</div>'
+
+
+def operator_parts(operators: Sequence[OperatorSummary], links: Links | None = None) -> Iterator[str]:
+    """All tables of operators of one task: results, calls to models, teams, options."""
+    yield operator_table(operators, links)
+    yield _result_table(CALL_COLUMNS, [ResultRow(o) for o in operators if o.calls])
+    for operator in operators:
+        yield team_table(operator)
+        yield option_table(operator)
 
 
 def chart_panel(chart: Chart) -> str:
@@ -178,9 +199,9 @@ def html_table(
     )
 
 
-def operator_table(operators: Sequence[OperatorSummary]) -> str:
-    """Operators of one task, a row each."""
-    return _result_table(OPERATOR_COLUMNS, [ResultRow(o) for o in operators])
+def operator_table(operators: Sequence[OperatorSummary], links: Links | None = None) -> str:
+    """Operators of one task, a row each; their names lead to their pages, where they have one."""
+    return _result_table(OPERATOR_COLUMNS, [ResultRow(o) for o in operators], links=links)
 
 
 def team_table(operator: OperatorSummary) -> str:
@@ -203,13 +224,36 @@ def option_table(operator: OperatorSummary) -> str:
     return _result_table(OPTION_COLUMNS, options_of(operator), f"Options of {operator.name}")
 
 
-def _result_table(columns: Sequence[ResultColumn], rows: Sequence[ResultRow], title: str = "") -> str:
+def _result_table(
+    columns: Sequence[ResultColumn],
+    rows: Sequence[ResultRow],
+    title: str = "",
+    links: Links | None = None,
+) -> str:
     """What the page shows of these rows; nothing where there is none."""
+    if not rows:
+        return ""
     shown = columns_in(Place.PAGE, columns, rows)
     headings = [column.heading_in(Place.PAGE) for column in shown]
     words = [column.heading_in(Place.PAGE) for column in shown if column.words]
-    cells = ([_cell(column.show(row), bool(column.words)) for column in shown] for row in rows)
-    return html_table(headings, cells, words, title) if rows else ""
+    cells = [
+        [
+            _cell(
+                column.show(row),
+                bool(column.words),
+                # The first column names the operator.
+                links.operator(row.operator.key) if links is not None and column is shown[0] else "",
+            )
+            for column in shown
+        ]
+        for row in rows
+    ]
+    return html_table(headings, cells, words, title)
+
+
+def link(address: str, text: str) -> str:
+    """A link; its text is ready HTML."""
+    return f'<a href="{safe(address)}">{text}</a>'
 
 
 def _in_parts(text: str) -> str:
@@ -220,11 +264,12 @@ def _in_parts(text: str) -> str:
     return f'<span class="part">{safe(first)}</span> <span class="part">{safe(bracket.strip() + rest)}</span>'
 
 
-def _cell(cell: Cell, word: bool) -> str:
+def _cell(cell: Cell, word: bool, address: str = "") -> str:
     if cell.kinds:
         return _badges(cell.kinds)
     text = safe(cell.full or cell.text) if word else _in_parts(cell.full or cell.text)
     text = f'<span class="bad">{text}</span>' if cell.alarming else text
+    text = link(address, text) if address else text
     return text + (f'<span class="sub">{safe(cell.below)}</span>' if cell.below else "")
 
 
@@ -243,13 +288,26 @@ def _comparisons(summary: Summary) -> str:
     return f"<h2>Other comparisons</h2><section class='panel'>{items}</section>"
 
 
-def failure_table(summary: Summary) -> str:
-    """Episodes that did not complete; nothing where all did."""
+def failure_table(summary: Summary, links: Links | None = None) -> str:
+    """Episodes that did not complete; nothing where all did.
+
+    Args:
+        summary: Whose.
+        links: Where episodes have a line of their own.
+    """
     if not summary.failures:
         return ""
     names = {o.key: o.name for o in summary.operators}
     rows = [
-        [safe(names[f.operator]), str(f.episode_index), safe(str(f.seed)), safe(f.status), safe(f.reason)]
+        [
+            safe(names[f.operator]),
+            str(f.episode_index)
+            if links is None
+            else link(links.episode(f.operator, f.episode_index), str(f.episode_index)),
+            safe(str(f.seed)),
+            safe(f.status),
+            safe(f.reason),
+        ]
         for f in summary.failures[:MOST_FAILURES]
     ]
     rest = len(summary.failures) - MOST_FAILURES
@@ -259,17 +317,32 @@ def failure_table(summary: Summary) -> str:
     return f"<h2>{safe(incomplete_in_words(summary))}</h2>{table}{more}"
 
 
-def _notes(summary: Summary) -> str:
-    items = "".join(f'<p class="note">{safe(note)}</p>' for note in all_notes(summary, missing=False))
+def notes_section(notes: Iterable[str]) -> str:
+    """What a reader must know; nothing where there is nothing."""
+    items = "".join(f'<p class="note">{safe(note)}</p>' for note in notes)
     return f'<h2>Notes</h2><section class="panel">{items}</section>' if items else ""
 
 
-def _foot(summary: Summary, runs_read: Sequence[Run]) -> str:
-    methods = "".join(f"<dt>{safe(name)}</dt><dd>{safe(text)}</dd>" for name, text in summary.methods.items())
-    runs = run_panels(summary, runs_read)
+def _foot(summary: Summary, runs: Sequence[Run]) -> str:
+    whence = f"<h2>Where this comes from</h2>{looks_line(summary)}{run_panels(summary, runs)}"
+    return f"{whence}{methods_panel(summary.methods)}"
+
+
+def looks_line(summary: Summary) -> str:
+    """The test of comparisons that were looked at while seeds were added; nothing where none was."""
     looks = looks_in_words(summary)
-    said = f"<p>{safe(looks)}</p>" if looks else ""
-    return f"<h2>Where this comes from</h2>{said}{runs}{panel('Methods', f'<dl>{methods}</dl>')}"
+    return f"<p>{safe(looks)}</p>" if looks else ""
+
+
+def methods_panel(methods: Mapping[str, str]) -> str:
+    """What each named method is."""
+    return panel("Methods", facts_list(methods))
+
+
+def facts_list(facts: Mapping[str, str]) -> str:
+    """What things are, each below the other."""
+    items = "".join(f"<dt>{safe(name)}</dt><dd>{safe(text)}</dd>" for name, text in facts.items())
+    return f"<dl>{items}</dl>"
 
 
 def run_panels(summary: Summary, runs: Sequence[Run]) -> str:
@@ -295,9 +368,8 @@ def _run_panel(run: RunInfo, read: Run | None) -> str:
     if read is not None:
         facts["Digest of the record"] = str(read.record.extra.get(KEY) or "none: written when a run ends")
         experiment = _experiment(read.record.experiment)
-    items = "".join(f"<dt>{safe(name)}</dt><dd>{safe(text)}</dd>" for name, text in facts.items())
     heading = f"<h3>Run {safe(run.run_id)}</h3>"
-    return f'<section class="panel">{heading}<dl>{items}</dl>{experiment}</section>'
+    return f'<section class="panel">{heading}{facts_list(facts)}{experiment}</section>'
 
 
 def _experiment(data: Mapping[str, Any]) -> str:

@@ -7,14 +7,24 @@ from collections.abc import Mapping
 from gym_gui.analysis.charts.marks import role_colours
 from gym_gui.core.colours import DARK, KIND_COLOURS, LIGHT
 
-PAGE_HEAD = """<!doctype html>
+
+def page_head(allowed: str) -> str:
+    """How a page begins.
+
+    Args:
+        allowed: What it may use, as a content security policy; nothing else, and nothing of other places.
+    """
+    return f"""<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; {allowed}">
 """
-"""How every page begins: nothing is fetched, no script is run."""
+
+
+PAGE_HEAD = page_head("style-src 'unsafe-inline'")
+"""How every page begins that stands for itself: nothing is fetched, no script is run."""
 
 
 def _variables(theme: Mapping[str, str]) -> str:

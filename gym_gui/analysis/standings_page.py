@@ -14,9 +14,10 @@ from gym_gui.analysis.page import (
     chart_panel,
     failure_table,
     html_table,
+    methods_panel,
     missing_lines,
+    notes_section,
     page,
-    panel,
     run_panels,
 )
 from gym_gui.analysis.reader import Run
@@ -53,12 +54,23 @@ def render_standings_page(
 def _parts(
     standings: Standings, summary: Summary, turns: str, films: str, runs: Sequence[Run]
 ) -> Iterator[str]:
-    facts = (
+    yield page_header("Tournament", standings_facts(standings), turns)
+    yield from standings_body(standings, summary)
+    yield films
+    yield page_end(summary, runs, standings.notes, standings.methods)
+
+
+def standings_facts(standings: Standings) -> str:
+    """How much was played, in words."""
+    return (
         f"{len(standings.policies):,} policies, "
         f"{wording.count(standings.games, 'game')} on {wording.count(standings.seeds, 'seed')}, "
         f"{standings.schedule} \N{MIDDLE DOT} run {standings.run_id} ({standings.status})"
     )
-    yield page_header("Tournament", facts, turns)
+
+
+def standings_body(standings: Standings, summary: Summary) -> Iterator[str]:
+    """The verdict, the ratings, charts, seats, and who met whom."""
     circles = "".join(f'<p class="note">{safe(sentence)}</p>' for sentence in standings.cycles)
     said = f"<p><strong>{safe(standings.claim)}</strong>{safe(standings.detail)}.</p>"
     yield f'<section class="verdict">{said}{circles}{missing_lines(summary)}</section>'
@@ -74,8 +86,6 @@ def _parts(
     if (rest := len(standings.payoffs) - MOST_PAIRS) > 0:
         pairs += f'<p class="muted">and {rest:,} more, all in tournament.json</p>'
     yield f'<h2>Who met whom</h2><section class="panel">{pairs}</section>'
-    yield films
-    yield page_end(summary, runs, standings.notes, standings.methods)
 
 
 def page_header(title: str, facts: str, turns: str) -> str:
@@ -86,10 +96,5 @@ def page_header(title: str, facts: str, turns: str) -> str:
 
 def page_end(summary: Summary, runs: Sequence[Run], notes: Sequence[str], methods: Mapping[str, str]) -> str:
     """What stands below: failures, notes, where all of it comes from and how it was made."""
-    told = "".join(f'<p class="note">{safe(note)}</p>' for note in notes)
-    panels = f'<h2>Notes</h2><section class="panel">{told}</section>' if told else ""
-    made = "".join(f"<dt>{safe(name)}</dt><dd>{safe(text)}</dd>" for name, text in methods.items())
-    whence = (
-        f"<h2>Where this comes from</h2>{run_panels(summary, runs)}{panel('Methods', f'<dl>{made}</dl>')}"
-    )
-    return f"{failure_table(summary)}{panels}{whence}"
+    whence = f"<h2>Where this comes from</h2>{run_panels(summary, runs)}{methods_panel(methods)}"
+    return f"{failure_table(summary)}{notes_section(notes)}{whence}"

@@ -8,17 +8,14 @@ read when they are wanted.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
-from pathlib import Path
-from typing import Any, NamedTuple, cast
-
-import orjson
+from typing import Any, NamedTuple
 
 from gym_gui.analysis import wording
 from gym_gui.analysis.decision_rows import TOLD, tells_more
-from gym_gui.analysis.jsonl import open_rows
+from gym_gui.analysis.jsonl import rows_at
 from gym_gui.analysis.reader import OperatorRun
 from gym_gui.analysis.turn import Turn, turn_of, with_row
 from gym_gui.core.errors import RunFormatError
@@ -99,14 +96,14 @@ class Transcript:
 
     def _decisions_of(self, index: int) -> Iterator[Turn]:
         slots = self._seats.get(index, {})
-        for row in _rows_at(self.operator.path / "steps.jsonl", self._index.decided.get(index, ())):
+        for row in rows_at(self.operator.path / "steps.jsonl", self._index.decided.get(index, ())):
             turn = turn_of(row)
             slot = slots.get(turn.agent, turn.agent)
             yield replace(turn, slot=slot, word=self._word(slot, turn.action))
 
     def _calls_of(self, index: int) -> list[Turn]:
         offsets = self._index.episodes.get(index, ())
-        turns = [turn_of(row) for row in _rows_at(self.operator.path / "calls.jsonl", offsets)]
+        turns = [turn_of(row) for row in rows_at(self.operator.path / "calls.jsonl", offsets)]
         # Of one attempt they stay as they came: what came last is the answer, unless the row says another;
         # the others led to it (a dialogue, notes for itself), and nobody refused them.
         turns.sort(key=lambda t: (t.step, t.attempt))
@@ -137,7 +134,7 @@ class Transcript:
 
     def _played(self, index: int) -> dict[tuple[int, str], dict[str, Any]]:
         """Rows of an episode's decisions by step and agent."""
-        rows = _rows_at(self.operator.path / "steps.jsonl", self._steps.get(index, ()))
+        rows = rows_at(self.operator.path / "steps.jsonl", self._steps.get(index, ()))
         return {(count(row.get("step_index")) or 0, str(row.get("agent_id"))): row for row in rows}
 
     @cached_property
@@ -186,16 +183,6 @@ class Transcript:
             if any(seat != slot for seat, slot in slots.items()):
                 found[episode.episode_index] = slots
         return found
-
-
-def _rows_at(path: Path, offsets: Sequence[int]) -> Iterator[dict[str, Any]]:
-    if not offsets:
-        return
-    with open_rows(path) as file:
-        for offset in offsets:
-            if file.tell() != offset:
-                file.seek(offset)
-            yield cast("dict[str, Any]", orjson.loads(file.readline()))
 
 
 def told(transcripts: Iterable[Transcript]) -> str:

@@ -219,6 +219,24 @@ def turn_article(turn: Turn) -> str:
     return f'<div class="{classes}"><div class="head">{_head(turn)}</div>{"".join(_body(turn))}</div>'
 
 
+def turn_articles(turns: Sequence[Turn]) -> tuple[str, int]:
+    """One episode's turns with their prompts, as many as a page has room for, and how many are left out.
+
+    Args:
+        turns: In their order.
+    """
+    html: list[str] = []
+    before: dict[str, Turn] = {}
+    written = 0
+    for number, turn in enumerate(turns):
+        written += _size(turn, before.get(turn.agent))
+        if number >= MOST_TURNS or written > MOST_CHARACTERS:
+            return "".join(html), len(turns) - number
+        html.append(_turn(turn, before.get(turn.agent), None))
+        before[turn.agent] = turn
+    return "".join(html), 0
+
+
 def _turn(turn: Turn, before: Turn | None, place: int | None) -> str:
     classes = " ".join(
         ["turn", f"a{'x' if place is None else place}", *(["failed"] if turn.failed else []), _tone(turn)]

@@ -120,9 +120,15 @@ def report(
             help="In several environments: whose scores are 1.  [default: the first]",
         ),
     ] = "",
+    site: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="In place of the page: a site of all episodes.")
+    ] = None,
     replays: Annotated[
         bool, typer.Option("--replays/--no-replays", help="Episodes that play in the page.")
     ] = True,
+    all_replays: Annotated[
+        bool, typer.Option("--all-replays", help="With --site: every episode plays.")
+    ] = False,
     trusted: Trust = False,
     as_json: Json = False,
 ) -> None:
@@ -134,11 +140,18 @@ def report(
     """
     from gym_gui.cli.runs import find_run
 
+    if site is not None and (out is not None or form):
+        raise UsageError("--site goes with neither --out nor --format", fix="Leave them out")
+    if all_replays and (site is None or not replays):
+        what = "goes with --site, which has room for them" if site is None else "is not --no-replays"
+        raise UsageError(f"--all-replays {what}", fix="Add --site DIR" if site is None else "Leave one out")
     found = [find_run(run) for run in runs]
     if not all((run / "run.json").exists() for run in found):
         from gym_gui.cli.algorithms import are_groups, report_algorithms
 
         if are_groups(runs, found):
+            if site is not None:
+                raise UsageError("--site is for runs, not for groups of trainings", fix="Leave it out")
             report_algorithms(runs, reference=reference, out=out, as_json=as_json)
             return
     if reference:
@@ -147,6 +160,12 @@ def report(
 
     if wanted := format_of(out, form):
         summary = write_format(found, wanted, out)
+    elif site is not None:
+        from gym_gui.cli.site import report_site
+
+        trust.allow_all(trusted)
+        which = "all" if all_replays else "some" if replays else "none"
+        summary = report_site(found, site, replays=which, as_json=as_json)
     else:
         from gym_gui.cli.report import report_runs
 

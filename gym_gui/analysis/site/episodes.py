@@ -1,0 +1,251 @@
+"""Pages of an operator's episodes, written in a stream: lists, and what is to be seen of single ones."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+from typing import Final
+
+from gym_gui.analysis import wording
+from gym_gui.analysis.film import Film
+from gym_gui.analysis.film_page import NO_SCRIPT, film_article, fitting
+from gym_gui.analysis.jsonl import rows_at
+from gym_gui.analysis.markup import safe
+from gym_gui.analysis.page import facts_list, link, panel
+from gym_gui.analysis.reader import OperatorRun, Run
+from gym_gui.analysis.scenes import Films, Scene
+from gym_gui.analysis.site.addresses import EPISODES, PER_LIST, Addresses
+from gym_gui.analysis.site.frame import root_of, site_page
+from gym_gui.analysis.site.lines import EpisodeLine, line_table, result_words, seat_table
+from gym_gui.analysis.summary import OperatorSummary
+from gym_gui.analysis.transcript import Transcript
+from gym_gui.analysis.transcript_page import turn_articles
+from gym_gui.analysis.turn import Turn
+from gym_gui.core.enums import EpisodeStatus
+from gym_gui.core.records import EpisodeRecord, parse_episode
+
+ROOM_FOR_TRANSCRIPTS: Final = 400_000_000
+"""Bytes of pages that a site has for what was said; hosts take a gigabyte or less."""
+
+
+@dataclass
+class SiteWritten:
+    """What has been written so far.
+
+    Attributes:
+        pages: Pages.
+        size: Their bytes.
+        replays: Pages with a replay.
+        transcripts: Pages with a transcript.
+        said: Bytes of pages with transcripts.
+        crowded_out: Episodes whose transcript had no room.
+        stopped: Episodes whose replay or transcript was not written as it was stopped.
+        unplayable: Why there is no replay of episodes of which one was wanted, and of how many.
+        lists: Addresses and first and last episode of the lists, by operator.
+    """
+
+    pages: int = 0
+    size: int = 0
+    replays: int = 0
+    transcripts: int = 0
+    said: int = 0
+    crowded_out: int = 0
+    stopped: int = 0
+    unplayable: Counter[str] = field(default_factory=Counter[str])
+    lists: dict[str, list[tuple[str, int, int]]] = field(
+        default_factory=lambda: dict[str, list[tuple[str, int, int]]]()
+    )
+
+
+class PageWriter:
+    """Writes pages into the folder of a site, and counts.
+
+    Args:
+        folder: The site.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.written = SiteWritten()
+
+    def write(self, path: str, content: bytes) -> None:
+        """Write a page.
+
+        Raises:
+            OSError: It cannot be written.
+        """
+        file = self._folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+        self.written.pages += 1
+        self.written.size += len(content)
+
+    def has(self, path: str) -> bool:
+        """Whether a page is there."""
+        return (self._folder / path).exists()
+
+
+class EpisodePages:
+    """The episodes of one operator.
+
+    Args:
+        run: Its run.
+        operator: Its part of the run folder.
+        summary: What is said of it.
+        films: Replays.
+        addresses: Where everything is.
+        writer: Who writes.
+        stopped: Whether no more replays and transcripts are wanted.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        operator: OperatorRun,
+        summary: OperatorSummary,
+        films: Films,
+        addresses: Addresses,
+        writer: PageWriter,
+        stopped: Callable[[], bool],
+    ) -> None:
+        self._run, self._operator, self._summary = run, operator, summary
+        self._films, self._addresses, self._writer, self._stopped = films, addresses, writer, stopped
+        self._transcript = Transcript(operator)
+        self._told = set(self._transcript.episodes)
+
+    def write(self) -> Iterator[int]:
+        """Write all pages; yields how many more episodes are on them.
+
+        Raises:
+            RunFormatError: A row is damaged.
+            OSError: A page cannot be written.
+        """
+        # Lines stand as episodes finished; only their places are kept, and a list of them at a time.
+        places = sorted((e.episode_index, line.start) for e, line in self._operator.episode_lines())
+        lists = [
+            (number, [start for _, start in of_list])
+            for number, of_list in groupby(places, lambda place: place[0] // PER_LIST)
+        ]
+        numbers = [number for number, _ in lists]
+        found = self._writer.written.lists[self._summary.key] = []
+        for at, (number, starts) in enumerate(lists):
+            lines: list[EpisodeLine] = []
+            for row in rows_at(self._operator.path / "episodes.jsonl", starts):
+                record = parse_episode(row, f"episode {row.get('episode_index')}")
+                lines.append(self._episode(record))
+                yield 1
+            first, last = lines[0].record.episode_index, lines[-1].record.episode_index
+            path = self._addresses.list_of(self._summary.key, number * PER_LIST)
+            found.append((path, first, last))
+            self._writer.write(path, self._list(path, lines, numbers, at))
+
+    # -- lists -----------------------------------------------------------------------------
+
+    def _list(self, path: str, lines: Sequence[EpisodeLine], numbers: Sequence[int], at: int) -> bytes:
+        first, last = lines[0].record.episode_index, lines[-1].record.episode_index
+        title = f"Episodes {first} to {last}" if last > first else f"Episode {first}"
+        parts = [
+            f"<header><h1>{title}</h1>{self._whose(path)}</header>",
+            _pager(numbers, at),
+            line_table(lines),
+            _pager(numbers, at),
+        ]
+        return site_page(f"{title} of {self._summary.name}", parts, path, place=EPISODES)
+
+    def _whose(self, path: str) -> str:
+        root = root_of(path)
+        operator = link(root + self._addresses.agent(self._summary.key), safe(self._summary.name))
+        run = link(root + self._addresses.run(self._run.run_id), safe(f"run {self._run.run_id}"))
+        return f'<span class="muted">{operator} \N{MIDDLE DOT} {run}</span>'
+
+    # -- single ones -----------------------------------------------------------------------
+
+    def _episode(self, record: EpisodeRecord) -> EpisodeLine:
+        """Write its page, where there is something to be seen; its line."""
+        index, written = record.episode_index, self._writer.written
+        film = self._films.get((self._run.run_id, self._operator.operator_id, index))
+        if film is not None and film.missing:
+            written.unplayable[film.missing] += 1
+        plays, told = film is not None and bool(film.frames), index in self._told
+        if not (plays or told):
+            return EpisodeLine(record)
+        if self._stopped():
+            written.stopped += 1
+            return EpisodeLine(record)
+        if told and written.said > ROOM_FOR_TRANSCRIPTS:
+            written.crowded_out += 1
+            told = False
+            if not plays:
+                return EpisodeLine(record)
+        turns = list(self._transcript.turns(index)) if told else []
+        path = self._addresses.episode(self._summary.key, index)
+        content = self._page(path, record, film if plays else None, turns)
+        self._writer.write(path, content)
+        written.replays += plays
+        written.transcripts += told
+        written.said += len(content) if told else 0
+        shown = [word for word, is_there in (("replay", plays), ("transcript", told)) if is_there]
+        return EpisodeLine(record, path.rpartition("/")[2], tuple(shown))
+
+    def _page(self, path: str, record: EpisodeRecord, film: Film | None, turns: Sequence[Turn]) -> bytes:
+        return site_page(
+            f"Episode {record.episode_index} of {self._summary.name}",
+            self._parts(path, record, film, turns),
+            path,
+            place=EPISODES,
+            plays=film is not None,
+        )
+
+    def _parts(
+        self, path: str, record: EpisodeRecord, film: Film | None, turns: Sequence[Turn]
+    ) -> Iterator[str]:
+        index = record.episode_index
+        listed = self._addresses.line_of(self._summary.key, index).rpartition("/")[2]
+        yield f"<header><h1>Episode {index}</h1>{self._whose(path)}{link(listed, 'All episodes')}</header>"
+        yield f'<section class="verdict"><p>{safe(result_words(record))}</p>'
+        if record.error:
+            yield f'<p class="bad">{safe(record.error)}</p>'
+        yield "</section>"
+        if film is not None:
+            bad = record.error or "" if record.status is EpisodeStatus.FAILED else ""
+            scene = Scene(self._summary, index, "Replay", result_words(record), bad)
+            article = film_article(scene, film, list(fitting(turns)))
+            yield f'<div class="films{"" if turns else " one"}">{article}</div>{NO_SCRIPT}'
+        yield f"<h2>Seats</h2>{seat_table(record)}"
+        if turns:
+            shown, left = turn_articles(turns)
+            yield f'<h2>Transcript</h2><section class="episode">{shown}</section>'
+            if left:
+                yield f'<p class="note">{wording.count(left, "more turn")} in the record.</p>'
+        yield self._whence(record)
+
+    def _whence(self, record: EpisodeRecord) -> str:
+        run, operator, index = self._run.run_id, self._operator.operator_id, record.episode_index
+        facts = {
+            "Started": record.started_at or "-",
+            "Took": "-" if record.wall_s is None else wording.milliseconds(1000 * record.wall_s),
+            "Digest of what was played": record.trajectory_sha256 or "-",
+            "Digest of the record": record.record_sha256 or "-",
+            "See it": f"mosaic replay {run} --operator {operator} --episode {index}",
+            "Without MOSAIC": f"mosaic replay {run} --operator {operator} --episode {index} --as-python",
+        }
+        return f"<h2>Where this comes from</h2>{panel('Record', facts_list(facts))}"
+
+
+def _pager(numbers: Sequence[int], at: int) -> str:
+    """The way through the lists; nothing where there is one."""
+    if len(numbers) < 2:
+        return ""
+    ways = [("First", 0), ("Previous", at - 1), ("Next", at + 1), ("Last", len(numbers) - 1)]
+    links = "".join(
+        link(f"episodes-{numbers[to] + 1}.html", name)
+        if 0 <= to < len(numbers) and to != at
+        # What leads nowhere keeps its place.
+        else f'<span class="muted">{name}</span>'
+        for name, to in ways
+    )
+    place = f'<span class="muted">{at + 1} of {len(numbers)}</span>'
+    return f'<nav class="lists" aria-label="Lists">{links}{place}</nav>'

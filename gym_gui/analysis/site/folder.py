@@ -1,0 +1,141 @@
+"""The folder of a site: made beside the old one, and put in its place when it is whole."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import uuid
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from gym_gui.core.errors import UsageError
+from gym_gui.core.record_fields import mapping
+from gym_gui.version import __version__
+from mosaic_worker.plain_files import read_file
+
+MARK: Final = "site.json"
+"""What says that a folder is a site of ours."""
+_KIND = "mosaic report"
+_ENDINGS = {".html", ".css", ".js", ".json"}
+_FOLDERS = {"runs", "agents"}
+
+
+@dataclass(frozen=True)
+class SiteWorkshop:
+    """Where a site is made.
+
+    Attributes:
+        site: The folder that becomes the site.
+        films: A folder for replays until their pages are written.
+    """
+
+    site: Path
+    films: Path
+
+
+def see_may_be_replaced(folder: Path) -> None:
+    """See that a site may go there: nothing is there, or an empty folder, or a site.
+
+    Raises:
+        UsageError: Something else is.
+    """
+    if not folder.exists():
+        return
+    if not folder.is_dir():
+        raise UsageError(f"{folder} is a file", fix="Name a folder for the site")
+    if not any(folder.iterdir()):
+        return
+    if not _is_site(folder):
+        raise UsageError(
+            f"{folder} holds something, and is no site of a report, so it is not replaced",
+            fix="Name a folder that is empty or not there yet",
+        )
+    if strange := _strange(folder):
+        raise UsageError(
+            f"{folder} is a site, but {strange} in it is none of its pages, so it is not replaced",
+            fix="Move that elsewhere, or name another folder",
+        )
+
+
+@contextmanager
+def new_site(folder: Path) -> Generator[SiteWorkshop]:
+    """A workshop whose site takes the folder's place when the block ends; if that fails nothing has changed.
+
+    Args:
+        folder: Where it is to go.
+
+    Raises:
+        UsageError: It may not or cannot go there.
+    """
+    see_may_be_replaced(folder)
+    place = folder.resolve()
+    workshop = _beside(place, "new")
+    try:
+        try:
+            (workshop / "site").mkdir(parents=True)
+            yield SiteWorkshop(workshop / "site", workshop / "films")
+            see_may_be_replaced(place)
+            _put(workshop / "site", place)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise UsageError(
+                f"the site {folder} cannot be written: {reason}", fix="Make room or name another folder"
+            ) from error
+    finally:
+        shutil.rmtree(workshop, ignore_errors=True)
+
+
+def write_mark(folder: Path, facts: Mapping[str, Any]) -> None:
+    """Write what tells that this is a site, and of what.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    data = {"kind": _KIND, "format": 1, "made_with": f"MOSAIC {__version__}", **facts}
+    (folder / MARK).write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
+
+
+def _put(made: Path, place: Path) -> None:
+    """Put what was made in the place of what is there."""
+    if not place.exists():
+        made.rename(place)
+        return
+    before = _beside(place, "old")
+    place.rename(before)
+    try:
+        made.rename(place)
+    except BaseException:
+        before.rename(place)
+        raise
+    shutil.rmtree(before, ignore_errors=True)
+
+
+def _beside(place: Path, ending: str) -> Path:
+    return place.with_name(f".{place.name}.{uuid.uuid4().hex[:8]}.{ending}")
+
+
+def _is_site(folder: Path) -> bool:
+    try:
+        data = mapping(json.loads(read_file(folder / MARK)))
+    except (OSError, ValueError):
+        return False
+    return data is not None and data.get("kind") == _KIND
+
+
+def _strange(folder: Path) -> str:
+    """Something in a site that cannot be a page of it; empty where there is nothing."""
+    for here, folders, files in os.walk(folder):
+        top = Path(here) == folder
+        for name in sorted(folders):
+            path = Path(here, name)
+            if path.is_symlink() or (top and name not in _FOLDERS):
+                return path.relative_to(folder).as_posix()
+        for name in sorted(files):
+            path = Path(here, name)
+            if path.is_symlink() or path.suffix not in (_ENDINGS if top else {".html"}):
+                return path.relative_to(folder).as_posix()
+    return ""
