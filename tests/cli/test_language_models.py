@@ -19,6 +19,7 @@ import pytest
 from gym_gui.analysis import compare_runs, open_run
 from gym_gui.analysis.transcript import Transcript
 from gym_gui.processes.tree import TAG
+from tests.support.browser import chromium
 from tests.support.commands import Mosaic, experiment
 from tests.support.fake_model_server import FakeModelServer, Reply, Request
 from tests.support.in_process import run_here
@@ -32,6 +33,7 @@ pytestmark = pytest.mark.usefixtures("sessions_here")
 KEY = "sk-planted-by-a-test-0123456789abcdef"
 VARIABLE = "INNOCENT_NAME"
 EPISODES, STEPS = 2, 4
+FILM = "document.querySelector('.film.with-words')"
 PRICED = "gpt-4o-mini"
 
 
@@ -82,6 +84,37 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Asked:
 def run(mosaic: Mosaic, asked: Asked) -> Path:
     """A copy of the first."""
     return Path(shutil.copytree(asked.first, mosaic.home / "runs" / asked.first.name))
+
+
+# ---------------------------------------------------------------------------- reported
+
+
+def test_a_transcript_stands_beside_its_replay_and_follows_it(
+    asked: Asked, mosaic: Mosaic, tmp_path: Path
+) -> None:
+    assert mosaic("report", asked.first, "-o", "out").status == 0
+    assert mosaic("report", asked.first, "--site", "site").status == 0
+    with chromium(tmp_path / "profile") as page:
+        for file in ("out/report.html", "site/agents/lake/episode-0.html"):
+            page.open((mosaic.home / file).as_uri())
+            page.tell(f"{FILM}.scrollIntoView()")
+            page.wait(f"{FILM}.dataset.shown === '0'")
+            turns = page.tell(f"[...{FILM}.querySelectorAll('.said [data-step]')].map((t) => t.dataset.step)")
+            assert sorted(set(map(int, turns))) == list(range(int(turns[-1]) + 1)) and len(turns) > 2
+            assert "I would rather not." in page.tell(f"{FILM}.querySelector('.said').textContent")
+            page.tell(f"[...{FILM}.querySelectorAll('.said [data-step]')].at(-1).click()")
+            last = page.tell(f"{FILM}.querySelector('output').textContent")
+            assert last.startswith(f"step {int(turns[-1]) + 1} of ")
+            page.tell(f"{FILM}.focus()")
+            page.press("Home")
+            page.press("ArrowRight")
+            now = page.tell(f"{FILM}.querySelector('.said .now').dataset.step")
+            assert now == "0", "what was said last is marked as the replay goes on"
+            assert page.complaints == []
+        # Prompts are below, on the site's page of the episode.
+        assert page.tell("document.querySelectorAll('section.episode details').length") >= len(turns)
+    site = "".join(file.read_text() for file in (mosaic.home / "site").rglob("*.html"))
+    assert KEY not in site
 
 
 # ---------------------------------------------------------------------------- replayed
