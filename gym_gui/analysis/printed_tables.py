@@ -150,6 +150,7 @@ _LATEX: Final[Mapping[str, str]] = {
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    "|": r"\textbar{}",
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "\N{MINUS SIGN}": "$-$",
@@ -162,20 +163,26 @@ _LATEX: Final[Mapping[str, str]] = {
     "≤": r"$\leq$",
     "\N{NO-BREAK SPACE}": "~",
 }
+_MINUS: Final = re.compile(r"(?<![\w.-])-(?=\d)")
+_LAST_OF_LATEX: Final = 0x17F
+_KNOWN_TO_LATEX: Final = "–—‘’“”•€™"  # noqa: RUF001  # what any LaTeX sets beside European letters
 
 
 def render_latex(summary: Summary, standings: Found | None = None) -> str:
     r"""Each table as a ``table`` with booktabs' rules; the verdict is the first one's caption.
 
-    The document needs ``\usepackage{booktabs}``.
+    One that is wider than the text is made smaller. The document needs ``\usepackage{booktabs,graphicx}``.
     """
     said = " ".join(verdict_sentences(summary, standings))
-    parts = [r"% \usepackage{booktabs}"]
-    parts += [f"% {_one_line(line)}" for line in _origins(summary)]
+    tables: list[str] = []
     for number, table in enumerate(printed_tables(summary, standings)):
         caption = f"{table.title}. {said}" if number == 0 else f"{table.title}."
-        parts.append(_latex_table(table, caption, f"tab:mosaic-{number + 1}"))
-    return "\n".join(parts) + "\n"
+        tables.append(_latex_table(table, caption, f"tab:mosaic-{number + 1}"))
+    head = [r"% \usepackage{booktabs,graphicx}"]
+    if any(ord(letter) > _LAST_OF_LATEX and letter not in _KNOWN_TO_LATEX for letter in "".join(tables)):
+        head.append("% Some characters need LuaLaTeX or XeLaTeX, and a font that has them.")
+    head += [f"% {_one_line(line)}" for line in _origins(summary)]
+    return "\n".join([*head, *tables]) + "\n"
 
 
 def _one_line(text: str) -> str:
@@ -183,7 +190,8 @@ def _one_line(text: str) -> str:
 
 
 def _latex(text: str) -> str:
-    return "".join(_LATEX.get(letter, letter) for letter in _one_line(text))
+    line = _MINUS.sub("\N{MINUS SIGN}", _one_line(text))
+    return "".join(_LATEX.get(letter, letter) for letter in line)
 
 
 def _latex_row(cells: Sequence[str]) -> str:
@@ -197,13 +205,14 @@ def _latex_table(table: PrintedTable, caption: str, label: str) -> str:
         r"  \centering",
         f"  \\caption{{{_latex(caption)}}}",
         f"  \\label{{{label}}}",
+        r"  \resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
         f"  \\begin{{tabular}}{{@{{}}{''.join('l' if word else 'r' for word in table.words)}@{{}}}}",
         r"    \toprule",
         f"    {_latex_row(table.headings)}",
         r"    \midrule",
         *(f"    {_latex_row(cells)}" for cells in table.rows),
         r"    \bottomrule",
-        r"  \end{tabular}",
+        r"  \end{tabular}}",
         r"\end{table}",
     ]
     return "\n".join(lines)

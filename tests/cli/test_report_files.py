@@ -35,13 +35,22 @@ def test_markdown_is_read_as_it_is_meant(mosaic: Mosaic, named: Path) -> None:
 
 def test_latex_has_rules_of_booktabs_and_no_sign_of_its_own(mosaic: Mosaic, named: Path) -> None:
     text = mosaic("report", named, "--format", "tex").out
-    assert r"{A\_1 \& 50 \% \textless{}b\textgreater{}|x|}" in text
+    assert r"{A\_1 \& 50 \% \textless{}b\textgreater{}\textbar{}x\textbar{}}" in text
     assert all(rf"\{rule}rule" in text for rule in ("top", "mid", "bottom"))
     rows = [line for line in text.splitlines() if line.endswith(r"\\")]
     columns = re.search(r"tabular\}\{@\{\}([lr]+)@", text)
     assert columns is not None
     assert {len(re.split(r"(?<!\\)&", row)) for row in rows} == {len(columns[1])}
     assert text.count("{") == text.count("}")
+
+
+def test_latex_has_minus_signs_and_says_what_it_needs(mosaic: Mosaic, tmp_path: Path) -> None:
+    write_cross_play(tmp_path, ["中", "b-2"], lambda who, seed: seed / 50 + (who[0] == who[1]), seeds=12)
+    text = mosaic("report", tmp_path / "01CROSSPLAY", "--format", "tex").out
+    assert re.search(r"\$-\$1\.00 \[\$-\$1\.00, \$-\$0\.\d\d\]", text) and "{b-2}" in text
+    assert "need LuaLaTeX" in text
+    write_cross_play(tmp_path / "2", ["é", "b"], lambda who, seed: seed / 50 + (who[0] == who[1]), seeds=12)
+    assert "LuaLaTeX" not in mosaic("report", tmp_path / "2" / "01CROSSPLAY", "--format", "tex").out
 
 
 def test_a_table_as_csv_and_parquet(mosaic: Mosaic, named: Path) -> None:
