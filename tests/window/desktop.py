@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import shutil
-import signal
 import subprocess
 import tempfile
 from collections.abc import Sequence
@@ -34,14 +32,12 @@ def missing() -> list[str]:
     return [name for name in NEEDED if shutil.which(name) is None]
 
 
-_libc = ctypes.CDLL(None)
-_PR_SET_PDEATHSIG = 1
+WITH_PARENT = ("setpriv", "--pdeathsig", "TERM")
+"""Before a command that must not outlive the tests, however they end (Linux).
 
-
-def end_with_parent() -> None:
-    """``preexec_fn`` of what must not outlive the tests, however they end (Linux)."""
-    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
-
+Not ``preexec_fn``: that forks with Python's and gRPC's own handlers, and where gRPC is at work in
+another thread of the tests, the child now and then aborts before it becomes the command.
+"""
 
 _FRAMED = """<?xml version="1.0" encoding="UTF-8"?>
 <openbox_config xmlns="http://openbox.org/3.4/rc">
@@ -163,10 +159,9 @@ class Desktop:
         environment = self.variables if display else dict(os.environ)
         self._processes.append(
             subprocess.Popen(
-                command,
+                [*WITH_PARENT, *command],
                 env=environment,
                 pass_fds=pass_fds,
-                preexec_fn=end_with_parent,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from gym_gui.processes.tree import TAG
 from tests.support.processes import Offspring
 from tests.support.waiting import LONG_S, eventually
-from tests.window.desktop import Desktop, end_with_parent
+from tests.window.desktop import WITH_PARENT, Desktop
 
 ROOT = Path(__file__).resolve().parents[2]
 T = TypeVar("T")
@@ -109,10 +109,9 @@ class Program:
         environment = {**own, **self.offspring.variables, **self._places.variables}
         with self._log.open("ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "tests.window.driver", str(self._probe), *arguments],
+                [*WITH_PARENT, sys.executable, "-m", "tests.window.driver", str(self._probe), *arguments],
                 cwd=ROOT,
                 env=environment,
-                preexec_fn=end_with_parent,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
