@@ -619,12 +619,13 @@ def test_a_dry_run_needs_no_key() -> None:
 
 
 async def test_a_real_model_answers_the_same_to_the_same(model_server: ModelServer) -> None:
+    # Without chance: its seed is the server's, which shares it with whatever else it still answers.
     slot = Slot(
-        model_server.url, client_name="transformers", model_id=TEXT_MODEL, max_tokens=12, temperature=1
+        model_server.url, client_name="transformers", model_id=TEXT_MODEL, max_tokens=12, temperature=0
     )
     async with aclosing(slot):
-        first, again, other = [await slot.ask(step) for step in (1, 1, 2)]
-        assert first.text == again.text != other.text
+        first, again = [await slot.ask(step) for step in (1, 1)]
+        assert first.text == again.text != ""
         assert (first.finish, first.output_tokens) == ("length", 12)
         assert first.input_tokens > len(PROMPT)
         assert first.model.startswith(TEXT_MODEL)
