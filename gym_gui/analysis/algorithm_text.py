@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rich.console import Console
@@ -11,7 +11,8 @@ from rich.text import Text
 from gym_gui.analysis import wording
 from gym_gui.analysis.algorithm_verdicts import others_of, verdicts_of
 from gym_gui.analysis.distributions import MIN_INTERVAL
-from gym_gui.analysis.text import clean, result_table
+from gym_gui.analysis.plain_columns import Column, wanted_of
+from gym_gui.analysis.text import clean, print_columns, print_notes
 from gym_gui.analysis.trainings import AlgorithmReport, AlgorithmSummary, Trained
 
 
@@ -23,24 +24,7 @@ class Row:
     trained: Trained | None = None
 
 
-@dataclass(frozen=True)
-class Column:
-    """A column, the same in a terminal and on a page.
-
-    Attributes:
-        heading: What stands above it.
-        show: What it says of a row.
-        wanted: Whether it says anything of one of these.
-        words: Text, in place of figures.
-    """
-
-    heading: str
-    show: Callable[[Row], str]
-    wanted: Callable[[Sequence[Row]], bool] = lambda _: True
-    words: bool = False
-
-
-COLUMNS = (
+COLUMNS: tuple[Column[Row], ...] = (
     Column("Algorithm", lambda row: row.algorithm.name, words=True),
     Column("Trainings", lambda row: _count(row)),
     Column("Mean [95 %]", lambda row: wording.estimate((row.trained or row.algorithm).mean)),
@@ -70,9 +54,9 @@ def _count(row: Row) -> str:
     return f"{done:,} of {done + missing:,}" if missing else f"{done:,}"
 
 
-def columns_of(rows: Sequence[Row]) -> list[Column]:
+def columns_of(rows: Sequence[Row]) -> list[Column[Row]]:
     """The columns that say something."""
-    return [column for column in COLUMNS if column.wanted(rows)]
+    return wanted_of(COLUMNS, rows)
 
 
 def tables_of(report: AlgorithmReport) -> Iterator[tuple[str, list[Row]]]:
@@ -115,16 +99,8 @@ def render_algorithms(report: AlgorithmReport, console: Console) -> None:
 def render_tables(report: AlgorithmReport, console: Console) -> None:
     """Print what stands below the verdicts."""
     for title, rows in tables_of(report):
-        columns = columns_of(rows)
         console.print(Text(clean(title), style="bold"))
-        table = result_table("")
-        for column in columns:
-            justify = "left" if column.words else "right"
-            whole = not column.words and console.width >= 80
-            table.add_column(column.heading, justify=justify, overflow="fold", no_wrap=whole)
-        for row in rows:
-            table.add_row(*(Text(clean(column.show(row))) for column in columns))
-        console.print(table)
+        print_columns(console, columns_of(rows), rows)
         for row in rows:
             if row.trained is not None and row.trained.mean.values:
                 console.print(Text(clean(values_of(row.trained))))
@@ -133,8 +109,7 @@ def render_tables(report: AlgorithmReport, console: Console) -> None:
         console.print(Text(clean(str(verdict))))
     for line in scale_lines(report):
         console.print(Text(clean(line)))
-    for note in report.notes:
-        console.print(Text.assemble(("Note: ", "yellow"), clean(note)))
+    print_notes(console, report.notes)
     console.print(
         Text(
             "The unit is the training, not the episode. Intervals: 95 %, bootstrap over trainings; "

@@ -12,7 +12,7 @@ from gym_gui.analysis.cross_play import CrossPlay, Mate, Team
 from gym_gui.analysis.plain_columns import Column, wanted_of
 from gym_gui.analysis.standings_text import MOST_IN_MATRIX, MOST_WITH_INTERVALS, NAME
 from gym_gui.analysis.summary_numbers import Estimate
-from gym_gui.analysis.text import clean, result_table
+from gym_gui.analysis.text import clean, print_notes, result_table
 
 
 def _shown(e: Estimate | None) -> str:
@@ -104,8 +104,7 @@ def render_cross_play(found: CrossPlay, console: Console) -> None:
     console.print(Text(clean(f"{found.task}: {heading(found)}"), style="bold"))
     _policies(found, console)
     _matrix(found, console)
-    for note in found.notes:
-        console.print(Text.assemble(("Note: ", "yellow"), clean(note)))
+    print_notes(console, found.notes)
     console.print(Text(LEGEND, style="dim"))
 
 

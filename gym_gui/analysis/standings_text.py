@@ -11,7 +11,7 @@ from gym_gui.analysis import wording
 from gym_gui.analysis.plain_columns import Column, wanted_of
 from gym_gui.analysis.standings import Payoff, SeatWorth, Standing, Standings
 from gym_gui.analysis.summary_numbers import Estimate
-from gym_gui.analysis.text import clean, result_table
+from gym_gui.analysis.text import clean, print_columns, print_notes, result_table
 
 NAME = "Policy"
 """Heading of the column of names."""
@@ -105,23 +105,13 @@ def render_standings(standings: Standings, console: Console) -> None:
         console.print(Text(clean(sentence), style="yellow"))
     console.print()
     title = f"{standings.task}: {standings.schedule}, {standings.games:,} games on {standings.seeds:,} seeds"
-    columns = [c for c in columns_of(standings.policies) if console.width >= 110 or not c.spare]
     console.print(Text(clean(title), style="bold"))
-    table = result_table("")
-    for column in columns:
-        justify = "left" if column.words else "right"
-        # Names give way, figures do not: half a number would be another one.
-        whole = not column.words and console.width >= 80
-        table.add_column(column.heading, justify=justify, overflow="fold", no_wrap=whole)
-    for standing in standings.policies:
-        table.add_row(*(Text(clean(column.show(standing))) for column in columns))
-    console.print(table)
+    print_columns(console, columns_of(standings.policies), standings.policies)
     console.print()
     _matrix(standings, console)
     for sentence in seat_lines(standings):
         console.print(Text(clean(sentence)))
-    for note in standings.notes:
-        console.print(Text.assemble(("Note: ", "yellow"), clean(note)))
+    print_notes(console, standings.notes)
     console.print(
         Text(
             "Rating: Bradley-Terry with draws (Davidson) and seats, 400 points are odds of ten to one. "

@@ -17,7 +17,7 @@ from gym_gui.analysis.cells import Place, ResultColumn, ResultRow, columns_in, o
 from gym_gui.analysis.distributions import MIN_INTERVAL
 from gym_gui.analysis.matrix_rows import MATRIX_COLUMNS
 from gym_gui.analysis.option_columns import OPTION_COLUMNS
-from gym_gui.analysis.plain_columns import wanted_of
+from gym_gui.analysis.plain_columns import Column, Row, wanted_of
 from gym_gui.analysis.result_columns import OPERATOR_COLUMNS
 from gym_gui.analysis.summary import Failure, OperatorSummary, RowSummary, Summary
 from gym_gui.analysis.team_columns import TEAM_COLUMNS
@@ -78,8 +78,7 @@ def render_text(summary: Summary, console: Console) -> None:
             _print(console, f"Options of {operator.name}", OPTION_COLUMNS, options_of(operator))
         _print(console, "Calls to models", CALL_COLUMNS, [row for row in rows if row.operator.calls])
     _render_failures(summary, console)
-    for note in all_notes(summary):
-        console.print(Text.assemble(("Note: ", "yellow"), clean(note)))
+    print_notes(console, all_notes(summary))
     console.print(
         Text(
             "IQM: mean of the middle half. Intervals: 95 %, bootstrap over seeds; shares: Clopper-Pearson. "
@@ -141,6 +140,26 @@ def result_table(title: str) -> Table:
         pad_edge=False,
         padding=(0, 1, 0, 0),
     )
+
+
+def print_columns(console: Console, columns: Sequence[Column[Row]], rows: Iterable[Row]) -> None:
+    """Print a table of one text a cell; what is spare is left out where there is little width."""
+    shown = [column for column in columns if console.width >= 110 or not column.spare]
+    table = result_table("")
+    for column in shown:
+        justify = "left" if column.words else "right"
+        # Names give way, figures do not: half a number would be another one.
+        whole = not column.words and console.width >= 80
+        table.add_column(column.heading, justify=justify, overflow="fold", no_wrap=whole)
+    for row in rows:
+        table.add_row(*(Text(clean(column.show(row))) for column in shown))
+    console.print(table)
+
+
+def print_notes(console: Console, notes: Iterable[str]) -> None:
+    """Print what weakens a report, a line each."""
+    for note in notes:
+        console.print(Text.assemble(("Note: ", "yellow"), clean(note)))
 
 
 def _print_matrix(console: Console, rows: Sequence[RowSummary]) -> None:
