@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from gym_gui.analysis import wording
 from gym_gui.analysis.collect import OperatorData
@@ -44,6 +45,7 @@ def operator_notes(entry: Entry, operator: OperatorSummary) -> Iterable[str]:
             f"Told rewards whatever the game (tell_rewards: always): {', '.join(told)}. "
             "Where seats hide things from each other, rewards say what a seat may not know."
         )
+    yield from _of_other_tellings(entry)
     for slot, episodes in data.saw_everything.items():
         yield (
             f"{slot} was played by a person who saw the whole picture, in {episodes:,} of "
@@ -63,9 +65,33 @@ def operator_notes(entry: Entry, operator: OperatorSummary) -> Iterable[str]:
 
 def _told_rewards(entry: Entry) -> list[str]:
     """Slots whose policy was to be told rewards even where they betray something."""
+    return [slot for slot, given in _settings(entry).items() if given.get("tell_rewards") == "always"]
+
+
+def _settings(entry: Entry) -> dict[str, Mapping[str, Any]]:
+    """The settings of each slot."""
     workers = mapping(entry.operator.config.get("workers")) or {}
-    settings = {slot: mapping((mapping(each) or {}).get("settings")) for slot, each in workers.items()}
-    return [slot for slot, given in settings.items() if given and given.get("tell_rewards") == "always"]
+    return {slot: mapping((mapping(each) or {}).get("settings")) or {} for slot, each in workers.items()}
+
+
+_RENAMED = {
+    "actions": "actions",
+    "objects": "objects",
+    "both": "actions and objects, as far as there are any,",
+}
+
+
+def _of_other_tellings(entry: Entry) -> Iterable[str]:
+    """Who was told the game otherwise than it is: in other names, or without what is legal."""
+    by_way: dict[str, list[str]] = {}
+    for slot, given in _settings(entry).items():
+        if (what := _RENAMED.get(str(given.get("rename")))) is not None:
+            seed = given.get("rename_seed") or 0
+            by_way.setdefault(f"{what} had other names (rename_seed {seed})", []).append(slot)
+        if given.get("hide_legal") is True:
+            by_way.setdefault("which actions are legal was not told", []).append(slot)
+    for way, slots in by_way.items():
+        yield f"For {wording.names(slots)} {way}."
 
 
 def _of_units(data: OperatorData) -> Iterable[str]:

@@ -12,7 +12,15 @@ import orjson
 from gym_gui.analysis.jsonl import Line, read_lines
 from gym_gui.core.errors import RunFormatError, UsageError
 from gym_gui.core.record_fields import mapping, strings
-from gym_gui.core.records import EpisodeRecord, RunRecord, StepRecord, parse_episode, parse_run, parse_step
+from gym_gui.core.records import (
+    RENAMED,
+    EpisodeRecord,
+    RunRecord,
+    StepRecord,
+    parse_episode,
+    parse_run,
+    parse_step,
+)
 from mosaic_worker.plain_files import read_file, subfolders
 
 
@@ -25,12 +33,14 @@ class OperatorRun:
         path: ``<run>/operators/<operator_id>``.
         config: Its entry in the experiment as resolved; empty where there is none.
         actions: Words of discrete actions by slot, where they have them.
+        renamed: What slots were told under another name, ``"key: vatab"``, by slot that was.
     """
 
     operator_id: str
     path: Path
     config: Mapping[str, Any]
     actions: Mapping[str, Sequence[str]] = field(default_factory=lambda: dict[str, Sequence[str]]())
+    renamed: Mapping[str, Sequence[str]] = field(default_factory=lambda: dict[str, Sequence[str]]())
 
     @property
     def name(self) -> str:
@@ -176,14 +186,16 @@ def _operators(folder: Path, record: RunRecord, where: str) -> dict[str, Operato
             configs.setdefault(name, {})
     except OSError as error:
         raise UsageError(f"{root} cannot be read: {error.strerror}") from error
-    named = mapping(record.extra.get("actions")) or {}
+    named, renamed = (mapping(record.extra.get(name)) or {} for name in ("actions", RENAMED))
     return {
-        key: OperatorRun(key, root / key, config, _action_words(named.get(key)))
+        key: OperatorRun(
+            key, root / key, config, _action_words(named.get(key)), _action_words(renamed.get(key))
+        )
         for key, config in configs.items()
     }
 
 
 def _action_words(named: Any) -> dict[str, Sequence[str]]:
-    """Words of actions by slot."""
+    """Words by slot, of actions or of what is called otherwise."""
     found = {slot: strings(words) for slot, words in (mapping(named) or {}).items()}
     return {slot: words for slot, words in found.items() if words}

@@ -129,6 +129,15 @@ def _size(turn: Turn, before: Turn | None) -> int:
     return 600 + 120 * min(len(turn.scores), MOST) + sum(min(len(t), MOST_OF_A_TEXT) for t in texts)
 
 
+def _renamed(operator: OperatorRun) -> str:
+    """What the words of prompts and replies are usually called."""
+    slots: dict[str, list[str]] = {}
+    for slot, pairs in operator.renamed.items():
+        slots.setdefault(", ".join(pairs), []).append(slot)
+    words = (f"Called otherwise for {wording.names(names)}: {pairs}." for pairs, names in slots.items())
+    return "".join(f'<p class="note">{safe(each)}</p>' for each in words)
+
+
 def _left_out(part: _Part) -> str:
     rest = len(part.transcript) - len(part.turns)
     if not rest:
@@ -182,7 +191,7 @@ def _operator_part(
     records = {e.episode_index: e for e in operator.episodes()}
     places = {agent: i for i, (key, agent) in enumerate(agents) if key == operator.operator_id}
     numbers = {episode: i for i, (key, episode) in enumerate(episodes) if key == operator.operator_id}
-    html = [heading, _left_out(part)]
+    html = [heading, _renamed(operator), _left_out(part)]
     before: dict[str, Turn] = {}
     current: int | None = None
     for turn in part.turns:

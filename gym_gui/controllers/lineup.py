@@ -116,7 +116,7 @@ def _offers(environment: Environment, agent: AgentID) -> tuple[str, ...]:
         offers.append("image")
     if not environment.rewards_betray:
         offers.append("rewards")
-    return tuple(offers)
+    return (*offers, *environment.retellings(agent))
 
 
 def seatings(

@@ -126,7 +126,8 @@ class LocalSession:
             for agent in process.launch.agents:
                 players[agent]["version"] = process.welcome.version
         words = self._resolved.action_words
-        return SessionReady(os.getpid(), players, self._controller.room, await versions, words)
+        renamed = {slot: names.listed for slot, names in self._resolved.other_names.items()}
+        return SessionReady(os.getpid(), players, self._controller.room, await versions, words, renamed)
 
     async def _compile(self) -> None:
         """Have compiled what its environment needs, in a thread: what is told of it goes out meanwhile."""

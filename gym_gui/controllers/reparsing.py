@@ -7,6 +7,7 @@ manifest) reads the replies; no model is asked, and nothing in the run is change
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -36,8 +37,10 @@ from gym_gui.services.module_query import NoAnswerError, ask
 from gym_gui.workers.definition import WorkerTypeDefinition
 from gym_gui.workers.discovery import find_workers
 from gym_gui.workers.registry import WorkerTypeRegistry
+from mosaic_worker.renaming import Names
 
 _POLICYS: Final = frozenset({ActionSource.POLICY, ActionSource.RETRY, ActionSource.OPTION})
+_RETOLD: Final = ("rename", "rename_seed", "hide_legal")
 _AT_ONCE: Final = 1_000
 """Decisions that one process of a worker is asked about."""
 
@@ -141,13 +144,22 @@ class _Onlooker:
         self._readers = readers
         self.resolved: dict[str, ResolvedOperator] = {}
         self.calls: dict[str, RecordedCalls] = {}
+        self.names: dict[tuple[str, AgentID], Names] = {}
         self.questions: dict[str, list[_Question]] = {operator: [] for operator in readers}
         self.unrecorded: dict[str, list[tuple[int, int, AgentID]]] = {operator: [] for operator in readers}
 
     def views(self, resolved: ResolvedOperator) -> Mapping[AgentID, PromptInputs]:
         operator = resolved.config.operator_id
         self.resolved[operator] = resolved
-        return dict.fromkeys(self._readers.get(operator, ()), PromptInputs(text=True))
+        views = {
+            slot: _view(_settings(resolved.config, slot, worker))
+            for slot, worker in self._readers.get(operator, {}).items()
+        }
+        if any(view.rename != "none" for view in views.values()):
+            with contextlib.closing(resolved.make_environment()) as environment:
+                for slot, view in views.items():
+                    self.names[operator, slot] = environment.other_names(slot, view)
+        return views
 
     def asked(self, operator_id: str, decision: Decision) -> None:
         d = decision
@@ -198,8 +210,9 @@ async def reparse(run: Run, on_progress: OnProgress | None = None) -> Reparsing:
             questions = (q for q in onlooker.questions[operator_id] if q.slot == slot)
             within = (q for q in questions if q.step < ends.get((operator_id, q.episode), q.step + 1))
             resolved = onlooker.resolved[operator_id]
-            async for question, reading in _readings(worker, resolved, slot, settings, within):
-                changed = _judged(operator_id, resolved.slots[slot], question, reading, rows)
+            names = onlooker.names.get((operator_id, slot), Names())
+            async for question, reading in _readings(worker, resolved, slot, settings, within, names):
+                changed = _judged(operator_id, resolved.slots[slot], question, reading, rows, names)
                 outcome.counts[changed.kind if changed else Reread.SAME] += 1
                 if changed is not None:
                     result.changed.append(changed)
@@ -277,6 +290,12 @@ class _Rows:
         return row is not None and row.get("action_source") in _POLICYS
 
 
+def _view(settings: Mapping[str, Any]) -> PromptInputs:
+    """The words that a slot was shown, in the names that it was told."""
+    shown = PromptInputs.of(("text",), {key: settings[key] for key in _RETOLD if key in settings})
+    return shown or PromptInputs(text=True)
+
+
 def _settings(config: OperatorConfig, slot: AgentID, worker: WorkerTypeDefinition) -> dict[str, Any]:
     secret = {setting.name for setting in worker.settings_schema if setting.kind == "secret"}
     given = worker.with_defaults(config.resolved_slots()[slot].settings)
@@ -289,13 +308,14 @@ async def _readings(
     slot: AgentID,
     settings: Mapping[str, Any],
     questions: Iterable[_Question],
+    names: Names,
 ) -> AsyncIterator[tuple[_Question, Mapping[str, Any]]]:
     """What the worker's own module reads in the replies of each decision."""
     info = resolved.slots[slot]
     about = {
         "agent": slot,
         "env": resolved.env_id,
-        "action_meanings": list(info.action_meanings),
+        "action_meanings": list(map(names.action, info.action_meanings)),
         "action_space": space_to_spec(info.action_space),
     }
     waiting = iter(questions)
@@ -311,7 +331,12 @@ async def _readings(
 
 
 def _judged(
-    operator_id: str, slot: SlotInfo, question: _Question, reading: Mapping[str, Any], rows: _Rows
+    operator_id: str,
+    slot: SlotInfo,
+    question: _Question,
+    reading: Mapping[str, Any],
+    rows: _Rows,
+    names: Names,
 ) -> RereadDecision | None:
     """What would differ; ``None`` where the decision would be the same."""
     q, row = question, rows.find(question.episode, question.step, question.agent)
@@ -329,7 +354,7 @@ def _judged(
     else:
         kind = Reread.NEWLY_READABLE
         why = f"then: {refused}" if row is not None and (refused := row.get(REFUSED)) else "refused then"
-    word, other = (_word(slot, q, action) if action is not None else "" for action in (then, now))
+    word, other = (_word(slot, q, action, names) if action is not None else "" for action in (then, now))
     return RereadDecision(operator_id, q.episode, q.step, q.agent, kind, then, now, word, other, why, reply)
 
 
@@ -341,7 +366,9 @@ def _other_answer(question: _Question, row: Mapping[str, Any] | None, attempt: i
     return "its answer is read otherwise"
 
 
-def _word(slot: SlotInfo, question: _Question, action: Any) -> str:
+def _word(slot: SlotInfo, question: _Question, action: Any, names: Names) -> str:
     if isinstance(action, int):
-        return dict(question.choices).get(action) or slot.words.get(action) or str(action)
+        usual = slot.words.get(action) or str(action)
+        told = names.action(usual)
+        return dict(question.choices).get(action) or (usual if told == usual else f"{told} ({usual})")
     return orjson.dumps(action).decode()

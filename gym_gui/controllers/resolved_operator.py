@@ -36,7 +36,9 @@ from gym_gui.workers.registry import WorkerTypeDefinition, WorkerTypeRegistry
 from gym_gui.workers.status import check_installed
 from gym_gui.workers.supervisor import TeamContext
 from mosaic_worker.preprocessing import Pipeline
+from mosaic_worker.renaming import Names
 
+_USUAL = Names()
 TeamContexts = tuple[TeamContext, Mapping[AgentID, TeamContext]]
 """What a slot is told of its own place, and of others that it takes in some episodes."""
 
@@ -93,11 +95,31 @@ class ResolvedOperator:
         }
         return {agent: view for agent, view in wanted.items() if view is not None}
 
+    @cached_property
+    def other_names(self) -> Mapping[AgentID, Names]:
+        """What is called otherwise for slots that are told so, by slot."""
+        wanted = {agent: view for agent, view in self.views.items() if view.rename != "none"}
+        if not wanted:
+            return {}
+        with contextlib.closing(self.make_environment()) as environment:
+            return {agent: environment.other_names(agent, view) for agent, view in wanted.items()}
+
+    def names_for(self, agent: AgentID) -> Names:
+        """What is called otherwise for one slot."""
+        return self.other_names.get(agent, _USUAL)
+
+    def told_actions(self, agent: AgentID) -> tuple[str, ...]:
+        """The words of a slot's discrete actions, as its worker is told them."""
+        return tuple(map(self.names_for(agent).action, self.slots[agent].action_meanings))
+
     @property
     def action_words(self) -> dict[AgentID, list[str]]:
-        """Words of discrete actions that count from 0, by slot that has them."""
+        """Words of discrete actions that count from 0, by slot that has them; beside other ones the usual."""
         return {
-            agent: list(slot.action_meanings)
+            agent: [
+                word if told == word else f"{told} ({word})"
+                for told, word in zip(self.told_actions(agent), slot.action_meanings, strict=True)
+            ]
             for agent, slot in self.slots.items()
             if slot.action_meanings and not getattr(slot.action_space, "start", 0)
         }

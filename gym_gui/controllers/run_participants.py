@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from gym_gui.core.records import RENAMED
+
 if TYPE_CHECKING:
     from gym_gui.controllers.session_interface import SessionReady
 
 
 class RunParticipants:
-    """Who plays for each operator, what its actions are called, and the versions of all that acts.
+    """Who plays for each operator, what actions and things are called, and the versions of all that acts.
 
     Args:
         before: ``run.json`` of a run that is gone on with: what it says is kept.
@@ -20,6 +22,7 @@ class RunParticipants:
         said = before or {}
         self._players: dict[str, Any] = dict(said.get("players") or {})
         self._actions: dict[str, Any] = dict(said.get("actions") or {})
+        self._renamed: dict[str, Any] = dict(said.get(RENAMED) or {})
         self._versions: dict[str, str] = dict(said.get("versions") or {})
 
     def add(self, operator_id: str, ready: SessionReady) -> None:
@@ -27,7 +30,10 @@ class RunParticipants:
         self._players[operator_id] = ready.players
         self._actions[operator_id] = ready.actions
         self._versions.update(ready.versions)
+        if ready.renamed:
+            self._renamed[operator_id] = ready.renamed
 
     def record(self) -> dict[str, Any]:
         """The keys of ``run.json``, as far as they are known."""
-        return {"players": self._players, "actions": self._actions, "versions": self._versions}
+        known = {"players": self._players, "actions": self._actions, "versions": self._versions}
+        return {**known, RENAMED: self._renamed} if self._renamed else known

@@ -26,6 +26,7 @@ class SessionReady(Struct, frozen=True):
         concurrency: Episodes it keeps in flight.
         versions: Versions of what acts in it.
         actions: Words of discrete actions, by slot that has them.
+        renamed: What is called otherwise, ``"key: vatab"``, by slot that is told so.
     """
 
     pid: int
@@ -33,6 +34,7 @@ class SessionReady(Struct, frozen=True):
     concurrency: int = 1
     versions: Mapping[str, str] = field(default_factory=dict[str, Any])
     actions: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Any])
+    renamed: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Any])
 
 
 class Session(Protocol):

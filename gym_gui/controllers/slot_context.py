@@ -33,17 +33,19 @@ def slot_context(resolved: ResolvedOperator, agent: AgentID, decision: Decision 
     slot = resolved.slots[agent]
     team_context = resolved.team_context(agent)
     shown = decision.shown or Shown()
+    names = resolved.names_for(agent)
     mask = decision.action_mask
     return {
         "slot": {
             "agent": agent,
             "env": resolved.env_id,
-            "action_meanings": list(slot.action_meanings),
+            "action_meanings": list(resolved.told_actions(agent)),
             "action_space": space_to_spec(slot.action_space),
             "briefing": team_context.briefing,
             "team": team_context.team,
             "teammates": list(team_context.teammates),
             "opponents": list(team_context.opponents),
+            **({"names": names.to_json()} if names else {}),
         },
         "decision": {
             "step": decision.step,

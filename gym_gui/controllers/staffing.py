@@ -106,6 +106,8 @@ def _request(
         resolved.pipelines.get(agent),
     )
     settings = with_turns(resolved, agent, definition.placed(definition.with_defaults(assignment.settings)))
+    if names := resolved.names_for(agent):
+        settings["rename"] = names.to_json()
     if assignment.checkpoint_agent is not None:
         settings["checkpoint_agent"] = assignment.checkpoint_agent
     deadline = assignment.deadline_s
@@ -119,7 +121,7 @@ def _request(
         slot.observation_space if pipeline is None else pipeline.input_space,
         slot.action_space,
         settings,
-        slot.action_meanings,
+        resolved.told_actions(agent),
         slot.noop_action if isinstance(slot.noop_action, int) else None,
         assignment.deterministic,
         deadline,

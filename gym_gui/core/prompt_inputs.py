@@ -11,10 +11,19 @@ from gym_gui.core.errors import UnknownNameError, UsageError
 Mode = Literal["egocentric", "visible_teammates"]
 Frame = Literal["egocentric", "whole"]
 Telling = Literal["auto", "always", "never"]
+Renaming = Literal["none", "actions", "objects", "both"]
 MODES: tuple[Mode, ...] = ("egocentric", "visible_teammates")
 FRAMES: tuple[Frame, ...] = ("egocentric", "whole")
 TELLING: tuple[Telling, ...] = ("auto", "always", "never")
+RENAMING: tuple[Renaming, ...] = ("none", "actions", "objects", "both")
 MAX_IMAGE = 2048
+
+OTHER_ACTIONS: Final = "other_actions"
+OTHER_OBJECTS: Final = "other_objects"
+HIDDEN_LEGAL: Final = "hidden_legal"
+ON_PICTURES: Final = "names_on_pictures"
+"""What a slot offers whose actions, or things, can be called otherwise; whose legal actions can be kept from
+it; whose names are marks that a picture of it shows as well."""
 
 SHOWN: Final = frozenset({"text", "image", "messages", "facts", "state"})
 """What a slot can be shown beside its observation."""
@@ -40,6 +49,9 @@ class PromptInputs:
         image_grid: Draw a grid with row and column numbers over the picture.
         tell_rewards: Whether it is told what its actions earned; ``auto``: where that says nothing
             that the agent may not know.
+        rename: What is called otherwise than in the game, throughout the run; ``both``: whatever can be.
+        rename_seed: Which other names; the same in every slot of an environment that has the same seed.
+        hide_legal: It is not told which actions are legal, where others are not.
     """
 
     text: bool = False
@@ -52,6 +64,9 @@ class PromptInputs:
     image_size: int = 0
     image_grid: bool = False
     tell_rewards: Telling = "auto"
+    rename: Renaming = "none"
+    rename_seed: int = 0
+    hide_legal: bool = False
 
     @classmethod
     def of(cls, wanted: Collection[str], settings: Mapping[str, Any]) -> PromptInputs | None:
@@ -59,7 +74,8 @@ class PromptInputs:
 
         Args:
             wanted: Inputs that the worker names, of :data:`SHOWN`.
-            settings: Of the slot; those named in :data:`VIEW_SETTINGS` are read.
+            settings: Of the slot; those named in :data:`VIEW_SETTINGS` are read, and of workers that have
+                them, ``rename``, ``rename_seed`` and ``hide_legal``.
 
         Returns:
             ``None`` where it wants nothing beside the observation.
@@ -88,7 +104,37 @@ class PromptInputs:
             size,
             grid,
             cast("Telling", _one_of("tell_rewards", settings, TELLING)),
+            cast("Renaming", _one_of("rename", settings, RENAMING)),
+            _seed(settings.get("rename_seed", 0)),
+            settings.get("hide_legal") is True,
         )
+
+    @property
+    def retold(self) -> bool:
+        """Whether the game is told otherwise than it is."""
+        return self.rename != "none" or self.hide_legal
+
+    def cannot_be_retold(self, offers: Collection[str], env_id: str) -> str:
+        """Why a game cannot be told as it is wanted, in one sentence; empty where it can.
+
+        Args:
+            offers: What the slot can be told: :data:`OTHER_ACTIONS`, :data:`OTHER_OBJECTS` and
+                :data:`HIDDEN_LEGAL` among it.
+            env_id: The environment, for the sentence.
+        """
+        if self.hide_legal and HIDDEN_LEGAL not in offers:
+            return f"hide_legal: what is answered in {env_id} is known by its legal actions alone"
+        if self.rename == "none":
+            return ""
+        if self.image and ON_PICTURES in offers:
+            return (
+                f"rename {self.rename!r}: the picture of {env_id} shows what its words would call otherwise"
+            )
+        wanted = {"actions": {OTHER_ACTIONS}, "objects": {OTHER_OBJECTS}}
+        if (wanted.get(self.rename) or {OTHER_ACTIONS, OTHER_OBJECTS}) & set(offers):
+            return ""
+        what = {"actions": "no action of", "objects": "nothing in"}.get(self.rename, "nothing in")
+        return f"rename {self.rename!r}: {what} {env_id} can be given another name"
 
     def refused(self, agent: str, pictures: Collection[str]) -> tuple[str, str]:
         """Why ``agent`` cannot be shown the picture that is wanted, and what to do; empty where it can.
@@ -103,6 +149,12 @@ class PromptInputs:
             f"image_view {self.frame!r} would show what {agent} may not see",
             f"Write image_view {next(iter(pictures))!r}: what {agent} itself sees",
         )
+
+
+def _seed(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise UsageError(f"rename_seed {value!r} is no seed", fix="Give a whole number from 0 on")
+    return value
 
 
 def _one_of(key: str, settings: Mapping[str, Any], known: tuple[str, ...]) -> str:

@@ -285,6 +285,8 @@ class RetryRecord(Struct, frozen=True):
     lost: str = SESSION
 
 
+RENAMED: Final = "renamed"
+"""Key of ``run.json``: by operator and slot, what was called otherwise."""
 TOURNAMENT: Final = "tournament"
 """Key of ``run.json``: the tournament whose pairings its operators are, where it is one."""
 

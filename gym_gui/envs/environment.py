@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from numbers import Integral
 from typing import Any
@@ -13,9 +13,18 @@ from gym_gui.core.errors import EnvironmentFailure, ObservationError, UsageError
 from gym_gui.core.live import Board, Move, Pointing
 from gym_gui.core.paradigms import HierarchicalAdapter, OptionLibrary, ParadigmAdapter
 from gym_gui.core.paradigms.hierarchical import Options
-from gym_gui.core.prompt_inputs import FRAMES, Frame, PromptInputs
+from gym_gui.core.prompt_inputs import (
+    FRAMES,
+    HIDDEN_LEGAL,
+    ON_PICTURES,
+    OTHER_ACTIONS,
+    OTHER_OBJECTS,
+    Frame,
+    PromptInputs,
+)
 from gym_gui.core.types import AgentID, Choice, Mask, Plan, Shown
 from gym_gui.envs.describers import Describer
+from gym_gui.envs.describers.renaming import RenamedDescriber
 from gym_gui.envs.describers.two_levels import TwoLevelDescriber
 from gym_gui.envs.facts import written
 from gym_gui.envs.family import Family
@@ -26,6 +35,7 @@ from gym_gui.envs.png import as_png, cells_of
 from gym_gui.envs.simulator import Simulator
 from gym_gui.envs.spec import EnvSpec
 from mosaic_worker.failures import described
+from mosaic_worker.renaming import Names
 
 _log = logging.getLogger(__name__)
 
@@ -48,6 +58,7 @@ class Environment:
         self.family = family
         self.teams: Teams = dict(family.teams(spec, adapter)) if teams is None else teams
         self._complained: set[str] = set()
+        self._retold: dict[tuple[object, ...], Describer] = {}
 
     @property
     def reusable(self) -> bool:
@@ -247,10 +258,46 @@ class Environment:
             agent: A slot.
             view: What it is shown; where that is the picture of what it may see, it is told how to read it.
         """
-        told = self.describer(agent).briefing(agent, view.mode)
+        told = self._telling(agent, view).briefing(agent, view.mode)
         own = view.image and view.frame == "egocentric"
         legend = self._describer.legend(self._behind(agent)[0]) if own else ""
-        return f"{told}\n\n{legend}" if legend else told
+        return f"{told}\n\n{self.other_names(agent, view).text(legend)}" if legend else told
+
+    def other_names(self, agent: AgentID, view: PromptInputs) -> Names:
+        """What is called otherwise for a slot: the same in every instance, and throughout a run.
+
+        Args:
+            agent: A slot.
+            view: What it is shown.
+        """
+        if view.rename == "none":
+            return Names()
+        return self.describer(agent).other_names(agent, view.rename, view.rename_seed)
+
+    def retellings(self, agent: AgentID) -> Iterator[str]:
+        """How a slot can be told otherwise what it sees, by the words that :class:`PromptInputs` asks for."""
+        describer = self.describer(agent)
+        marks, terms = describer.names_are_marks, describer.terms(agent)
+        if marks or terms.actions:
+            yield OTHER_ACTIONS
+        if marks or terms.things:
+            yield OTHER_OBJECTS
+        if describer.can_hide_legal(agent):
+            yield HIDDEN_LEGAL
+        if marks:
+            yield ON_PICTURES
+
+    def _telling(self, agent: AgentID, view: PromptInputs) -> Describer:
+        """Who tells a slot what it sees: in other names, or without what is legal, where that is wanted."""
+        if not view.retold:
+            return self.describer(agent)
+        key = agent, view.rename, view.rename_seed, view.hide_legal
+        if key not in self._retold:
+            names = self.other_names(agent, view)
+            drawing = self.describer(agent).retold(names, view.hide_legal)
+            in_words = names and not names.drawn
+            self._retold[key] = RenamedDescriber(drawing, names) if in_words else drawing
+        return self._retold[key]
 
     def _behind(self, agent: AgentID, observation: Any = None) -> tuple[AgentID, Any]:
         """The environment's own agent in a slot, and what it sees: with managers there are two slots."""
@@ -289,7 +336,7 @@ class Environment:
         Raises:
             ObservationError: It cannot be described or drawn.
         """
-        describer = self.describer(agent)
+        describer = self._telling(agent, view)
         try:
             text = describer.text(agent, observation, view.mode) if view.text else ""
             facts = written(describer.facts(agent, observation, view.mode)) if view.facts else ()

@@ -122,6 +122,7 @@ def ready_message(ready: SessionReady) -> pb.Ready:
         concurrency=ready.concurrency,
         versions=texts(ready.versions),
         actions=words(ready.actions),
+        renamed=words(ready.renamed),
     )
 
 
@@ -133,6 +134,7 @@ def ready_of(message: pb.Ready) -> SessionReady:
         message.concurrency,
         text_by_name(message.versions),
         words_by_name(message.actions),
+        words_by_name(message.renamed),
     )
 
 

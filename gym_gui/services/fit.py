@@ -76,7 +76,7 @@ def fit(
     return (
         _space_incompatibility(slot, worker, None if missing else shown)
         or _input_incompatibility(worker, slot.offers)
-        or _picture_incompatibility(slot, worker, settings)
+        or _view_incompatibility(slot, worker, settings)
     )
 
 
@@ -132,17 +132,18 @@ def _input_incompatibility(worker: WorkerTypeDefinition, offers: Collection[str]
     return ""
 
 
-def _picture_incompatibility(
-    slot: SlotInfo, worker: WorkerTypeDefinition, settings: Mapping[str, Any]
-) -> str:
-    """Why the picture that its settings want is not for this seat, and what to write."""
+def _view_incompatibility(slot: SlotInfo, worker: WorkerTypeDefinition, settings: Mapping[str, Any]) -> str:
+    """Why what its settings want to be shown is not for this seat, and what to write."""
     if problems(worker.settings_schema, settings):
         return ""  # which are told by whoever checks settings
     try:
         view = PromptInputs.of(worker.inputs.wanted, settings)
     except UsageError as error:
         return str(error)
-    return ". ".join(filter(None, view.refused(slot.agent_id, slot.pictures))) if view is not None else ""
+    if view is None:
+        return ""
+    refused = ". ".join(filter(None, view.refused(slot.agent_id, slot.pictures)))
+    return refused or view.cannot_be_retold(slot.offers, slot.env_id)
 
 
 def training_incompatibilities(worker: WorkerTypeDefinition, spec: EnvSpec, **known: Any) -> list[str]:

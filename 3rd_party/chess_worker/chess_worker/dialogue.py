@@ -8,7 +8,7 @@ from typing import Any, Final
 import chess
 
 from chess_worker.commands import BOARD, MOVE, MOVES, TOOLS, Command, UnreadableError, read_call, read_text
-from mosaic_llm_worker.servers import Completion, Message
+from mosaic_llm_worker.servers import Completion, Message, Tool
 from stockfish_worker.position import Position
 
 _LEGAL_LINE: Final = "Legal moves:"
@@ -17,8 +17,7 @@ _SHOWN: Final = 20
 """Characters of a move that is no move."""
 
 _RULES: Final = """You play chess as {side}. It is your turn. {how}
-{board}: {board_does}
-{moves}: {moves_does}
+{asking}
 {move} MOVE: {move_does} MOVE is from and to square with the piece a pawn becomes, such as e2e4 or e7e8q.
 You have {turns} for this move, and it must be legal."""
 _BY_TEXT: Final = (
@@ -72,6 +71,7 @@ class Dialogue:
         tools: The model calls functions; else it writes commands.
         max_turns: Replies that it has.
         show: It is told board and moves without asking.
+        hide_legal: It is not told which moves are legal, and cannot ask.
         reason: Why the engine asks once more, if it does.
 
     Attributes:
@@ -87,9 +87,10 @@ class Dialogue:
         tools: bool,
         max_turns: int,
         show: bool = False,
+        hide_legal: bool = False,
         reason: str = "",
     ) -> None:
-        self._position, self._tools = position, tools
+        self._position, self._tools, self._hides = position, tools, hide_legal
         self._board = "\n".join(line for line in text.splitlines() if not line.startswith(_LEGAL_LINE))
         self.tally = Tally()
         self.messages: list[Message] = [{"role": "system", "content": self._rules(max_turns)}]
@@ -97,7 +98,7 @@ class Dialogue:
         if reason:
             opening.append(f"Your answer before could not be used: {reason}")
         if show:
-            opening += [self._board, self._moves()]
+            opening += [self._board] if hide_legal else [self._board, self._moves()]
         self.messages.append({"role": "user", "content": "\n".join(opening)})
 
     def _rules(self, turns: int) -> str:
@@ -105,14 +106,21 @@ class Dialogue:
         return _RULES.format(
             side="white" if self._position.board.turn else "black",
             how=_BY_TOOLS if self._tools else _BY_TEXT,
-            board=BOARD,
-            board_does=does[BOARD],
-            moves=MOVES,
-            moves_does=does[MOVES],
+            asking="\n".join(f"{name}: {does[name]}" for name in self._asking),
             move=MOVE,
             move_does=does[MOVE],
             turns=f"{turns} replies" if turns > 1 else "one reply",
         )
+
+    @property
+    def _asking(self) -> tuple[str, ...]:
+        """Commands that ask."""
+        return (BOARD,) if self._hides else (BOARD, MOVES)
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        """What the model may call."""
+        return tuple(tool for tool in TOOLS if tool.name == MOVE or tool.name in self._asking)
 
     def _moves(self) -> str:
         return f"{_LEGAL_LINE} {', '.join(sorted(move.uci() for move in self._position.actions))}"
@@ -132,7 +140,11 @@ class Dialogue:
             command = read_text(reply.text, cut=reply.finish in _CUT)
         except UnreadableError as error:
             self.tally.unreadable += 1
-            how = "Call one of the tools." if self._tools else f"End with {BOARD}, {MOVES} or {MOVE} MOVE."
+            how = (
+                "Call one of the tools."
+                if self._tools
+                else f"End with {', '.join(self._asking)} or {MOVE} MOVE."
+            )
             self.messages.append({"role": "user", "content": f"{_sentence(str(error))} {how}"})
             return None
         move, answer = self._carry_out(command)
@@ -167,13 +179,14 @@ class Dialogue:
         if command.name == BOARD:
             return None, self._board
         if command.name == MOVES:
-            return None, self._moves()
+            return None, "Which moves are legal you are not told." if self._hides else self._moves()
         move = read_move(self._position.board, command.move)
         if move is not None:
             return move, ""
         written = command.move[:_SHOWN]
         self.tally.illegal.append(written)
-        return None, f"{written} is not a legal move here. {MOVES} lists those that are."
+        listed = "" if self._hides else f" {MOVES} lists those that are."
+        return None, f"{written} is not a legal move here.{listed}"
 
 
 def read_move(board: chess.Board, text: str) -> chess.Move | None:

@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from chess_worker.commands import TOOLS
 from chess_worker.dialogue import Dialogue
 from chess_worker.settings import ChessSettings
 from mosaic_llm_worker.calls import Caller, DryRun, Unanswered, wanted_by
@@ -78,6 +77,7 @@ class ChessWorker(AsyncWorker):
             tools=settings.tools,
             max_turns=settings.max_turns,
             show=settings.show_position,
+            hide_legal=settings.hide_legal,
             reason=decision.reason,
         )
         agent = self._seats.get((slot.index, decision.episode), slot.agent_id)
@@ -88,7 +88,7 @@ class ChessWorker(AsyncWorker):
             place = replace(first, turn=turn)
             ask = Ask(
                 call_seed(decision.seed, place),
-                tools=TOOLS if settings.tools else (),
+                tools=dialogue.tools if settings.tools else (),
                 usual=_USUAL,
                 replies=settings.max_turns,
             )

@@ -41,7 +41,9 @@ def _judge(settings: ChessSettings) -> Callable[[Decision, Attempt], Outcome]:
             return None, str(error), ""
         replies, error = replies_of(calls)
         turns = settings.max_turns
-        dialogue = Dialogue(position, decision.text, tools=settings.tools, max_turns=turns)
+        dialogue = Dialogue(
+            position, decision.text, tools=settings.tools, max_turns=turns, hide_legal=settings.hide_legal
+        )
         for reply in replies:
             move = dialogue.hear(reply)
             if move is not None:

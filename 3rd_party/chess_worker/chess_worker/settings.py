@@ -36,6 +36,11 @@ class ChessSettings(ServerSettings):
         title="Show position",
         description="The board and the legal moves are told without being asked.",
     )
+    hide_legal: bool = Field(
+        False,
+        title="Hide legal moves",
+        description="Which moves are legal is never told, and there is no command that asks.",
+    )
 
     @model_validator(mode="after")
     def _thoughts_and_tools(self) -> ChessSettings:

@@ -79,3 +79,21 @@ def test_tools_are_answered_one_by_one_and_the_first_legal_move_counts():
     )
     played = (ToolCall("d", "make_move", '{"move": "d2d4"}'), ToolCall("e", "make_move", '{"move": "e2e4"}'))
     assert begun(tools=True).hear(Completion("", tool_calls=played)) == chess.Move.from_uci("d2d4")
+
+
+def test_where_legal_moves_are_hidden_nothing_lists_them():
+    dialogue = begun(hide_legal=True, show=True)
+    told = "\n".join(message["content"] for message in dialogue.messages)
+    assert "get_legal_moves" not in told and "e2e4," not in told and chess.STARTING_FEN in told
+    assert {tool.name for tool in dialogue.tools} == {"get_current_board", "make_move"}
+    assert len(begun().tools) == 3
+    for reply in ("get_legal_moves", "make_move e2e5"):
+        assert dialogue.hear(Completion(reply)) is None
+        assert "get_legal_moves" not in said(dialogue) and "e2e4" not in said(dialogue)
+    assert "End with get_current_board or make_move MOVE." in _refused(dialogue, "hm")
+    assert dialogue.hear(Completion("make_move e4")) == chess.Move.from_uci("e2e4")
+
+
+def _refused(dialogue: Dialogue, reply: str) -> str:
+    assert dialogue.hear(Completion(reply)) is None
+    return said(dialogue)

@@ -75,15 +75,19 @@ def _short_numbers(value: Any) -> Any:
     return float(f"{value:.6g}") if isinstance(value, float) else value
 
 
-def schema(space: Space, vocabulary: Vocabulary | None, talk: bool) -> dict[str, Any]:
+def schema(space: Space, vocabulary: Vocabulary | None, talk: bool, listed: bool = True) -> dict[str, Any]:
     """The JSON schema of an answer.
 
     Args:
         space: The action space.
         vocabulary: The words of this moment, of a ``Discrete`` space.
         talk: Whether it may say something.
+        listed: Whether the words may be told: those of a position are its legal actions.
     """
-    action = _action_names(vocabulary) if vocabulary is not None else _value(space)
+    if vocabulary is not None and not listed:
+        action: dict[str, Any] = {"type": "string"}
+    else:
+        action = _action_names(vocabulary) if vocabulary is not None else _value(space)
     properties = {"say": {"type": "string"}, "action": action} if talk else {"action": action}
     return _object(properties)
 

@@ -63,7 +63,13 @@ class Player:
     def __init__(self, slot: Slot, settings: LlmSettings, record: Callable[[dict[str, Any]], None]) -> None:
         self.slot, self.settings = slot, settings
         try:
-            self.reader = Reader(slot.action_space, slot.action_meanings, slot.env_id)
+            self.reader = Reader(
+                slot.action_space,
+                slot.action_meanings,
+                slot.env_id,
+                numbered=not settings.renamed,
+                hides_legal=settings.hide_legal,
+            )
             # One for each place that the slot takes: where seats are swapped, sides and aims are others.
             self._prompters = {
                 seat: Prompter(slot.at(seat), settings, self.reader) for seat in (slot.agent_id, *slot.seats)
@@ -224,8 +230,10 @@ class Player:
             return None
         space, vocabulary = self.slot.action_space, None
         if space.kind == "Discrete":
-            vocabulary = self.reader.vocabulary(decision.action_mask, decision.choices, decision.text)
-        return schema(space, vocabulary, self.prompter(memory.agent).talks)
+            mask = None if self.settings.hide_legal else decision.action_mask
+            vocabulary = self.reader.vocabulary(mask, decision.choices, decision.text)
+        told = not (self.settings.hide_legal and decision.choices)
+        return schema(space, vocabulary, self.prompter(memory.agent).talks, told)
 
     async def _sum_up(self, decision: Decision, memory: Memory, place: Place) -> None:
         """Have notes written of the turns so far, when it is time to."""

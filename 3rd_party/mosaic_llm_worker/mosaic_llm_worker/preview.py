@@ -1,7 +1,7 @@
 """Shows the prompt that a slot would send now: ``python -m mosaic_llm_worker.preview``.
 
 One JSON object on stdin, ``{"settings": {…}, "slot": {agent, env, action_meanings, action_space, briefing,
-team, teammates, opponents}, "decision": {text, messages, choices, mask, step}}``; one JSON line on
+team, teammates, opponents, names}, "decision": {text, messages, choices, mask, step}}``; one JSON line on
 stdout, ``{"messages": […], "tokens": estimate}`` or ``{"error": "a sentence"}``. No server is asked.
 """
 
@@ -36,6 +36,8 @@ def preview(asked: dict[str, Any]) -> dict[str, Any]:
     try:
         # A prompt needs neither a key nor a recording.
         given = {**asked.get("settings", {}), "dry_run": True, "cassette": "off"}
+        if names := asked["slot"].get("names"):
+            given["rename"] = names
         settings = LlmSettings.model_validate(given)
         player = Player(_slot(asked["slot"], given), settings, _nowhere)
         messages = player.messages(

@@ -44,7 +44,9 @@ class Prompter:
     def __init__(self, slot: Slot, settings: LlmSettings, reader: Reader) -> None:
         self._slot, self._settings, self._reader = slot, settings, reader
         self._templates = Templates(settings.prompt_folder)
-        self._game = self._templates.game(slot.env_id)
+        self._names = settings.names
+        # What the files say of a game is told in the names that it has here.
+        self._game = self._templates.game(slot.env_id).renamed(self._names)
         self.talks = settings.talk and bool(slot.teammates)
         words = {
             "one": one(slot.action_space, slot.action_meanings),
@@ -170,6 +172,11 @@ class Prompter:
     def _examples(self) -> str:
         if self._settings.strategy != "few_shot":
             return ""
+        if self._names.drawn and self._game.examples:
+            raise PromptError(
+                f"the examples of {self._slot.env_id} are drawn with the usual marks: choose another "
+                "strategy than few_shot, or leave rename out"
+            )
         known = [e for e in self._game.examples if self._understood(e.answer)]
         if not known:
             raise PromptError(
@@ -196,6 +203,8 @@ class Prompter:
 
     def _legal(self, decision: Decision) -> str:
         mask, space = decision.action_mask, self._slot.action_space
+        if self._settings.hide_legal:
+            return ""
         if space.kind == "MultiDiscrete" and mask is not None and not mask.all():
             return f"Legal now, for each number of the list: {_by_part(space.nvec, space.starts, mask)}."
         if space.kind != "Discrete":

@@ -76,7 +76,14 @@ def replies_of(calls: Attempt) -> tuple[list[Completion], str]:
 def _judge_of(asked: Mapping[str, Any]) -> Callable[[Decision, Attempt], Outcome]:
     slot: Mapping[str, Any] = asked["slot"]
     space = Space.from_json(slot["action_space"])
-    reader = Reader(space, tuple(slot.get("action_meanings", ())), str(slot["env"]))
+    given: Mapping[str, Any] = asked.get("settings") or {}
+    reader = Reader(
+        space,
+        tuple(slot.get("action_meanings", ())),
+        str(slot["env"]),
+        numbered=given.get("rename", "none") == "none",
+        hides_legal=given.get("hide_legal") is True,
+    )
 
     def judged(decision: Decision, calls: Attempt) -> Outcome:
         answers = [call for call in calls if call.get("turn") != SUMMARY_TURN]

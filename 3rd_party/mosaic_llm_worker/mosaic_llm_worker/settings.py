@@ -7,6 +7,7 @@ from typing import Any, Final, Literal
 from pydantic import Field, model_validator
 
 from mosaic_llm_worker.server_settings import ServerSettings
+from mosaic_worker.renaming import Names
 
 _GREEDY: Final = 0.0
 
@@ -39,6 +40,18 @@ class LlmSettings(ServerSettings):
         title="Rewards",
         description="Whether the model is told what its actions earned; auto: where that betrays nothing.",
     )
+    # The host tells the game so; the worker leaves out what it would say itself of legal actions.
+    hide_legal: bool = Field(
+        False,
+        title="Hide legal actions",
+        description="Which actions are legal is told neither in the prompt nor in the form of an answer.",
+    )
+    rename: Literal["none", "actions", "objects", "both"] | dict[str, Any] = Field(
+        "none",
+        title="Other names",
+        description="Actions, or things and colours, are called by made-up words throughout the run.",
+    )
+    rename_seed: int = Field(0, ge=0, title="Seed of names", description="Which other names.")
     samples: int = Field(
         1,
         ge=1,
@@ -68,6 +81,16 @@ class LlmSettings(ServerSettings):
         max_length=4096,
         description="Folder with texts in place of those that come with the worker; what it lacks is theirs.",
     )
+
+    @property
+    def names(self) -> Names:
+        """The other names, as the host has made them; none where the game is told in its own."""
+        return Names.of(self.rename)
+
+    @property
+    def renamed(self) -> bool:
+        """Whether actions or things are called otherwise; their numbers are not told then."""
+        return self.rename != "none"
 
     @model_validator(mode="after")
     def _samples_differ(self) -> LlmSettings:

@@ -6,12 +6,13 @@ import fnmatch
 import re
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from string import Template
 from typing import Any, Final
 
 from mosaic_worker.plain_files import read_file
+from mosaic_worker.renaming import Names
 
 DEFAULTS: Final = Path(__file__).with_name("prompts")
 _GAP: Final = re.compile(r"\n{3,}")
@@ -67,6 +68,16 @@ class Game:
     hints: str = ""
     roles: tuple[Role, ...] = ()
     examples: tuple[Example, ...] = ()
+
+    def renamed(self, names: Names) -> Game:
+        """The same in other names; roles keep theirs, by which settings choose them."""
+        if not names:
+            return self
+        return Game(
+            names.text(self.hints),
+            tuple(replace(role, text=names.text(role.text)) for role in self.roles),
+            tuple(Example(names.text(each.see), names.action(each.answer)) for each in self.examples),
+        )
 
 
 class Templates:

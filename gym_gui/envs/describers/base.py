@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gym_gui.core.paradigms import Place
-from gym_gui.core.prompt_inputs import Frame, Mode
+from gym_gui.core.prompt_inputs import Frame, Mode, Renaming
 from gym_gui.core.spaces import to_space
 from gym_gui.core.types import AgentID, Choice, Mask
+from gym_gui.envs.describers.other_words import Terms, made_up
 from gym_gui.envs.describers.spaces import action_form, is_picture
 from gym_gui.envs.facts import Fact
 from gym_gui.envs.pictures import Picture, as_picture
+from mosaic_worker.renaming import Names
 
 if TYPE_CHECKING:
     from gym_gui.envs.instance import Instance
@@ -87,6 +89,43 @@ class Describer(ABC):
     def choices(self, agent: AgentID, observation: Any, mask: Mask | None) -> tuple[Choice, ...]:
         """The legal actions of this moment in words, where the words depend on the position."""
         return ()
+
+    def terms(self, agent: AgentID) -> Terms:
+        """What can be called otherwise without the game being another.
+
+        By default its actions, where each says what it does: a word that nobody knows and nobody explains
+        could not be played.
+        """
+        words = self.actions(agent)
+        return Terms(tuple(each.word for each in words) if all(each.meaning for each in words) else ())
+
+    def other_names(self, agent: AgentID, rename: Renaming, seed: int) -> Names:
+        """Names for what is wanted of :meth:`terms`; the same of the same seed.
+
+        Args:
+            agent: A slot.
+            rename: Which of them.
+            seed: Which names.
+        """
+        return made_up(self.terms(agent), rename, seed)
+
+    def retold(self, names: Names, hide_legal: bool) -> Describer:
+        """Who draws with other marks, and does not say what is legal; words are replaced in what it says.
+
+        Args:
+            names: Of :meth:`other_names`.
+            hide_legal: What is legal is not said; only where :meth:`can_hide_legal` holds.
+        """
+        return self
+
+    def can_hide_legal(self, agent: AgentID) -> bool:
+        """Whether one can answer without having been told what is legal."""
+        return True
+
+    @property
+    def names_are_marks(self) -> bool:
+        """Whether :meth:`other_names` are marks on a board, which a picture of it shows as they are."""
+        return False
 
     def can_say(self, agent: AgentID) -> bool:
         """Whether what ``agent`` sees can be put into words."""

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import copy
+import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from math import isqrt
+from typing import TYPE_CHECKING, Any, Final
 
-from gym_gui.core.live import Board
-from gym_gui.core.prompt_inputs import Mode
+from gym_gui.core.live import Board, Move
+from gym_gui.core.prompt_inputs import Mode, Renaming
 from gym_gui.core.types import AgentID, Choice, Mask
 from gym_gui.envs.boards.position import FIRST, OFF_BOARD, SECOND, Square, turn_of
+from gym_gui.envs.describers.base import ActionWord, Describer
 from gym_gui.envs.describers.generic import SpaceDescriber
+from gym_gui.envs.describers.other_words import Terms, letters, numbers
 from gym_gui.envs.facts import Fact, fact
+from mosaic_worker.renaming import Names
 
 if TYPE_CHECKING:
     from gym_gui.envs.instance import Instance
@@ -18,7 +25,20 @@ if TYPE_CHECKING:
 _FILES = "abcdefghijklmnopqrstuvwxyz"
 _GO_FILES = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 _FREE = "."
+_USUAL: Final = Names()
+_PIECES: Mapping[str, str] = {"chess": "KQRBNP"}
+"""Letters of the pieces, of games whose are others than X and O."""
+_CHESS_PIECES = dict(zip("KQRBNP", ("king", "queen", "rook", "bishop", "knight", "pawn"), strict=True))
 FROM_CHOICES = "You answer with one of the legal moves, which you are shown at every turn."
+_STEP = re.compile(r"([a-z])(\d+)([a-z])(\d+)([a-z]?)")
+"""From and to square."""
+_PLACE = re.compile(r"\b(column|row) (\w+)")
+_SIZES: Mapping[str, tuple[int, int]] = {
+    "tic_tac_toe": (3, 3),
+    "chess": (8, 8),
+    "checkers": (8, 8),
+}
+"""Rows and columns of boards that have one size."""
 _RULES: Mapping[str, str] = {
     "connect_four": "Players drop a piece in turn into one of the columns, where it falls to the lowest "
     "free cell. Four pieces of one's own in a row, across, up or aslant, win; a full board is a draw.",
@@ -38,12 +58,22 @@ _NOTATIONS: Mapping[str, str] = {
     "(UCI: e2e4, g1f3, e1g1)."
 }
 _LETTERS: Mapping[str, str] = {
-    "chess": "Capitals are white's pieces, small letters black's (K king, Q queen, R rook, B bishop, "
-    "N knight, P pawn). Moves are written as from and to square, with the piece a pawn becomes: e2e4, e7e8q.",
+    "chess": "Capitals are white's pieces, small letters black's ({pieces}). Moves are written as from and "
+    "to square, with the piece a pawn becomes: {move}, {promotion}.",
     "tic_tac_toe": "Columns are numbered from the left, rows from the top.",
-    "checkers": "X and O are men, doubled letters kings. Moves are written as from and to square.",
-    "go": "X are black's stones, O white's.",
+    "checkers": "{X} and {O} are men, doubled letters kings. Moves are written as from and to square.",
+    "go": "{X} are black's stones, {O} white's.",
 }
+_OTHER_MARKS = "Columns are called as it says below them{rows}."
+_FORMS: Mapping[str, str] = {
+    "connect_four": 'You answer with a column, such as "{column}".',
+    "tic_tac_toe": 'You answer with a square, such as "{square}".',
+    "chess": "You answer with a move.",
+    "go": 'You answer with a point, such as "{point}", or with "pass".',
+    "checkers": "You answer with a move.",
+}
+"""What is answered where nobody says which moves are legal."""
+_UNTOLD: Final = "Which moves are legal you are not told."
 
 
 class BoardDescriber(SpaceDescriber):
@@ -52,7 +82,7 @@ class BoardDescriber(SpaceDescriber):
     def __init__(self, environment: Instance, kind: str) -> None:
         """``kind`` as in :class:`Board`: it is asked for before there is a position."""
         super().__init__(environment)
-        self._kind = kind
+        self._kind, self._names, self._hides = kind, _USUAL, False
         self._read: tuple[Any, Board | None] = (None, None)
 
     def board(self, observation: Any) -> Board | None:
@@ -65,14 +95,17 @@ class BoardDescriber(SpaceDescriber):
         board = self.board(observation)
         if board is None:
             return super().text(agent, observation, mode)
-        lines = [f"You are to move, with {self.side(agent, board)}.", *drawn(board)]
+        lines = [f"You are to move, with {self.side(agent, board)}.", *drawn(board, self._names)]
         if board.last:
-            lines.append(
-                f"Your opponent's last move: {' to '.join(square(board, each) for each in board.last)}"
-            )
+            last = (square(board, each, self._names) for each in board.last)
+            lines.append(f"Your opponent's last move: {' to '.join(last)}")
         elif board.kind == "go" and turn_of(self.environment).last is not None:
             lines.append("Your opponent passed: if you pass too, the game ends and the board is counted.")
-        return "\n".join([*lines, *self.notation(board)])
+        return "\n".join([*lines, *self.notation(board), *self._legal(board)])
+
+    def _legal(self, board: Board) -> list[str]:
+        """What is said of the legal moves beside :meth:`choices`."""
+        return []
 
     def can_state(self, agent: AgentID) -> bool:
         return True
@@ -92,8 +125,63 @@ class BoardDescriber(SpaceDescriber):
 
     def notation(self, board: Board) -> list[str]:
         """Lines on the position in the notation that programs read, where there is one."""
-        # OpenSpiel prints chess as FEN.
-        return [f"FEN: {self.environment.env.game_state}"] if board.kind == "chess" else []
+        # OpenSpiel prints chess as FEN, which has the usual letters.
+        return (
+            [f"FEN: {self.environment.env.game_state}"] if board.kind == "chess" and not self._names else []
+        )
+
+    def terms(self, agent: AgentID) -> Terms:
+        """None in words: what has other names are the marks on the board."""
+        return Terms()
+
+    def other_names(self, agent: AgentID, rename: Renaming, seed: int) -> Names:
+        """For actions other marks of columns and rows, for objects other letters of pieces."""
+        marks: dict[str, str] = {}
+        pieces = _PIECES.get(self._kind, FIRST + SECOND)
+        columns, rows = self._sides()
+        heads = [column.upper() for column in columns]
+        if rename in ("actions", "both"):
+            heads = list(letters(heads, seed, pieces).values())
+            new = [head.lower() if columns[0].islower() else head for head in heads]
+            marks |= {f"column {usual}": each for usual, each in zip(columns, new, strict=True)}
+            marks |= {f"row {usual}": each for usual, each in numbers(rows, seed).items()}
+        if rename in ("objects", "both"):
+            marks |= {f"piece {usual}": each for usual, each in letters(pieces, seed, heads).items()}
+        names = Names(marks=marks, drawn=True)
+        said = [each.word for each in super().actions(agent)] if rename != "objects" else []
+        return replace(names, actions={word: _in_marks(word, names) for word in said})
+
+    def actions(self, agent: AgentID) -> Sequence[ActionWord]:
+        return [each._replace(word=self._names.action(each.word)) for each in super().actions(agent)]
+
+    def _sides(self) -> tuple[list[str], list[str]]:
+        """Names of the columns and of the rows, before there is a position."""
+        rows, columns = self._size()
+        empty = Board(self._kind, rows, columns, ("",) * (rows * columns))
+        return (
+            [_column(empty, column) for column in range(columns)],
+            [name for row in range(rows) if (name := _row(empty, row))],
+        )
+
+    def _size(self) -> tuple[int, int]:
+        """Rows and columns, of boards that come in several sizes as this one was made."""
+        adapter = self.environment.adapter
+        actions: Any = adapter.action_space(adapter.possible_agents[0])
+        if self._kind == "connect_four":
+            return 0, int(actions.n)
+        if self._kind != "go":
+            return _SIZES[self._kind]
+        side = isqrt(int(actions.n) - 1)  # a point each, and the pass
+        return side, side
+
+    def retold(self, names: Names, hide_legal: bool) -> Describer:
+        twin = copy.copy(self)
+        twin._names, twin._hides = names, hide_legal
+        return twin
+
+    @property
+    def names_are_marks(self) -> bool:
+        return True
 
     def can_say(self, agent: AgentID) -> bool:
         # However large the observation: the board is what is told.
@@ -104,7 +192,7 @@ class BoardDescriber(SpaceDescriber):
         if board.kind == "chess":
             return "white" if _white_moves(board) else "black"
         first = agent == self.environment.adapter.possible_agents[0]
-        mark = FIRST if first else SECOND
+        mark = _piece(FIRST if first else SECOND, self._names)
         return f"{'black' if first else 'white'} ({mark})" if board.kind == "go" else mark
 
     def game(self, agent: AgentID) -> str:
@@ -122,7 +210,24 @@ class BoardDescriber(SpaceDescriber):
         return float(komi)
 
     def reading(self, agent: AgentID, mode: Mode = "egocentric") -> str:
-        return f"The board is drawn from above with {_FREE} for free. {_LETTERS.get(self._kind, '')}".strip()
+        return " ".join(
+            filter(None, (f"The board is drawn from above with {_FREE} for free.", self._legend()))
+        )
+
+    def _legend(self) -> str:
+        names = self._names
+        told = _LETTERS.get(self._kind, "")
+        if any(mark.startswith("column") for mark in names.marks):
+            beside = "" if self._kind == "connect_four" else ", rows as beside them"
+            marks = _OTHER_MARKS.format(rows=beside)
+            told = marks if self._kind == "tic_tac_toe" else f"{marks} {told}"
+        return told.format(
+            pieces=", ".join(f"{_piece(letter, names)} {piece}" for letter, piece in _CHESS_PIECES.items()),
+            move=_written("e2e4", names),
+            promotion=_written("e7e8q", names),
+            X=_piece(FIRST, names),
+            O=_piece(SECOND, names),
+        ).strip()
 
     def choices(self, agent: AgentID, observation: Any, mask: Mask | None) -> tuple[Choice, ...]:
         if self.environment.action_meanings(agent):
@@ -130,14 +235,28 @@ class BoardDescriber(SpaceDescriber):
         board = self.board(observation)
         if board is None:
             return ()
-        if board.kind == "tic_tac_toe":  # which OpenSpiel counts from 0
-            return tuple(Choice(move.action, square(board, move.target)) for move in board.moves)
-        return tuple(Choice(move.action, move.label) for move in board.moves)
+        return tuple(Choice(move.action, _called(board, move, self._names)) for move in board.moves)
 
     def _how_to_act(self, agent: AgentID) -> str:
         if self.actions(agent):
-            return super()._how_to_act(agent)
-        return f"{FROM_CHOICES}{_NOTATIONS.get(self._kind, '')}"
+            untold = f"\n{_UNTOLD}" if self._hides else ""
+            return f"{super()._how_to_act(agent)}{untold}"
+        notations = "" if self._names else _NOTATIONS.get(self._kind, "")
+        return f"{self._form() if self._hides else FROM_CHOICES}{notations}"
+
+    def _form(self) -> str:
+        """What is answered, where it is not told which moves are legal."""
+        columns, rows = self._sides()
+        column, row = (
+            _mark("column", columns[-1], self._names),
+            _mark("row", rows[0] if rows else "", self._names),
+        )
+        names = {
+            "column": f"column {column}",
+            "square": f"column {column} row {row}",
+            "point": f"{column}{row}",
+        }
+        return f"{_FORMS[self._kind].format(**names)} {_UNTOLD}"
 
 
 def longest(environment: Instance) -> str:
@@ -151,18 +270,55 @@ def _white_moves(board: Board) -> bool:
     return source is None or board.cells[source[0] * board.columns + source[1]].isupper()
 
 
-def drawn(board: Board) -> list[str]:
+def drawn(board: Board, names: Names = _USUAL) -> list[str]:
     """Lines that show a board, rows from the top, with the names of rows and columns."""
     wide = max(1, *(len(cell) for cell in board.cells))
-    numbers = [_row(board, row) for row in range(board.rows)]
-    margin = max(len(number) for number in numbers)
+    heads = [_mark("row", _row(board, row), names) for row in range(board.rows)]
+    margin = max(len(head) for head in heads)
     lines: list[str] = []
-    for row, number in enumerate(numbers):
+    for row, head in enumerate(heads):
         cells = board.cells[row * board.columns : (row + 1) * board.columns]
-        shown = " ".join((cell or _FREE).ljust(wide) for cell in cells)
-        lines.append(f"{number.rjust(margin)} {shown}".rstrip())
-    foot = " ".join(_column(board, column).ljust(wide) for column in range(board.columns))
+        shown = " ".join((_piece(cell, names) or _FREE).ljust(wide) for cell in cells)
+        lines.append(f"{head.rjust(margin)} {shown}".rstrip())
+    columns = (_mark("column", _column(board, column), names) for column in range(board.columns))
+    foot = " ".join(column.ljust(wide) for column in columns)
     return [*lines, f"{' ' * margin} {foot}".rstrip()]
+
+
+def _in_marks(word: str, names: Names) -> str:
+    """The word of an action that names a column, or a square by both."""
+    return _PLACE.sub(lambda found: f"{found[1]} {_mark(found[1], found[2], names)}", word)
+
+
+def _mark(kind: str, usual: str, names: Names) -> str:
+    """What a column or a row is called."""
+    return names.marks.get(f"{kind} {usual}", usual)
+
+
+def _piece(cell: str, names: Names) -> str:
+    """A piece, or a doubled one, in its case."""
+    new = "".join(names.marks.get(f"piece {letter.upper()}", letter) for letter in cell)
+    return new.lower() if cell.islower() else new
+
+
+def _written(move: str, names: Names) -> str:
+    """A move from square to square, with the piece that a pawn becomes."""
+    found = _STEP.fullmatch(move)
+    if found is None:
+        return move
+    start, rank, end, other, promoted = found.groups()
+    squares = ((start, rank), (end, other))
+    told = "".join(f"{_mark('column', c, names)}{_mark('row', r, names)}" for c, r in squares)
+    return f"{told}{_piece(promoted, names)}"
+
+
+def _called(board: Board, move: Move, names: Names) -> str:
+    """What a move is answered with."""
+    if board.kind == "tic_tac_toe":  # which OpenSpiel counts from 0
+        return square(board, move.target, names)
+    if not names:
+        return move.label
+    return square(board, move.target, names) if move.source is None else _written(move.label, names)
 
 
 def _row(board: Board, row: int) -> str:
@@ -177,12 +333,12 @@ def _column(board: Board, column: int) -> str:
     return (_GO_FILES if board.kind == "go" else _FILES)[column]
 
 
-def square(board: Board, place: Square) -> str:
-    """A square as players of the game name it."""
+def square(board: Board, place: Square, names: Names = _USUAL) -> str:
+    """A square as players of the game name it, or as it is called otherwise."""
     if place == OFF_BOARD:
         return "pass"
+    column = _mark("column", _column(board, place[1]), names)
     if board.kind == "connect_four":
-        return f"column {place[1] + 1}"
-    if board.kind == "tic_tac_toe":
-        return f"column {place[1] + 1} row {place[0] + 1}"
-    return f"{_column(board, place[1])}{_row(board, place[0])}"
+        return f"column {column}"
+    row = _mark("row", _row(board, place[0]), names)
+    return f"column {column} row {row}" if board.kind == "tic_tac_toe" else f"{column}{row}"

@@ -16,11 +16,15 @@ class ChessDescriber(BoardDescriber):
     def notation(self, board: Board) -> list[str]:
         game: chess.Board = self.environment.env.board
         # The environment keeps the board turned for black: FEN and moves are those of the real one.
-        lines = [f"FEN: {game.fen()}"]
+        lines = [] if self._names else [f"FEN: {game.fen()}"]
         if game.is_check():
             lines.append("You are in check.")
-        lines.append(f"Legal moves: {', '.join(sorted(sans(game)))}")
         return lines
+
+    def _legal(self, board: Board) -> list[str]:
+        if self._hides or self._names:  # players' notation has the usual letters
+            return []
+        return [f"Legal moves: {', '.join(sorted(sans(self.environment.env.board)))}"]
 
 
 def sans(board: chess.Board) -> list[str]:

@@ -17,6 +17,8 @@ from gym_gui.envs.facts import Fact, atom, fact
 KINDS = ("unseen", "empty", "wall", "floor", "door", "key", "ball", "box", "goal", "lava", "agent")
 """Of a cell, by number; packages may add some."""
 COLOURS = ("red", "green", "blue", "purple", "yellow", "grey")
+THINGS = ("wall", "floor", "door", "key", "ball", "box", "goal", "lava")
+"""Kinds that can be called otherwise."""
 DOORS = ("open", "closed", "locked")
 COMPASS = ("east", "south", "west", "north")
 """Directions by number."""

@@ -147,6 +147,9 @@ class HanabiDescriber(SpaceDescriber):
             "you are also shown what they know."
         )
 
+    def can_hide_legal(self, agent: AgentID) -> bool:
+        return False
+
     def _how_to_act(self, agent: AgentID) -> str:
         return FROM_CHOICES
 

@@ -16,7 +16,16 @@ from gym_gui.envs.describers import minigrid_rules
 from gym_gui.envs.describers.babyai_missions import meanings
 from gym_gui.envs.describers.base import ActionWord
 from gym_gui.envs.describers.generic import SpaceDescriber
-from gym_gui.envs.describers.grid_words import COMPASS, GridView, absolute, in_view, surroundings
+from gym_gui.envs.describers.grid_words import (
+    COLOURS,
+    COMPASS,
+    THINGS,
+    GridView,
+    absolute,
+    in_view,
+    surroundings,
+)
+from gym_gui.envs.describers.other_words import Terms
 from gym_gui.envs.facts import Fact, fact
 
 if TYPE_CHECKING:
@@ -113,6 +122,10 @@ class MiniGridDescriber(SpaceDescriber):
     def actions(self, agent: AgentID) -> Sequence[ActionWord]:
         meanings = {**ACTIONS, **minigrid_rules.actions(self.environment.env)}
         return [ActionWord(word, meanings.get(word, "")) for word in self.environment.action_meanings(agent)]
+
+    def terms(self, agent: AgentID) -> Terms:
+        """The kinds of things and their colours, and the title, which has been read with the game."""
+        return super().terms(agent)._replace(things=(*THINGS, *COLOURS, self.environment.title))
 
     def sees_all(self, agent: AgentID) -> bool:
         """Only where the environment shows its agent the whole grid; most show a part before it."""

@@ -74,6 +74,9 @@ class OpenSpielDescriber(SpaceDescriber):
         legal = (int(action) for action in np.flatnonzero(mask))
         return tuple(Choice(action, str(state.action_to_string(player, action))) for action in legal)
 
+    def can_hide_legal(self, agent: AgentID) -> bool:
+        return bool(self.actions(agent))
+
     def _how_to_act(self, agent: AgentID) -> str:
         return super()._how_to_act(agent) if self.actions(agent) else FROM_CHOICES
 

@@ -12,8 +12,18 @@ from gym_gui.core.paradigms import Place
 from gym_gui.core.prompt_inputs import Frame, Mode
 from gym_gui.core.types import AgentID
 from gym_gui.envs.describers.generic import SpaceDescriber
-from gym_gui.envs.describers.grid_words import COMPASS, GridView, absolute, in_view, relative, surroundings
+from gym_gui.envs.describers.grid_words import (
+    COLOURS,
+    COMPASS,
+    THINGS,
+    GridView,
+    absolute,
+    in_view,
+    relative,
+    surroundings,
+)
 from gym_gui.envs.describers.multigrid_tiles import TILE, view_tiles
+from gym_gui.envs.describers.other_words import Terms
 from gym_gui.envs.facts import Fact, fact
 from gym_gui.envs.pictures import Picture, framed
 
@@ -85,6 +95,11 @@ class TeamGridDescriber(SpaceDescriber):
     def load(self, body: Any) -> str:
         """What another agent is seen to carry, as it ends a sentence; ``""`` where views do not show it."""
         return ""
+
+    def terms(self, agent: AgentID) -> Terms:
+        """As MiniGrid's; agents keep their names, though these begin with a colour."""
+        things = ("end zone", "switch", *THINGS, *COLOURS, self.environment.title)
+        return super().terms(agent)._replace(things=things)
 
     def can_draw(self, agent: AgentID) -> bool:
         return True

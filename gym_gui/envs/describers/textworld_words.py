@@ -35,5 +35,9 @@ class TextWorldDescriber(SpaceDescriber):
             "something is taken from it; a locked one needs its key."
         )
 
+    def can_hide_legal(self, agent: AgentID) -> bool:
+        """Not here: the commands that it understands are part of what the game is told with."""
+        return False
+
     def _how_to_act(self, agent: AgentID) -> str:
         return 'Your action is one command in words, for example "open red box".'

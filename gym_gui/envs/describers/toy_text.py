@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from gym_gui.core.prompt_inputs import Mode
+from gym_gui.core.prompt_inputs import Mode, Renaming
 from gym_gui.core.types import AgentID
-from gym_gui.envs.describers.base import ActionWord
+from gym_gui.envs.describers.base import ActionWord, Describer
 from gym_gui.envs.describers.generic import SpaceDescriber
+from gym_gui.envs.describers.other_words import Terms, letters
 from gym_gui.envs.describers.spaces import number
 from gym_gui.envs.facts import Fact, atom, fact
+from mosaic_worker.renaming import Names
 
 Cell = tuple[int, int]
 _STEPS: Mapping[str, Cell] = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
@@ -67,6 +71,8 @@ class ToyDescriber(SpaceDescriber):
 
 _GROUND: Mapping[bytes, str] = {b"H": "hole", b"G": "goal"}
 """Of cells that are no ice."""
+_SIGNS = "SFHG"
+"""Letters of the map: start, ice, hole, goal."""
 
 
 class _Lake(NamedTuple):
@@ -97,6 +103,23 @@ class LakeDescriber(ToyDescriber):
     meanings: ClassVar[Mapping[str, str]] = {
         way: f"one cell {way}" for way in ("left", "down", "right", "up")
     }
+    _signs: Mapping[str, str] = {sign: sign for sign in _SIGNS}
+
+    def terms(self, agent: AgentID) -> Terms:
+        return (
+            super()
+            .terms(agent)
+            ._replace(things=("frozen lake", "ice", "hole", "goal", self.environment.title))
+        )
+
+    def other_names(self, agent: AgentID, rename: Renaming, seed: int) -> Names:
+        names = super().other_names(agent, rename, seed)
+        return replace(names, marks=letters(_SIGNS, seed)) if names.things else names
+
+    def retold(self, names: Names, hide_legal: bool) -> Describer:
+        twin = copy.copy(self)
+        twin._signs = {**self._signs, **names.marks}
+        return twin
 
     def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
         at, lake = self._read(observation)
@@ -163,10 +186,15 @@ class LakeDescriber(ToyDescriber):
 
     def reading(self, agent: AgentID, mode: Mode = "egocentric") -> str:
         told = "\n".join(("The map:", *self._map())) if self._shared() else "You are shown the map."
-        return f"{told}\nS is the start, F ice, H a hole, G the goal. {_COUNTED}"
+        start, ice, hole, goal = (self._signs[sign] for sign in _SIGNS)
+        return f"{told}\n{start} is the start, {ice} ice, {hole} a hole, {goal} the goal. {_COUNTED}"
 
     def _map(self) -> list[str]:
-        return ["".join(cell.decode() for cell in row) for row in self.environment.env.desc]
+        signs = self._signs
+        return [
+            "".join(signs.get(sign := cell.decode(), sign) for cell in row)
+            for row in self.environment.env.desc
+        ]
 
     def _shared(self) -> bool:
         """Whether all instances have this map, so that it needs to be told only once."""
@@ -183,6 +211,9 @@ class CliffDescriber(ToyDescriber):
     }
     _SHAPE: ClassVar[Cell] = (4, 12)
     _GOAL: ClassVar[Cell] = (3, 11)
+
+    def terms(self, agent: AgentID) -> Terms:
+        return super().terms(agent)._replace(things=("cliff", "goal", self.environment.title))
 
     def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
         at = divmod(int(np.asarray(observation).reshape(-1)[0]), self._SHAPE[1])
@@ -240,6 +271,10 @@ class TaxiDescriber(ToyDescriber):
     }
     _NAMES: ClassVar[tuple[str, ...]] = ("R", "G", "Y", "B")
     _WAYS: ClassVar[tuple[str, str, str, str]] = ("north", "south", "west", "east")
+
+    def terms(self, agent: AgentID) -> Terms:
+        things = ("taxi", "passenger", "stand", "destination", self.environment.title)
+        return super().terms(agent)._replace(things=things)
 
     def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
         env = self.environment.env

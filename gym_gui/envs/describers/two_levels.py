@@ -9,6 +9,7 @@ from gym_gui.core.paradigms import HierarchicalAdapter, Option
 from gym_gui.core.prompt_inputs import Mode
 from gym_gui.core.types import AgentID, Choice, Mask
 from gym_gui.envs.describers.base import ActionWord, Describer
+from gym_gui.envs.describers.other_words import Terms
 from gym_gui.envs.facts import Fact, Term, atom, fact
 
 if TYPE_CHECKING:
@@ -59,6 +60,13 @@ class TwoLevelDescriber(Describer):
 
     def can_state(self, agent: AgentID) -> bool:
         return self._own.can_state(self._seat(agent))
+
+    def terms(self, agent: AgentID) -> Terms:
+        """None: what is asked of an agent names its actions and things in words of its own."""
+        return Terms()
+
+    def can_hide_legal(self, agent: AgentID) -> bool:
+        return not self._adapter.manages(agent) and self._own.can_hide_legal(agent)
 
     def can_say(self, agent: AgentID) -> bool:
         return self._own.can_say(self._seat(agent))

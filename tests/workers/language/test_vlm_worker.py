@@ -188,3 +188,19 @@ def pictures(content: str | list[dict[str, Any]]) -> list[str]:
 def test_pictures_of_turns_that_are_not_told_again_are_refused() -> None:
     with pytest.raises(ValidationError, match="set history to 3 or more"):
         VlmSettings.model_validate({"client_name": "ollama", "history": 2, "image_history": 3})
+
+
+@pytest.mark.parametrize(
+    ("task", "rename", "why"),
+    [
+        ("connect_four_v3", "actions", "shows what its words would call otherwise"),
+        ("MiniGrid-Empty-5x5-v0", "objects", "Other names"),
+    ],
+)
+def test_what_a_picture_shows_keeps_its_name(task: str, rename: str, why: str) -> None:
+    agents = ("player_0", "player_1") if "four" in task else ("agent_0",)
+    (operator,) = experiment_from_data(
+        experiment("http://127.0.0.1:1", task, *agents, rename=rename)
+    ).operators
+    with pytest.raises(UsageError, match=why):
+        resolve_operator(operator)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 _UCI: Final = re.compile(r"([a-h][1-8])([a-h][1-8])([qrbn]?)")
+_SAN: Final = re.compile(r"(?:[KQRBN]?[a-h]?[1-8]?x?[a-h][1-8](?:=?[QRBN])?|[O0]-[O0](?:-[O0])?)[+#]?")
+_SQUARES: Final = re.compile(r"([a-z]\d{2})([a-z]\d{2})([a-z]?)")
 _FEN: Final = re.compile(r"FEN:\s*((?:[pnbrqkPNBRQK1-8]{1,8}/){7}[pnbrqkPNBRQK1-8]{1,8})\s")
 _NAMES: Final = {"N": "knight", "B": "bishop", "R": "rook", "Q": "queen", "K": "king", "P": "pawn"}
 
@@ -22,6 +24,9 @@ def spellings(words: Mapping[int, str], text: str) -> Iterator[tuple[str, int]]:
         Pairs of a name (without the signs of check and mate) and an action. Names that two moves
         share come twice.
     """
+    if _FEN.search(text) is None:
+        yield from _other_squares(words)
+        return
     moves = {action: _UCI.fullmatch(word) for action, word in words.items()}
     found = _FEN.search(text)
     if found is None or not all(moves.values()):
@@ -31,6 +36,21 @@ def spellings(words: Mapping[int, str], text: str) -> Iterator[tuple[str, int]]:
         if move is not None:
             for name in dict.fromkeys(_names(board, move[1], move[2], move[3])):
                 yield name, action
+
+
+def is_written_move(text: str, words: Iterable[str]) -> bool:
+    """Whether a text is a move in players' notation, legal or not, where the words are chess moves."""
+    return _SAN.fullmatch(text.strip()) is not None and all(map(_UCI.fullmatch, words))
+
+
+def _other_squares(words: Mapping[int, str]) -> Iterator[tuple[str, int]]:
+    """Of a board whose squares are called otherwise: both of a move, with something in between."""
+    moves = {action: _SQUARES.fullmatch(word) for action, word in words.items()}
+    if all(moves.values()):
+        for action, move in moves.items():
+            start, end, promoted = move.groups() if move is not None else ("", "", "")
+            joins = (f"{start}-{end}", f"{start} {end}", f"{start} to {end}", f"from {start} to {end}")
+            yield from ((f"{joined}{promoted}", action) for joined in joins)
 
 
 def _pieces(placement: str) -> dict[str, str]:

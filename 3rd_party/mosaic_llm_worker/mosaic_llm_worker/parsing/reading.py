@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from mosaic_llm_worker.parsing.answers import chosen, joined
 from mosaic_llm_worker.parsing.cleaning import plain, short, without_markup, without_thinking
 from mosaic_llm_worker.parsing.content import Read, not_understood, read_content, several
-from mosaic_llm_worker.parsing.delimited import Either, Marked, marks
+from mosaic_llm_worker.parsing.delimited import Either, Marked, Marks, marks
 from mosaic_llm_worker.parsing.prose import decided, prepared
 from mosaic_llm_worker.parsing.synonyms import synonyms
 from mosaic_llm_worker.parsing.values import NotAValue, data_of, lists_in, masked_out, readable, value_of
@@ -23,6 +24,9 @@ from mosaic_worker.spaces import Space
 _LONGEST: Final = 20_000
 """Characters of a reply without its thinking; no answer is that long."""
 _OBJECT: Final = re.compile(r"\{[^{}]*:[^{}]*\}")
+_LEGAL_ARE: Final = "; legal are"
+_NO_NUMBER: Final = -1
+"""Of an action that is not legal and not among the words of this moment."""
 _LONGEST_NOTES: Final = 2_000
 
 
@@ -49,16 +53,30 @@ class Reader:
         space: The action space.
         words: A word for each action of a ``Discrete`` space, or none.
         env_id: Some synonyms hold for some environments only.
+        numbered: Whether an action may go by its number, where words have none.
+        hides_legal: It was not told what is legal: what is written like a legal action and is none counts as
+            not legal, and not as unreadable.
 
     Raises:
         ValueError: No action of such a space can be written down.
     """
 
-    def __init__(self, space: Space, words: Sequence[str] = (), env_id: str = "") -> None:
+    def __init__(
+        self,
+        space: Space,
+        words: Sequence[str] = (),
+        env_id: str = "",
+        *,
+        numbered: bool = True,
+        hides_legal: bool = False,
+    ) -> None:
         if not readable(space):
             raise ValueError(f"an action of a {space.kind} space cannot be said in words")
         self.space = space
         self._vocabulary = Vocabulary.of(space.start, space.n, words, env_id)
+        if not numbered and any(words):
+            self._vocabulary = replace(self._vocabulary, numbered=False)
+        self._hides = hides_legal
 
     def vocabulary(
         self,
@@ -104,8 +122,12 @@ class Reader:
         elif self.space.kind == "Discrete":
             vocabulary = self.vocabulary(mask, choices, text)
             action, problem = _discrete(marked.answers, marked.rest, vocabulary)
+            if problem and self._hides:
+                action, problem = _untold(action, problem, marked, vocabulary)
         else:
             action, problem = _written(self.space, marked.answers, marked.rest, mask)
+            if self._hides:
+                problem = problem.partition(_LEGAL_ARE)[0]
         illegal = bool(problem) and action is not None
         if problem and cleaned.open:
             problem = f"{problem}; the reply ends inside its thinking"
@@ -140,6 +162,18 @@ def _discrete(answers: Sequence[Marked], rest: str, vocabulary: Vocabulary) -> t
         legal = vocabulary.names(vocabulary.everything)
         return action, f"{vocabulary.name(action)} is not legal now; legal are: {legal}"
     return action, ""
+
+
+def _untold(
+    action: int | None, problem: str, marked: Marks, vocabulary: Vocabulary
+) -> tuple[int | None, str]:
+    """The same where nobody says what is legal: neither before, nor with why a reply is refused."""
+    if action is not None:
+        return action, f"{vocabulary.name(action)} is not legal now"
+    texts = [str(mark.value) for mark in marked.answers] or [without_markup(marked.rest).strip()]
+    if len(texts) == 1 and vocabulary.writes(texts[0]):
+        return _NO_NUMBER, f'"{short(texts[0])}" is not legal now'
+    return None, problem
 
 
 def _of_marks(answers: Sequence[Marked], vocabulary: Vocabulary) -> Read:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
 
-from mosaic_llm_worker.parsing.chess_moves import spellings
+from mosaic_llm_worker.parsing.chess_moves import is_written_move, spellings
 from mosaic_llm_worker.parsing.cleaning import plain
 from mosaic_llm_worker.parsing.spoken import Letters, Quantities
 from mosaic_llm_worker.parsing.synonyms import Concept, synonyms
@@ -32,6 +32,7 @@ _MOTION: Final = re.compile(
     r"(?: (?:by )?(?:one|1|a|once) ?(?:cell|step|square|tile|field|row|column)?)?(?: 90 degrees)?"
 )
 """Words of motion around a direction."""
+_COLUMN: Final = re.compile(r"column ([A-Za-z])")
 _MOST_WORDS: Final = 7
 """Words of an action and what it is done to."""
 _SHOWN: Final = 40
@@ -62,6 +63,7 @@ class Vocabulary:
     _other: Mapping[str, Actions] = field(default_factory=dict[str, Actions], repr=False)
     _ways: Mapping[str, Actions] = field(default_factory=dict[str, Actions], repr=False)
     _objects: Mapping[int, frozenset[str]] = field(default_factory=dict[int, frozenset[str]], repr=False)
+    _bare: Mapping[str, Actions] = field(default_factory=dict[str, Actions], repr=False)
     _text: str = field(default="", repr=False)
     _letters: Letters | None = field(default=None, repr=False)
     _quantities: Quantities | None = field(default=None, repr=False)
@@ -87,6 +89,7 @@ class Vocabulary:
             _other=_grouped([*_synonyms(named, env_id), *_numerals(named)]),
             _ways=_grouped(_way_names(named, env_id)),
             _objects=_done_to(named, env_id),
+            _bare=_grouped(_single_letters(named)),
             _letters=Letters.of(named, lambda moves: _finder(moves, env_id)),
             _quantities=Quantities.of(named),
         )
@@ -114,6 +117,7 @@ class Vocabulary:
             _other=_grouped(_numerals(words)),
             _ways={},
             _objects={},
+            _bare=_grouped(_single_letters(words)),
             _text=text,
             _letters=None,
             _quantities=None,
@@ -153,6 +157,8 @@ class Vocabulary:
         """As :meth:`find`, also by names that count only where they are a whole answer ("B")."""
         if found := self.find(phrase) or self._with_object(plain(phrase).split()):
             return found
+        if found := self._bare.get(phrase.strip().casefold()):
+            return found
         return self._letters.whole(phrase) if self._letters is not None else _NONE
 
     def _with_object(self, words: Sequence[str]) -> Actions:
@@ -174,6 +180,12 @@ class Vocabulary:
     def has_commas(self) -> bool:
         """Whether a comma may stand inside the name of an action."""
         return self._letters is not None and self._letters.with_moves
+
+    def writes(self, text: str) -> bool:
+        """Whether a text is written as these words are: other letters and numbers in the same places."""
+        return _form(text) in {_form(word) for word in self.words.values()} or (
+            bool(self._text) and is_written_move(text, self.words.values())
+        )
 
     def _spelt(self, bare: str, same: str) -> Actions:
         """A move under another name: capitals count in those of chess ("bxc3", "Bxc3")."""
@@ -268,6 +280,19 @@ def _done_to(words: Mapping[int, str], env_id: str) -> dict[int, frozenset[str]]
     for action, concept in _concepts(words, env_id):
         found[action] = found.get(action, frozenset()) | concept.objects
     return found
+
+
+def _single_letters(words: Mapping[int, str]) -> list[tuple[str, int]]:
+    """``"k"`` means ``"column K"``, where it is the whole answer and all words are of this form."""
+    found = {action: _COLUMN.fullmatch(word) for action, word in words.items()}
+    if not all(found.values()):
+        return []
+    return [(match[1].casefold(), action) for action, match in found.items() if match]
+
+
+def _form(text: str) -> str:
+    same = " ".join(text.split()).casefold()
+    return re.sub(r"\d+", "0", re.sub(r"(?<![^\W\d_])[a-z](?![^\W\d_])", "x", same))
 
 
 def _numerals(words: Mapping[int, str]) -> list[tuple[str, int]]:
