@@ -54,6 +54,7 @@ class Played(NamedTuple):
         returns: Return by configured slot.
         digest: Digest of all that happened in it, ``None`` where it was not recorded.
         round: Number of the schedule's round: the episodes that play one seed once in every seating.
+        unusable: Decisions without a playable answer; ``None``: an earlier version has not counted them.
     """
 
     episode: int
@@ -65,6 +66,7 @@ class Played(NamedTuple):
     returns: Mapping[str, float | None]
     digest: str | None = None
     round: int = 0
+    unusable: int | None = None
 
     @property
     def sample(self) -> Sample:
@@ -107,6 +109,7 @@ class OperatorData:
         unusable: Decisions by slot whose last answer was unusable, likewise.
         causes: These by cause; of earlier versions it is not known.
         uncounted: Slot by seat of episodes of earlier versions, which counted answers alone.
+        call_tokens: Tokens of calls to models by episode, read and written.
         input_tokens: Tokens read by slot.
         output_tokens: Tokens written by slot.
         saw_everything: Episodes by slot that a person has played who saw what the seat may not know.
@@ -126,6 +129,7 @@ class OperatorData:
     unusable: Counter[str] = field(default_factory=_count)
     causes: Counter[str] = field(default_factory=_count)
     uncounted: dict[int, dict[str, str]] = field(default_factory=lambda: dict[int, dict[str, str]]())
+    call_tokens: Counter[int] = field(default_factory=Counter[int])
     input_tokens: Counter[str] = field(default_factory=_count)
     output_tokens: Counter[str] = field(default_factory=_count)
     saw_everything: Counter[str] = field(default_factory=_count)
@@ -225,6 +229,7 @@ def _play(episode: EpisodeRecord, slot_of: Mapping[str, str]) -> Played:
         {name: squads[name] for name in (*(t for t in episode.teams if t in squads), *squads)},
         {slot_of.get(seat, seat): value for seat, value in episode.returns.items()},
         episode.trajectory_sha256,
+        unusable=None if episode.unusable_decisions is None else sum(episode.unusable_decisions.values()),
     )
 
 

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Sequence
 
 from gym_gui.analysis import wording
 from gym_gui.analysis.comparison import Comparison, Verdict
+from gym_gui.analysis.matrix_summary import RowSummary
 from gym_gui.analysis.pairing import Entry
 from gym_gui.analysis.plain_columns import Column
 from gym_gui.analysis.reader import Run
-from gym_gui.analysis.summary import OperatorSummary, RowSummary
+from gym_gui.analysis.summary import OperatorSummary
 from gym_gui.core.errors import RunFormatError
 from gym_gui.core.matrix_table import MatrixRow, MatrixTable, by_problem
 from gym_gui.core.validation import ConfigError

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gym_gui.analysis.markup import safe
-from gym_gui.analysis.page import matrix_table, operator_table, option_table, team_table, verdict_lines
+from gym_gui.analysis.page import matrix_tables, operator_table, option_table, team_table, verdict_lines
 from gym_gui.analysis.summary import Summary
 from gym_gui.analysis.text import SHOWN_FAILURES, all_notes, by_task, failure_in_words
 
@@ -32,7 +32,7 @@ def notebook_html(summary: Summary, places: Sequence[tuple[str, Path]] = ()) -> 
         summary: What it says.
         places: Files and folders to name below, each with what it is.
     """
-    parts = [*verdict_lines(summary), matrix_table(summary.matrix)]
+    parts = [*verdict_lines(summary), matrix_tables(summary)]
     for task, operators in by_task(summary).items():
         parts.append(f"<h4>{safe(task)}</h4>{operator_table(operators)}")
         parts += [team_table(operator) for operator in operators if len(operator.teams) > 1]

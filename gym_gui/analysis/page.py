@@ -21,11 +21,12 @@ from gym_gui.analysis.markup import safe
 from gym_gui.analysis.matrix_rows import MATRIX_COLUMNS
 from gym_gui.analysis.option_columns import OPTION_COLUMNS
 from gym_gui.analysis.page_style import PAGE_HEAD, STYLE
-from gym_gui.analysis.plain_columns import wanted_of
+from gym_gui.analysis.plain_columns import Column, Row, wanted_of
 from gym_gui.analysis.reader import Run
 from gym_gui.analysis.result_columns import OPERATOR_COLUMNS
 from gym_gui.analysis.scenes import Films, scenes_of
-from gym_gui.analysis.summary import OperatorSummary, RowSummary, RunInfo, Summary
+from gym_gui.analysis.setting_rows import SETTING_COLUMNS
+from gym_gui.analysis.summary import OperatorSummary, RunInfo, Summary
 from gym_gui.analysis.team_columns import TEAM_COLUMNS
 from gym_gui.analysis.text import all_notes, by_task, incomplete_in_words, looks_in_words
 from gym_gui.analysis.transcript_style import TRANSCRIPT_STYLE
@@ -94,7 +95,7 @@ def report_body(summary: Summary, parts: Sequence[str] = (), links: Links | None
         links: Where operators have pages of their own.
     """
     yield _verdicts(summary)
-    yield matrix_table(summary.matrix)
+    yield matrix_tables(summary)
     yield from parts
     for task, operators in by_task(summary).items():
         yield from _task(summary, task, operators, links)
@@ -209,14 +210,19 @@ def team_table(operator: OperatorSummary) -> str:
     return _result_table(TEAM_COLUMNS, teams_of(operator), f"Teams of {operator.name}")
 
 
-def matrix_table(rows: Sequence[RowSummary]) -> str:
-    """The rows of a matrix; nothing where there is none."""
+def matrix_tables(summary: Summary) -> str:
+    """The rows of a matrix, and the settings of its players; nothing where there is none."""
+    rows = _plain_table("Rows of the matrix", MATRIX_COLUMNS, summary.matrix)
+    return rows + _plain_table("Settings, each beside the first", SETTING_COLUMNS, summary.settings)
+
+
+def _plain_table(title: str, listed: Sequence[Column[Row]], rows: Sequence[Row]) -> str:
     if not rows:
         return ""
-    columns = wanted_of(MATRIX_COLUMNS, rows)
+    columns = wanted_of(listed, rows)
     cells = [[_cell(Cell(column.show(row)), column.words) for column in columns] for row in rows]
     words = [column.heading for column in columns if column.words]
-    return f"<h2>Rows of the matrix</h2>{html_table([c.heading for c in columns], cells, words)}"
+    return f"<h2>{safe(title)}</h2>{html_table([c.heading for c in columns], cells, words)}"
 
 
 def option_table(operator: OperatorSummary) -> str:

@@ -15,6 +15,7 @@ from gym_gui.analysis.matrix_rows import MATRIX_COLUMNS
 from gym_gui.analysis.option_columns import OPTION_COLUMNS
 from gym_gui.analysis.plain_columns import Column, Row, wanted_of
 from gym_gui.analysis.result_columns import OPERATOR_COLUMNS
+from gym_gui.analysis.setting_rows import SETTING_COLUMNS
 from gym_gui.analysis.standings_text import columns_of
 from gym_gui.analysis.summary import Summary
 from gym_gui.analysis.team_columns import TEAM_COLUMNS
@@ -62,6 +63,9 @@ def verdict_sentences(summary: Summary, standings: Found | None = None) -> list[
 def _tables(summary: Summary) -> Iterator[PrintedTable]:
     if summary.matrix:
         yield _plain("Rows of the matrix", wanted_of(MATRIX_COLUMNS, summary.matrix), summary.matrix)
+    if summary.settings:
+        columns = wanted_of(SETTING_COLUMNS, summary.settings)
+        yield _plain("Settings, each beside the first", columns, summary.settings)
     for task, operators in by_task(summary).items():
         of_task: list[tuple[str, Sequence[ResultColumn], Sequence[ResultRow]]] = [
             (task or "Operators", OPERATOR_COLUMNS, [ResultRow(o) for o in operators]),

@@ -12,6 +12,7 @@ from typing import Any
 
 from gym_gui.analysis.comparison import Comparison, Refusal, Verdict
 from gym_gui.analysis.cross_play import CrossPlay
+from gym_gui.analysis.matrix_summary import RowSummary, SettingSummary
 from gym_gui.analysis.standings import Standings
 from gym_gui.analysis.summary_numbers import METHODS, Bounds, Estimate, Share
 from gym_gui.analysis.trainings import AlgorithmReport
@@ -283,41 +284,6 @@ class Failure:
 
 
 @dataclass(frozen=True)
-class RowSummary:
-    """A row of a matrix.
-
-    Attributes:
-        run_id: The run whose matrix it is of.
-        name: Its name.
-        title: What people call it.
-        task: Environment family and id.
-        players: Who plays, in words.
-        operator: Key of the operator that plays it, empty where it was not played.
-        episodes: Completed ones.
-        mean: Mean return, where no sides compete.
-        difference: What the first side has more than the second, where two compete.
-        measure: In what: ``score`` or ``return``.
-        p_adjusted: Of that difference, after Holm's correction over the rows.
-        better: The better side, or why there is none.
-        problem: Why it was not played.
-    """
-
-    run_id: str
-    name: str
-    title: str
-    task: str
-    players: str
-    operator: str = ""
-    episodes: int = 0
-    mean: Estimate | None = None
-    difference: Estimate | None = None
-    measure: str = ""
-    p_adjusted: float | None = None
-    better: str = ""
-    problem: str = ""
-
-
-@dataclass(frozen=True)
 class RunInfo:
     """Where the numbers come from."""
 
@@ -347,6 +313,7 @@ class Summary:
         unread: Those that name runs which were asked for and cannot be read.
         methods: What each named method is.
         matrix: The rows of the matrices that were played.
+        settings: The settings of their players, where there are several: each held against the first.
         standings: What the run says as a tournament, where it is one and that was asked for; it is no part
             of ``summary.json``, but a file of its own.
         cross_play: The same of one whose policies fill the seats of one team.
@@ -365,6 +332,7 @@ class Summary:
     methods: Mapping[str, str] = field(default_factory=lambda: dict(METHODS))
     format: int = 1
     matrix: tuple[RowSummary, ...] = ()
+    settings: tuple[SettingSummary, ...] = ()
     standings: Standings | None = None
     cross_play: CrossPlay | None = None
     trainings: tuple[AlgorithmReport, ...] = ()

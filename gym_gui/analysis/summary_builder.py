@@ -27,6 +27,7 @@ from gym_gui.analysis.pairing import (
 from gym_gui.analysis.printed_summary import PrintedSummary
 from gym_gui.analysis.reader import Run
 from gym_gui.analysis.run_trainings import training_reports, training_verdicts
+from gym_gui.analysis.setting_rows import setting_summaries
 from gym_gui.analysis.summary import (
     Failure,
     OperatorSummary,
@@ -82,6 +83,7 @@ def summarize(runs: Run | Sequence[Run], *, steps: bool = True) -> PrintedSummar
         notes=(*missing, *summary_notes(opened, entries, comparisons, operators)),
         missing=missing,
         matrix=tuple(row_summaries(entries, operators, comparisons)),
+        settings=tuple(setting_summaries(entries, operators, comparisons)),
         trainings=trainings,
     )
 
@@ -178,6 +180,7 @@ def _operator(entry: Entry, steps: bool, seen: Sequence[float]) -> OperatorSumma
     for (episode, agent), tally in calls.items():
         slot = data.seats.get(episode, {}).get(agent, agent)
         of_slots.setdefault(slot, CallTally()).add(tally)
+        data.call_tokens[episode] += tally.input_tokens + tally.output_tokens
     decisions = collect_decisions(entry.operator, data) if steps else None
     counted = steps or not data.uncounted
     found = OperatorSummary(

@@ -19,7 +19,8 @@ from gym_gui.analysis.matrix_rows import MATRIX_COLUMNS
 from gym_gui.analysis.option_columns import OPTION_COLUMNS
 from gym_gui.analysis.plain_columns import Column, Row, wanted_of
 from gym_gui.analysis.result_columns import OPERATOR_COLUMNS
-from gym_gui.analysis.summary import Failure, OperatorSummary, RowSummary, Summary
+from gym_gui.analysis.setting_rows import SETTING_COLUMNS
+from gym_gui.analysis.summary import Failure, OperatorSummary, Summary
 from gym_gui.analysis.team_columns import TEAM_COLUMNS
 from gym_gui.core.terminal import console as terminal_console
 from gym_gui.core.visible import visible
@@ -69,7 +70,12 @@ def render_text(summary: Summary, console: Console) -> None:
             console.print(Padding(said, (0, 0, 0, 2), expand=False) if task else said)
     if summary.verdicts:
         console.print()
-    _print_matrix(console, summary.matrix)
+    if summary.matrix:
+        print_columns(console, MATRIX_COLUMNS, summary.matrix, "Rows of the matrix")
+        console.print()
+    if summary.settings:
+        print_columns(console, SETTING_COLUMNS, summary.settings, "Settings, each beside the first")
+        console.print()
     for task, operators in by_task(summary).items():
         rows = [ResultRow(operator) for operator in operators]
         _print(console, task, OPERATOR_COLUMNS, rows)
@@ -142,10 +148,12 @@ def result_table(title: str) -> Table:
     )
 
 
-def print_columns(console: Console, columns: Sequence[Column[Row]], rows: Iterable[Row]) -> None:
+def print_columns(
+    console: Console, columns: Sequence[Column[Row]], rows: Sequence[Row], title: str = ""
+) -> None:
     """Print a table of one text a cell; what is spare is left out where there is little width."""
-    shown = [column for column in columns if console.width >= 110 or not column.spare]
-    table = result_table("")
+    shown = [each for each in wanted_of(columns, rows) if console.width >= 110 or not each.spare]
+    table = result_table(title)
     for column in shown:
         justify = "left" if column.words else "right"
         # Names give way, figures do not: half a number would be another one.
@@ -160,23 +168,6 @@ def print_notes(console: Console, notes: Iterable[str]) -> None:
     """Print what weakens a report, a line each."""
     for note in notes:
         console.print(Text.assemble(("Note: ", "yellow"), clean(note)))
-
-
-def _print_matrix(console: Console, rows: Sequence[RowSummary]) -> None:
-    """The rows of a matrix, one below the other; those that were not played have their reason above."""
-    if not rows:
-        return
-    table = result_table("Rows of the matrix")
-    columns = wanted_of(MATRIX_COLUMNS, rows)
-    for i, column in enumerate(columns):
-        justify = "left" if column.words else "right"
-        table.add_column(
-            column.heading, justify=justify, overflow="fold", no_wrap=i == 0 and console.width >= 80
-        )
-    for row in rows:
-        table.add_row(*(Text(clean(column.show(row))) for column in columns))
-    console.print(table)
-    console.print()
 
 
 def _print(console: Console, title: str, columns: Sequence[ResultColumn], rows: Sequence[ResultRow]) -> None:

@@ -154,7 +154,8 @@ class _Expansion:
         several = [part for part in (task, variant.name) if part]
         name = ".".join([lineup.name, *several])
         title = ", ".join([lineup.title, *([variant.name] if variant.name else [])])
-        row = MatrixRow(name, title, str(self._matrix.tasks[task]["task"]), self._in_words(lineup))
+        played = str(self._matrix.tasks[task]["task"])
+        row = MatrixRow(name, title, played, self._in_words(lineup), setting=variant.name)
         try:
             operator, seated = self._operator(lineup, task, variant, _id(name), title)
         except _CannotBePlayed as reason:

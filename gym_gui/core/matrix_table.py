@@ -7,7 +7,9 @@ from dataclasses import dataclass, field, replace
 
 from gym_gui.core.validation import ConfigError, Plain, keys, mapping, plain_mapping, sequence, text
 
-_ROW_KEYS = {key: key for key in ("name", "title", "task", "sides", "operator", "problem", "slots")}
+_ROW_KEYS = {
+    key: key for key in ("name", "title", "task", "sides", "operator", "problem", "slots", "setting")
+}
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,7 @@ class MatrixRow:
         operator: The operator that plays it; empty where it cannot be played. Rows of one match share theirs.
         problem: Why it cannot be played.
         slots: The policy in each slot of its operator, by the name that it has in the matrix.
+        setting: Which of several settings it is played in: its name ends in it. Empty where there are none.
     """
 
     name: str
@@ -31,6 +34,7 @@ class MatrixRow:
     operator: str = ""
     problem: str = ""
     slots: Mapping[str, str] = field(default_factory=dict[str, str])
+    setting: str = ""
 
     @property
     def players(self) -> str:
@@ -41,6 +45,8 @@ class MatrixRow:
         """Plain data, from which :meth:`MatrixTable.from_record` reads it."""
         record: dict[str, Plain] = {"name": self.name, "title": self.title, "task": self.task}
         record["sides"] = {team: list(seats) for team, seats in self.sides.items()}
+        if self.setting:
+            record["setting"] = self.setting
         if self.problem:
             return {**record, "problem": self.problem}
         return {**record, "operator": self.operator, "slots": dict(self.slots)}
@@ -116,9 +122,11 @@ def _row(data: object, where: str) -> MatrixRow:
         for team, seats in mapping(given.get("sides"), where).items()
     }
     name, title, task = (_words(given.get(key), where) for key in ("name", "title", "task"))
-    operator, problem = (_words(given.get(key, ""), where, empty=True) for key in ("operator", "problem"))
+    operator, problem, setting = (
+        _words(given.get(key, ""), where, empty=True) for key in ("operator", "problem", "setting")
+    )
     slots = {slot: _words(name, where) for slot, name in mapping(given.get("slots", {}), where).items()}
-    return MatrixRow(name, title, task, sides, operator, problem, slots)
+    return MatrixRow(name, title, task, sides, operator, problem, slots, setting)
 
 
 def _words(value: object, where: str, *, empty: bool = False) -> str:

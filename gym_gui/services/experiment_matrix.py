@@ -7,15 +7,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import cast
 
+from gym_gui.core.aliases import INLINE_SETTINGS
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import Experiment, OperatorConfig
 from gym_gui.core.errors import UsageError
 from gym_gui.core.experiment_data import execution_from_data
-from gym_gui.core.matrix import Matrix
+from gym_gui.core.matrix import Lineup, Matrix, Seat, Variant
 from gym_gui.core.matrix_data import matrix_from_data
 from gym_gui.core.matrix_expansion import Places, PlacesOf, expand
 from gym_gui.core.trust import Origin
-from gym_gui.core.validation import ConfigError, keys, mapping
+from gym_gui.core.validation import ConfigError, Plain, keys, mapping
 
 Anchored = Callable[[WorkerAssignment], WorkerAssignment]
 """Finds the files that a player names."""
@@ -90,7 +91,75 @@ def with_anchors(matrix: Matrix, anchored: Anchored) -> Matrix:
             found[name] = anchored(player)
         except UsageError as error:
             broken[name] = f"policy {name!r}: {error.message}"
-    return replace(matrix, policies=found, broken=broken)
+    changed = _Changes(matrix, found, anchored)
+    return replace(
+        matrix,
+        policies=found,
+        broken=broken,
+        lineups=tuple(changed.lineup(each) for each in matrix.lineups),
+        variants=tuple(changed.variant(each) for each in matrix.variants),
+        written=changed.written(),
+    )
+
+
+class _Changes:
+    """What is different of policies in rows and settings, with the files that it names."""
+
+    def __init__(self, matrix: Matrix, policies: Mapping[str, WorkerAssignment], anchored: Anchored) -> None:
+        self._matrix, self._policies, self._anchored = matrix, policies, anchored
+
+    def lineup(self, lineup: Lineup) -> Lineup:
+        return replace(lineup, sides=tuple(tuple(map(self._seat, side)) for side in lineup.sides))
+
+    def _seat(self, seat: Seat) -> Seat:
+        return replace(seat, changes=self._found(self._matrix.policy_of(seat), seat.changes))
+
+    def variant(self, variant: Variant) -> Variant:
+        of = {name: self._found(name, changes) for name, changes in variant.policies.items()}
+        return replace(variant, policies=of)
+
+    def written(self) -> Mapping[str, Plain]:
+        """The same as it was written, so that a run can be gone on with from anywhere."""
+        written = dict(self._matrix.written)
+        if "rows" in written:
+            written["rows"] = self._seats(written["rows"])
+        if settings := _table(written.get("settings")):
+            written["settings"] = {name: self._setting(_table(each)) for name, each in settings.items()}
+        return written
+
+    def _setting(self, setting: dict[str, Plain]) -> dict[str, Plain]:
+        of = _table(setting.get("policies"))
+        found: dict[str, Plain] = {name: {**self._found(name, _table(each))} for name, each in of.items()}
+        return {**setting, "policies": found} if found else setting
+
+    def _seats(self, written: Plain) -> Plain:
+        if isinstance(written, list):
+            return [self._seats(each) for each in written]
+        if not isinstance(written, dict):
+            return written
+        policy = written.get("policy")
+        if isinstance(policy, str):
+            rest = {key: value for key, value in written.items() if key != "policy"}
+            return {"policy": policy, **self._found(self._matrix.policy_of(Seat(policy)), rest)}
+        return {key: self._seats(value) for key, value in written.items()}
+
+    def _found(self, policy: str, changes: Mapping[str, Plain]) -> Mapping[str, Plain]:
+        player, nested = self._policies.get(policy), _table(changes.get("settings"))
+        inline = {key: value for key, value in changes.items() if key in INLINE_SETTINGS}
+        if player is None or not (inline or nested):
+            return changes
+        try:
+            there = self._anchored(replace(player, settings={**nested, **inline})).settings
+        except UsageError:
+            return changes  # whoever plays so is told of it
+        own: dict[str, Plain] = {**changes, **{key: there.get(key, value) for key, value in inline.items()}}
+        if nested:
+            own["settings"] = {key: there.get(key, value) for key, value in nested.items()}
+        return own
+
+
+def _table(value: object) -> dict[str, Plain]:
+    return cast("dict[str, Plain]", value) if isinstance(value, dict) else {}
 
 
 def places_of(operator: OperatorConfig) -> Places:

@@ -171,3 +171,26 @@ def test_a_matrix_is_allowed_at_once_with_its_environment_and_its_players(mosaic
     assert f"code in {mosaic.home}\n" in done.out and str(engine) in done.out and not ran.exists()
     mosaic("run", file, "--dry-run")
     assert ran.exists()
+
+
+def test_settings_of_sides_that_compete_are_held_against_the_first(mosaic: Mosaic) -> None:
+    pool = {"ours": CAREFUL}
+    settings = {"careful": {}, "passive": {"policies": {"ours": {"behavior": "cycle"}}}}
+    rows = [{"name": "match", "sides": ["ours", "random"]}]
+    file = _file(mosaic.home, pool, {"num_episodes": 24}, rows=rows, settings=settings)
+    done = mosaic("run", file, "--json")
+    assert done.status == 0, done.err
+    summary = json.loads((mosaic.home / done.json()["run"] / "summary.json").read_text())
+    first, second = summary["settings"]
+    assert (first["setting"], first["players"], first["difference"]) == (
+        "careful",
+        "ours against random",
+        None,
+    )
+    assert second["difference"]["value"] == pytest.approx(
+        second["result"]["value"] - first["result"]["value"]
+    )
+    assert second["difference"]["units"] == 12, "two games of a seed are one"
+    assert second["better"] == "worse" and second["p_adjusted"] < 0.05
+    assert first["tokens"] is None and first["unusable"]["value"] == 0
+    assert all(c["kind"] == "teams" for c in summary["comparisons"]), "rows are not compared"
