@@ -191,7 +191,8 @@ def gui(
 @app.command()
 def install(
     extra: Annotated[
-        str, typer.Argument(metavar="EXTRA", help="gui, tournaments, query, tensorboard, minari or evdev.")
+        str,
+        typer.Argument(metavar="EXTRA", help="gui, tournaments, query, tensorboard, minari, wandb or evdev."),
     ],
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be installed, then end.")

@@ -206,7 +206,9 @@ def query(
 
 def export(
     run: RunFolder,
-    to: Annotated[str, typer.Option("--to", metavar="FORMAT", help="parquet, csv, tensorboard or minari.")],
+    to: Annotated[
+        str, typer.Option("--to", metavar="FORMAT", help="parquet, csv, tensorboard, minari or wandb.")
+    ],
     out: Annotated[
         Path | None, typer.Option("-o", "--out", metavar="DIR", help="The folder.  [default: RUN-FORMAT]")
     ] = None,

@@ -17,7 +17,7 @@ def export_run(run: Path, *, to: str, out: Path | None, as_json: bool) -> None:
 
     Args:
         run: The run folder, or its name.
-        to: The format: ``parquet``, ``csv``, ``tensorboard`` or ``minari``.
+        to: The format: ``parquet``, ``csv``, ``tensorboard``, ``minari`` or ``wandb``.
         out: The folder; by default one beside the run's name in the working directory.
         as_json: One object instead of lines.
 
@@ -71,9 +71,16 @@ def _datasets(run: Run, folder: Path) -> Mapping[str, int]:
     return write_datasets(run, folder)
 
 
+def _wandb_runs(run: Run, folder: Path) -> Mapping[str, int]:
+    from gym_gui.analysis.wandb_files import write_wandb_runs
+
+    return write_wandb_runs(run, folder)
+
+
 _FORMATS: Mapping[str, Callable[[Run, Path], Mapping[str, int]]] = {
     "parquet": _tables(".parquet"),
     "csv": _tables(".csv"),
     "tensorboard": _events,
     "minari": _datasets,
+    "wandb": _wandb_runs,
 }

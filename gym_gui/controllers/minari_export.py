@@ -9,12 +9,9 @@ Source:
 
 from __future__ import annotations
 
-import os
 import re
-import tempfile
 import warnings
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from importlib import import_module
 from pathlib import Path
@@ -24,15 +21,16 @@ import numpy as np
 from gymnasium import spaces
 
 from gym_gui.analysis.compare import EpisodeRows
+from gym_gui.analysis.episode_curves import completed_episodes, nothing_to_write
+from gym_gui.analysis.pending_folder import environment_variables, pending_folder
 from gym_gui.analysis.reader import OperatorRun, Run
 from gym_gui.controllers.replay_session import ReplayOrder
 from gym_gui.controllers.resolved_operator import make_environment, vouch
-from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.errors import MissingDependencyError, UsageError
 from gym_gui.core.plain import action_from_plain
 from gym_gui.core.spaces import to_space
 from gym_gui.envs import Environment
-from gym_gui.services.recorded_episode import find_episodes, load_episode
+from gym_gui.services.recorded_episode import load_episode
 
 _PLACE: Final = "MINARI_DATASETS_PATH"
 
@@ -59,11 +57,9 @@ def write_datasets(run: Run, folder: Path) -> dict[str, int]:
     except ImportError:
         raise MissingDependencyError("Minari", "mosaic install minari") from None
     written: dict[str, int] = {}
-    with _pending(folder) as pending:
+    with pending_folder(folder) as pending, environment_variables({_PLACE: str(pending)}, prefix=_PLACE):
         for operator in run.operators.values():
-            done = [
-                e for e in find_episodes(run, operator.operator_id) if e.status == EpisodeStatus.COMPLETED
-            ]
+            done = completed_episodes(operator)
             if not done:
                 continue
             name = f"{_word(run.run_id)}/{_word(operator.operator_id)}-v0"
@@ -85,7 +81,7 @@ def write_datasets(run: Run, folder: Path) -> dict[str, int]:
             finally:
                 environment.close()
     if not written:
-        raise UsageError("there is nothing to write: no episode is completed", fix="Wait until one is")
+        raise nothing_to_write()
     return written
 
 
@@ -177,25 +173,3 @@ def _require_one_agent(environment: Environment, operator: OperatorRun) -> None:
 def _word(text: str) -> str:
     """A text as a part of a dataset's name."""
     return re.sub(r"[^\w-]", "-", text)
-
-
-@contextmanager
-def _pending(folder: Path) -> Generator[Path]:
-    """A folder for datasets until they are whole; Minari is told of it by the environment alone."""
-    before = os.environ.get(_PLACE)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        place = tempfile.TemporaryDirectory(dir=folder, prefix=".new-", ignore_cleanup_errors=True)
-    except OSError as error:
-        raise UsageError(
-            f"{folder} cannot be written: {error.strerror}", fix="Choose another with -o"
-        ) from error
-    with place as name:
-        os.environ[_PLACE] = str(Path(name).absolute())
-        try:
-            yield Path(name)
-        finally:
-            if before is None:
-                del os.environ[_PLACE]
-            else:
-                os.environ[_PLACE] = before

@@ -1,0 +1,46 @@
+"""What libraries write that choose their places by themselves: kept aside until it is whole."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from gym_gui.core.errors import UsageError
+
+
+@contextmanager
+def pending_folder(folder: Path) -> Generator[Path]:
+    """A folder within ``folder`` to write into; it is gone afterwards, and what was not moved out of it.
+
+    Raises:
+        UsageError: ``folder`` cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        place = tempfile.TemporaryDirectory(dir=folder, prefix=".new-", ignore_cleanup_errors=True)
+    except OSError as error:
+        raise UsageError(
+            f"{folder} cannot be written: {error.strerror}", fix="Choose another with -o"
+        ) from error
+    with place as name:
+        yield Path(name).absolute()
+
+
+@contextmanager
+def environment_variables(given: Mapping[str, str], *, prefix: str) -> Generator[None]:
+    """Of the variables that begin with ``prefix`` these alone hold meanwhile; then those before again."""
+    before = {name: value for name, value in os.environ.items() if name.startswith(prefix)}
+    _replace(prefix, given)
+    try:
+        yield
+    finally:
+        _replace(prefix, before)
+
+
+def _replace(prefix: str, values: Mapping[str, str]) -> None:
+    for name in [name for name in os.environ if name.startswith(prefix)]:
+        del os.environ[name]
+    os.environ.update(values)
