@@ -24,6 +24,7 @@ from gym_gui.core.tournament import Tournament, environment, held_out_from_data,
 from gym_gui.core.trust import TYPED
 from gym_gui.evaluation.play import open_here, run_to_end, seed_list
 from gym_gui.evaluation.players import Policy, as_assignment, is_configured
+from gym_gui.services.group_operators import pool_of
 from gym_gui.services.recorder import STOPPED
 from gym_gui.services.versions import commit, machine
 from mosaic_worker.failures import own_part
@@ -147,12 +148,14 @@ def tournament(
             check_policy(policy)
         execution = ExecutionConfig(None, seed_list(seeds), concurrency=concurrency)
         execution.check_distinct()
+        pool = pool_of(players)
         asked = Tournament(
-            players,
+            pool.policies,
             environment(env_id, given, TYPED),
-            schedule_from_data(schedule),
+            pool.scheduled(schedule_from_data(schedule)),
             execution,
-            held_out=held_out_from_data(held_out),
+            held_out=pool.named(held_out_from_data(held_out)),
+            trainings=pool.trainings,
         )
         folder = None if resume is None else Path(resume)
         contest = Contest.of(asked, objects, None if folder is None else open_run(folder))

@@ -14,6 +14,8 @@ import pytest
 import gym_gui
 from gym_gui import aevaluate, evaluate
 from gym_gui.core.errors import MissingDependencyError, UsageError
+from tests.support.groups import group
+from tests.support.trained import needs_a_trained_policy
 
 DOOR = "MiniGrid-DoorKey-5x5-v0"
 SKILLS = {"type": "baseline", "behavior": "minigrid_skills"}
@@ -193,3 +195,16 @@ def test_a_game_of_ones_own_is_won_drawn_and_lost_by_returns(tmp_path: Path) -> 
     assert outcomes({"a": 1.0}, max_steps=1) == {}
     assert outcomes({"b": 1.0}, task="together", teams={"x": ["a"], "y": ["b"]}) == {"x": "loss", "y": "win"}
     assert outcomes({"b": 1.0}, task="together") == {}
+
+
+@needs_a_trained_policy
+def test_a_group_plays_as_each_of_its_trainings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MOSAIC_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setenv("MOSAIC_RUNS_DIR", str(tmp_path / "runs"))
+    group(tmp_path / "runs", [500.0, 480.0])
+    results = evaluate("CartPole-v1", {"agent": "group:ppo_CartPole-v1"}, seeds=2, max_steps=9)
+    assert list(results.run.operators) == ["evaluation_seed1", "evaluation_seed2"]
+    assert results.returns(of="ppo_CartPole-v1 (seed 2)").tolist() == [9.0, 9.0]
+    (report,) = results.summary.trainings
+    assert report.algorithms[0].trainings == 2
+    assert "ppo_CartPole-v1 has a mean return of 9.00" in str(results)

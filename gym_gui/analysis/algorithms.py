@@ -17,6 +17,7 @@ from gym_gui.analysis.stratified import MIN_TRAININGS, Ends
 from gym_gui.analysis.summary_numbers import Estimate
 from gym_gui.analysis.trainings import (
     BOOTSTRAP_TRAININGS,
+    MEAN_RETURN,
     PERCENTILE_TRAININGS,
     AlgorithmReport,
     AlgorithmSummary,
@@ -41,7 +42,10 @@ def shared_environments(groups: Sequence[TrainedScores]) -> tuple[str, ...]:
 
 
 def compare_algorithms(
-    groups: Sequence[TrainedScores], scales: Mapping[str, Scale] | None = None, reference: str = ""
+    groups: Sequence[TrainedScores],
+    scales: Mapping[str, Scale] | None = None,
+    reference: str = "",
+    scored: str = MEAN_RETURN,
 ) -> AlgorithmReport:
     """Compare algorithms by their trainings.
 
@@ -49,6 +53,7 @@ def compare_algorithms(
         groups: One for each algorithm and environment.
         scales: What 0 and 1 are in each environment; needed where there are several.
         reference: Whose scores are 1, as words.
+        scored: What a score is called where it is not normalised.
 
     Raises:
         UsageError: Nothing can be compared: one group twice, no environment in common, no training
@@ -78,7 +83,7 @@ def compare_algorithms(
         )
         for name, rank in zip(order, ranks, strict=True)
     ]
-    measure = "normalised score" if scales else "mean return"
+    measure = "normalised score" if scales else scored
     compared = {name: [of[env_id] for env_id in environments] for name, of in by_name.items()}
     comparisons = compare_pairs(order, samples, compared, measure)
     return AlgorithmReport(
@@ -90,6 +95,7 @@ def compare_algorithms(
         scales=scales,
         reference=reference,
         notes=tuple(_notes(groups, environments)),
+        scored=scored,
     )
 
 

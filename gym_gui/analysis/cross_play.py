@@ -6,11 +6,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from gym_gui.analysis.comparison import Verdict
+from gym_gui.analysis.findings import Findings
 from gym_gui.analysis.standings import Standings
 from gym_gui.analysis.summary_numbers import METHODS, Estimate
 
@@ -85,13 +85,46 @@ class Mate:
 
 
 @dataclass(frozen=True)
-class CrossPlay:
+class Spread:
+    """What the trainings of an algorithm have.
+
+    Attributes:
+        mean: At the mean over trainings.
+        low: The lowest of them.
+        high: The highest.
+    """
+
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class TrainedTeams:
+    """An algorithm whose trainings are policies of the pool, each at its mean over seeds.
+
+    Attributes:
+        name: What it is called.
+        trainings: Names of its policies.
+        own: Self-play.
+        siblings: Cross-play with other trainings of the same algorithm; ``None`` of a lone one.
+        others: Cross-play with the rest of the pool; ``None`` where there is none.
+        held: With held-out partners; likewise.
+    """
+
+    name: str
+    trainings: tuple[str, ...]
+    own: Spread | None
+    siblings: Spread | None
+    others: Spread | None
+    held: Spread | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CrossPlay(Findings):
     """Everything that cross-play says.
 
     Attributes:
-        run_id: Its run.
-        task: The environment.
-        status: Of the run: ``completed``, ``stopped``, …
         measure: ``return`` or ``score``.
         seats: Names of the seats.
         verdicts: Self-play against cross-play and against play with held-out partners.
@@ -103,16 +136,9 @@ class CrossPlay:
         held: With held-out partners, likewise.
         cross_gap: Self-play minus cross-play on the same seeds.
         held_gap: Self-play minus play with held-out partners, likewise.
-        notes: Sentences on what weakens it.
-        games: Games that count.
-        planned: Games that were to be played.
-        seeds: Seeds on which games were played.
-        methods: How the numbers are made.
+        algorithms: Those of which whole groups of trainings are in the pool.
     """
 
-    run_id: str
-    task: str
-    status: str
     measure: str
     seats: tuple[str, ...]
     verdicts: tuple[Verdict, ...]
@@ -124,15 +150,18 @@ class CrossPlay:
     held: Estimate | None
     cross_gap: Estimate | None
     held_gap: Estimate | None
-    notes: tuple[str, ...]
-    games: int
-    planned: int
-    seeds: int
+    algorithms: tuple[TrainedTeams, ...] = ()
     methods: Mapping[str, str] = field(default_factory=lambda: dict(CROSS_PLAY_METHODS))
 
-    def to_json(self) -> dict[str, Any]:
-        """As ``tournament.json`` has it."""
-        return asdict(self)
+    @property
+    def said(self) -> Sequence[Verdict]:
+        """What comes of playing with others."""
+        return self.verdicts
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """Who lifts whom."""
+        return self.lifted
 
     def team(self, policy: str, partner: str) -> Team | None:
         """``policy`` in one seat, ``partner`` in the others; ``None`` where they have not played."""

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from gym_gui.analysis import wording
 from gym_gui.analysis.collect import OperatorData, collect_episodes
 from gym_gui.analysis.comparison import Comparison, Verdict
-from gym_gui.analysis.cross_play import CrossPlay, Mate, Team
+from gym_gui.analysis.cross_play import CrossPlay, Mate, Spread, Team, TrainedTeams
 from gym_gui.analysis.estimates import estimate
 from gym_gui.analysis.games import Games, pool_of
 from gym_gui.analysis.pairing import score_or_return
+from gym_gui.analysis.rated_trainings import trainings_of
 from gym_gui.analysis.reader import Run
 from gym_gui.analysis.summary_numbers import Estimate
 from gym_gui.analysis.units import Sample
@@ -137,6 +138,7 @@ def cross_play_of(run: Run) -> CrossPlay:
         games=played.count,
         planned=played.found.planned,
         seeds=len(played.seeds),
+        algorithms=tuple(_algorithms(played, run)),
     )
 
 
@@ -258,6 +260,35 @@ def _teams(
             else:
                 decided = {"first": 1, "second": -1}.get(lift.verdict, 0)
                 yield Team(policy, partner, value, lift.difference, lift.p_adjusted, decided)
+
+
+def _algorithms(played: _Played, run: Run) -> Iterator[TrainedTeams]:
+    """Groups of trainings: what each training makes with itself, with its siblings and with others."""
+    groups: dict[str, list[str]] = defaultdict(list)
+    for policy, of in trainings_of(run).items():
+        if policy in played.pool:
+            groups[of.name].append(policy)
+    for name, trainings in groups.items():
+        strangers = [other for other in played.pool if other not in trainings]
+        partners = {
+            "own": {policy: [policy] for policy in trainings},
+            "siblings": {policy: [each for each in trainings if each != policy] for policy in trainings},
+            "others": dict.fromkeys(trainings, strangers),
+            "held": dict.fromkeys(trainings, played.held_out),
+        }
+        spreads = {what: _spread(played, of) for what, of in partners.items()}
+        yield TrainedTeams(name, tuple(trainings), **spreads)
+
+
+def _spread(played: _Played, partners: Mapping[str, Sequence[str]]) -> Spread | None:
+    """Over policies, of what each makes with its partners at the mean; ``None`` where one has no game."""
+    made: list[float] = []
+    for policy, others in partners.items():
+        values = [value.mean for value in played.mean_of([(policy, other) for other in others]).values()]
+        if not values:
+            return None
+        made.append(sum(values) / len(values))
+    return Spread(sum(made) / len(made), min(made), max(made)) if made else None
 
 
 def _lift_sentences(lifts: Mapping[tuple[str, str], Comparison], order: Sequence[str]) -> Iterator[str]:

@@ -8,11 +8,11 @@ from rich.console import Console
 from rich.text import Text
 
 from gym_gui.analysis import wording
-from gym_gui.analysis.cross_play import CrossPlay, Mate, Team
+from gym_gui.analysis.cross_play import CrossPlay, Mate, Spread, Team, TrainedTeams
 from gym_gui.analysis.plain_columns import Column, wanted_of
-from gym_gui.analysis.standings_text import MOST_IN_MATRIX, MOST_WITH_INTERVALS, NAME
+from gym_gui.analysis.standings_text import MOST_IN_MATRIX, MOST_WITH_INTERVALS, NAME, print_said
 from gym_gui.analysis.summary_numbers import Estimate
-from gym_gui.analysis.text import clean, print_notes, result_table
+from gym_gui.analysis.text import clean, print_columns, print_notes, result_table
 
 
 def _shown(e: Estimate | None) -> str:
@@ -34,7 +34,29 @@ TEAMS: tuple[Column[Team], ...] = (
     Column("Made [95 %]", lambda t: _shown(t.value)),
     Column("Lift [95 %]", lambda t: _shown(t.lift)),
 )
+
+
+def _spread(spread: Spread | None) -> str:
+    """``1.20 (0.40 to 1.90)``."""
+    if spread is None:
+        return "-"
+    mean, low, high = (wording.number(value) for value in (spread.mean, spread.low, spread.high))
+    return mean if low == high else f"{mean} ({low} to {high})"
+
+
+TRAINED_TEAMS: tuple[Column[TrainedTeams], ...] = (
+    Column("Algorithm", lambda a: a.name, words=True),
+    Column("Trainings", lambda a: f"{len(a.trainings):,}"),
+    Column("Self-play", lambda a: _spread(a.own)),
+    Column("With its other trainings", lambda a: _spread(a.siblings)),
+    Column("With others of the pool", lambda a: _spread(a.others)),
+    Column("Held-out", lambda a: _spread(a.held)),
+)
 _NAME_AT_LEAST = 14
+TRAINED_LEGEND = (
+    "Mean over the trainings of an algorithm, in brackets from the lowest to the highest of them. Intervals "
+    "elsewhere are over seeds, of these trainings: another training may lie outside."
+)
 LEGEND = (
     "Self-play: all seats are its own. Cross-play: it has one seat, others of the pool have the rest. "
     "Held-out: partners from outside the pool have it. Lift: what others' teams make more with it in one "
@@ -95,14 +117,13 @@ def render_cross_play(found: CrossPlay, console: Console) -> None:
         found: What to say.
         console: Where; colours and width are its own.
     """
-    for verdict in found.verdicts:
-        style = "bold green" if verdict.decided else "bold"
-        console.print(Text.assemble((clean(verdict.claim), style), clean(verdict.detail), "."))
-    for sentence in found.lifted:
-        console.print(Text(clean(sentence)))
-    console.print()
+    print_said(found, console)
     console.print(Text(clean(f"{found.task}: {heading(found)}"), style="bold"))
     _policies(found, console)
+    if found.algorithms:
+        print_columns(console, wanted_of(TRAINED_TEAMS, found.algorithms), found.algorithms)
+        console.print(Text(TRAINED_LEGEND, style="dim"))
+        console.print()
     _matrix(found, console)
     print_notes(console, found.notes)
     console.print(Text(LEGEND, style="dim"))

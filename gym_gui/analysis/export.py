@@ -374,17 +374,12 @@ def figure_svg(summary: Summary, comparison: Comparison | None = None) -> str:
 def standings_svg(standings: Found) -> str:
     """Who is best, the ratings and the payoffs as one picture, likewise; or what teams make."""
     figure = _Figure()
+    for sentence in (*map(str, standings.said), *standings.remarks):
+        figure.say(sentence)
     if isinstance(standings, CrossPlay):
-        for verdict in standings.verdicts:
-            figure.say(str(verdict))
-        for sentence in standings.lifted:
-            figure.say(sentence)
         figure.plot(mate_chart(standings), standings.task)
         figure.plot(CrossPlayChart.of(standings))
         return figure.svg()
-    figure.say(f"{standings.claim}{standings.detail}.")
-    for sentence in standings.cycles:
-        figure.say(sentence)
     figure.plot(rating_chart(standings), standings.task)
     figure.plot(PayoffChart(standings))
     return figure.svg()

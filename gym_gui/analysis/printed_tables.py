@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from gym_gui.analysis.algorithm_text import columns_of as algorithm_columns
+from gym_gui.analysis.algorithm_text import tables_of
 from gym_gui.analysis.call_columns import CALL_COLUMNS
 from gym_gui.analysis.cells import Cell, Place, ResultColumn, ResultRow, columns_in, options_of, teams_of
 from gym_gui.analysis.cross_play import CrossPlay, Found
-from gym_gui.analysis.cross_play_text import TEAMS, means_sentence
+from gym_gui.analysis.cross_play_text import TEAMS, TRAINED_TEAMS, means_sentence
 from gym_gui.analysis.cross_play_text import columns_of as mate_columns
 from gym_gui.analysis.matrix_rows import MATRIX_COLUMNS
 from gym_gui.analysis.option_columns import OPTION_COLUMNS
@@ -46,14 +48,10 @@ def printed_tables(summary: Summary, standings: Found | None = None) -> list[Pri
 
 def verdict_sentences(summary: Summary, standings: Found | None = None) -> list[str]:
     """What is claimed, then what is missing."""
-    if isinstance(standings, CrossPlay):
-        said = [
-            *(str(verdict) for verdict in standings.verdicts),
-            *standings.lifted,
-            means_sentence(standings),
-        ]
-    elif standings is not None:
-        said = [f"{standings.claim}{standings.detail}.", *standings.cycles]
+    if standings is not None:
+        said = [*map(str, standings.said), *standings.remarks]
+        if isinstance(standings, CrossPlay):
+            said.append(means_sentence(standings))
     else:
         said = [str(verdict) for verdict in summary.verdicts] or ["Nothing is recorded yet."]
     words = incomplete_in_words(summary)
@@ -97,8 +95,13 @@ def _standings_tables(found: Found) -> Iterator[PrintedTable]:
     if isinstance(found, CrossPlay):
         yield _plain(found.task, mate_columns(found.policies), found.policies)
         yield _plain("Teams", TEAMS, found.teams)
+        if found.algorithms:
+            yield _plain("Trainings", TRAINED_TEAMS, found.algorithms)
     else:
         yield _plain(found.task, columns_of(found.policies), found.policies)
+        if found.algorithms is not None:
+            for title, rows in tables_of(found.algorithms):
+                yield _plain(f"Algorithms in {title}", algorithm_columns(rows), rows)
 
 
 def _plain(title: str, columns: Sequence[Column[Row]], rows: Sequence[Row]) -> PrintedTable:

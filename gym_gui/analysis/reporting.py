@@ -14,15 +14,14 @@ from gym_gui.analysis.algorithm_page import algorithm_parts, render_algorithm_pa
 from gym_gui.analysis.algorithm_text import render_tables
 from gym_gui.analysis.cross_play import CrossPlay, Found
 from gym_gui.analysis.cross_play_builder import cross_play_of
-from gym_gui.analysis.cross_play_page import render_cross_play_page
 from gym_gui.analysis.cross_play_text import render_cross_play
 from gym_gui.analysis.film import Film
+from gym_gui.analysis.found_page import render_found_page
 from gym_gui.analysis.games import is_cross_play, is_tournament
 from gym_gui.analysis.page import TRANSCRIPT, render_html
 from gym_gui.analysis.read_runs import ReadRuns, read_runs
 from gym_gui.analysis.reader import Run
 from gym_gui.analysis.scenes import Films
-from gym_gui.analysis.standings_page import render_standings_page
 from gym_gui.analysis.standings_text import render_standings
 from gym_gui.analysis.summary import Summary
 from gym_gui.analysis.text import clean, render_text
@@ -242,10 +241,8 @@ def _page(summary: Summary, runs: Sequence[Run], standings: Found | None, films:
     parts = [part for trained in summary.trainings for part in algorithm_parts(trained)]
     if standings is None:
         page = render_html(summary, turns=turns, parts=parts, films=films, runs=runs)
-    elif isinstance(standings, CrossPlay):
-        page = render_cross_play_page(standings, summary, turns=turns, films=films, runs=runs)
     else:
-        page = render_standings_page(standings, summary, turns=turns, films=films, runs=runs)
+        page = render_found_page(standings, summary, turns=turns, films=films, runs=runs)
     return page.encode("utf-8", "replace")
 
 

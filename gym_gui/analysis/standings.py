@@ -6,12 +6,15 @@ show it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+from gym_gui.analysis.comparison import Verdict
 from gym_gui.analysis.distributions import CONFIDENCE, normal_quantile
+from gym_gui.analysis.findings import Findings
 from gym_gui.analysis.summary_numbers import BOOTSTRAP, EXACT_SHARE, METHODS, Estimate
+from gym_gui.analysis.trainings import AlgorithmReport
 
 BY_SEED = "bootstrap over seeds, Student's t"
 
@@ -143,14 +146,11 @@ class SeatWorth:
     advantage: Estimate
 
 
-@dataclass(frozen=True)
-class Standings:
-    """Everything that a tournament says.
+@dataclass(frozen=True, kw_only=True)
+class Standings(Findings):
+    """Everything that a tournament says whose sides compete.
 
     Attributes:
-        run_id: Its run.
-        task: The environment.
-        status: Of the run: ``completed``, ``stopped``, …
         schedule: Who meets whom, in words.
         claim: Who is best, as a sentence without its full stop; or that it is not decided.
         detail: The rest of the sentence.
@@ -159,16 +159,10 @@ class Standings:
         seats: The seats.
         draws: Share of games that nobody has won, of two sides that meet.
         cycles: Sentences of policies that beat each other in a circle.
-        notes: Sentences on what weakens it.
-        games: Games that count.
-        planned: Games that were to be played.
-        seeds: Seeds on which games were played.
-        methods: How the numbers are made.
+        algorithms: By the ratings of their trainings, where whole groups have met.
+        algorithm_verdicts: What a reader takes away of these first.
     """
 
-    run_id: str
-    task: str
-    status: str
     schedule: str
     claim: str
     detail: str
@@ -177,15 +171,25 @@ class Standings:
     seats: tuple[SeatWorth, ...]
     draws: float
     cycles: tuple[str, ...]
-    notes: tuple[str, ...]
-    games: int
-    planned: int
-    seeds: int
     methods: Mapping[str, str] = field(default_factory=lambda: dict(RATING_METHODS))
+    algorithms: AlgorithmReport | None = None
+    algorithm_verdicts: tuple[Verdict, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """As ``tournament.json`` has it."""
-        return asdict(self)
+        algorithms = None if self.algorithms is None else self.algorithms.to_json()
+        return super().to_json() | {"algorithms": algorithms}
+
+    @property
+    def said(self) -> Sequence[Verdict]:
+        """Who is best, then which algorithm."""
+        best = Verdict(self.claim, self.detail, " is the best of " in self.claim)
+        return [best, *self.algorithm_verdicts]
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """Circles."""
+        return self.cycles
 
     def payoff(self, first: str, second: str) -> Estimate | None:
         """Points of ``first`` against ``second``, of a game; ``None`` where they have not met."""

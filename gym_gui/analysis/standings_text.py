@@ -8,6 +8,8 @@ from rich.console import Console
 from rich.text import Text
 
 from gym_gui.analysis import wording
+from gym_gui.analysis.algorithm_text import render_tables
+from gym_gui.analysis.findings import Findings
 from gym_gui.analysis.plain_columns import Column, wanted_of
 from gym_gui.analysis.standings import Payoff, SeatWorth, Standing, Standings
 from gym_gui.analysis.summary_numbers import Estimate
@@ -91,6 +93,25 @@ def seat_sentence(seat: SeatWorth, among: int) -> str:
     return f"{seat.seat}: {made(seat.points)} of the points{worth} beside the mean of the {among} seats."
 
 
+def played_words(standings: Standings) -> str:
+    """How much was played."""
+    return (
+        f"{len(standings.policies):,} policies, "
+        f"{wording.count(standings.games, 'game')} on {wording.count(standings.seeds, 'seed')}, "
+        f"{standings.schedule}"
+    )
+
+
+def print_said(found: Findings, console: Console) -> None:
+    """Print what comes first: verdicts, and what goes with them."""
+    for verdict in found.said:
+        style = "bold green" if verdict.decided else "bold"
+        console.print(Text.assemble((clean(verdict.claim), style), clean(verdict.detail), "."))
+    for sentence in found.remarks:
+        console.print(Text(clean(sentence)))
+    console.print()
+
+
 def render_standings(standings: Standings, console: Console) -> None:
     """Print a tournament.
 
@@ -98,12 +119,7 @@ def render_standings(standings: Standings, console: Console) -> None:
         standings: What to say.
         console: Where; colours and width are its own.
     """
-    decided = bool(standings.detail) and " is the best of " in standings.claim
-    style = "bold green" if decided else "bold"
-    console.print(Text.assemble((clean(standings.claim), style), clean(standings.detail), "."))
-    for sentence in standings.cycles:
-        console.print(Text(clean(sentence), style="yellow"))
-    console.print()
+    print_said(standings, console)
     title = f"{standings.task}: {standings.schedule}, {standings.games:,} games on {standings.seeds:,} seeds"
     console.print(Text(clean(title), style="bold"))
     print_columns(console, columns_of(standings.policies), standings.policies)
@@ -111,6 +127,9 @@ def render_standings(standings: Standings, console: Console) -> None:
     _matrix(standings, console)
     for sentence in seat_lines(standings):
         console.print(Text(clean(sentence)))
+    if standings.algorithms is not None:
+        console.print()
+        render_tables(standings.algorithms, console)
     print_notes(console, standings.notes)
     console.print(
         Text(

@@ -11,11 +11,13 @@ from typing import cast
 import numpy as np
 
 from gym_gui.analysis import wording
+from gym_gui.analysis.algorithm_verdicts import verdicts_of
 from gym_gui.analysis.cycles import MOST, error_of_a_win, find_cycles
 from gym_gui.analysis.distributions import CONFIDENCE
 from gym_gui.analysis.empirical_games import INSTALL, alpha_rank, nash_averaging, openskill
 from gym_gui.analysis.estimates import estimate
 from gym_gui.analysis.games import Game, Games, collect_games, meetings, points
+from gym_gui.analysis.rated_trainings import rated_trainings
 from gym_gui.analysis.ratings import NOT_RANDOM, TOO_FEW, Ratings, rate
 from gym_gui.analysis.reader import Run
 from gym_gui.analysis.standings import Payoff, SeatWorth, Standing, Standings
@@ -41,10 +43,12 @@ def standings_of(run: Run) -> Standings:
     policies = tuple(_extras(found, [*_policies(found, order, ratings)], payoffs))
     claim, detail = _verdict(found, policies)
     circles = [*_cycles(order, payoffs)]
+    task = str(about.get("task", ""))
+    algorithms = rated_trainings(run, policies, task)
     played = [result for games in found.games.values() for result in _two_by_two(games)]
     return Standings(
         run_id=run.run_id,
-        task=str(about.get("task", "")),
+        task=task,
         status=run.record.status,
         schedule=_schedule(about.get("schedule"), about.get("rounds")),
         claim=claim,
@@ -58,6 +62,8 @@ def standings_of(run: Run) -> Standings:
         games=found.count,
         planned=found.planned,
         seeds=len({game.sample.seed for games in found.games.values() for game in games}),
+        algorithms=algorithms,
+        algorithm_verdicts=() if algorithms is None else tuple(verdicts_of(algorithms)),
     )
 
 
@@ -245,6 +251,9 @@ def _notes(run: Run, found: Games, ratings: Ratings | None, policies: Sequence[S
             "Wins do not connect all policies in both directions, so that there is no limit to how far apart "
             f"some are: each was given one drawn game with an average one.{about}"
         )
+    about = mapping(run.record.extra.get(TOURNAMENT)) or {}
+    if about.get("trainings") and about.get("schedule") != "round_robin":
+        yield "Algorithms are compared where everybody meets everybody; here their trainings are rated alone."
     same = [key for key, games in found.games.items() if _nothing_random(games)]
     if same:
         yield (

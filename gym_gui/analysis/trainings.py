@@ -15,6 +15,7 @@ from gym_gui.analysis.summary_numbers import EXACT_SHARE, Estimate
 if TYPE_CHECKING:
     from gym_gui.analysis.intervals import Floats  # numpy, which a summary's own data can do without
 
+MEAN_RETURN: Final = "mean return"
 BOOTSTRAP_TRAININGS: Final = "stratified bootstrap-t over trainings"
 PERCENTILE_TRAININGS: Final = "stratified expanded percentile bootstrap over trainings"
 SPLITS_EXACT: Final = "two-sample permutation, exact"
@@ -242,6 +243,7 @@ class AlgorithmReport:
         reference: Whose scores are 1, as words; empty with one environment.
         notes: Sentences on what weakens it.
         methods: How the numbers are made.
+        scored: What a score is called where it is not normalised.
     """
 
     algorithms: tuple[AlgorithmSummary, ...]
@@ -253,11 +255,12 @@ class AlgorithmReport:
     reference: str
     notes: tuple[str, ...]
     methods: Mapping[str, str] = field(default_factory=lambda: dict(ALGORITHM_METHODS))
+    scored: str = MEAN_RETURN
 
     @property
     def measure(self) -> str:
         """What a score is called."""
-        return "normalised score" if self.scales else "mean return"
+        return "normalised score" if self.scales else self.scored
 
     def to_json(self) -> dict[str, Any]:
         """As ``algorithms.json`` has it."""

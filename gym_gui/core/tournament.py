@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import Any, Final, Literal, cast
 
 from gym_gui.core.assignment import refuse_repeats
@@ -11,6 +12,7 @@ from gym_gui.core.config import ExecutionConfig, OperatorConfig, WorkerAssignmen
 from gym_gui.core.execution import MAX_EPISODES
 from gym_gui.core.experiment_data import execution_from_data, slots_from_data
 from gym_gui.core.pairings import most_rounds, usual_rounds
+from gym_gui.core.training_of import TrainingOf
 from gym_gui.core.trust import TYPED, Origin
 from gym_gui.core.validation import (
     ConfigError,
@@ -38,6 +40,7 @@ _KEYS: Final = {
     "schedule": "schedule",
     "execution": "execution",
     "held_out": "held_out",
+    "trainings": "trainings",
     **{key: key for key in ("task", "env_name", "env_kwargs", "api", "teams", "max_steps")},
 }
 
@@ -65,6 +68,33 @@ class Schedule:
 
 
 @dataclass(frozen=True)
+class Pool:
+    """Who is in a tournament, where one name may stand for several trainings.
+
+    Attributes:
+        policies: Who plays, by name; ``None``: an object that only this process has.
+        trainings: Of which training of a group a policy is.
+    """
+
+    policies: Mapping[str, WorkerAssignment | None]
+    trainings: Mapping[str, TrainingOf] = field(default_factory=dict[str, TrainingOf])
+
+    def named(self, names: Iterable[str]) -> tuple[str, ...]:
+        """These, with all trainings of a group in place of its name."""
+        return tuple(each for name in names for each in self._all_of(name))
+
+    def scheduled(self, schedule: Schedule) -> Schedule:
+        """The same: where a group meets somebody, each of its trainings does."""
+        games = dict.fromkeys(
+            game for names in schedule.games for game in product(*(self._all_of(name) for name in names))
+        )
+        return replace(schedule, games=tuple(games))
+
+    def _all_of(self, name: str) -> tuple[str, ...]:
+        return tuple(each for each, of in self.trainings.items() if of.name == name) or (name,)
+
+
+@dataclass(frozen=True)
 class Tournament:
     """A tournament.
 
@@ -75,6 +105,7 @@ class Tournament:
         execution: Seeds and limits; each pairing plays every seed once in each seating.
         games: Games of each pairing; ``None``: one for each seed and seating.
         held_out: Policies that are but partners of the others in cross-play.
+        trainings: Of which training of a group a policy is, where whole groups are in the pool.
     """
 
     policies: Mapping[str, WorkerAssignment | None]
@@ -83,6 +114,7 @@ class Tournament:
     execution: ExecutionConfig = field(default_factory=lambda: ExecutionConfig(USUAL_SEEDS))
     games: int | None = None
     held_out: tuple[str, ...] = ()
+    trainings: Mapping[str, TrainingOf] = field(default_factory=dict[str, TrainingOf])
 
     def __post_init__(self) -> None:
         """Check the pool against itself and the schedule.
@@ -97,10 +129,11 @@ class Tournament:
                 where="policies",
                 fix="Add another one",
             )
-        for name in self.held_out:
-            if name not in self.policies:
-                fix = nearest(name, self.policies)
-                raise ConfigError(f"no policy is called {shown(name)}", where="held_out", fix=fix)
+        for where, named in (("held_out", self.held_out), ("trainings", self.trainings)):
+            for name in named:
+                if name not in self.policies:
+                    fix = nearest(name, self.policies)
+                    raise ConfigError(f"no policy is called {shown(name)}", where=where, fix=fix)
         if not self.pool:
             raise ConfigError(
                 "leaves nobody who would play with them",
@@ -174,16 +207,27 @@ class Tournament:
             "policies": {name: a.to_record() if a else None for name, a in self.policies.items()},
             **({"schedule": self.schedule.to_record()} if self.schedule.kind else {}),
             **({"held_out": list(self.held_out)} if self.held_out else {}),
+            **(
+                {"trainings": {n: of.to_record() for n, of in self.trainings.items()}}
+                if self.trainings
+                else {}
+            ),
             "execution": execution,
         }
 
 
-def tournament_from_data(data: object, *, origin: Origin = TYPED) -> Tournament:
+def tournament_from_data(
+    data: object,
+    *,
+    origin: Origin = TYPED,
+    pool_of: Callable[[Mapping[str, WorkerAssignment | None]], Pool] = Pool,
+) -> Tournament:
     """Read a tournament file's content.
 
     Args:
         data: A mapping.
         origin: The file that the data are from, and where modules that it names are looked for.
+        pool_of: Finds the trainings of groups.
 
     Raises:
         ConfigError: With the place of what is wrong.
@@ -200,7 +244,7 @@ def tournament_from_data(data: object, *, origin: Origin = TYPED) -> Tournament:
         if not isinstance(slot, (Mapping, WorkerAssignment)):
             place = join("policies", key_place(name))
             raise ConfigError(f"must say who plays, not {shown(slot)}", where=place, fix="{type: random}")
-    policies: Mapping[str, WorkerAssignment | None] = {**slots_from_data(written, "policies", "", task)}
+    pool = pool_of({**slots_from_data(written, "policies", "", task)})
     execution = given.get("execution")
     run = {} if execution is None else dict(mapping(execution, "execution"))
     games = run.get("num_episodes")
@@ -209,12 +253,13 @@ def tournament_from_data(data: object, *, origin: Origin = TYPED) -> Tournament:
     made = execution_from_data(run)
     made.check_distinct()
     return Tournament(
-        policies,
+        pool.policies,
         environment(task, {key: given[key] for key in _KEYS if given.get(key) is not None}, origin),
-        schedule_from_data(given.get("schedule")),
+        pool.scheduled(schedule_from_data(given.get("schedule"))),
         made,
         None if games is None else integer(games, "execution.num_episodes", low=1, high=MAX_EPISODES),
-        held_out_from_data(given.get("held_out")),
+        pool.named(held_out_from_data(given.get("held_out"))),
+        {**pool.trainings, **_trainings_from_data(given.get("trainings"))},
     )
 
 
@@ -239,6 +284,14 @@ def held_out_from_data(data: object) -> tuple[str, ...]:
     names = tuple(text(name, f"held_out[{i}]") for i, name in enumerate(listed))
     refuse_repeats(names, "held_out")
     return names
+
+
+def _trainings_from_data(data: object) -> dict[str, TrainingOf]:
+    """As a run has recorded them."""
+    written = mapping({} if data is None else data, "trainings")
+    return {
+        name: TrainingOf.from_data(of, join("trainings", key_place(name))) for name, of in written.items()
+    }
 
 
 def schedule_from_data(data: object) -> Schedule:

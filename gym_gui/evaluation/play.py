@@ -21,6 +21,7 @@ from gym_gui.core.trust import TYPED, Origin
 from gym_gui.core.validation import ConfigError, shown
 from gym_gui.evaluation.players import Players, Policy
 from gym_gui.evaluation.results import Results
+from gym_gui.services.group_operators import members_of
 from gym_gui.services.secrets import resolve_secrets
 from gym_gui.services.versions import commit, machine
 from mosaic_worker.failures import own_part
@@ -155,7 +156,7 @@ async def aevaluate(
         others = against or {}
         names = [name, *others]
         seated = [Players.of(each) for each in (agents, *others.values())]
-        configs = [
+        asked = [
             OperatorConfig(
                 "evaluation" if i == 0 else f"against_{i}",
                 called or each.names,
@@ -172,6 +173,11 @@ async def aevaluate(
             )
             for i, (called, each) in enumerate(zip(names, seated, strict=True))
         ]
+        playing = [
+            (config, each.objects)
+            for written, each in zip(asked, seated, strict=True)
+            for config in members_of(written)
+        ]
         execution = ExecutionConfig(
             episodes,
             seed_list(seeds),
@@ -183,8 +189,8 @@ async def aevaluate(
         )
         execution.check_distinct()
         manager = OperatorScriptExecutionManager(
-            Experiment(configs, execution),
-            [resolve_operator(config, each.objects) for config, each in zip(configs, seated, strict=True)],
+            Experiment([config for config, _ in playing], execution),
+            [resolve_operator(config, objects) for config, objects in playing],
             open_here,
             runs_dir() if out is None else Path(out),
             header={"machine": machine(), "commit": commit(Path(__file__).parent)},

@@ -10,13 +10,14 @@ from typing import Any, cast
 from gym_gui.core.config import GOAL_SUFFIX, SINGLE_AGENT, WorkerAssignment
 from gym_gui.core.experiment_data import experiment_from_data
 from gym_gui.core.protocols import check_policy
+from gym_gui.core.training_of import GROUP_PREFIX
 from gym_gui.services.policy_files import read_policy_file
 from gym_gui.services.policy_library import PolicyLibrary
 
 Policy = Callable[..., Any] | WorkerAssignment | Mapping[str, Any] | str | Path | object
 """A function of the observation, an Operator, Actor or controller object, a class of one of
-these (made anew for every episode), a checkpoint's path or ``library:NAME``, or a slot as in an
-experiment file."""
+these (made anew for every episode), a checkpoint's path or ``library:NAME``, a slot as in an
+experiment file, or ``group:NAME``: each policy of a group of trainings."""
 
 _SHORT = {"agent": SINGLE_AGENT, "agent" + GOAL_SUFFIX: SINGLE_AGENT + GOAL_SUFFIX}
 
@@ -63,6 +64,11 @@ def as_assignment(policy: Policy) -> WorkerAssignment:
         return policy
     if isinstance(policy, Mapping):
         slot = dict(cast("Mapping[str, Any]", policy))
+    elif str(policy).startswith(GROUP_PREFIX):
+        from gym_gui.services.training_groups import TrainingGroups  # most name none
+
+        worker = TrainingGroups().find(str(policy)).about.worker
+        slot = {"type": "rl", "checkpoint": str(policy), "worker_id": worker}
     else:
         path = PolicyLibrary().path_of(str(policy))
         file = read_policy_file(Path(path))
@@ -78,5 +84,6 @@ def _name(policy: Policy) -> str:
         slot = cast("Mapping[str, Any]", policy)
         return str(slot.get("behavior") or slot.get("worker_id") or slot.get("type", "worker"))
     if isinstance(policy, (str, Path)):
-        return Path(policy).stem
+        group = str(policy).startswith(GROUP_PREFIX)
+        return str(policy).removeprefix(GROUP_PREFIX) if group else Path(policy).stem
     return str(getattr(policy, "name", getattr(policy, "__name__", type(policy).__name__)))

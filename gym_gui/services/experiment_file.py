@@ -29,7 +29,7 @@ from gym_gui.core.validation import ConfigError, shown
 from gym_gui.services.experiment_literal import NotLiteralError, literal_values, parse_python
 from gym_gui.services.experiment_process import NAMES, Limits, evaluate_file, missing_operators
 from gym_gui.services.experiment_yaml import parse_yaml
-from gym_gui.services.group_operators import members_of
+from gym_gui.services.group_operators import members_of, pool_of
 from gym_gui.services.policy_library import PREFIX, PolicyLibrary
 from gym_gui.services.secrets import resolve_secrets
 
@@ -169,7 +169,7 @@ def load_tournament(path: str | Path) -> Tournament:
             f"{_label(file)} is an experiment file, and no tournament", fix=f"Run: mosaic run {file}"
         )
     try:
-        tournament = tournament_from_data(data, origin=_origin(file))
+        tournament = tournament_from_data(data, origin=_origin(file), pool_of=pool_of)
     except ConfigError as error:
         raise ExperimentError(f"{_label(file)}: {error.message}", fix=error.fix) from None
     folder = file.absolute().parent

@@ -1,13 +1,14 @@
-"""An operator that names a group of trainings, as one operator for each of them."""
+"""Players that name a group of trainings, as one player for each of them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import ExperimentError
+from gym_gui.core.tournament import Pool
 from gym_gui.core.training_of import GROUP_PREFIX, TrainingOf
 
 
@@ -20,12 +21,52 @@ def members_of(operator: OperatorConfig) -> list[OperatorConfig]:
         ExperimentError: It names several groups.
     """
     players = (*operator.workers.values(), *operator.manager.values())
+    return [
+        replace(
+            operator,
+            operator_id=f"{operator.operator_id}_seed{seed}",
+            display_name=f"{operator.display_name} (seed {seed})",
+            workers={agent: _trained(player, path) for agent, player in operator.workers.items()},
+            manager={agent: _trained(player, path) for agent, player in operator.manager.items()},
+            group=TrainingOf(operator.display_name, seed),
+        )
+        for seed, path in _policies(f"operator {operator.operator_id!r}", players)
+    ] or [operator]
+
+
+def pool_of(policies: Mapping[str, WorkerAssignment | None]) -> Pool:
+    """A pool in which each training of a group is a policy of its own.
+
+    Raises:
+        UnknownNameError: There is no such group.
+        UsageError: Its trainings are not of one kind, or not all of them are done.
+        ExperimentError: One is called as another policy of the pool is.
+    """
+    found: dict[str, WorkerAssignment | None] = {}
+    trainings: dict[str, TrainingOf] = {}
+    for name, player in policies.items():
+        trained = [] if player is None else _policies(f"policy {name!r}", [player])
+        if player is None or not trained:
+            found[name] = player
+        for seed, path in trained:
+            called = f"{name}_seed{seed}"
+            if called in policies:
+                raise ExperimentError(
+                    f"policy {called!r} is called as a training of {name!r} is", fix="Give it another name"
+                )
+            assert player is not None
+            found[called], trainings[called] = _trained(player, path), TrainingOf(name, seed)
+    return Pool(found, trainings)
+
+
+def _policies(who: str, players: Sequence[WorkerAssignment]) -> list[tuple[int, str]]:
+    """Seed and folder of each training of the group that some of them name; none where none does."""
     named = sorted({name for player in players if (name := _group_of(player))})
     if not named:
-        return [operator]
+        return []
     if len(named) > 1:
         raise ExperimentError(
-            f"operator {operator.operator_id!r} names several groups of trainings: {', '.join(named)}",
+            f"{who} names several groups of trainings: {', '.join(named)}",
             fix="Name one, and single policies beside it",
         )
     from gym_gui.services.training_groups import TrainingGroups  # most experiments name none
@@ -37,31 +78,14 @@ def members_of(operator: OperatorConfig) -> list[OperatorConfig]:
             f"group {group.name} is not done: seed {', '.join(waiting)}",
             fix=f"mosaic policies show {group.name} says how they stand",
         )
-    return [
-        _one_of(operator, str(member.folder.absolute()), TrainingOf(operator.display_name, member.seed))
-        for member in group.members
-    ]
+    return [(member.seed, str(member.folder.absolute())) for member in group.members]
 
 
-def _one_of(operator: OperatorConfig, checkpoint: str, of: TrainingOf) -> OperatorConfig:
-    """The operator with one policy of its group."""
-
-    def seated(players: Mapping[str, WorkerAssignment]) -> dict[str, WorkerAssignment]:
-        return {
-            agent: replace(player, settings={**player.settings, "checkpoint": checkpoint})
-            if _group_of(player)
-            else player
-            for agent, player in players.items()
-        }
-
-    return replace(
-        operator,
-        operator_id=f"{operator.operator_id}_seed{of.seed}",
-        display_name=f"{operator.display_name} (seed {of.seed})",
-        workers=seated(operator.workers),
-        manager=seated(operator.manager),
-        group=of,
-    )
+def _trained(player: WorkerAssignment, checkpoint: str) -> WorkerAssignment:
+    """The player with one policy of its group."""
+    if not _group_of(player):
+        return player
+    return replace(player, settings={**player.settings, "checkpoint": checkpoint})
 
 
 def _group_of(player: WorkerAssignment) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 from gym_gui.core.errors import ExperimentError, MosaicError
 from gym_gui.core.training_of import TrainingOf
-from gym_gui.services.experiment_file import load_experiment
+from gym_gui.services.experiment_file import load_experiment, load_tournament
 from tests.support.groups import group, member
 
 
@@ -66,3 +66,33 @@ def test_playing_until_it_is_decided_is_not_for_groups(place: Path) -> None:
     path = written(place, "group:ppo_CartPole-v1", num_episodes=20, seeds=0, until="decided")
     with pytest.raises(ExperimentError, match="'decided' compares single policies"):
         load_experiment(path, allow_code=False)
+
+
+def pool(place: Path, **more: object) -> Path:
+    """A tournament file whose pool has a group in it."""
+    slot = {"worker_id": "cleanrl_worker", "checkpoint": "group:ppo_CartPole-v1"}
+    policies = {"ppo": slot, "random": {"type": "random"}}
+    path = place / "pool.json"
+    path.write_text(json.dumps({"task": "tictactoe_v3", "policies": policies, **more}))
+    return path
+
+
+def test_each_training_of_a_group_is_a_policy_of_a_pool(place: Path) -> None:
+    found = load_tournament(pool(place, held_out=["ppo"], schedule=[["ppo", "random"]]))
+    members = [f"ppo_seed{seed}" for seed in (1, 2, 3)]
+    assert list(found.policies) == [*members, "random"]
+    third = found.policies["ppo_seed3"]
+    assert third is not None and third.settings["checkpoint"] == str(place / "runs/ppo_CartPole-v1/seed3")
+    assert found.trainings == {name: TrainingOf("ppo", seed) for seed, name in enumerate(members, 1)}
+    assert found.held_out == tuple(members)
+    assert found.schedule.games == tuple((name, "random") for name in members)
+    record = place / "again.json"
+    record.write_text(json.dumps(found.to_record()))
+    assert load_tournament(record) == found
+
+
+def test_a_group_alone_is_a_pool_of_its_trainings(place: Path) -> None:
+    slot = {"worker_id": "cleanrl_worker", "checkpoint": "group:ppo_CartPole-v1"}
+    assert len(load_tournament(pool(place, policies={"ppo": slot})).policies) == 3
+    with pytest.raises(ExperimentError, match="'ppo_seed1' is called as a training of 'ppo' is"):
+        load_tournament(pool(place, policies={"ppo": slot, "ppo_seed1": {"type": "random"}}))

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from gym_gui.analysis import wording
 from gym_gui.analysis.algorithm_page import algorithm_parts
 from gym_gui.analysis.charts import interval_charts, outcome_chart
-from gym_gui.analysis.cross_play import CrossPlay, Found
-from gym_gui.analysis.cross_play_page import cross_play_body, cross_play_facts
+from gym_gui.analysis.cross_play import Found
+from gym_gui.analysis.found_page import found_body, found_facts, page_header
 from gym_gui.analysis.markup import safe, shorten
 from gym_gui.analysis.page import (
     chart_panel,
@@ -32,7 +32,6 @@ from gym_gui.analysis.scenes import Scene, scenes_of
 from gym_gui.analysis.site.addresses import Addresses, LinksFrom
 from gym_gui.analysis.site.episodes import SiteWritten
 from gym_gui.analysis.site.frame import root_of
-from gym_gui.analysis.standings_page import page_header, standings_body, standings_facts
 from gym_gui.analysis.summary import OperatorSummary, Summary
 from gym_gui.analysis.text import all_notes
 
@@ -80,12 +79,8 @@ class MainPages:
             yield from report_body(summary, parts, links)
         else:
             notes, methods = found.notes, found.methods
-            if isinstance(found, CrossPlay):
-                yield page_header("Leaderboard", cross_play_facts(found), "")
-                yield from cross_play_body(found, summary)
-            else:
-                yield page_header("Leaderboard", standings_facts(found), "")
-                yield from standings_body(found, summary)
+            yield page_header("Leaderboard", found_facts(found), "")
+            yield from found_body(found, summary)
         yield failure_table(summary, links)
         yield notes_section([*notes, *self.notes, *self._left_out()])
         yield f"<h2>How it was made</h2>{looks_line(summary)}{methods_panel(methods)}"

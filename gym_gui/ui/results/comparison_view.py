@@ -11,8 +11,6 @@ from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QStackedWi
 
 from gym_gui.analysis.charts import interval_charts, outcome_chart, pair_chart
 from gym_gui.analysis.comparison import Comparison, Verdict
-from gym_gui.analysis.cross_play import CrossPlay
-from gym_gui.analysis.standings import Standings
 from gym_gui.analysis.summary import OperatorSummary, Summary
 from gym_gui.analysis.text import all_notes, by_task, clean, incomplete_in_words
 from gym_gui.ui import theme
@@ -224,11 +222,10 @@ class ComparisonView(QWidget):
     def _show_verdicts(self) -> None:
         summary = self._summary
         assert summary is not None
-        if summary.standings is not None:  # which say it of players; verdicts say it of each pairing
-            self.verdict.setText("".join(map(_LINE.format, _of_tournament(summary.standings))))
-            return
-        if summary.cross_play is not None:
-            self.verdict.setText("".join(map(_LINE.format, _of_cross_play(summary.cross_play))))
+        found = summary.standings or summary.cross_play
+        if found is not None:  # which says it of players; verdicts say it of each pairing
+            lines = [*map(_verdict, found.said), *(escape(clean(sentence)) for sentence in found.remarks)]
+            self.verdict.setText("".join(map(_LINE.format, lines)))
             return
         verdicts = list(summary.verdicts)
         shown = verdicts if self._told_all else verdicts[:MOST_VERDICTS]
@@ -262,7 +259,11 @@ class ComparisonView(QWidget):
             self.ratings.show_standings(standings)
         elif cross_play is not None:
             self.ratings.show_cross_play(cross_play)
-        self.trainings.show_reports(summary.trainings, str(self.task.value))
+        rated = None if standings is None else standings.algorithms
+        if rated is None:
+            self.trainings.show_reports(summary.trainings, str(self.task.value))
+        else:
+            self.trainings.show_reports([rated], rated.environments[0])
         # Who plays alone, and teams that compete, where an environment has both.
         first, *others = interval_charts(operators)
         self.intervals.set_chart(first)
@@ -325,17 +326,6 @@ class ComparisonView(QWidget):
     def _on_more_verdicts(self, _link: str) -> None:
         self._told_all = True
         self._show_verdicts()
-
-
-def _of_tournament(standings: Standings) -> list[str]:
-    """Who is best, and every circle, as HTML."""
-    claim = f"<b>{escape(clean(standings.claim))}</b>{escape(clean(standings.detail))}."
-    return [claim, *(escape(clean(sentence)) for sentence in standings.cycles)]
-
-
-def _of_cross_play(found: CrossPlay) -> list[str]:
-    """What comes of playing with others, and who lifts whom, as HTML."""
-    return [*map(_verdict, found.verdicts), *(escape(clean(sentence)) for sentence in found.lifted)]
 
 
 def _colon(name: str) -> str:

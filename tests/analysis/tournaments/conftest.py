@@ -27,10 +27,11 @@ def write_tournament(
     *,
     status: str = "completed",
     identical: bool = False,
+    name: str = "01TOURNAMENT",
 ) -> Path:
     met = list(pairings or combinations(policies, 2))
     ids = {f"{a}_vs_{b}": (a, b) for a, b in met}
-    run = folder / "01TOURNAMENT"
+    run = folder / name
     header = {
         "format": 1,
         "run_id": run.name,

@@ -35,6 +35,7 @@ def write(
     status: str = "completed",
     scores: bool = False,
     identical: bool = False,
+    trainings: Sequence[str] = (),
 ) -> CrossPlay:
     names = [f"seat_{i}" for i in range(seats)]
     everybody = [*pool, *held_out]
@@ -54,6 +55,7 @@ def write(
             "schedule": "cross_play",
             "policies": dict.fromkeys(everybody),
             "held_out": list(held_out),
+            "trainings": {name: {"name": "ppo", "seed": i} for i, name in enumerate(trainings, 1)},
             "sides": {name: [name] for name in names},
             "pairings": {key: list(who) for key, who in teams.items()},
         },
@@ -182,3 +184,23 @@ def test_it_reaches_the_window_whole_and_is_told_at_any_width(tmp_path: Path) ->
         text = found_text(found, width)
         assert max(map(len, text.splitlines())) <= width
         assert width < 80 or "c (held" in text
+
+
+def test_trainings_of_one_algorithm_with_themselves_each_other_and_others(tmp_path: Path) -> None:
+    """Trainings 1 and 2 agree on a convention, 3 has another one."""
+    agreed = {"ppo_seed1": 0, "ppo_seed2": 0, "ppo_seed3": 1, "rules": 1, "idle": 2}
+
+    def made(who: Sequence[str], seed: int) -> float:
+        return 10.0 * (len({agreed[name] for name in who}) == 1) + (seed % 3)
+
+    members = ["ppo_seed1", "ppo_seed2", "ppo_seed3"]
+    found = write(tmp_path, [*members, "rules"], made, held_out=["idle"], seeds=9, trainings=members)
+    (ppo,) = found.algorithms
+    assert ppo.own is not None and (ppo.own.mean, ppo.own.low, ppo.own.high) == (11.0, 11.0, 11.0)
+    siblings, others = ppo.siblings, ppo.others
+    assert siblings is not None and others is not None and ppo.held is not None
+    assert (siblings.mean, siblings.low, siblings.high) == pytest.approx((1 + 10 / 3, 1.0, 6.0))
+    assert (others.mean, others.low, others.high) == pytest.approx((1 + 10 / 3, 1.0, 11.0))
+    assert ppo.held.mean == pytest.approx(1.0)
+    told = found_text(found, 140)
+    assert "4.33 (1.00 to 6.00)" in told and "another training may lie outside" in told

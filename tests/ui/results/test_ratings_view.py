@@ -11,9 +11,8 @@ from PyQt6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from gym_gui.analysis import Summary, open_run, summarize
-from gym_gui.analysis.cross_play_page import render_cross_play_page
+from gym_gui.analysis.found_page import render_found_page
 from gym_gui.analysis.reporting import find_standings
-from gym_gui.analysis.standings_page import render_standings_page
 from gym_gui.ui.plots import ChartView
 from gym_gui.ui.results.comparison_view import ComparisonView
 from gym_gui.ui.results.ratings_view import RatingsView, StandingsTable
@@ -48,7 +47,7 @@ def len_px(text: str, pixels: int) -> float:
 
 def test_window_and_page_show_the_same(view: ComparisonView, summary: Summary) -> None:
     assert summary.standings is not None
-    page = unescape(render_standings_page(summary.standings, summary))
+    page = unescape(render_found_page(summary.standings, summary))
     for name, cells in (("ratingPlot", 3), ("payoffPlot", 6)):
         plot = view.findChild(ChartView, name)
         assert plot is not None and plot.isVisible() and plot.chart is not None
@@ -94,7 +93,7 @@ def test_cross_play_is_shown_as_on_its_page(tmp_path: Path, qtbot: QtBot) -> Non
     view.show_analysis(summary)
     view.show()
     qtbot.waitExposed(view)
-    page = unescape(render_cross_play_page(found, summary))
+    page = unescape(render_found_page(found, summary))
     for name, cells in (("ratingPlot", 3), ("payoffPlot", 8)):
         plot = view.findChild(ChartView, name)
         assert plot is not None and plot.isVisible() and plot.chart is not None
