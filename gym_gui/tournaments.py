@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from gym_gui.analysis import Run, open_run, write_report
 from gym_gui.analysis.cross_play import CrossPlay, Found
@@ -19,9 +19,11 @@ from gym_gui.controllers.script_execution import OnProgress, OperatorScriptExecu
 from gym_gui.core.config import ExecutionConfig
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.paths import runs_dir
+from gym_gui.core.pool import SLOTS, BySlot, Player
 from gym_gui.core.protocols import check_policy
 from gym_gui.core.tournament import Tournament, environment, held_out_from_data, schedule_from_data
 from gym_gui.core.trust import TYPED
+from gym_gui.core.validation import mapping
 from gym_gui.evaluation.play import open_here, run_to_end, seed_list
 from gym_gui.evaluation.players import Policy, as_assignment, is_configured
 from gym_gui.services.group_operators import pool_of
@@ -115,7 +117,8 @@ def tournament(
         env_id: Environment id, or ``"module:factory"``, of several agents: of one team, its seats are filled
             with each policy and with each two (cross-play).
         policies: The pool: a name and who plays for it, as :func:`gym_gui.evaluate` takes it. Of a side with
-            several agents the policy plays all; pass a class to have an object for each.
+            several agents the policy plays all; pass a class to have an object for each. In cross-play
+            ``{"slots": {slot: policy}}`` is a policy that is another one in each slot.
         schedule: ``"round_robin"``, ``"swiss"``, ``{"swiss": rounds}``, or a list of who meets; where all
             agents are on one side, ``"cross_play"``. Left out, it goes by the environment.
         held_out: Policies that are but partners of the others in cross-play.
@@ -142,17 +145,14 @@ def tournament(
     """
     given = {"max_steps": max_steps, "api": api, "teams": teams, "env_kwargs": env_kwargs}
     try:
-        players = {name: as_assignment(p) if is_configured(p) else None for name, p in policies.items()}
-        objects = {name: policy for name, policy in policies.items() if players[name] is None}
-        for policy in objects.values():
-            check_policy(policy)
+        players, objects = _players_of(policies)
         execution = ExecutionConfig(None, seed_list(seeds), concurrency=concurrency)
         execution.check_distinct()
         pool = pool_of(players)
         asked = Tournament(
             pool.policies,
             environment(env_id, given, TYPED),
-            pool.scheduled(schedule_from_data(schedule)),
+            schedule_from_data(schedule).among(pool),
             execution,
             held_out=pool.named(held_out_from_data(held_out)),
             trainings=pool.trainings,
@@ -162,6 +162,26 @@ def tournament(
         return run_to_end(_play(contest, runs_dir() if out is None else Path(out), folder, on_progress))
     except MosaicError as error:
         raise error.with_traceback(None) from own_part(error.__cause__)
+
+
+def _players_of(
+    policies: Mapping[str, Policy],
+) -> tuple[dict[str, Player], dict[str, Mapping[str, object]]]:
+    """Who plays by name, and the objects among them by name and slot; ``""`` is every slot."""
+    players: dict[str, Player] = {}
+    objects: dict[str, Mapping[str, object]] = {}
+    for name, policy in policies.items():
+        slots: Mapping[str, Policy] = {"": policy}
+        if by_slot := isinstance(policy, Mapping) and SLOTS in policy:
+            slots = mapping(cast("Mapping[str, object]", policy)[SLOTS], f"policies.{name}.{SLOTS}")
+        read = {slot: as_assignment(p) if is_configured(p) else None for slot, p in slots.items()}
+        players[name] = BySlot(read) if by_slot else read[""]
+        held = {slot: p for slot, p in slots.items() if read[slot] is None}
+        for each in held.values():
+            check_policy(each)
+        if held:
+            objects[name] = held
+    return players, objects
 
 
 async def _play(

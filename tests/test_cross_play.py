@@ -28,6 +28,28 @@ def broken(observation: Any) -> int:
     raise ZeroDivisionError
 
 
+SPEAKER = "simple_speaker_listener_v4"
+
+
+def convention(shift: int) -> dict[str, Any]:
+    """A speaker who names the goal by another word, and the listener who knows which."""
+
+    def speak(colour: Any) -> int:
+        return (int(np.argmax(colour)) + shift) % 3
+
+    def listen(observation: Any) -> int:
+        heard = observation[8:]
+        if not heard.any():
+            return 0
+        goal = (int(np.argmax(heard)) - shift) % 3
+        x, y = observation[2 + 2 * goal : 4 + 2 * goal]
+        if abs(x) > abs(y):
+            return 2 if x > 0 else 1
+        return 4 if y > 0 else 3
+
+    return {"slots": {"speaker_0": speak, "listener_0": listen}}
+
+
 CHASER = {"type": "baseline", "behavior": "soccer_chaser"}
 POOL: dict[str, Any] = {"left": puller(0), "right": puller(1)}
 
@@ -126,6 +148,66 @@ def test_where_somebody_fails_nothing_is_decided(tmp_path: Path) -> None:
     assert any("ZeroDivisionError" in note for note in cross.notes)
 
 
+def test_speakers_and_listeners_who_belong_together_stay_in_their_slots(tmp_path: Path) -> None:
+    pool = {"plain": convention(0), "shifted": convention(1)}
+    idle = {"slots": {"speaker_0": puller(0), "listener_0": puller(0)}}
+    found = tournament(SPEAKER, {**pool, "idle": idle}, held_out=["idle"], seeds=6, out=tmp_path)
+    rows = lines(found.folder)
+    teams = ("plain_with_plain", "plain_with_shifted", "shifted_with_plain", "shifted_with_shifted")
+    held = ("plain_with_idle", "idle_with_plain", "shifted_with_idle", "idle_with_shifted")
+    assert {key: len(each) for key, each in rows.items()} == dict.fromkeys((*teams, *held), 6)
+    for each in rows.values():
+        agents = json.loads(each[0])["agents"]
+        assert {seat: agent["slot"] for seat, agent in agents.items()} == {seat: seat for seat in agents}
+
+    cross = found.cross_play
+    assert cross.games == cross.planned == 8 * 6 and cross.seeds == 6
+    assert cross.cross is not None and cross.cross_gap is not None
+    assert cross.cross_gap.value is not None and cross.cross_gap.value > 5  # the goal is gone to, or another
+    seated = {(t.seat, t.policy, t.partner): t.value.value for t in cross.seated}
+    one, other = seated["speaker_0", "plain", "shifted"], seated["speaker_0", "shifted", "plain"]
+    assert seated["listener_0", "shifted", "plain"] == one and one != other
+    team = cross.team("plain", "shifted")
+    assert one is not None and other is not None and team is not None
+    assert team.value.value == pytest.approx((one + other) / 2)
+    # The matrix has speakers beside listeners.
+    cell = cross.cell("plain", "shifted")
+    assert cell is not None and cell.value.value == one
+    told = str(found)
+    assert "Return with the row as speaker_0, the column as listener_0" in told
+    assert "plain as speaker_0 with shifted as listener_0: return" in found.page.read_text()
+
+    # A late one brings its own games; somebody who could change seats stays as well.
+    grown = tournament(
+        SPEAKER,
+        {**pool, "idle": idle, "late": puller(1)},
+        held_out=["idle"],
+        seeds=6,
+        out=tmp_path,
+        resume=found.folder,
+    )
+    assert {"late_with_late", "late_with_plain", "plain_with_late"} <= set(lines(grown.folder)) - set(rows)
+    assert lines(grown.folder)["plain_with_idle"] == rows["plain_with_idle"]
+
+
+def test_three_who_stay_in_their_slots_are_joined_in_each_seat(tmp_path: Path) -> None:
+    pool = {
+        name: {"slots": {f"agent_{i}": puller(lever) for i in range(3)}}
+        for name, lever in (("left", 0), ("right", 1))
+    }
+    found = tournament(LEVERS, pool, seeds=2, out=tmp_path, env_kwargs={"agents": 3})
+    rows = lines(found.folder)
+    assert len(rows) == 2 + 2 * 3 and "left_as_agent_1_with_right" in rows
+    assert {len(each) for each in rows.values()} == {2}
+    cross = found.cross_play
+    assert {(t.seat, t.policy) for t in cross.seated if t.policy != t.partner} == set(
+        product(("agent_0", "agent_1", "agent_2"), pool)
+    )
+    assert cross.cross is not None and cross.cross.value == 0
+    with pytest.raises(UsageError, match="policies that stay in their slots, and now all could change"):
+        tournament(LEVERS, POOL, seeds=2, env_kwargs={"agents": 3}, resume=found.folder)
+
+
 @pytest.mark.parametrize(
     ("env_id", "options", "said"),
     [
@@ -142,7 +224,17 @@ def test_where_somebody_fails_nothing_is_decided(tmp_path: Path) -> None:
         ),
         ("tictactoe_v3", {"schedule": "cross_play"}, "the sides of tictactoe_v3 compete"),
         ("tictactoe_v3", {"held_out": ["left"]}, "held-out partners are for one team"),
-        ("simple_speaker_listener_v4", {}, "speaker_0 and listener_0 have different spaces"),
+        (SPEAKER, {"policies": {**POOL, "a": {"slots": {"speaker_0": puller(0)}}}}, "who plays listener_0"),
+        (
+            SPEAKER,
+            {"policies": {**POOL, "a": {"slots": {"listener": puller(0)}}}},
+            "policy 'a': there is no slot 'listener'. Did you mean 'listener_0'?",
+        ),
+        (
+            "tictactoe_v3",
+            {"policies": {**POOL, "a": {"slots": {"player_1": puller(0)}}}},
+            "policy 'a' is another one in each slot, and the sides of tictactoe_v3 change seats",
+        ),
     ],
 )
 def test_what_is_refused(tmp_path: Path, env_id: str, options: dict[str, Any], said: str) -> None:

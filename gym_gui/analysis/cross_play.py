@@ -58,6 +58,23 @@ class Team:
 
 
 @dataclass(frozen=True)
+class SeatTeam:
+    """A policy in one seat that it stays in, another one in all others.
+
+    Attributes:
+        seat: Of the policy.
+        policy: Who has it.
+        partner: Who has the others.
+        value: Return or score of the team.
+    """
+
+    seat: str
+    policy: str
+    partner: str
+    value: Estimate
+
+
+@dataclass(frozen=True)
 class Mate:
     """One policy.
 
@@ -137,6 +154,7 @@ class CrossPlay(Findings):
         cross_gap: Self-play minus cross-play on the same seeds.
         held_gap: Self-play minus play with held-out partners, likewise.
         algorithms: Those of which whole groups of trainings are in the pool.
+        seated: Every two by the seat of the first, where policies stay in their seats; else empty.
     """
 
     measure: str
@@ -151,6 +169,7 @@ class CrossPlay(Findings):
     cross_gap: Estimate | None
     held_gap: Estimate | None
     algorithms: tuple[TrainedTeams, ...] = ()
+    seated: tuple[SeatTeam, ...] = ()
     methods: Mapping[str, str] = field(default_factory=lambda: dict(CROSS_PLAY_METHODS))
 
     @property
@@ -166,6 +185,21 @@ class CrossPlay(Findings):
     def team(self, policy: str, partner: str) -> Team | None:
         """``policy`` in one seat, ``partner`` in the others; ``None`` where they have not played."""
         return next((t for t in self.teams if (t.policy, t.partner) == (policy, partner)), None)
+
+    def cell(self, row: str, column: str) -> Team | SeatTeam | None:
+        """The team in a row and a column of the matrix; ``None`` where they have not played.
+
+        Of two seats that do not change the row has the first; else it has any one, and the column the rest.
+        """
+        if self.by_seat:
+            first = (t for t in self.seated if t.seat == self.seats[0])
+            return next((t for t in first if (t.policy, t.partner) == (row, column)), None)
+        return self.team(row, column)
+
+    @property
+    def by_seat(self) -> bool:
+        """Whether rows and columns of the matrix are the two seats."""
+        return bool(self.seated) and len(self.seats) == 2
 
 
 Found = Standings | CrossPlay

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from gym_gui.analysis import wording
 from gym_gui.analysis.collect import OperatorData, collect_episodes
 from gym_gui.analysis.comparison import Comparison, Verdict
-from gym_gui.analysis.cross_play import CrossPlay, Mate, Spread, Team, TrainedTeams
+from gym_gui.analysis.cross_play import CrossPlay, Mate, SeatTeam, Spread, Team, TrainedTeams
 from gym_gui.analysis.estimates import estimate
 from gym_gui.analysis.games import Games, pool_of
 from gym_gui.analysis.pairing import score_or_return
@@ -18,6 +18,7 @@ from gym_gui.analysis.reader import Run
 from gym_gui.analysis.summary_numbers import Estimate
 from gym_gui.analysis.units import Sample
 from gym_gui.analysis.verdicts import Pairs, Sides, compare_family, negated
+from gym_gui.core.pairings import who_joins
 from gym_gui.core.record_fields import mapping, strings
 from gym_gui.core.records import TOURNAMENT
 
@@ -45,6 +46,7 @@ class _Played:
         pool: Policies that are not held out.
         held_out: Those that are.
         teams: What was made, by who has one seat and who has the others.
+        seated: The same by the seat of the first, where policies stay in their seats.
         seeds: Seeds by their number.
         measure: ``return`` or ``score``.
         games: Games that count, by policy.
@@ -58,6 +60,9 @@ class _Played:
     teams: dict[tuple[str, str], dict[int, _Value]] = field(
         default_factory=dict[tuple[str, str], dict[int, _Value]]
     )
+    seated: dict[tuple[str, str], dict[str, dict[int, _Value]]] = field(
+        default_factory=lambda: defaultdict[tuple[str, str], dict[str, dict[int, _Value]]](dict)
+    )
     seeds: dict[int, int | None] = field(default_factory=dict[int, "int | None"])
     measure: str = "return"
     games: Counter[str] = field(default_factory=Counter[str])
@@ -68,15 +73,7 @@ class _Played:
         """Of several teams, each alike in weight: on the seeds that all of them have."""
         if not teams or any(team not in self.teams for team in teams):
             return {}
-        each = [self.teams[team] for team in teams]
-        shared = set(each[0]).intersection(*each[1:])
-        return {
-            number: _Value(
-                sum(of[number].mean for of in each) / len(each),
-                tuple(digest for of in each for digest in of[number].identity),
-            )
-            for number in sorted(shared)
-        }
+        return _mean([self.teams[team] for team in teams])
 
     def estimate(self, values: _BySeed) -> Estimate:
         """Its mean over seeds."""
@@ -97,6 +94,18 @@ class _Played:
         a, b = ({number: of[number] for number in shared} for of in (first, second))
         differences = tuple(a[number].mean - b[number].mean for number in shared)
         return Pairs(tuple(self.samples(a, b)), differences, len(self.seeds), finished=self.finished)
+
+
+def _mean(each: Sequence[_BySeed]) -> dict[int, _Value]:
+    """Each alike in weight, on the seeds that all of them have."""
+    shared = set(each[0]).intersection(*each[1:])
+    return {
+        number: _Value(
+            sum(of[number].mean for of in each) / len(each),
+            tuple(digest for of in each for digest in of[number].identity),
+        )
+        for number in sorted(shared)
+    }
 
 
 def cross_play_of(run: Run) -> CrossPlay:
@@ -139,6 +148,7 @@ def cross_play_of(run: Run) -> CrossPlay:
         planned=played.found.planned,
         seeds=len(played.seeds),
         algorithms=tuple(_algorithms(played, run)),
+        seated=tuple(_seated(played, order)),
     )
 
 
@@ -163,6 +173,9 @@ def _read(run: Run) -> _Played:
     played.measure = score_or_return(results)
     for pairing, each in data.items():
         _add(played, pairing, each)
+    for team, by_seat in played.seated.items():
+        if len(by_seat) == len(found.seats):
+            played.teams[team] = _mean([by_seat[seat] for seat in found.seats])
     return played
 
 
@@ -176,7 +189,7 @@ def _add(played: _Played, pairing: tuple[str, ...], data: OperatorData) -> None:
 
     def number(episode: int) -> int:
         """Of the seed in the schedule, also where no episode says how many seats there are."""
-        return episode // len(found.seats)
+        return episode // found.seatings
 
     for e in data.played:
         squad = next(iter(e.squads.values()), None)
@@ -198,15 +211,21 @@ def _add(played: _Played, pairing: tuple[str, ...], data: OperatorData) -> None:
     by_seed = {
         at: _Value(sum(v for v, _ in rows) / len(rows), tuple(digest for _, digest in rows))
         for at, rows in sorted(values.items())
-        if len(rows) == len(found.seats)
+        if len(rows) == found.seatings
     }
     games = sum(len(v.identity) for v in by_seed.values())
     played.count += games
     played.games.update(dict.fromkeys(set(pairing), games))
-    first, second = pairing[0], pairing[1]
-    played.teams[first, second] = by_seed
+    joins, team = who_joins(pairing)
+    if found.seatings == 1:
+        for seat, policy in zip(found.seats, pairing, strict=True):
+            if joins == team or len(pairing) == 2 or policy == joins:
+                partner = next((name for name in pairing if name != policy), policy)
+                played.seated[policy, partner][seat] = by_seed
+        return
+    played.teams[joins, team] = by_seed
     if len(pairing) == 2:  # who joins whom is the same
-        played.teams[second, first] = by_seed
+        played.teams[team, joins] = by_seed
 
 
 def _lifts(played: _Played) -> dict[tuple[str, str], Comparison]:
@@ -260,6 +279,14 @@ def _teams(
             else:
                 decided = {"first": 1, "second": -1}.get(lift.verdict, 0)
                 yield Team(policy, partner, value, lift.difference, lift.p_adjusted, decided)
+
+
+def _seated(played: _Played, order: Sequence[str]) -> Iterator[SeatTeam]:
+    for seat in played.found.seats:
+        for policy in order:
+            for partner in order:
+                if (made := played.seated.get((policy, partner), {}).get(seat)) is not None:
+                    yield SeatTeam(seat, policy, partner, played.estimate(made))
 
 
 def _algorithms(played: _Played, run: Run) -> Iterator[TrainedTeams]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rich.console import Console
 from rich.text import Text
 
 from gym_gui.analysis import wording
-from gym_gui.analysis.cross_play import CrossPlay, Mate, Spread, Team, TrainedTeams
+from gym_gui.analysis.cross_play import CrossPlay, Mate, SeatTeam, Spread, Team, TrainedTeams
 from gym_gui.analysis.plain_columns import Column, wanted_of
 from gym_gui.analysis.standings_text import MOST_IN_MATRIX, MOST_WITH_INTERVALS, NAME, print_said
 from gym_gui.analysis.summary_numbers import Estimate
@@ -94,6 +94,9 @@ def means_sentence(found: CrossPlay) -> str:
 
 def matrix_title(found: CrossPlay) -> str:
     """What the matrix shows."""
+    if found.by_seat:
+        first, second = found.seats
+        return f"{found.measure.capitalize()} with the row as {first}, the column as {second}"
     rest = "the other" if len(found.seats) == 2 else f"the other {len(found.seats) - 1}"
     return f"{found.measure.capitalize()} with the row in one seat, the column in {rest}"
 
@@ -108,6 +111,27 @@ def team_sentence(found: CrossPlay, team: Team) -> str:
         return f"{said}."
     more = f"{wording.estimate_or_why(team.lift)} beside {team.partner} with itself"
     return f"{said}; {more}{'' if team.lifts else ', not decided'}."
+
+
+def seat_sentence(found: CrossPlay, team: SeatTeam) -> str:
+    """What a team makes in which each stays in its seat."""
+    rest = [seat for seat in found.seats if seat != team.seat]
+    others = rest[0] if len(rest) == 1 else "the others"
+    made = f"{found.measure} {wording.estimate_or_why(team.value)}"
+    return f"{team.policy} as {team.seat} with {team.partner} as {others}: {made}."
+
+
+def cell_sentence(found: CrossPlay, team: Team | SeatTeam) -> str:
+    """What a field of the matrix has."""
+    return seat_sentence(found, team) if isinstance(team, SeatTeam) else team_sentence(found, team)
+
+
+def seat_sentences(found: CrossPlay) -> Iterator[str]:
+    """Every two by their seats; of two seats each team once."""
+    for team in found.seated:
+        again = found.by_seat and team.seat == found.seats[1]
+        if team.policy != team.partner and not again:
+            yield seat_sentence(found, team)
 
 
 def render_cross_play(found: CrossPlay, console: Console) -> None:
@@ -164,7 +188,7 @@ def _matrix(found: CrossPlay, console: Console) -> None:
     for i in range(len(names)):
         table.add_column(str(i + 1), justify="right", no_wrap=True)
     for i, name in enumerate(names):
-        teams = [found.team(name, other) for other in names]
+        teams = [found.cell(name, other) for other in names]
         told = ["" if t is None else _shown(t.value) if few else wording.number(t.value.value) for t in teams]
         table.add_row(Text(clean(f"{i + 1} {name}")), *told)
     console.print(table)

@@ -17,6 +17,7 @@ from gym_gui.analysis.cross_play_text import (
     TRAINED_TEAMS,
     heading,
     means_sentence,
+    seat_sentences,
     team_sentence,
 )
 from gym_gui.analysis.cross_play_text import columns_of as mate_columns
@@ -107,6 +108,7 @@ def _of_team(found: CrossPlay) -> Iterator[str]:
     yield _charts(mate_chart(found), CrossPlayChart.of(found))
     teams = (team_sentence(found, team) for team in found.teams)
     yield _sentences("Who played with whom", teams, most=MOST_PAIRS)
+    yield _sentences("Seat by seat", seat_sentences(found), most=MOST_PAIRS)
 
 
 def _table(columns: Sequence[Column[Row]], rows: Sequence[Row]) -> str:

@@ -48,6 +48,7 @@ class Games:
         lost: Games that failed at something else, or were stopped.
         reasons: Why games failed, and how often.
         planned: Games that were to be played in all.
+        seatings: How often a pairing plays each seed: once where policies of a team stay in their seats.
     """
 
     policies: tuple[str, ...]
@@ -59,6 +60,7 @@ class Games:
     lost: int = 0
     reasons: Counter[str] = field(default_factory=Counter[str])
     planned: int = 0
+    seatings: int = 2
 
     @property
     def count(self) -> int:
@@ -104,7 +106,7 @@ def pool_of(run: Run) -> tuple[Games, dict[str, tuple[str, ...]]]:
     where = f"{run.path / 'run.json'}: {TOURNAMENT}"
     if len(sides) < 2 or not all(sides.values()) or len(pool) < 2:
         raise RunFormatError(where, "it does not say who played for which side")
-    found = Games(tuple(pool), tuple(sides))
+    found = Games(tuple(pool), tuple(sides), seatings=1 if about.get("seats") == "fixed" else len(sides))
     met_in: dict[str, tuple[str, ...]] = {}
     totals = mapping(run.record.extra.get("episodes")) or {}
     for operator_id, named in pairings.items():

@@ -18,6 +18,7 @@ from gym_gui.controllers.contest import Contest
 from gym_gui.controllers.operator_execution import OperatorProgress
 from gym_gui.controllers.script_execution import OnProgress, RunResult
 from gym_gui.core.errors import UsageError
+from gym_gui.core.pool import assignments_of
 from gym_gui.core.tournament import Tournament
 from gym_gui.processes.cores import usable_cores
 from gym_gui.services.experiment_file import load_tournament, resolve_secrets
@@ -63,8 +64,8 @@ def run_tournament(
     tournament = _with_concurrency(load_tournament(source), concurrency)
     contest = Contest.of(tournament, before=before)
     for player in tournament.policies.values():
-        if player is not None:
-            resolve_secrets(player)
+        for each in assignments_of(player):
+            resolve_secrets(each)
     if dry_run:
         return _say_plan(contest, as_json)
     workers = processes or tournament.execution.processes or usable_cores()
@@ -131,7 +132,8 @@ def _say_plan(contest: Contest, as_json: bool) -> int:
         return DONE
     task = contest.tournament.operator.task
     if contest.is_cross_play:
-        write_line(f"{task}, cross-play; seats: {', '.join(contest.sides)}")
+        stay = "" if contest.seatings > 1 else ", in which policies stay"
+        write_line(f"{task}, cross-play; seats: {', '.join(contest.sides)}{stay}")
     else:
         sides = ", ".join(f"{side} ({', '.join(slots)})" for side, slots in contest.sides.items())
         write_line(f"{task}; sides: {sides}")

@@ -12,7 +12,8 @@ from gym_gui.controllers.contest_sides import sides_of
 from gym_gui.controllers.resolved_operator import ResolvedOperator, resolve_operator
 from gym_gui.core.config import Experiment, OperatorConfig
 from gym_gui.core.errors import ExperimentError, MissingDependencyError, RunFormatError, UsageError
-from gym_gui.core.pairings import Pairing, Round, cross_play, round_robin, swiss_round
+from gym_gui.core.pairings import Pairing, Round, cross_play, round_robin, swiss_round, who_joins
+from gym_gui.core.pool import seated
 from gym_gui.core.record_fields import items, mapping, strings
 from gym_gui.core.records import TOURNAMENT
 from gym_gui.core.tournament import Tournament
@@ -32,7 +33,7 @@ class Contest:
     Attributes:
         tournament: What was asked for.
         sides: The slots of each side; in cross-play each slot by itself.
-        objects: Policies that only this process has, by name.
+        objects: Policies that only this process has, by name and slot; ``""`` is every slot.
         pairings: Who meets, by operator, in the order in which it was decided.
         rounds: Those of a Swiss tournament.
         checked: Each policy, checked in every slot.
@@ -40,20 +41,23 @@ class Contest:
 
     tournament: Tournament
     sides: Mapping[str, Sequence[str]]
-    objects: Mapping[str, object] = field(default_factory=dict[str, object])
+    objects: Mapping[str, Mapping[str, object]] = field(default_factory=dict[str, Mapping[str, object]])
     pairings: dict[str, Pairing] = field(default_factory=dict[str, Pairing])
     rounds: list[Round] = field(default_factory=list[Round])
     checked: dict[str, ResolvedOperator] = field(default_factory=dict[str, ResolvedOperator])
 
     @classmethod
     def of(
-        cls, tournament: Tournament, objects: Mapping[str, object] | None = None, before: Run | None = None
+        cls,
+        tournament: Tournament,
+        objects: Mapping[str, Mapping[str, object]] | None = None,
+        before: Run | None = None,
     ) -> Contest:
         """Check a tournament against its environment, its players and the run that it goes on with.
 
         Args:
             tournament: What is asked for.
-            objects: Policies that only this process has, by name.
+            objects: Policies that only this process has, by name and slot.
             before: The run.
 
         Raises:
@@ -63,7 +67,7 @@ class Contest:
         tournament, found = sides_of(tournament)
         contest = cls(tournament, found, objects or {})
         sides = len(contest.sides)
-        tournament.executed(sides)
+        tournament.executed(contest.seatings)
         if not contest.is_cross_play and len(tournament.policies) < sides:
             raise ExperimentError(
                 f"{tournament.operator.task} has {sides} sides, and the pool "
@@ -93,9 +97,20 @@ class Contest:
         """Whether all are on one side."""
         return self.tournament.schedule.kind == "cross_play"
 
+    @property
+    def seatings(self) -> int:
+        """How often a pairing plays each seed."""
+        return 1 if self.tournament.operator.seats == "fixed" else len(self.sides)
+
     def title(self, pairing: Pairing) -> str:
         """``a vs b``; of a team ``a with b``, where ``b`` has all the other seats."""
-        return f"{pairing[0]} with {pairing[1]}" if self.is_cross_play else " vs ".join(pairing)
+        if not self.is_cross_play:
+            return " vs ".join(pairing)
+        joins, team = who_joins(pairing)
+        seat = pairing.index(joins)
+        if self.seatings == 1 and len(self.sides) > 2 and joins != team:
+            return f"{joins} as {list(self.sides)[seat]} with {team}"
+        return f"{pairing[0]} with {pairing[1]}"
 
     @property
     def header(self) -> dict[str, Any]:
@@ -105,6 +120,8 @@ class Contest:
             "sides": {side: list(slots) for side, slots in self.sides.items()},
             "pairings": {key: list(pairing) for key, pairing in self.pairings.items()},
         }
+        if self.is_cross_play and self.seatings == 1:
+            about["seats"] = "fixed"
         if self.tournament.schedule.kind == "swiss":
             about["rounds"] = [
                 {"pairings": [list(p) for p in each.pairings], "byes": list(each.byes)}
@@ -115,12 +132,12 @@ class Contest:
     @property
     def totals(self) -> dict[str, int]:
         """Games by operator."""
-        return dict.fromkeys(self.pairings, self.tournament.executed(len(self.sides)).num_episodes)
+        return dict.fromkeys(self.pairings, self.tournament.executed(self.seatings).num_episodes)
 
     def experiment(self) -> Experiment:
         """Everything that is to be played by now, what has been played included."""
         operators = [self._operator(key, pairing) for key, pairing in self.pairings.items()]
-        return Experiment(operators, self.tournament.executed(len(self.sides)))
+        return Experiment(operators, self.tournament.executed(self.seatings))
 
     def resolved(self) -> list[ResolvedOperator]:
         """The operators of :meth:`experiment`, checked."""
@@ -158,7 +175,7 @@ class Contest:
             slot: player
             for name, slots in zip(pairing, self.sides.values(), strict=True)
             for slot in slots
-            if (player := self.tournament.policies[name]) is not None
+            if (player := seated(self.tournament.policies[name], slot)) is not None
         }
         return replace(
             self.tournament.operator,
@@ -183,8 +200,13 @@ class Contest:
         )
 
     def _objects(self, pairing: Pairing) -> dict[str, object]:
-        seated = zip(pairing, self.sides.values(), strict=True)
-        return {slot: self.objects[name] for name, slots in seated if name in self.objects for slot in slots}
+        players = zip(pairing, self.sides.values(), strict=True)
+        return {
+            slot: held.get(slot, held.get(""))
+            for name, slots in players
+            for slot in slots
+            if (held := self.objects.get(name, {})).keys() & {slot, ""}
+        }
 
     def _try_seats(self, name: str) -> ResolvedOperator:
         everywhere = (name,) * len(self.sides)
@@ -202,7 +224,8 @@ class Contest:
         if schedule.kind == "round_robin":
             self._add(round_robin(policies, len(self.sides)))
         elif schedule.kind == "cross_play":
-            self._add(cross_play(policies, self.tournament.held_out, len(self.sides)))
+            fixed = self.seatings == 1
+            self._add(cross_play(policies, self.tournament.held_out, len(self.sides), fixed=fixed))
         elif schedule.kind == "written":
             self._add(schedule.games)
         elif before is None:
@@ -212,9 +235,13 @@ class Contest:
             self._add(first.pairings)
 
     def _add(self, pairings: Sequence[Pairing]) -> None:
-        known = {tuple(sorted(pairing)) for pairing in self.pairings.values()}
+        def met(pairing: Pairing) -> Pairing:
+            """The same for all seatings that are one game."""
+            return pairing if self.is_cross_play and self.seatings == 1 else tuple(sorted(pairing))
+
+        known = {met(pairing) for pairing in self.pairings.values()}
         for pairing in pairings:
-            if tuple(sorted(pairing)) not in known:
+            if met(pairing) not in known:
                 self.pairings[short_id(self.title(pairing).replace(" ", "_"))] = pairing
 
     def _take_up(self, run: Run) -> None:
@@ -232,6 +259,13 @@ class Contest:
                 raise UsageError(
                     f"the run was begun with another {key}", fix="Begin a run of its own: leave --resume out"
                 )
+        if (about.get("seats") == "fixed") != (self.is_cross_play and self.seatings == 1):
+            raise UsageError(
+                "the run was begun with seats that change, and a policy that names slots stays in them"
+                if about.get("seats") != "fixed"
+                else "the run was begun with policies that stay in their slots, and now all could change",
+                fix="Begin a run of its own: leave --resume out",
+            )
         pool, now = mapping(about.get("policies")) or {}, mapping(mine["policies"]) or {}
         for name, player in pool.items():
             if name not in now:
@@ -266,7 +300,7 @@ class Contest:
     def _keep_seeds(self, run: Run) -> None:
         """Seeds may be added at the end: the episodes of a run go by their place."""
         ran = run.record.seeds
-        seeds = self.tournament.executed(len(self.sides)).seeds
+        seeds = self.tournament.executed(self.seatings).seeds
         if seeds[: len(ran)] != tuple(ran):
             raise UsageError(
                 "the run was played on other seeds", fix="Keep them; more may be added at their end"

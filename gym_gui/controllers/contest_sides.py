@@ -9,7 +9,9 @@ from dataclasses import replace
 from gym_gui.controllers.lineup import read_slots, seatings
 from gym_gui.controllers.resolved_operator import make_environment
 from gym_gui.core.errors import ExperimentError
+from gym_gui.core.pool import BySlot
 from gym_gui.core.tournament import Schedule, Tournament
+from gym_gui.core.validation import nearest
 
 WITH = "_with_"
 """Between two names, in the id of an operator that is a team of both."""
@@ -22,10 +24,12 @@ def sides_of(tournament: Tournament) -> tuple[Tournament, Mapping[str, Sequence[
         tournament: What is asked for; its schedule may be left to the environment.
 
     Returns:
-        The tournament with its schedule, and the sides.
+        The tournament with its schedule, and with ``seats: fixed`` where policies of one team stay in their
+        slots, because these have different spaces or are for different policies; and the sides.
 
     Raises:
-        ExperimentError: Neither sides nor agents could change seats, or the schedule does not suit them.
+        ExperimentError: Sides cannot change seats, the schedule does not suit them, or a policy that names
+            slots names others.
     """
     task, kind = tournament.operator.task, tournament.schedule.kind
     with contextlib.closing(make_environment(tournament.operator)) as environment:
@@ -51,14 +55,21 @@ def sides_of(tournament: Tournament) -> tuple[Tournament, Mapping[str, Sequence[
                 f"the sides of {task} compete: held-out partners are for one team",
                 fix="Leave 'held_out' out",
             )
+        by_slot = [name for name, player in tournament.policies.items() if isinstance(player, BySlot)]
+        if by_slot and not together:
+            raise ExperimentError(
+                f"policy {by_slot[0]!r} is another one in each slot, and the sides of {task} change seats",
+                fix="Name one policy for all slots; 'slots' are for cross-play",
+            )
         try:
             seatings(teams, slots, swap=True)
         except ExperimentError as error:
-            what, who = ("cross-play", "agents") if together else ("a tournament", "sides")
-            raise ExperimentError(
-                f"{task} is no game for {what}: {error.message}",
-                fix=f"Choose one whose {who} can change seats",
-            ) from None
+            if not together:
+                raise ExperimentError(
+                    f"{task} is no game for a tournament: {error.message}",
+                    fix="Choose one whose sides can change seats",
+                ) from None
+            by_slot.append(task)  # whose slots are for different policies, whoever names them
     if left := [slot for slot in slots if not any(slot in who for who in teams.values())]:
         raise ExperimentError(f"{task}: {', '.join(left)} is on no side", fix="Name it under 'teams'")
     if not kind:
@@ -70,4 +81,20 @@ def sides_of(tournament: Tournament) -> tuple[Tournament, Mapping[str, Sequence[
             f"{joined!r} is no name of a policy in cross-play",
             fix=f"Leave {WITH!r} out, which joins names of two",
         )
+    for name, player in tournament.policies.items():
+        if isinstance(player, BySlot):
+            _check_slots(name, player, list(slots))
+    if by_slot:
+        tournament = replace(tournament, operator=replace(tournament.operator, seats="fixed"))
     return tournament, {slot: (slot,) for slot in slots}
+
+
+def _check_slots(name: str, player: BySlot, slots: Sequence[str]) -> None:
+    """Whether a policy says who plays each slot, and no other."""
+    for slot in player.slots:
+        if slot not in slots:
+            raise ExperimentError(f"policy {name!r}: there is no slot {slot!r}", fix=nearest(slot, slots))
+    if missing := [slot for slot in slots if slot not in player.slots]:
+        raise ExperimentError(
+            f"policy {name!r} does not say who plays {', '.join(missing)}", fix="Name it under 'slots'"
+        )

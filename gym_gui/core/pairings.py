@@ -46,23 +46,39 @@ def round_robin(policies: Sequence[str], sides: int = 2) -> list[Pairing]:
     return [tuple(policies[i] for i in chosen) for chosen in numbers]
 
 
-def cross_play(policies: Sequence[str], held_out: Collection[str], seats: int) -> list[Pairing]:
+def cross_play(
+    policies: Sequence[str], held_out: Collection[str], seats: int, *, fixed: bool = False
+) -> list[Pairing]:
     """Everybody plays with itself, and in one seat of the team of everybody else.
 
     Args:
         policies: Everybody; one that is added at the end adds teams at the end, and moves none.
         held_out: Those who only play with others.
         seats: Of the team, which change: with two, it is the same who joins whom.
+        fixed: They do not change: who joins a team takes each seat of it in turn.
     """
     found: list[Pairing] = []
     for i, last in enumerate(policies):
         for other in policies[: i + 1]:
             if last in held_out and other in held_out:
                 continue
+            if fixed and other != last:
+                found += [
+                    (*[team] * at, joins, *[team] * (seats - 1 - at))
+                    for at in range(seats)
+                    for joins, team in ((other, last), (last, other))
+                ]
+                continue
             found.append((other, *[last] * (seats - 1)))
             if other != last and seats > 2:
                 found.append((last, *[other] * (seats - 1)))
-    return found
+    return list(dict.fromkeys(found))
+
+
+def who_joins(pairing: Pairing) -> tuple[str, str]:
+    """Who has one seat of a team, and who has all the others; of two seats who has the first."""
+    alone = next((name for name in pairing if pairing.count(name) == 1), pairing[0])
+    return alone, next((name for name in pairing if name != alone), alone)
 
 
 def most_rounds(policies: int) -> int:

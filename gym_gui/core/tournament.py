@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any, Final, Literal, cast
 
 from gym_gui.core.assignment import refuse_repeats
-from gym_gui.core.config import ExecutionConfig, OperatorConfig, WorkerAssignment
+from gym_gui.core.config import ExecutionConfig, OperatorConfig
 from gym_gui.core.execution import MAX_EPISODES
-from gym_gui.core.experiment_data import execution_from_data, slots_from_data
+from gym_gui.core.experiment_data import execution_from_data
 from gym_gui.core.pairings import most_rounds, usual_rounds
+from gym_gui.core.pool import Player, Pool, players_from_data
 from gym_gui.core.training_of import TrainingOf
 from gym_gui.core.trust import TYPED, Origin
 from gym_gui.core.validation import (
@@ -60,6 +61,11 @@ class Schedule:
     rounds: int = 0
     games: tuple[tuple[str, ...], ...] = ()
 
+    def among(self, pool: Pool) -> Schedule:
+        """The same, where each training of a group meets whom the group is to meet."""
+        met = [list(product(*(pool.all_of(name) for name in names))) for names in self.games]
+        return replace(self, games=tuple(dict.fromkeys(game for each in met for game in each)))
+
     def to_record(self) -> Plain:
         """As a file says it."""
         if self.kind == "swiss":
@@ -68,38 +74,11 @@ class Schedule:
 
 
 @dataclass(frozen=True)
-class Pool:
-    """Who is in a tournament, where one name may stand for several trainings.
-
-    Attributes:
-        policies: Who plays, by name; ``None``: an object that only this process has.
-        trainings: Of which training of a group a policy is.
-    """
-
-    policies: Mapping[str, WorkerAssignment | None]
-    trainings: Mapping[str, TrainingOf] = field(default_factory=dict[str, TrainingOf])
-
-    def named(self, names: Iterable[str]) -> tuple[str, ...]:
-        """These, with all trainings of a group in place of its name."""
-        return tuple(each for name in names for each in self._all_of(name))
-
-    def scheduled(self, schedule: Schedule) -> Schedule:
-        """The same: where a group meets somebody, each of its trainings does."""
-        games = dict.fromkeys(
-            game for names in schedule.games for game in product(*(self._all_of(name) for name in names))
-        )
-        return replace(schedule, games=tuple(games))
-
-    def _all_of(self, name: str) -> tuple[str, ...]:
-        return tuple(each for each, of in self.trainings.items() if of.name == name) or (name,)
-
-
-@dataclass(frozen=True)
 class Tournament:
     """A tournament.
 
     Attributes:
-        policies: Who plays, by name; ``None``: an object that only this process has.
+        policies: Who plays, by name.
         operator: The environment, as an operator that nobody plays yet.
         schedule: Who meets whom.
         execution: Seeds and limits; each pairing plays every seed once in each seating.
@@ -108,7 +87,7 @@ class Tournament:
         trainings: Of which training of a group a policy is, where whole groups are in the pool.
     """
 
-    policies: Mapping[str, WorkerAssignment | None]
+    policies: Mapping[str, Player]
     operator: OperatorConfig
     schedule: Schedule
     execution: ExecutionConfig = field(default_factory=lambda: ExecutionConfig(USUAL_SEEDS))
@@ -220,7 +199,7 @@ def tournament_from_data(
     data: object,
     *,
     origin: Origin = TYPED,
-    pool_of: Callable[[Mapping[str, WorkerAssignment | None]], Pool] = Pool,
+    pool_of: Callable[[Mapping[str, Player]], Pool] = Pool,
 ) -> Tournament:
     """Read a tournament file's content.
 
@@ -239,12 +218,7 @@ def tournament_from_data(
     task = text(given["task"], "task")
     if given.get("folder") is not None:
         origin = replace(origin, folder=text(given["folder"], "folder", max_length=4096))
-    written = mapping(given["policies"], "policies")
-    for name, slot in written.items():
-        if not isinstance(slot, (Mapping, WorkerAssignment)):
-            place = join("policies", key_place(name))
-            raise ConfigError(f"must say who plays, not {shown(slot)}", where=place, fix="{type: random}")
-    pool = pool_of({**slots_from_data(written, "policies", "", task)})
+    pool = pool_of(players_from_data(given["policies"], task))
     execution = given.get("execution")
     run = {} if execution is None else dict(mapping(execution, "execution"))
     games = run.get("num_episodes")
@@ -255,7 +229,7 @@ def tournament_from_data(
     return Tournament(
         pool.policies,
         environment(task, {key: given[key] for key in _KEYS if given.get(key) is not None}, origin),
-        pool.scheduled(schedule_from_data(given.get("schedule"))),
+        schedule_from_data(given.get("schedule")).among(pool),
         made,
         None if games is None else integer(games, "execution.num_episodes", low=1, high=MAX_EPISODES),
         pool.named(held_out_from_data(given.get("held_out"))),

@@ -21,6 +21,7 @@ from gym_gui.core.errors import ExperimentError
 from gym_gui.core.experiment_data import experiment_from_data
 from gym_gui.core.experiment_text import describe
 from gym_gui.core.own_code import hash_of
+from gym_gui.core.pool import altered, assignments_of
 from gym_gui.core.records import TOURNAMENT, check_run_format
 from gym_gui.core.subjects import Need, Subject
 from gym_gui.core.tournament import Tournament, tournament_from_data
@@ -134,7 +135,8 @@ def players_of_pool(path: str | Path, *, allow_code: bool) -> list[OperatorConfi
     data = _data(file, allow_code, None)
     if _is_tournament(data):
         tournament = load_tournament(path)
-        players = {f"{i}": player for i, player in enumerate(tournament.policies.values()) if player}
+        everybody = [each for player in tournament.policies.values() for each in assignments_of(player)]
+        players = {f"{i}": player for i, player in enumerate(everybody)}
         return [replace(tournament.operator, workers=players)]
     if not _has_matrix(data, anew=False):
         return None
@@ -173,8 +175,8 @@ def load_tournament(path: str | Path) -> Tournament:
     except ConfigError as error:
         raise ExperimentError(f"{_label(file)}: {error.message}", fix=error.fix) from None
     folder = file.absolute().parent
-    pool = {name: player and anchored_player(player, folder) for name, player in tournament.policies.items()}
-    return replace(tournament, policies=pool)
+    anchored = partial(anchored_player, folder=folder)
+    return replace(tournament, policies={n: altered(p, anchored) for n, p in tournament.policies.items()})
 
 
 def _data(file: Path, allow_code: bool, limits: Limits | None) -> object:
@@ -207,7 +209,7 @@ def _recorded(run: dict[str, object], file: Path) -> dict[str, object]:
         raise ExperimentError(
             f"{file.parent} is no tournament", fix="Go on with it by: mosaic run --resume RUN"
         )
-    return {key: value for key, value in about.items() if key not in ("sides", "pairings", "rounds")}
+    return {key: value for key, value in about.items() if key not in ("sides", "seats", "pairings", "rounds")}
 
 
 def _origin(file: Path) -> Origin:

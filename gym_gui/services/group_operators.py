@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import ExperimentError
-from gym_gui.core.tournament import Pool
+from gym_gui.core.pool import Player, Pool, altered, assignments_of
 from gym_gui.core.training_of import GROUP_PREFIX, TrainingOf
 
 
@@ -34,7 +35,7 @@ def members_of(operator: OperatorConfig) -> list[OperatorConfig]:
     ] or [operator]
 
 
-def pool_of(policies: Mapping[str, WorkerAssignment | None]) -> Pool:
+def pool_of(policies: Mapping[str, Player]) -> Pool:
     """A pool in which each training of a group is a policy of its own.
 
     Raises:
@@ -42,11 +43,11 @@ def pool_of(policies: Mapping[str, WorkerAssignment | None]) -> Pool:
         UsageError: Its trainings are not of one kind, or not all of them are done.
         ExperimentError: One is called as another policy of the pool is.
     """
-    found: dict[str, WorkerAssignment | None] = {}
+    found: dict[str, Player] = {}
     trainings: dict[str, TrainingOf] = {}
     for name, player in policies.items():
-        trained = [] if player is None else _policies(f"policy {name!r}", [player])
-        if player is None or not trained:
+        trained = _policies(f"policy {name!r}", list(assignments_of(player)))
+        if not trained:
             found[name] = player
         for seed, path in trained:
             called = f"{name}_seed{seed}"
@@ -54,8 +55,8 @@ def pool_of(policies: Mapping[str, WorkerAssignment | None]) -> Pool:
                 raise ExperimentError(
                     f"policy {called!r} is called as a training of {name!r} is", fix="Give it another name"
                 )
-            assert player is not None
-            found[called], trainings[called] = _trained(player, path), TrainingOf(name, seed)
+            found[called] = altered(player, partial(_trained, checkpoint=path))
+            trainings[called] = TrainingOf(name, seed)
     return Pool(found, trainings)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from gym_gui.core.pool import BySlot
 from gym_gui.core.tournament import tournament_from_data
 from gym_gui.core.validation import ConfigError
 
@@ -33,6 +34,14 @@ def test_it_reads_back_what_it_records(schedule: Any) -> None:
     assert again.executed(2) == found.executed(2)
 
 
+def test_a_policy_may_be_another_one_in_each_slot() -> None:
+    pair = {"slots": {"speaker_0": RANDOM, "listener_0": {"type": "baseline", "behavior": "cycle"}}}
+    found = tournament_from_data(_data(policies={"pair": pair, "random": RANDOM}))
+    assert tournament_from_data(found.to_record()) == found
+    player = found.policies["pair"]
+    assert isinstance(player, BySlot) and list(player.slots) == ["speaker_0", "listener_0"]
+
+
 @pytest.mark.parametrize(
     ("data", "said"),
     [
@@ -44,6 +53,15 @@ def test_it_reads_back_what_it_records(schedule: Any) -> None:
         (_data(policies={"a": RANDOM, "b": "random"}), "policies.b: must say who plays, not 'random'"),
         (_data(policies={"a": RANDOM, "b": {"type": "rondom"}}), "policies.b.type: unknown type 'rondom'"),
         (_data(policies={"a": RANDOM, "b": {"polcy_path": "x"}}), "Did you mean 'policy_path'?"),
+        (_data(policies={"a": RANDOM, "b": {"slots": {}}}), "policies.b.slots: names no slot"),
+        (
+            _data(policies={"a": RANDOM, "b": {"slots": {"x": "random"}}}),
+            "policies.b.slots.x: must say who plays, not 'random'",
+        ),
+        (
+            _data(policies={"a": RANDOM, "b": {"slots": {"x": RANDOM}, "type": "random"}}),
+            "policies.b.type: unknown key. Known: slots",
+        ),
         (_data(schedule="round-robin"), "schedule: unknown value 'round-robin'. Did you mean 'round_robin'?"),
         (_data(schedule={"swiss": 4}), "3 policies have met each other after 3 rounds, 4 are asked for"),
         (_data(schedule=[["a", "z"]]), "schedule[0]: no policy is called 'z'"),

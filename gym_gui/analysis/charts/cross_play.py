@@ -10,7 +10,7 @@ from gym_gui.analysis.charts.intervals import Interval, IntervalChart
 from gym_gui.analysis.charts.marks import kind_role
 from gym_gui.analysis.charts.squares import Shade, SquareChart
 from gym_gui.analysis.cross_play import CrossPlay
-from gym_gui.analysis.cross_play_text import matrix_title, team_sentence
+from gym_gui.analysis.cross_play_text import cell_sentence, matrix_title
 from gym_gui.analysis.text import clean
 
 
@@ -46,13 +46,14 @@ class CrossPlayChart(SquareChart):
 
     def shade(self, i: int, j: int) -> Shade | None:
         """What a team makes."""
-        team = self.found.team(self.names[i], self.names[j])
+        team = self.found.cell(self.names[i], self.names[j])
         if team is None or team.value.value is None:
             return None
-        made = [t.value.value for t in self.found.teams if t.value.value is not None]
+        shown = self.found.seated if self.found.by_seat else self.found.teams
+        made = [t.value.value for t in shown if t.value.value is not None]
         low, high = min(made), max(made)
         away = 0.0 if low == high else 2 * (team.value.value - low) / (high - low) - 1
-        return Shade(away, wording.number(team.value.value), clean(team_sentence(self.found, team)))
+        return Shade(away, wording.number(team.value.value), clean(cell_sentence(self.found, team)))
 
 
 def mate_chart(found: CrossPlay) -> IntervalChart:
