@@ -1,9 +1,10 @@
 """How often ratings of a tournament are right: the simulation behind docs/tournaments.md.
 
-    python scripts/calibration_ratings.py [--samples N] [--json FILE]
+    python scripts/calibration_ratings.py [--samples N] [--only POOL]… [--json FILE]
 
-Games are drawn from Davidson's model, in which the truth is known; seeds have no influence of their own.
-Everybody meets everybody, on each seed once from either seat. Every number is drawn with a fixed seed.
+Games are drawn from Davidson's model, in which the truth is known. Everybody meets everybody, on each seed
+once from either seat. In some pools a seed suits some policies more than others, in all their games on it:
+each game by itself follows the model, those of one seed are alike. Every number is drawn with a fixed seed.
 """
 
 from __future__ import annotations
@@ -23,11 +24,12 @@ from rich.console import Console
 from rich.table import Table
 
 from gym_gui.analysis.bradley_terry import ELO
+from gym_gui.analysis.distributions import normal_quantile
 from gym_gui.analysis.games import Game, Games
 from gym_gui.analysis.ratings import rate
 from gym_gui.analysis.units import Sample
 
-SAMPLES = 400
+SAMPLES = 5_000
 SIZES = (6, 10, 20, 50)
 
 
@@ -63,31 +65,41 @@ class Pools:
 
 @dataclass(frozen=True)
 class Pool:
-    """Davidson's model: strengths and what the first seat is worth, natural scale; draws among equals."""
+    """Davidson's model: strengths and what the first seat is worth, natural scale; draws among equals.
+
+    ``luck`` is which part of the variance of a game is decided by how well its seed suits either policy.
+    """
 
     strengths: tuple[float, ...]
     seat: float = 0.0
     draw: float = 0.3
+    luck: float = 0.0
 
 
 POOLS: Mapping[str, Pool] = {
     "4 policies, the first seat worth 87 points": Pool((0.9, 0.3, -0.3, -0.9), seat=0.5),
     "5 policies, few draws": Pool((1.0, 0.5, 0.0, -0.5, -1.0), draw=0.05),
     "6 equal policies": Pool((0.0,) * 6),
+    "4 policies, seeds decide half": Pool((0.9, 0.3, -0.3, -0.9), luck=0.5),
+    "4 policies, half of games drawn": Pool((0.9, 0.3, -0.3, -0.9), seat=0.5, draw=2.5),
 }
 
 
 def _games(rng: np.random.Generator, pool: Pool, n: int) -> Games:
     names = tuple(f"p{i}" for i in range(len(pool.strengths)))
     found = Games(names, ("first", "second"))
+    suits = math.sqrt(pool.luck / 2) * rng.normal(size=(len(names), n))
     for i, j in combinations(range(len(names)), 2):
         played = found.games.setdefault(f"{i} {j}", [])
         for first, second in ((i, j), (j, i)):
             half = (pool.strengths[first] - pool.strengths[second] + pool.seat) / 2
-            odds = np.array([math.exp(half), pool.draw, math.exp(-half)])
-            for seed, points in enumerate(rng.choice([1.0, 0.5, 0.0], n, p=odds / odds.sum())):
+            odds = np.array([math.exp(-half), pool.draw, math.exp(half)])
+            lost, level, _ = np.cumsum(odds / odds.sum())
+            chance = suits[first] - suits[second] + math.sqrt(1 - pool.luck) * rng.normal(size=n)
+            made = 0.5 * (chance > normal_quantile(lost)) + 0.5 * (chance > normal_quantile(level))
+            for seed, points in enumerate(made.tolist()):
                 met = (names[first], names[second])
-                played.append(Game(met, (float(points), 1 - float(points)), Sample(seed, seed)))
+                played.append(Game(met, (points, 1 - points), Sample(seed, seed)))
     return found
 
 
@@ -126,10 +138,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--samples", type=int, default=SAMPLES, help="of each kind (default: %(default)s)")
+    parser.add_argument("--only", action="append", help="a pool of this name; may be given again")
     parser.add_argument("--seeds", type=int, nargs="+", default=SIZES, help="on which all meet")
     parser.add_argument("--json", type=Path, help="write the figures there")
     options = parser.parse_args(arguments)
-    found = list(pools(options.samples, sizes=options.seeds))
+    found = list(pools(options.samples, options.only or list(POOLS), options.seeds))
     headings = ("pool", "seeds", "interval holds", "width", "wrong ranks", "wrong best", "no interval")
     table = Table(*headings, title="Ratings, in %")
     for p in found:

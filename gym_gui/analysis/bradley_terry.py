@@ -24,7 +24,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
+
+from gym_gui.analysis.win_graph import are_apart, groups_of, largest
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -32,7 +33,8 @@ Ints = NDArray[np.int64]
 ELO = 400 / math.log(10)
 """Points of a rating on the natural scale: 400 are odds of ten to one."""
 _ITERATIONS = 60
-_CLOSE = 1e-8
+_CLOSE = 1e-5
+"""Whose step was shorter has arrived: the next one would be about its square."""
 _LONGEST_STEP = 2.0
 _SEAT_PENALTY = 0.01
 """Keeps what a seat is worth finite where its holder has always won; next to nothing beside a few games."""
@@ -63,9 +65,16 @@ class Comparisons:
     draws: Floats
     losses: Floats
 
+    @property
+    def met(self) -> Ints:
+        """int (cells, 2): the first policy and the second."""
+        return self.cells[:, [0, 2]]
+
     @cached_property
-    def patterns(self) -> tuple[Any, Any]:
-        """Sparse (cells, parameters) matrix of ``d``, and (cells, parameters squared) of its products."""
+    def patterns(self) -> tuple[Any, Any, Any]:
+        """Sparse (cells, parameters) matrix of ``d``, its transpose, and the one of its products: (parameters
+        squared, cells).
+        """
         size, rows = self.policies + self.seats + 1, len(self.cells)
         columns = np.stack(
             [
@@ -84,7 +93,7 @@ class Comparisons:
         xx = sparse.csr_matrix(
             (values, (np.repeat(np.arange(rows), 16), products.ravel())), shape=(rows, size * size)
         )
-        return x, xx
+        return x[:, :-1].tocsr(), x.T.tocsr(), xx.T.tocsr()
 
 
 @dataclass(frozen=True)
@@ -108,18 +117,27 @@ class Fit:
     groups: Ints
 
 
-def fit(games: Comparisons, weights: Floats | None = None) -> Fit:
+def fit(games: Comparisons, weights: Floats | None = None, near: Fit | None = None) -> Fit:
     """Fit the model.
 
     Args:
         games: The results.
         weights: float (b, units): how often each unit counts; every one once by default.
+        near: A fit of the same games, of one weighting, to begin at: it takes fewer steps from there.
     """
     whole = np.ones((1, len(games.wins)))
-    groups = _groups(games, *((whole @ each)[0] for each in (games.wins, games.draws, games.losses)))
     given = whole if weights is None else weights
-    rows = max(1, _CHUNK // max(len(games.cells), (games.policies + games.seats + 1) ** 2))
-    parts = [_fit(games, given[at : at + rows], largest(groups)) for at in range(0, len(given), rows)]
+    if near is None:
+        win, draw, loss = (whole[0] @ each for each in (games.wins, games.draws, games.losses))
+        groups = groups_of(games.policies, games.met, win + draw > 0, loss + draw > 0)
+        begin = np.zeros(games.policies + games.seats + 1)
+    else:
+        groups = near.groups
+        begin = np.concatenate([near.ratings[0], near.seats[0], _log(near.draw)])
+    rows = max(1, _CHUNK // max(2 * len(games.cells), (games.policies + games.seats + 1) ** 2))
+    parts = [
+        _Many.of(games, given[at : at + rows]).fitted(begin, groups) for at in range(0, len(given), rows)
+    ]
     return Fit(
         np.concatenate([part.ratings for part in parts]),
         np.concatenate([part.seats for part in parts]),
@@ -129,81 +147,102 @@ def fit(games: Comparisons, weights: Floats | None = None) -> Fit:
     )
 
 
-def _fit(games: Comparisons, weights: Floats, anchors: NDArray[np.bool_]) -> Fit:
-    n, size = games.policies, games.policies + games.seats + 1
-    win, draw, loss = weights @ games.wins, weights @ games.draws, weights @ games.losses
-    total, ahead = win + draw + loss, (win - loss) / 2
-    x, xx = games.patterns
-    apart = np.array([_groups(games, *each).max() > 0 for each in zip(win, draw, loss, strict=True)])
-    drawn = draw.sum(axis=1)
-    some_drawn = drawn > 0
-    beta = np.zeros((len(weights), size))
-    beta[:, -1] = np.where(some_drawn, 0.0, -np.inf)
-    gauge = np.zeros((size, size))
-    gauge[:n, :n] = gauge[n:-1, n:-1] = 1.0
-    for _ in range(_ITERATIONS):
-        d = (x[:, :-1] @ beta[:, :-1].T).T
-        up, down, level = _odds(d, beta[:, -1:])
-        lean = (up - down) / 2
-        gradient: Floats = (x.T @ (ahead - total * lean).T).T
-        gradient[:, -1] = drawn - (total * level).sum(axis=1)
-        w_dd = total * ((up + down) / 4 - lean**2)
-        hessian: Floats = (xx.T @ w_dd.T).T.reshape(-1, size, size)
-        cross: Floats = (x.T @ (-total * level * lean).T).T
-        hessian[:, -1, :] += cross
-        hessian[:, :, -1] += cross
-        hessian[:, -1, -1] = (total * level * (1 - level)).sum(axis=1)
-        _penalise(beta, gradient, hessian, n, apart)
-        hessian += gauge + 1e-9 * np.eye(size)
-        hessian[~some_drawn, -1, -1] = 1.0
-        gradient[~some_drawn, -1] = 0.0
-        step: Floats = np.linalg.solve(hessian, gradient[:, :, None])[:, :, 0].astype(np.float64)
-        longest: Floats = np.abs(step).max(axis=1, keepdims=True)
-        step *= np.minimum(1.0, _LONGEST_STEP / np.maximum(longest, 1e-300))
-        beta[:, :-1] += step[:, :-1]
-        moved: Floats = np.clip(beta[some_drawn, -1] + step[some_drawn, -1], _LEAST_DRAW, _MOST_DRAW)
-        beta[some_drawn, -1] = moved
-        if longest.max() < _CLOSE:
-            break
-    ratings, seats = beta[:, :n], beta[:, n:-1]
-    ratings = ratings - ratings[:, anchors].mean(axis=1, keepdims=True)
-    seats = seats - seats.mean(axis=1, keepdims=True)
-    return Fit(ratings, seats, np.exp(beta[:, -1]), apart, np.zeros(n, np.int64))
+def _log(draw: Floats) -> Floats:
+    """``v`` of a fit; where nothing was drawn nothing is in any weighting either, and it is not used."""
+    return np.log(np.maximum(draw, math.exp(_LEAST_DRAW)))
 
 
-def _odds(d: Floats, v: Floats) -> tuple[Floats, Floats, Floats]:
-    """Shares of wins, losses and draws."""
-    top = np.maximum(np.abs(d) / 2, v)
-    up, down, level = np.exp(d / 2 - top), np.exp(-d / 2 - top), np.exp(v - top)
-    whole = up + down + level
-    return up / whole, down / whole, level / whole
+@dataclass(frozen=True)
+class _Many:
+    """Weightings of the same games that are fitted side by side; the last axis is theirs.
 
-
-def _penalise(beta: Floats, gradient: Floats, hessian: Floats, n: int, apart: NDArray[np.bool_]) -> None:
-    """A faint pull on seats, and a drawn game with an average policy where ratings had no maximum."""
-    seats = list(range(n, beta.shape[1] - 1))
-    gradient[:, seats] -= _SEAT_PENALTY * beta[:, seats]
-    hessian[:, seats, seats] += _SEAT_PENALTY
-    likely = 1 / (1 + np.exp(-np.clip(beta[:, :n], -500, 500)))
-    policies = np.arange(n)
-    gradient[:, :n] += np.where(apart[:, None], 0.5 - likely, 0.0)
-    hessian[:, policies, policies] += np.where(apart[:, None], likely * (1 - likely), 0.0)
-
-
-def _groups(games: Comparisons, win: Floats, draw: Floats, loss: Floats) -> Ints:
-    """Policies that have taken points off each other, in both directions, over however many others.
-
-    The likelihood has a maximum where that is all of them (Ford 1957).
+    Attributes:
+        games: The games.
+        total: float (cells, b): how often two met.
+        ahead: float (cells, b): half of by how much more often the first won.
+        drawn: float (b,): games without a winner.
+        apart: bool (b,): see ``regularised`` of :class:`Fit`.
     """
-    first, second = games.cells[:, 0], games.cells[:, 2]
-    took, gave = win + draw > 0, loss + draw > 0
-    tails = np.concatenate([first[took], second[gave]])
-    heads = np.concatenate([second[took], first[gave]])
-    graph = sparse.csr_matrix((np.ones(len(tails)), (tails, heads)), shape=(games.policies, games.policies))
-    _, labels = connected_components(graph, directed=True, connection="strong")
-    return labels.astype(np.int64)
+
+    games: Comparisons
+    total: Floats
+    ahead: Floats
+    drawn: Floats
+    apart: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, games: Comparisons, weights: Floats) -> _Many:
+        """What is known of each weighting, float (b, units)."""
+        win, draw, loss = (each.T @ weights.T for each in (games.wins, games.draws, games.losses))
+        apart = are_apart(games.policies, games.met, win + draw > 0, loss + draw > 0)
+        return cls(games, win + draw + loss, (win - loss) / 2, draw.sum(axis=0), apart)
+
+    def taken(self, at: Ints) -> _Many:
+        """Some of them."""
+        return _Many(self.games, self.total[:, at], self.ahead[:, at], self.drawn[at], self.apart[at])
+
+    def fitted(self, begin: Floats, groups: Ints) -> Fit:
+        """Newton's method from ``begin``, float (parameters,); who has arrived is left alone."""
+        n = self.games.policies
+        beta: Floats = np.repeat(begin[:, None], len(self.drawn), axis=1)
+        beta[-1] = np.where(self.drawn > 0, beta[-1], -np.inf)
+        left, still = np.arange(len(self.drawn)), self
+        for _ in range(_ITERATIONS):
+            step = still.step(beta[:, left])
+            moved = beta[:, left] + step
+            moved[-1] = np.where(still.drawn > 0, np.clip(moved[-1], _LEAST_DRAW, _MOST_DRAW), -np.inf)
+            beta[:, left] = moved
+            goes_on = np.flatnonzero(np.abs(step).max(axis=0) >= _CLOSE)
+            if not len(goes_on):
+                break
+            if len(goes_on) < len(left):
+                left, still = left[goes_on], still.taken(goes_on)
+        ratings, seats = beta[:n].T, beta[n:-1].T
+        ratings = ratings - ratings[:, largest(groups)].mean(axis=1, keepdims=True)
+        seats = seats - seats.mean(axis=1, keepdims=True)
+        return Fit(ratings, seats, np.exp(beta[-1]), self.apart, groups)
+
+    def step(self, beta: Floats) -> Floats:
+        """The next step of each from ``beta``, float (parameters, b)."""
+        x, x_t, products = self.games.patterns
+        size = len(beta)
+        lean, level = _odds(x @ beta[:-1], beta[-1])
+        expected = self.total * level
+        gradient: Floats = x_t @ (self.ahead - self.total * lean)
+        gradient[-1] = self.drawn - expected.sum(axis=0)
+        hessian: Floats = (products @ (self.total * ((1 - level) / 4 - lean**2))).reshape(size, size, -1)
+        cross: Floats = x_t @ (expected * -lean)
+        hessian[-1] += cross
+        hessian[:, -1] += cross
+        hessian[-1, -1] = (expected * (1 - level)).sum(axis=0)
+        self._penalise(beta, gradient, hessian)
+        none_drawn = self.drawn == 0
+        hessian[-1, -1, none_drawn] = 1.0
+        gradient[-1, none_drawn] = 0.0
+        step: Floats = np.linalg.solve(hessian.transpose(2, 0, 1), gradient.T[:, :, None])[:, :, 0].T
+        longest: Floats = np.abs(step).max(axis=0)
+        return step * np.minimum(1.0, _LONGEST_STEP / np.maximum(longest, 1e-300))
+
+    def _penalise(self, beta: Floats, gradient: Floats, hessian: Floats) -> None:
+        """What leaves one maximum: no shift of all ratings or of all seats, a faint pull on seats, and a
+        drawn game with an average policy where ratings had no maximum.
+        """
+        n, size = self.games.policies, len(beta)
+        hessian[:n, :n] += np.where(self.apart, 0.0, 1.0)
+        hessian[n:-1, n:-1] += 1.0
+        hessian[range(size), range(size)] += 1e-9
+        seats, policies = range(n, size - 1), range(n)
+        gradient[n:-1] -= _SEAT_PENALTY * beta[n:-1]
+        hessian[seats, seats] += _SEAT_PENALTY
+        likely = 1 / (1 + np.exp(-np.clip(beta[:n], -500, 500)))
+        gradient[:n] += np.where(self.apart, 0.5 - likely, 0.0)
+        hessian[policies, policies] += np.where(self.apart, likely * (1 - likely), 0.0)
 
 
-def largest(groups: Ints) -> NDArray[np.bool_]:
-    """Who is in the largest group."""
-    return groups == np.bincount(groups).argmax()
+def _odds(d: Floats, v: Floats) -> tuple[Floats, Floats]:
+    """Half of by how much a win is likelier than a loss, and how likely a draw is."""
+    behind = np.exp(-np.abs(d) / 2)  # to a win of who is ahead as 1
+    level = np.exp(v) * behind
+    behind *= behind
+    whole = 1 + level + behind
+    return np.copysign((1 - behind) / (2 * whole), d), level / whole

@@ -6,16 +6,18 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gym_gui.analysis import intervals
-from gym_gui.analysis.bradley_terry import ELO, Comparisons, Fit, fit, largest
+from gym_gui.analysis.bradley_terry import ELO, Comparisons, Fit, fit
 from gym_gui.analysis.distributions import CONFIDENCE, normal_cdf, normal_quantile, student_quantile
 from gym_gui.analysis.games import Game, Games, meetings, points
 from gym_gui.analysis.standings import BY_SEED, RankSet
 from gym_gui.analysis.summary_numbers import Estimate
+from gym_gui.analysis.win_graph import largest
 
 Floats = NDArray[np.float64]
 
@@ -48,7 +50,7 @@ def rate(found: Games) -> Ratings:
     games = comparisons(found)
     whole = fit(games)
     seeds = games.seeds
-    drawn = _resamples(games) if seeds >= intervals.MIN_UNITS else None
+    drawn = fit(games, _weights_of(len(games.wins)), whole) if seeds >= intervals.MIN_UNITS else None
     anchored = largest(whole.groups)
     played: Counter[str] = Counter(name for each in found.games.values() for g in each for name in g.policies)
     notes = {
@@ -124,12 +126,11 @@ def _weights(games: Sequence[Game]) -> dict[tuple[str, ...], float]:
     }
 
 
-def _resamples(games: Comparisons) -> Fit:
-    """Fits of games in units that were drawn with replacement."""
-    units = len(games.wins)
+@lru_cache(maxsize=2)
+def _weights_of(units: int) -> Floats:
+    """How often each unit is drawn, with replacement: (resamples, units)."""
     rng = np.random.default_rng(intervals.SEED)
-    weights = rng.multinomial(units, np.full(units, 1 / units), size=RESAMPLES).astype(np.float64)
-    return fit(games, weights)
+    return rng.multinomial(units, np.full(units, 1 / units), size=RESAMPLES).astype(np.float64)
 
 
 def _why_none(played: int, anchored: bool, seeds: int) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from gym_gui.analysis.bradley_terry import Comparisons, fit
+from gym_gui.analysis.bradley_terry import Comparisons, Fit, fit
 
 
 def _counts(cells: list[tuple[int, int, int, int]], games: np.ndarray, policies: int) -> Comparisons:
@@ -23,19 +23,26 @@ def _counts(cells: list[tuple[int, int, int, int]], games: np.ndarray, policies:
 CELLS = [c for i in range(4) for j in range(i + 1, 4) for c in ((i, 0, j, 1), (j, 0, i, 1))]
 
 
+def _best(counts: np.ndarray, policies: int, *, regularised: bool = False) -> np.ndarray:
+    """Ratings, what the first seat is worth, and ``v``, by another's maximiser; games as (cells, 3)."""
+
+    def surprise(x: np.ndarray) -> float:
+        ratings = x[:policies]
+        total = 0.5 * ratings.sum() ** 2 if not regularised else 0.0
+        for (i, _, j, _), met in zip(CELLS, counts, strict=True):
+            d = x[i] - x[j] + x[policies]
+            odds = np.array([np.exp(d / 2), np.exp(x[-1]), np.exp(-d / 2)])
+            total -= float(met @ np.log(odds / odds.sum()))
+        drawn_with_an_average_one = (ratings / 2 - np.logaddexp(0, ratings)).sum()
+        return total - regularised * float(drawn_with_an_average_one)
+
+    return minimize(surprise, np.zeros(policies + 2), tol=1e-10).x
+
+
 def test_it_is_the_maximum_of_its_likelihood() -> None:
     games = np.random.default_rng(3).integers(1, 9, size=(1, len(CELLS), 3))
     found = fit(_counts(CELLS, games, 4))
-
-    def surprise(x: np.ndarray) -> float:
-        total = 0.0
-        for (i, _, j, _), counts in zip(CELLS, games[0], strict=True):
-            d = x[i] - x[j] + x[4]
-            odds = np.array([np.exp(d / 2), np.exp(x[5]), np.exp(-d / 2)])
-            total -= float(counts @ np.log(odds / odds.sum()))
-        return total + 0.5 * x[:4].sum() ** 2
-
-    best = minimize(surprise, np.zeros(6), tol=1e-10).x
+    best = _best(games[0], 4)
     assert found.ratings[0] == pytest.approx(best[:4] - best[:4].mean(), abs=2e-3)
     assert found.seats[0, 0] - found.seats[0, 1] == pytest.approx(best[4], abs=2e-3)
     assert found.draw[0] == pytest.approx(np.exp(best[5]), abs=2e-3)
@@ -76,11 +83,49 @@ def test_who_wins_all_gets_a_finite_rating_and_is_told_apart() -> None:
     assert found.ratings[0, 1:].mean() == pytest.approx(0)
 
 
-def test_many_weightings_are_as_many_fits() -> None:
-    games = np.random.default_rng(7).integers(1, 5, size=(6, len(CELLS), 3))
+def test_who_wins_all_is_rated_by_a_drawn_game_with_an_average_one() -> None:
+    games = np.zeros((1, len(CELLS), 3))
+    for cell, (i, _, j, _) in enumerate(CELLS):
+        games[0, cell] = (9, 0, 0) if i == 0 else (0, 0, 9) if j == 0 else (4, 1, 3) if i < j else (2, 1, 5)
+    found = fit(_counts(CELLS, games, 4))
+    best = _best(games[0], 4, regularised=True)
+    assert found.ratings[0] == pytest.approx(best[:4] - best[1:4].mean(), abs=5e-3)
+
+
+@pytest.fixture(scope="module")
+def resampled() -> tuple[np.ndarray, Comparisons, np.ndarray, Fit]:
+    """Few games, most of them won by the stronger: (units, cells, 3), drawn anew by unit."""
+    rng = np.random.default_rng(8)
+    games = np.zeros((6, len(CELLS), 3))
+    for cell, (i, _, j, _) in enumerate(CELLS):
+        games[:, cell, 0 if i < j else 2] = 1
+        for unit in range(6):
+            if rng.random() < 0.12:
+                games[unit, cell] = np.roll(games[unit, cell], 1)
     table = _counts(CELLS, games, 4)
-    weights = np.random.default_rng(8).multinomial(6, np.full(6, 1 / 6), size=5).astype(float)
-    together = fit(table, weights)
+    weights = rng.multinomial(6, np.full(6, 1 / 6), size=40).astype(float)
+    return games, table, weights, fit(table, weights)
+
+
+def test_many_weightings_are_as_many_fits(
+    resampled: tuple[np.ndarray, Comparisons, np.ndarray, Fit],
+) -> None:
+    games, _, weights, together = resampled
+    assert 0 < together.regularised.sum() < len(weights), "or this shows less than it should"
+    anchors = together.groups == np.bincount(together.groups).argmax()
     for row, weight in enumerate(weights):
-        alone = _counts(CELLS, (games * weight[:, None, None]).sum(0, keepdims=True), 4)
-        assert together.ratings[row] == pytest.approx(fit(alone).ratings[0], abs=1e-6)
+        alone = fit(_counts(CELLS, (games * weight[:, None, None]).sum(0, keepdims=True), 4))
+        ratings = alone.ratings[0] - alone.ratings[0, anchors].mean()
+        assert together.ratings[row] == pytest.approx(ratings, abs=1e-6)
+        assert together.draw[row] == pytest.approx(alone.draw[0], abs=1e-6)
+        assert together.regularised[row] == alone.regularised[0] == (alone.groups.max() > 0)
+
+
+def test_where_a_fit_begins_is_no_part_of_what_it_finds(
+    resampled: tuple[np.ndarray, Comparisons, np.ndarray, Fit],
+) -> None:
+    _, table, weights, found = resampled
+    near = fit(table, weights, fit(table))
+    assert near.ratings == pytest.approx(found.ratings, abs=1e-6)
+    assert near.seats == pytest.approx(found.seats, abs=1e-6)
+    assert (near.regularised == found.regularised).all()
