@@ -117,7 +117,10 @@ def _essence(experiment: Mapping[str, Any]) -> dict[str, Any]:
     execution = essence.get("execution")
     if isinstance(execution, dict):
         settings = cast("dict[str, Any]", execution)
-        essence["execution"] = {key: value for key, value in settings.items() if key not in _HOW}
+        done = {key: value for key, value in settings.items() if key not in _HOW}
+        if (record := mapping(done.get("record"))) is not None:
+            done["record"] = {key: value for key, value in record.items() if key != "compress"}
+        essence["execution"] = done
     return essence
 
 

@@ -24,7 +24,7 @@ from gym_gui.controllers.session_events import EpisodeFinished
 from gym_gui.core.config import Experiment, OperatorConfig
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.errors import MosaicError, UsageError
-from gym_gui.core.execution import EpisodePlan, ExecutionConfig
+from gym_gui.core.execution import EpisodePlan, ExecutionConfig, RecordConfig
 from gym_gui.core.paths import PACKAGE
 from gym_gui.core.spending import NOTHING, Amount, Taking
 from gym_gui.services.budget_ledger import NAME as LEDGER
@@ -52,6 +52,7 @@ class LiveRun:
         operators: Who plays; their ids name the folders.
         seed: Environment seed of episode 0.
         header: More for ``run.json``.
+        compress: Whether its steps are compressed when it has ended.
         changed: Called when :attr:`folder`, :attr:`saved` or :attr:`problem` has changed.
 
     Attributes:
@@ -67,11 +68,13 @@ class LiveRun:
         seed: int,
         *,
         header: Mapping[str, Any] | None = None,
+        compress: bool = False,
         changed: Callable[[], None] | None = None,
     ) -> None:
         self._out, self._seed, self._header = out, seed, dict(header or {})
         # Live play sits as configured; only a script knows how often seats are to be swapped.
         self._operators = [replace(operator, seats="fixed") for operator in operators]
+        self._record = RecordConfig(compress=compress)
         self._changed = changed
         self._recorder: Recorder | None = None
         self._introduced = RunParticipants()
@@ -329,12 +332,16 @@ class LiveRun:
             episodes=dict(self._counts),
             problem=self.problem or None,
         )
+        if self._record.compress:
+            from gym_gui.services.run_packing import compress_ended  # few runs are compressed
+
+            compress_ended(self._recorder.folder)
 
     def _experiment(self) -> Experiment:
         """What was played, as an experiment that could be run again."""
         episodes = max(self._seeds, default=0) + 1
         seeds = [self._seeds.get(i, self._seed + i) for i in range(episodes)]
-        return Experiment(self._operators, ExecutionConfig(episodes, seeds))
+        return Experiment(self._operators, ExecutionConfig(episodes, seeds, record=self._record))
 
 
 def _playing(config: OperatorConfig) -> OperatorExecution:

@@ -217,6 +217,10 @@ class OperatorScriptExecutionManager:
             await self._close_all()
             self._funds.close()
             self._ledger.close(status)
+        if self._experiment.execution.record.compress and status != STOPPED:
+            from gym_gui.services.run_packing import compress_ended  # few runs are compressed
+
+            await asyncio.to_thread(compress_ended, self._ledger.folder)
         episodes, failures = sum(r.done for r in self._runs), sum(r.failed for r in self._runs)
         return RunResult(self._ledger.folder, status, episodes, failures, self._ledger.problem)
 

@@ -185,4 +185,4 @@ EXECUTION_KEYS: Final = {
     "batch": "batch",
 }
 
-RECORD_KEYS: Final = {"observations": "observations"}
+RECORD_KEYS: Final = {"observations": "observations", "compress": "compress"}

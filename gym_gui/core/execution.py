@@ -66,16 +66,23 @@ class EpisodePlan:
 
 @dataclass(frozen=True)
 class RecordConfig:
-    """What is written beside actions, rewards and hashes.
+    """How a run is written, and what beside actions, rewards and hashes.
 
     Attributes:
         observations: Whether every observation is stored with its step.
+        compress: Whether the run's steps are compressed when it has ended.
     """
 
     observations: bool = False
+    compress: bool = False
 
     def __post_init__(self) -> None:
         boolean(self.observations, "observations")
+        boolean(self.compress, "compress")
+
+    def to_record(self) -> dict[str, Plain]:
+        """Plain data in the shape of an experiment file."""
+        return {"observations": self.observations, **({"compress": True} if self.compress else {})}
 
 
 @dataclass(frozen=True, init=False)
@@ -90,7 +97,7 @@ class ExecutionConfig:
         max_steps: Limit of an episode, or ``None`` for the environment's own.
         concurrency: Episodes in flight per operator, or ``None`` to let the engine choose.
         processes: Session processes, or ``None`` to go by the machine.
-        record: What is written beside the usual.
+        record: What is written beside the usual, and whether it is compressed in the end.
         auto_run: Whether the window starts at once after loading.
         step_delay_ms: Pause after each step in the window, in milliseconds.
         failure_score: Return (score, where teams are compared by that) that a failed episode counts
@@ -302,7 +309,7 @@ class ExecutionConfig:
             "max_steps": self.max_steps,
             "concurrency": self.concurrency,
             "processes": self.processes,
-            "record": {"observations": self.record.observations},
+            "record": self.record.to_record(),
             "auto_run": self.auto_run,
             "step_delay_ms": self.step_delay_ms,
             "failure_score": self.failure_score,

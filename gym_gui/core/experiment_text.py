@@ -53,6 +53,8 @@ def _schedule(run: ExecutionConfig, operators: int) -> str:
         parts.append(f"until every comparison is decided{every}")
     if run.record.observations:
         parts.append("observations recorded")
+    if run.record.compress:
+        parts.append("compressed when it has ended")
     if run.failure_score is not None:
         parts.append(f"a failed episode counts as {run.failure_score:g}")
     if run.money_budget_usd is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -13,6 +14,8 @@ from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.services.packed_files import PACKED, STEPS, OnRows, pack_file, row_files, unpack_file
 from gym_gui.services.recorder import RUNNING, read_header
 from gym_gui.services.run_lock import lock_run
+
+_log = logging.getLogger(__name__)
 
 OnBytes = Callable[[int, int], None]
 """Is told how many bytes of rows of how many have been read."""
@@ -54,6 +57,14 @@ def compress_run(folder: Path, on_bytes: OnBytes | None = None) -> Packing:
                 fix=f"Go on with it first: mosaic run --resume {folder}",
             )
         return _each(folder, STEPS, PACKED, pack_file, on_bytes)
+
+
+def compress_ended(folder: Path) -> None:
+    """Compress a run that has just ended, where that is possible: the run is as good without it."""
+    try:
+        compress_run(folder)
+    except MosaicError as error:
+        _log.warning("%s", error)
 
 
 def decompress_run(folder: Path, on_bytes: OnBytes | None = None) -> Packing:

@@ -93,6 +93,15 @@ class Settings:
             "all the same; otherwise what their own seat may see.",
         ),
     )
+    compress_runs: bool = _setting(
+        False,
+        About(
+            "Runs",
+            "Compress when they end",
+            "The steps of runs that are played here take a twelfth of the room. Everything reads them as "
+            "before.",
+        ),
+    )
     frame_rate: int = _setting(
         30,
         About(

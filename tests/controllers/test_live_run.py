@@ -66,6 +66,17 @@ async def test_what_was_cut_off_stands_in_a_run_that_there_is(tmp_path: Path):
     assert told and run.saved == 2
 
 
+async def test_it_is_compressed_when_it_has_ended(tmp_path: Path):
+    run = LiveRun(tmp_path, [operator()], 40, compress=True)
+    write(run, 0)
+    await run.close()
+    assert run.folder is not None
+    names = {path.name for path in (run.folder / "operators" / "a").iterdir()}
+    assert names == {"episodes.jsonl", "steps.jsonl.zst"}
+    header = orjson.loads((run.folder / "run.json").read_bytes())
+    assert header["experiment"]["execution"]["record"]["compress"] is True
+
+
 async def test_indices_count_on_and_operators_join_before_the_first_episode(tmp_path: Path):
     run = LiveRun(tmp_path, [operator()], 40)
     run.admit(operator("b"))

@@ -328,12 +328,13 @@ class TestExperiment:
             max_steps=7,
         )
         run = ExecutionConfig(
-            seeds=[9, 1, 2, 3, 4, 5, 6], processes=2, record=RecordConfig(True), failure_score=-1.5
+            seeds=[9, 1, 2, 3, 4, 5, 6], processes=2, record=RecordConfig(True, True), failure_score=-1.5
         )
         lines = describe(Experiment([config], run)).splitlines()
         seeds = "procedural seeds 9, 1, 2, 3, 4, 5, … (7)"
         assert lines[0] == (
             f"1 operator, 7 episodes each, {seeds}, processes 2, observations recorded, "
+            "compressed when it has ended, "
             "a failed episode counts as -1.5"
         )
         assert lines[2] == "a (Team): T-v0 of multigrid, at most 7 steps"

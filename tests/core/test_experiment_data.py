@@ -35,7 +35,7 @@ EXPERIMENT: dict[str, object] = {
         "num_episodes": 2,
         "seeds": [3, 4],
         "env_mode": "procedural",
-        "record": {"observations": True},
+        "record": {"observations": True, "compress": True},
         "failure_score": 0,
     },
 }

@@ -10,12 +10,14 @@ import pytest
 
 from gym_gui.analysis import compare_runs, open_run, summarize
 from gym_gui.analysis.compare import EpisodeRows
+from gym_gui.core.config import OperatorConfig, RecordConfig
 from gym_gui.core.errors import UsageError
 from gym_gui.services import packed_files
 from gym_gui.services.recorded_episode import load_episode
 from gym_gui.services.recorder import COMPLETED, Recorder
 from gym_gui.services.run_packing import PackingError, compress_run, decompress_run
 from tests.services.test_recorder import begin, files
+from tests.support.engine import record_run
 
 
 def block(index: int) -> tuple[bytes, bytes]:
@@ -178,3 +180,15 @@ def test_no_link_is_followed(run: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is a link"):
         list(open_run(run).operators["op"].steps())
     assert mine.read_bytes() == b"my own\n"
+
+
+async def test_a_run_is_compressed_when_all_is_played(tmp_path: Path) -> None:
+    policies = {"agent_0": lambda s: 0}
+    operator = OperatorConfig("op", "Op", "", "CartPole-v1", {})
+    plain = await record_run(tmp_path, (operator, policies))
+    small = await record_run(tmp_path, (operator, policies), record=RecordConfig(compress=True))
+    assert (names(plain), names(small)) == (
+        {"episodes.jsonl", "steps.jsonl"},
+        {"episodes.jsonl", "steps.jsonl.zst"},
+    )
+    assert compare_runs(small, plain) is None

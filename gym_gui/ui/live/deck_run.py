@@ -39,7 +39,13 @@ class DeckRun:
         if operators:
             configs = [operator.player.config for operator in operators]
             runs = self._context.store.runs_dir()
-            self.recording = LiveRun(runs, configs, seed, changed=self._changed)
+            self.recording = LiveRun(
+                runs,
+                configs,
+                seed,
+                compress=self._context.settings.values.compress_runs,
+                changed=self._changed,
+            )
 
     def admit(self, configs: Sequence[OperatorConfig]) -> bool:
         """Whether these can play in the run that is on, or in the next; not in one that holds something."""

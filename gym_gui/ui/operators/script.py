@@ -247,7 +247,12 @@ class ScriptExperimentWidget(QWidget):
         if self._plan is None or not self._plan.playable:
             return
         if self._job is None or self._finished:
-            self._job = ScriptJob(self._plan, self._context.store, self)
+            self._job = ScriptJob(
+                self._plan,
+                self._context.store,
+                compress=self._context.settings.values.compress_runs,
+                parent=self,
+            )
             self._job.progressed.connect(self.card.show_standings)
         self._stopping = False
         self._show_message(None)

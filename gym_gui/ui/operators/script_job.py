@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -252,6 +252,7 @@ class ScriptJob(QObject):
     Args:
         plan: What is run.
         store: Where run folders and sockets are.
+        compress: Whether its steps are compressed when all is played, also where the file does not say so.
         parent: Qt owner.
 
     Attributes:
@@ -262,9 +263,11 @@ class ScriptJob(QObject):
     progressed = pyqtSignal(object)
     """Operator id -> :class:`Standing`."""
 
-    def __init__(self, plan: ScriptPlan, store: Store, parent: QObject | None = None) -> None:
+    def __init__(
+        self, plan: ScriptPlan, store: Store, *, compress: bool = False, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
-        self._plan, self._store = plan, store
+        self._plan, self._store, self._compress = plan, store, compress
         self._manager: OperatorScriptExecutionManager | None = None
         self._paces: dict[str, _Pace] = {}
         self.folder: Path | None = None
@@ -304,7 +307,7 @@ class ScriptJob(QObject):
         from gym_gui.host.client import HostSession
 
         return OperatorScriptExecutionManager(
-            self._plan.experiment,
+            self._experiment(),
             [operator.resolved for operator in self._plan.operators if operator.resolved is not None],
             partial(HostSession, store=self._store),
             self._store.runs_dir(),
@@ -313,6 +316,14 @@ class ScriptJob(QObject):
             resume=self.folder,
             on_progress=self._on_progress,
         )
+
+    def _experiment(self) -> Experiment:
+        experiment = self._plan.experiment
+        if not self._compress:
+            return experiment
+        execution = experiment.execution
+        record = replace(execution.record, compress=True)
+        return replace(experiment, execution=replace(execution, record=record))
 
     def stop(self) -> None:
         """End early; what is done is kept."""

@@ -289,7 +289,9 @@ class PlayGame(QObject):
     def _new_run(self, config: OperatorConfig, seed: int) -> LiveRun:
         from gym_gui.controllers.live_run import LiveRun
 
-        return LiveRun(self._context.store.runs_dir(), [config], seed, changed=self.changed.emit)
+        context = self._context
+        compress = context.settings.values.compress_runs
+        return LiveRun(context.store.runs_dir(), [config], seed, compress=compress, changed=self.changed.emit)
 
     def _leave(self) -> None:
         operator, self._operator = self._operator, None

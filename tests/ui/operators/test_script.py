@@ -101,6 +101,7 @@ def test_plain_data_is_read_and_its_plan_shown(script: ScriptExperimentWidget, t
 def test_runs_and_its_results_are_offered(
     script: ScriptExperimentWidget, context: AppContext, tmp_path: Path, qtbot: Any
 ):
+    context.settings.set("compress_runs", True)
     script.open(experiment(tmp_path))
     qtbot.waitUntil(lambda: named(script.window(), QPushButton, "script-run").isEnabled(), timeout=WAIT)
     qtbot.mouseClick(named(script.window(), QPushButton, "script-run"), Qt.MouseButton.LeftButton)
@@ -119,6 +120,7 @@ def test_runs_and_its_results_are_offered(
     assert went.args[0] == "results"
     opened = open_run(went.args[1]["run"])
     assert {name: len(list(o.episodes())) for name, o in opened.operators.items()} == {"a": 3, "b": 3}
+    assert len(list(opened.path.glob("operators/*/steps.jsonl.zst"))) == 2
 
 
 @pytest.mark.usefixtures("plays_here")
