@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 from collections.abc import Sequence
@@ -32,6 +33,8 @@ def _run() -> int:
             return open_window()
         except SystemExit as exc:
             return exc.code if isinstance(exc.code, int) else 1
+    # What is imported is never garbage: looking for some as often as by default costs a tenth of a start.
+    gc.set_threshold(20_000)
     from gym_gui.cli.app import run
 
     return run(arguments)

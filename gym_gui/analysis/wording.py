@@ -10,9 +10,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from gym_gui.analysis.summary import Calls, Decisions
-from gym_gui.analysis.summary_numbers import Estimate, Share
+if TYPE_CHECKING:
+    from gym_gui.analysis.summary import Calls, Decisions
+    from gym_gui.analysis.summary_numbers import Estimate, Share
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,11 +106,13 @@ def run_command(
     --replay RUN plays its experiment anew and asks no model; to watch a recorded episode, see
     mosaic replay RUN.
     """
-    from gym_gui.cli.run import run_experiment
+    from gym_gui.host.ahead import HostAhead
 
     trust.allow_all(trusted)
-    raise typer.Exit(
-        run_experiment(
+    with HostAhead(wanted=not dry_run) as hosts:
+        from gym_gui.cli.run import run_experiment
+
+        status = run_experiment(
             file,
             out=out,
             episodes=episodes,
@@ -125,8 +127,9 @@ def run_command(
             replay=replay,
             dry_run=dry_run,
             as_json=as_json,
+            hosts=hosts,
         )
-    )
+    raise typer.Exit(status)
 
 
 @app.command()
@@ -154,11 +157,13 @@ def tournament(
     Everybody meets everybody, or in Swiss rounds, on the same seeds and from every seat. Where all agents
     are on one side: each policy with itself and with each other one (cross-play).
     """
-    from gym_gui.cli.tournament import run_tournament
+    from gym_gui.host.ahead import HostAhead
 
     trust.allow_all(trusted)
-    raise typer.Exit(
-        run_tournament(
+    with HostAhead(wanted=not dry_run) as hosts:
+        from gym_gui.cli.tournament import run_tournament
+
+        status = run_tournament(
             file,
             out=out,
             concurrency=concurrency,
@@ -166,8 +171,9 @@ def tournament(
             resume=resume,
             dry_run=dry_run,
             as_json=as_json,
+            hosts=hosts,
         )
-    )
+    raise typer.Exit(status)
 
 
 for _command in (verify, rerun, reparse, replay, report, query, export, power):

@@ -45,10 +45,14 @@ def rerun(
 
     Says where and why what they play departs from it. Models are asked anew, and paid.
     """
-    from gym_gui.cli.rerun import rerun_run
+    from gym_gui.host.ahead import HostAhead
 
     trust.allow_all(trusted)
-    raise typer.Exit(rerun_run(run, episodes=episodes, out=out, processes=processes, as_json=as_json))
+    with HostAhead() as hosts:
+        from gym_gui.cli.rerun import rerun_run
+
+        status = rerun_run(run, episodes=episodes, out=out, processes=processes, as_json=as_json, hosts=hosts)
+    raise typer.Exit(status)
 
 
 def reparse(run: RunFolder, trusted: Trust = False, as_json: Json = False) -> None:
@@ -138,7 +142,7 @@ def report(
     best, the median, the worst and failed episodes again. Of groups of trainings (mosaic train --seeds),
     algorithms.json and algorithms.html.
     """
-    from gym_gui.cli.runs import find_run
+    from gym_gui.core.paths import find_run
 
     if site is not None and (out is not None or form):
         raise UsageError("--site goes with neither --out nor --format", fix="Leave them out")

@@ -1,16 +1,62 @@
-"""What ``mosaic run --dry-run`` says of slots that would ask a model: first prompts, calls, price."""
+"""What ``mosaic run --dry-run`` says: the plan; of models their first prompts, calls and price."""
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Sequence
+from typing import Any
 
 from gym_gui.analysis import wording
 from gym_gui.analysis.text import clean
 from gym_gui.cli.output import write_line
-from gym_gui.controllers.cost_estimate import BASIS, Carried, ModelSlot
+from gym_gui.controllers.cost_estimate import BASIS, Carried, ModelSlot, carried
+from gym_gui.controllers.resolved_operator import ResolvedOperator
+from gym_gui.core.config import Experiment
+from gym_gui.services.experiment_file import describe
 
 
-def say_models(slots: Sequence[ModelSlot]) -> None:
+def say_plan(
+    experiment: Experiment,
+    resolved_operators: Sequence[ResolvedOperator],
+    processes: int,
+    slots: Sequence[ModelSlot],
+    *,
+    as_json: bool,
+) -> None:
+    """Print what would be played, and what of it models would be asked.
+
+    Args:
+        experiment: What would be played.
+        resolved_operators: Its operators.
+        processes: Session processes.
+        slots: Those that would ask a model, played without asking.
+        as_json: For programs.
+    """
+    if as_json:
+        plan: dict[str, Any] = {
+            "experiment": experiment.to_record(),
+            "processes": processes,
+            "environments": {c.config.operator_id: c.env_id for c in resolved_operators},
+        }
+        if slots:
+            budgets = [each.to_json() for each in carried(experiment, slots)]
+            plan |= {"models": [slot.to_json() for slot in slots], "basis": BASIS, "budgets": budgets}
+        sys.stdout.write(json.dumps(plan) + "\n")
+        return
+    sys.stdout.write(describe(experiment) + "\n")
+    for resolved in resolved_operators:
+        for note in resolved.notes:
+            sys.stdout.write(f"Note: {note} (operator {resolved.config.operator_id}).\n")
+    if slots:
+        _say_models(slots)
+        _say_budgets(carried(experiment, slots))
+        sys.stdout.write(f"\nProcesses: {processes}. No model was asked, and no run was kept.\n")
+    else:
+        sys.stdout.write(f"\nProcesses: {processes}. Nothing was run.\n")
+
+
+def _say_models(slots: Sequence[ModelSlot]) -> None:
     """Print what models would be asked, and what that would cost."""
     for slot in slots:
         write_line()
@@ -79,7 +125,7 @@ def _say_sum(slots: Sequence[ModelSlot]) -> None:
     write_line(f"From {wording.count(played, 'episode')} of each operator. {BASIS}")
 
 
-def say_budgets(budgets: Sequence[Carried]) -> None:
+def _say_budgets(budgets: Sequence[Carried]) -> None:
     """Print how far budgets reach."""
     for each in budgets:
         money = f"{wording.dollars(each.budget.usd)}" if each.budget.usd else ""

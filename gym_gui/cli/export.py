@@ -8,8 +8,8 @@ from pathlib import Path
 from gym_gui.analysis.export import STEP_COLUMNS, episode_rows, operator_rows, step_rows, write_table
 from gym_gui.analysis.reader import Run, open_run
 from gym_gui.cli.output import write_json, write_line
-from gym_gui.cli.runs import find_run
 from gym_gui.core.errors import UnknownNameError, UsageError
+from gym_gui.core.paths import find_run
 
 
 def export_run(run: Path, *, to: str, out: Path | None, as_json: bool) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 from gym_gui.cli.errors import DONE, USAGE, WORK_FAILED, tell_error
 from gym_gui.cli.output import write_json, write_line
 from gym_gui.cli.progress import bytes_progress
-from gym_gui.cli.runs import find_run
 from gym_gui.core.errors import MosaicError, UsageError
+from gym_gui.core.paths import find_run
 from gym_gui.services.run_packing import Packing, compress_run, decompress_run
 
 

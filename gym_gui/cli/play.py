@@ -7,30 +7,29 @@ import json
 import logging
 import signal
 import sys
-from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
+import threading
+from collections.abc import Collection, Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from gym_gui.analysis.distributions import MIN_INTERVAL
 from gym_gui.analysis.reader import open_run
-from gym_gui.cli.dry_run import say_budgets, say_models
 from gym_gui.cli.errors import DONE, INTERRUPTED, WORK_FAILED, tell
 from gym_gui.cli.progress import run_progress
-from gym_gui.controllers.cost_estimate import BASIS, ModelSlot, asks_models, carried, estimate_cost
 from gym_gui.controllers.matrix_check import resolve_all, tried_of
-from gym_gui.controllers.model_slots import dry, replayed
+from gym_gui.controllers.model_slots import DRY_RUN, dry, replayed, slots_with
 from gym_gui.controllers.resolved_operator import ResolvedOperator
 from gym_gui.controllers.script_execution import OnProgress, OperatorScriptExecutionManager, RunResult
-from gym_gui.controllers.verification import rerun_episodes
 from gym_gui.core.config import Experiment
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.errors import UsageError
 from gym_gui.core.matrix_table import missing_in_words
 from gym_gui.core.paths import runs_dir
 from gym_gui.core.record_fields import count, mapping
-from gym_gui.host.client import HostSession
+from gym_gui.host.ahead import HostAhead
 from gym_gui.processes.cores import usable_cores
-from gym_gui.services.experiment_file import describe
 from gym_gui.services.recorder import COMPLETED, FAILED, REPLAY, STOPPED
 from gym_gui.services.versions import commit, machine
 
@@ -44,6 +43,7 @@ def play(
     replay: Path | None,
     dry_run: bool,
     as_json: bool,
+    hosts: HostAhead,
 ) -> int:
     """Check an experiment against what is there, play it, and say how it came out.
 
@@ -55,6 +55,7 @@ def play(
         replay: A run whose recorded calls stand in for the models.
         dry_run: Play nothing that counts: say what would be done and what it would cost.
         as_json: For programs.
+        hosts: Where it is played.
 
     Returns:
         Exit status.
@@ -62,7 +63,7 @@ def play(
     Raises:
         UsageError: Something the person can fix; nothing was played.
     """
-    models = dry_run and replay is None and asks_models(experiment)
+    models = dry_run and replay is None and any(slots_with(o, DRY_RUN) for o in experiment.operators)
     staffed = replayed(experiment, open_run(replay)) if replay is not None else experiment
     played = set(open_run(resume).operators) if resume is not None else set[str]()
     resolved_operators, problems = resolve_all(dry(staffed) if models else staffed, played)
@@ -71,7 +72,7 @@ def play(
 
         experiment = without(experiment, problems)
     totals: dict[str, int] = {}
-    only = rerun_episodes(open_run(resume)) if resume is not None else None
+    only = _rerun_episodes(resume) if resume is not None else None
     for resolved in resolved_operators:
         name = resolved.config.operator_id
         every = len(experiment.execution.schedule(len(resolved.seatings)))
@@ -81,10 +82,13 @@ def play(
         return say_finished(done, as_json)
     workers = processes or experiment.execution.processes or usable_cores()
     if dry_run:
-        slots = asyncio.run(estimate_cost(experiment, HostSession, workers, _run)) if models else []
-        _say_plan(experiment, resolved_operators, workers, slots, as_json)
+        from gym_gui.cli.dry_run import say_plan
+        from gym_gui.controllers.cost_estimate import estimate_cost
+
+        slots = hosts.run(estimate_cost(experiment, hosts.open_session, workers, _run)) if models else []
+        say_plan(experiment, resolved_operators, workers, slots, as_json=as_json)
         return DONE
-    with run_progress(as_json=as_json) as show:
+    with run_progress(as_json=as_json) as show, concluding(totals):
         # Inside, so that a warning goes above the bars and not through them.
         logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
         for line in missing_in_words(experiment.matrix.rows) if experiment.matrix else ():
@@ -100,12 +104,43 @@ def play(
             out,
             workers,
             header_of(totals, replay),
+            hosts=hosts,
             resume=resume,
             show=show,
             tried=None if experiment.matrix is None else tried_of(resolved_operators),
             only=only,
         )
     return conclude(result, as_json)
+
+
+@contextmanager
+def concluding(totals: Mapping[str, int]) -> Generator[None]:
+    """Import what concludes a run in a thread, while its sessions start and play.
+
+    Args:
+        totals: Episodes by operator.
+    """
+    names = ["gym_gui.analysis.reporting", "gym_gui.analysis.summary_builder"]
+    if max(totals.values(), default=0) >= MIN_INTERVAL:
+        names.append("scipy.special")  # for intervals
+
+    def work() -> None:
+        for name in names:
+            import_module(name)
+
+    thread = threading.Thread(target=work, name="imports")
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
+
+
+def _rerun_episodes(resume: Path) -> Mapping[str, Collection[int]] | None:
+    """Which episodes a run plays again that is gone on with."""
+    from gym_gui.controllers.verification import rerun_episodes  # the engine, which plays elsewhere
+
+    return rerun_episodes(open_run(resume))
 
 
 def perform(
@@ -115,6 +150,7 @@ def perform(
     processes: int,
     header: Mapping[str, Any],
     *,
+    hosts: HostAhead,
     resume: Path | None,
     show: OnProgress,
     tried: Collection[str] | None = None,
@@ -128,6 +164,7 @@ def perform(
         out: Folder for the run folder.
         processes: Session processes.
         header: More for ``run.json``.
+        hosts: Where it is played.
         resume: A run folder to go on with.
         show: Told how far it is.
         tried: Operators that are tried before anything is played; all of them by default.
@@ -139,7 +176,7 @@ def perform(
     manager = OperatorScriptExecutionManager(
         experiment,
         resolved_operators,
-        HostSession,
+        hosts.open_session,
         out or runs_dir(),
         processes=processes,
         header=header,
@@ -148,7 +185,7 @@ def perform(
         tried=tried,
         only=only,
     )
-    return asyncio.run(_run(manager))
+    return hosts.run(_run(manager))
 
 
 def header_of(totals: Mapping[str, int], replay: Path | None) -> dict[str, Any]:
@@ -195,36 +232,6 @@ def say_finished(result: RunResult, as_json: bool) -> int:
         )
         return WORK_FAILED if result.failed else DONE
     return conclude(result, as_json)
-
-
-def _say_plan(
-    experiment: Experiment,
-    resolved_operators: list[ResolvedOperator],
-    processes: int,
-    slots: list[ModelSlot],
-    as_json: bool,
-) -> None:
-    if as_json:
-        plan: dict[str, Any] = {
-            "experiment": experiment.to_record(),
-            "processes": processes,
-            "environments": {c.config.operator_id: c.env_id for c in resolved_operators},
-        }
-        if slots:
-            budgets = [each.to_json() for each in carried(experiment, slots)]
-            plan |= {"models": [slot.to_json() for slot in slots], "basis": BASIS, "budgets": budgets}
-        sys.stdout.write(json.dumps(plan) + "\n")
-        return
-    sys.stdout.write(describe(experiment) + "\n")
-    for resolved in resolved_operators:
-        for note in resolved.notes:
-            sys.stdout.write(f"Note: {note} (operator {resolved.config.operator_id}).\n")
-    if slots:
-        say_models(slots)
-        say_budgets(carried(experiment, slots))
-        sys.stdout.write(f"\nProcesses: {processes}. No model was asked, and no run was kept.\n")
-    else:
-        sys.stdout.write(f"\nProcesses: {processes}. Nothing was run.\n")
 
 
 async def _run(manager: OperatorScriptExecutionManager) -> RunResult:

@@ -22,8 +22,8 @@ from gym_gui.analysis.power import (
 )
 from gym_gui.analysis.text import clean
 from gym_gui.cli.output import console, write_json, write_line
-from gym_gui.cli.runs import find_run
 from gym_gui.core.errors import UsageError
+from gym_gui.core.paths import find_run
 
 
 def tell_power(

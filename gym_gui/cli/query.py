@@ -17,9 +17,8 @@ from gym_gui.analysis.export import plain_cell, write_whole
 from gym_gui.analysis.reader import Run, open_run
 from gym_gui.cli.output import cell, console, table
 from gym_gui.cli.progress import count_progress
-from gym_gui.cli.runs import find_run
 from gym_gui.core.errors import MosaicError, UnknownNameError, UsageError
-from gym_gui.core.paths import cache_dir, runs_dir
+from gym_gui.core.paths import cache_dir, find_run, runs_dir
 from gym_gui.core.visible import visible
 from gym_gui.services.run_query import Answer, RunQuery
 

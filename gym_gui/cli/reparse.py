@@ -11,10 +11,10 @@ from gym_gui.analysis import open_run
 from gym_gui.cli.errors import DONE, WORK_FAILED
 from gym_gui.cli.output import write_json, write_line
 from gym_gui.cli.progress import run_progress
-from gym_gui.cli.runs import find_run
 from gym_gui.cli.verify import versions_line
 from gym_gui.controllers.departures import counted
 from gym_gui.controllers.reparsing import OperatorReread, Reparsing, Reread, RereadDecision, reparse
+from gym_gui.core.paths import find_run
 
 _SHOWN = 20
 _WORDS = {

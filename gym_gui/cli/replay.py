@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from gym_gui.analysis import open_run
 from gym_gui.cli.errors import DONE, USAGE, WORK_FAILED, tell
-from gym_gui.cli.runs import find_run
 from gym_gui.controllers.replay_session import EpisodeReplay, ReplayOrder
 from gym_gui.core.errors import UsageError
+from gym_gui.core.paths import find_run
 from gym_gui.services.recorded_episode import RecordedEpisode, load_episode
 
 _REPORT_EVERY = 10

@@ -16,7 +16,6 @@ from gym_gui.cli.errors import DONE, INTERRUPTED, WORK_FAILED, tell
 from gym_gui.cli.output import write_json, write_line
 from gym_gui.cli.play import header_of, perform
 from gym_gui.cli.progress import run_progress
-from gym_gui.cli.runs import find_run
 from gym_gui.cli.verify import versions_line
 from gym_gui.controllers.departures import counted
 from gym_gui.controllers.lineup import IN_PROCESS
@@ -37,7 +36,9 @@ from gym_gui.controllers.resolved_operator import ResolvedOperator
 from gym_gui.controllers.script_execution import OnProgress
 from gym_gui.core.config import Experiment
 from gym_gui.core.errors import UsageError
+from gym_gui.core.paths import find_run
 from gym_gui.core.record_fields import mapping, text
+from gym_gui.host.ahead import HostAhead
 from gym_gui.processes.cores import usable_cores
 from gym_gui.services.experiment_file import load_experiment
 from gym_gui.services.recorder import COMPLETED, FAILED, RERUN, STOPPED
@@ -54,7 +55,13 @@ _FINDINGS: Final = {
 
 
 def rerun_run(
-    run: Path, *, episodes: str | None, out: Path | None, processes: int | None, as_json: bool
+    run: Path,
+    *,
+    episodes: str | None,
+    out: Path | None,
+    processes: int | None,
+    as_json: bool,
+    hosts: HostAhead,
 ) -> int:
     """Play a run's episodes again and say where and why they depart from the record.
 
@@ -64,6 +71,7 @@ def rerun_run(
         out: Folder for the new run folder.
         processes: Session processes.
         as_json: For programs.
+        hosts: Where they are played.
 
     Returns:
         Exit status: 0 when all came out as recorded, 1 when something departs.
@@ -83,7 +91,7 @@ def rerun_run(
     resolved, _ = resolve_all(experiment)
     # A whole run is played as it was, with the looks of one that was played until it was decided.
     whole = episodes is None and recorded.record.status in (COMPLETED, FAILED)
-    played = _Played(recorded, experiment, resolved, processes or experiment.execution.processes)
+    played = _Played(recorded, experiment, resolved, processes or experiment.execution.processes, hosts)
     with run_progress(as_json=as_json) as show:
         logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
         again, status = played.once(out, None if whole else chosen, show)
@@ -136,9 +144,14 @@ class _Played:
     """Plays episodes of a run again."""
 
     def __init__(
-        self, run: Run, experiment: Experiment, resolved: list[ResolvedOperator], processes: int | None
+        self,
+        run: Run,
+        experiment: Experiment,
+        resolved: list[ResolvedOperator],
+        processes: int | None,
+        hosts: HostAhead,
     ) -> None:
-        self._run, self._experiment, self._resolved = run, experiment, resolved
+        self._run, self._experiment, self._resolved, self._hosts = run, experiment, resolved, hosts
         self._processes = processes or usable_cores()
 
     def once(self, out: Path | None, only: Episodes | None, show: OnProgress) -> tuple[Run, str]:
@@ -158,6 +171,7 @@ class _Played:
             out,
             self._processes,
             header,
+            hosts=self._hosts,
             resume=None,
             show=show,
             only=only,

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from gym_gui.analysis.reader import open_run
-from gym_gui.cli.runs import find_run
 from gym_gui.core.config import Experiment
 from gym_gui.core.errors import UsageError
+from gym_gui.core.paths import find_run
 from gym_gui.core.trust import Origin, require
 from gym_gui.core.validation import under
 from gym_gui.services.experiment_file import load_experiment, need_of_program, needs_code
 from gym_gui.services.recorder import REPLAY
+
+if TYPE_CHECKING:
+    from gym_gui.host.ahead import HostAhead
 
 
 def run_experiment(
@@ -29,8 +32,22 @@ def run_experiment(
     replay: Path | None = None,
     dry_run: bool = False,
     as_json: bool = False,
+    hosts: HostAhead,
 ) -> int:
     """Run an experiment file, go on with a run, or play one again from its recorded calls.
+
+    Args:
+        file: The experiment file.
+        out: Folder for the run folder.
+        episodes: How many are played, whatever the file says.
+        concurrency: Episodes in flight per process.
+        processes: Session processes.
+        budgets: What the run may take, by name in ``execution``.
+        resume: A run folder to go on with.
+        replay: A run whose recorded calls stand in for the models.
+        dry_run: Play nothing that counts.
+        as_json: For programs.
+        hosts: Where it is played.
 
     Returns:
         Exit status.
@@ -55,6 +72,7 @@ def run_experiment(
         replay=replay,
         dry_run=dry_run,
         as_json=as_json,
+        hosts=hosts,
     )
 
 

@@ -17,7 +17,7 @@ from gym_gui.analysis.reader import OperatorRun, Run, open_run
 from gym_gui.analysis.wording import duration
 from gym_gui.cli.output import cell, console, entries, table, write_json, write_line
 from gym_gui.core.errors import MosaicError, UsageError
-from gym_gui.core.paths import runs_dir
+from gym_gui.core.paths import find_run, runs_dir
 from gym_gui.core.record_fields import mapping
 from gym_gui.services.recorder import COMPLETED, RUNNING
 from gym_gui.services.run_lock import is_being_written
@@ -152,12 +152,6 @@ def _local(moment: object, form: str) -> str:
         return datetime.fromisoformat(str(moment)).astimezone().strftime(form)
     except ValueError:
         return ""
-
-
-def find_run(path: Path) -> Path:
-    """A run folder, or the one of that name among the runs here."""
-    beside = runs_dir() / path
-    return beside if not path.exists() and beside.is_dir() else path
 
 
 def show_run(path: Path, *, as_json: bool = False) -> None:

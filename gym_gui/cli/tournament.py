@@ -13,13 +13,14 @@ from gym_gui.cli.errors import DONE
 from gym_gui.cli.output import write_json, write_line
 from gym_gui.cli.play import conclude, finished, perform, say_finished
 from gym_gui.cli.progress import run_progress
-from gym_gui.cli.runs import find_run
 from gym_gui.controllers.contest import Contest
 from gym_gui.controllers.operator_execution import OperatorProgress
 from gym_gui.controllers.script_execution import OnProgress, RunResult
 from gym_gui.core.errors import UsageError
+from gym_gui.core.paths import find_run
 from gym_gui.core.pool import assignments_of
 from gym_gui.core.tournament import Tournament
+from gym_gui.host.ahead import HostAhead
 from gym_gui.processes.cores import usable_cores
 from gym_gui.services.experiment_file import load_tournament, resolve_secrets
 from gym_gui.services.recorder import COMPLETED
@@ -35,6 +36,7 @@ def run_tournament(
     resume: Path | None = None,
     dry_run: bool = False,
     as_json: bool = False,
+    hosts: HostAhead,
 ) -> int:
     """Play a tournament, or what is new of one in the folder that it has.
 
@@ -46,6 +48,7 @@ def run_tournament(
         resume: A run folder to go on with.
         dry_run: Play nothing: say who would meet whom.
         as_json: For programs.
+        hosts: Where it is played.
 
     Returns:
         Exit status.
@@ -71,7 +74,7 @@ def run_tournament(
     workers = processes or tournament.execution.processes or usable_cores()
     with run_progress(as_json=as_json) as show:
         logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
-        result, played = _play(contest, out, folder, workers, _as_one(show))
+        result, played = _play(contest, out, folder, workers, _as_one(show), hosts)
     if not played and not as_json:
         return say_finished(result, as_json)
     return conclude(result, as_json, "mosaic tournament --resume")
@@ -84,7 +87,12 @@ def _with_concurrency(tournament: Tournament, concurrency: int | None) -> Tourna
 
 
 def _play(
-    contest: Contest, out: Path | None, folder: Path | None, workers: int, show: OnProgress
+    contest: Contest,
+    out: Path | None,
+    folder: Path | None,
+    workers: int,
+    show: OnProgress,
+    hosts: HostAhead,
 ) -> tuple[RunResult, bool]:
     """Play round after round into one folder; also whether there was anything to play."""
     about = {"machine": machine(), "commit": commit(Path(__file__).parent)}
@@ -99,6 +107,7 @@ def _play(
                 out,
                 workers,
                 header,
+                hosts=hosts,
                 resume=folder,
                 show=show,
                 tried=contest.tried,

@@ -13,10 +13,10 @@ from gym_gui.analysis import open_run
 from gym_gui.cli.errors import DONE, USAGE, WORK_FAILED, tell_error
 from gym_gui.cli.output import write_line
 from gym_gui.cli.progress import run_progress
-from gym_gui.cli.runs import find_run
 from gym_gui.controllers.departures import Deviation, counted
 from gym_gui.controllers.verification import Verification, verify
 from gym_gui.core.errors import MosaicError, UsageError
+from gym_gui.core.paths import find_run
 
 _SHOWN = 5
 _WHY = "Then an action, what an agent saw, or the digest itself is not what it was when it was recorded."

@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 from gym_gui.analysis import open_run
-from gym_gui.cli.runs import find_run
 from gym_gui.controllers.written_loop import written_loop
+from gym_gui.core.paths import find_run
 from gym_gui.services.recorded_episode import load_episode
 
 

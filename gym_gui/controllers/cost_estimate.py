@@ -202,11 +202,6 @@ def _reach(budget: Amount, each: Amount, episodes: int) -> int:
     return episodes
 
 
-def asks_models(experiment: Experiment) -> bool:
-    """Whether some slot would ask a model."""
-    return any(slots_with(operator, DRY_RUN) for operator in experiment.operators)
-
-
 async def estimate_cost(
     experiment: Experiment,
     open_session: OpenSession,

@@ -247,8 +247,9 @@ class OperatorScriptExecutionManager:
 
         extra = self._processes - len(todo)
         jobs = [check(run, i < KEPT_WARM) for i, run in enumerate(todo)]
-        # An operator alone (or nearly) gets several sessions: start these now as well.
-        useful = [run for run in todo if len(run.pending) > 1]
+        # An operator alone (or nearly) gets several sessions: start these now as well, unless one
+        # can have all its episodes in flight. That may be done before another has started.
+        useful = [run for run in todo if len(run.pending) > self._starts.room_of(run)]
         jobs += [check(useful[i % len(useful)], True) for i in range(extra)] if useful else []
         results = await asyncio.gather(*jobs, return_exceptions=True)
         stopped = asyncio.CancelledError if self.stopping else ()
@@ -345,6 +346,10 @@ class OperatorScriptExecutionManager:
 
     async def _start_late(self, place: SessionShare, run: OperatorExecution, quarantine: bool) -> None:
         try:
+            if any(s.run is run and s.working for s in self._seats):
+                await self._starts.hold_back()
+                if self.stopping or not (run.pending or run.suspects):
+                    return
             seat = await self._starts.start(run)
             run.broken_starts = 0
         except MosaicError as exc:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from gym_gui.controllers.operator_execution import OperatorExecution
@@ -19,6 +20,9 @@ from gym_gui.core.config import Experiment
 from gym_gui.processes.child import start_again
 
 _log = logging.getLogger(__name__)
+
+WORTH_A_START_S = 0.25
+"""Once an operator has played for so long, and has episodes left, it gets further sessions on free cores."""
 
 
 class SessionStarts:
@@ -41,6 +45,7 @@ class SessionStarts:
         self._owner, self._experiment = owner, experiment
         self._open_session, self._introduce = open_session, introduce
         self._starting: set[asyncio.Task[Any]] = set()
+        self._over = asyncio.Event()
 
     async def start(self, run: OperatorExecution) -> SessionShare:
         """A session for an operator, ready to be fed; tried again where its process was lost.
@@ -54,7 +59,7 @@ class SessionStarts:
     async def _start_once(self, run: OperatorExecution) -> SessionShare:
         seat = SessionShare(self._owner, run)
         settings = SessionSettings(
-            self._experiment.execution.concurrency or default_concurrency(run.resolved, run.total),
+            self.room_of(run),
             self._experiment.max_steps(run.resolved.config),
             self._experiment.execution.record.observations,
         )
@@ -74,7 +79,17 @@ class SessionStarts:
         self._introduce(run, seat.ready)
         return seat
 
+    def room_of(self, run: OperatorExecution) -> int:
+        """Episodes that a session of an operator is to keep in flight."""
+        return self._experiment.execution.concurrency or default_concurrency(run.resolved, run.total)
+
+    async def hold_back(self) -> None:
+        """Wait until an operator that plays is worth another session, or nothing is started any more."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._over.wait(), WORTH_A_START_S)
+
     def cancel(self) -> None:
         """Nobody waits for a policy that takes minutes to load."""
+        self._over.set()
         for task in self._starting:
             task.cancel()

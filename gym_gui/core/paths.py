@@ -38,6 +38,12 @@ def runs_dir() -> Path:
     return _from_env("MOSAIC_RUNS_DIR") or Path("runs")
 
 
+def find_run(path: Path) -> Path:
+    """A run folder, or the one of that name among the runs here."""
+    beside = runs_dir() / path
+    return beside if not path.exists() and beside.is_dir() else path
+
+
 def cache_dir() -> Path:
     """Files that can be made again; where the home takes none, in a private temporary folder."""
     given = _from_env("MOSAIC_CACHE_DIR")

@@ -1,16 +1,25 @@
 """``python -m gym_gui.host`` is a session host process."""
 
+import argparse
 import gc
 import sys
 
+from mosaic_worker.launch import die_with_parent
+
 
 def _run() -> int:
+    parser = argparse.ArgumentParser(prog="python -m gym_gui.host")
+    parser.add_argument("--parent", type=int, required=True, help="pid to die with")
+    parser.add_argument("--operator", help="for the reader of ps")
+    parser.add_argument("--frames", type=int, help="inherited memory for pictures")
+    args = parser.parse_args()
+    die_with_parent(args.parent)  # before anything that takes long
     gc.disable()  # nothing of what is imported is ever garbage; looking for some costs a tenth of the time
     from gym_gui.host.server import main
 
     gc.freeze()
     gc.enable()
-    return main()
+    return main(args.frames)
 
 
 if __name__ == "__main__":

@@ -38,6 +38,7 @@ from gym_gui.core.types import AgentID
 from gym_gui.host.frames import FrameReader, Places, make_memory
 from gym_gui.host.orders import allowance_message, episode_message, launch_message, player_of, ready_of
 from gym_gui.host.process import FAREWELL_S, PATIENCE_S, HostLostError, HostProcess
+from gym_gui.host.program import TakeProgram
 from gym_gui.host.service import pb
 from gym_gui.host.views import picture_in, question_of, view_of
 from gym_gui.processes.outcome import ChildOutcome, ChildStatus
@@ -64,6 +65,7 @@ class HostSession:
         patience_s: Longest silence.
         share_memory: Whether pictures come through memory; else they are part of the messages, as
             they must be where the host runs on another machine.
+        take: Has perhaps a process that is started already.
     """
 
     def __init__(
@@ -75,13 +77,14 @@ class HostSession:
         store: Store | None = None,
         patience_s: float = PATIENCE_S,
         share_memory: bool = True,
+        take: TakeProgram | None = None,
     ) -> None:
         self._resolved, self._settings, self._tell = resolved, settings, on_event
         operator = resolved.config.operator_id
         self._name = f"session process of {operator}"
         farewell_s = _PLAYING_FAREWELL_S if settings.live is None else FAREWELL_S
         self._host = HostProcess(
-            self, self._name, operator, store, patience_s=patience_s, farewell_s=farewell_s
+            self, self._name, operator, store, patience_s=patience_s, farewell_s=farewell_s, take=take
         )
         self._share = share_memory and settings.live is not None
         self._frames: FrameReader | None = None

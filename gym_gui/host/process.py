@@ -5,15 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-import os
 import secrets as random_secrets
-import sys
 import time
-from asyncio.subprocess import PIPE
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from contextlib import aclosing
 from functools import partial
-from pathlib import Path
 from typing import Any, Protocol
 
 from gym_gui.core.clean_up import finish_despite_cancel
@@ -21,9 +17,10 @@ from gym_gui.core.errors import KilledWhileStartingError, MosaicError, WorkerLau
 from gym_gui.core.subjects import Subject
 from gym_gui.core.trust import handed_on
 from gym_gui.host.pb.session_pb2_grpc import SessionStub
-from gym_gui.host.service import LISTENING, greeting
+from gym_gui.host.program import HostProgram, ProgramListener, TakeProgram
+from gym_gui.host.service import greeting
 from gym_gui.host.socket_folder import SocketFolder
-from gym_gui.processes.child import ManagedChild, lines_of
+from gym_gui.processes.child import ManagedChild
 from gym_gui.processes.outcome import ChildOutcome, ChildStatus
 from gym_gui.processes.reaper import guard, remove_after
 from gym_gui.services.rpc.address import UnixAddress
@@ -45,19 +42,11 @@ class HostLostError(MosaicError):
     """A host has ended, or does not answer; the message says how, to follow its name."""
 
 
-class HostOwner(Protocol):
+class HostOwner(ProgramListener, Protocol):
     """Is told what a host says; called from the event loop."""
 
     def on_failed(self, error: MosaicError) -> None:
         """What was followed has ended with an error."""
-        ...
-
-    def on_begun(self, index: int) -> None:
-        """It is about to take the first step of an episode."""
-        ...
-
-    def on_output(self, line: str) -> None:
-        """It, or what runs in it, printed a line."""
         ...
 
     def on_exit(self, outcome: ChildOutcome) -> None:
@@ -78,6 +67,7 @@ class HostProcess:
         store: Where its socket lives.
         patience_s: Longest silence.
         farewell_s: Time it has to end by itself.
+        take: Has perhaps one that is started already.
     """
 
     def __init__(
@@ -89,15 +79,16 @@ class HostProcess:
         *,
         patience_s: float = PATIENCE_S,
         farewell_s: float = FAREWELL_S,
+        take: TakeProgram | None = None,
     ) -> None:
         self._owner: HostOwner | None = owner
         self._name, self._operator, self._store = name, operator, store or Store()
-        self._patience, self._farewell_s = patience_s, farewell_s
+        self._patience, self._farewell_s, self._take_program = patience_s, farewell_s, take
         self._folder: SocketFolder | None = None
+        self._program: HostProgram | None = None
         self._child: ManagedChild | None = None
         self._connection: Connection | None = None
         self._hearing: asyncio.Task[None] | None = None
-        self._listening = asyncio.Event()
         self._stub: Any = None
         self._on_message: Callable[[Any], None] | None = None
         self._orders: set[asyncio.Task[Any]] = set()
@@ -131,10 +122,13 @@ class HostProcess:
         folder = self._folder.path
         remove_after(folder)
         token = random_secrets.token_urlsafe(24)
-        child = self._child = await self._spawn(folder / "h", environment, token, frames)
+        program = self._program = await self._start_program(environment, frames)
+        child = self._child = program.child
         create_task = asyncio.get_running_loop().create_task
         self._watcher = create_task(self._watch(child))
-        await self._until_listening(child)
+        program.hear(self._owner)
+        program.tell(folder / "h", token, self._operator, environment)
+        await self._until_listening(program, child)
         address = UnixAddress(folder / "h")
         self._connection = Connection(address, token, self._name, HostLostError)
         self._stub = SessionStub(self._connection.channel)
@@ -142,38 +136,22 @@ class HostProcess:
         # The host removes its socket when it ends; a connection stays although this goes.
         self._remove_folder()
 
-    async def _spawn(
-        self, path: Path, environment: dict[str, str], token: str, frames: int | None
-    ) -> ManagedChild:
-        command = [sys.executable, "-P", "-m", "gym_gui.host", "--socket", str(path)]
-        command += ["--parent", str(os.getpid())]
-        if frames is not None:
-            command += ["--frames", str(frames)]
-        child = await ManagedChild.start(
-            *command,
-            *("--operator", self._operator),
-            name=f"the {self._name}",
-            environment=environment,
-            tied=False,  # it ends with the parent that it is told
-            listen=self._read_output,
-            stdin=PIPE,
-            stdout=PIPE,
-            pass_fds=() if frames is None else (frames,),
-        )
-        assert child.stdin is not None
-        child.stdin.write(token.encode() + b"\n")
-        child.stdin.close()
-        return child
+    async def _start_program(self, environment: Collection[str], frames: int | None) -> HostProgram:
+        if self._take_program is not None and frames is None:
+            started = await self._take_program(environment)
+            if started is not None:
+                return started
+        return await HostProgram.start(f"the {self._name}", self._operator, frames)
 
-    async def _until_listening(self, child: ManagedChild) -> None:
-        told = asyncio.ensure_future(self._listening.wait())
+    async def _until_listening(self, program: HostProgram, child: ManagedChild) -> None:
+        told = asyncio.ensure_future(program.listening.wait())
         try:
             await asyncio.wait(
                 {told, child.exited}, timeout=START_TIMEOUT_S, return_when=asyncio.FIRST_COMPLETED
             )
         finally:
             told.cancel()
-        if self._listening.is_set() and not self._closing:
+        if program.listening.is_set() and not self._closing:
             return
         outcome = None if child.running else await child.finished()
         if outcome is not None and outcome.status is ChildStatus.KILLED:
@@ -272,27 +250,6 @@ class HostProcess:
             return False
         return True
 
-    async def _read_output(self, child: ManagedChild) -> None:
-        await asyncio.gather(self._read_begun(child), self._read_stderr(child))
-
-    async def _read_begun(self, child: ManagedChild) -> None:
-        """That it listens, then episodes that begin: their index, written before their first step."""
-        assert child.stdout is not None
-        rest = b""
-        while data := await child.stdout.read(1 << 16):
-            *whole, rest = (rest + data).split(b"\n")
-            for line in whole:
-                if line == LISTENING:
-                    self._listening.set()
-                elif self._owner is not None:
-                    self._owner.on_begun(int(line))
-
-    async def _read_stderr(self, child: ManagedChild) -> None:
-        async for line in lines_of(child.stderr):
-            child.keep(line)
-            if line and self._owner is not None:
-                self._owner.on_output(line)
-
     # -- its end ---------------------------------------------------------------------------
 
     async def _watch(self, child: ManagedChild) -> None:
@@ -323,8 +280,9 @@ class HostProcess:
 
     async def _close(self, hang_up: bool, farewell_s: float) -> None:
         self._closing = True
-        self._listening.set()  # who waits for it looks
-        child, hearing = self._child, self._hearing
+        child, hearing, program = self._child, self._hearing, self._program
+        if program is not None:
+            program.listening.set()  # who waits for it looks
         if child is not None and child.running:
             child.asked = True
             if hang_up and hearing is not None:
@@ -342,4 +300,6 @@ class HostProcess:
             await self._connection.close()
         if self._orders:
             await asyncio.wait(self._orders)
+        if program is not None:
+            program.hear(None)
         self._owner = self._hearing = self._connection = self._watcher = self._on_message = self._stub = None

@@ -1,18 +1,18 @@
 """The session host process: one operator's engine behind a Unix socket.
 
 It serves one client, once: when that call ends, for whatever reason, the process stops its
-workers and ends. Its token comes in on stdin, never as an argument.
+workers and ends. Its token comes in on stdin, never as an argument, with all else that it is told.
 """
 
 from __future__ import annotations
 
-import argparse
 import asyncio
+import json
 import logging
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -23,11 +23,10 @@ from gym_gui.core.trust import enforce
 from gym_gui.host.frames import FrameWriter
 from gym_gui.host.outbox import Outbox
 from gym_gui.host.pb import session_pb2_grpc
-from gym_gui.host.service import LISTENING
+from gym_gui.host.program import LISTENING
 from gym_gui.host.servicer import SessionServicer
-from gym_gui.processes.tree import adopt_orphans
+from gym_gui.processes.tree import TAG, adopt_orphans
 from gym_gui.services.rpc.serving import RpcServer
-from mosaic_worker.launch import die_with_parent
 
 
 class _Forward(logging.Handler):
@@ -71,23 +70,43 @@ async def serve(socket_path: str, token: str, begun: int, frames: int | None = N
     await server.stop(1.0)
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run a session host; returns its exit status."""
-    parser = argparse.ArgumentParser(prog="python -m gym_gui.host")
-    parser.add_argument("--socket", required=True)
-    parser.add_argument("--parent", type=int, required=True, help="pid to die with")
-    parser.add_argument("--operator", default="", help="for the reader of ps")
-    parser.add_argument("--frames", type=int, help="inherited memory for pictures")
-    args = parser.parse_args(argv)
+def main(frames: int | None = None) -> int:
+    """Run a session host; returns its exit status.
+
+    What it is for comes in on stdin (:meth:`gym_gui.host.program.HostProgram.tell`); where nothing
+    comes, it is not needed.
+
+    Args:
+        frames: The client's memory for pictures, inherited.
+    """
+    said = sys.stdin.readline()
+    if not said:
+        return 0
+    orders = json.loads(said)
+    _take_over(orders["environment"])
+    _be_called(orders["operator"])
     enforce()
-    die_with_parent(args.parent)
     adopt_orphans()
     set_aside()
     logging.basicConfig(level=logging.WARNING, format="%(name)s: %(message)s")
-    token = sys.stdin.readline().strip()
     begun = os.dup(1)
     os.dup2(2, 1)  # what an environment prints must not get between
-    if args.frames is not None:
-        os.set_inheritable(args.frames, False)  # workers have no business with it
-    asyncio.run(serve(args.socket, token, begun, args.frames))
+    if frames is not None:
+        os.set_inheritable(frames, False)  # workers have no business with it
+    asyncio.run(serve(orders["socket"], orders["token"], begun, frames))
     return 0
+
+
+def _take_over(environment: Mapping[str, str]) -> None:
+    """Have these variables and no others, but for the trees that this process belongs to."""
+    trees = os.environ.get(TAG)
+    os.environ.clear()
+    os.environ.update(environment)
+    if trees is not None:
+        os.environ[TAG] = trees
+
+
+def _be_called(operator: str) -> None:
+    """Have ``ps`` and ``top`` show who plays here: a host may be started before that is known."""
+    with suppress(OSError):  # elsewhere than on Linux
+        Path("/proc/self/comm").write_bytes(operator.encode()[:15])

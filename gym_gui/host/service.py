@@ -7,8 +7,6 @@ from gym_gui.version import __version__
 
 PROTOCOL = 3
 """Raised with every change of ``session.proto``."""
-LISTENING = b"listening"
-"""First line of the pipe that takes the indices of episodes that begin."""
 
 
 def greeting() -> pb.Greeting:
@@ -16,4 +14,4 @@ def greeting() -> pb.Greeting:
     return pb.Greeting(protocol=PROTOCOL, version=__version__)
 
 
-__all__ = ["LISTENING", "greeting", "pb"]
+__all__ = ["greeting", "pb"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import stat
@@ -85,7 +86,7 @@ async def test_it_plays_what_it_is_given_and_then_more(offspring: Offspring):
 def check_what_everybody_sees(host: HostSession, offspring: Offspring) -> None:
     """``ps`` names the operator, no argument is secret, and nothing is open to the network."""
     line = psutil.Process(host.pid).cmdline()
-    assert line[line.index("--operator") + 1] == "op"
+    assert line[line.index("--operator") + 1] == "op" and psutil.Process(host.pid).name() == "op"
     assert not {"--token", "--secret"} & set(line)
     addresses = {c.laddr for c in psutil.Process(host.pid).net_connections("unix") if c.laddr}
     assert [a.endswith("/h") for a in addresses] == [True]
@@ -116,12 +117,13 @@ async def bare_host() -> AsyncIterator[tuple[asyncio.subprocess.Process, str]]:
     with tempfile.TemporaryDirectory(dir="/tmp") as folder:
         path = Path(folder, "h")
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "gym_gui.host", "--socket", str(path), "--parent", str(os.getpid())),
+            *(sys.executable, "-m", "gym_gui.host", "--parent", str(os.getpid())),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
         )
         assert process.stdin is not None
-        process.stdin.write(b"right\n")
+        orders = {"socket": str(path), "token": "right", "operator": "op", "environment": dict(os.environ)}
+        process.stdin.write(json.dumps(orders).encode() + b"\n")
         try:
             assert process.stdout is not None
             assert await process.stdout.readline() == b"listening\n"

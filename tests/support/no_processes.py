@@ -23,6 +23,7 @@ from gym_gui.controllers.resolved_operator import ResolvedOperator, resolve_oper
 from gym_gui.controllers.script_execution import OperatorScriptExecutionManager
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import MosaicError, UsageError
+from gym_gui.host.ahead import HostAhead
 from gym_gui.host.process import HostOwner
 from gym_gui.host.replay_server import replayed
 from gym_gui.services import run_analysis
@@ -93,11 +94,18 @@ def plays_here(monkeypatch: pytest.MonkeyPatch) -> None:
 def sessions_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """What ``mosaic run`` plays, it plays in this process, as in a notebook; all workers are children."""
 
-    def session(resolved: ResolvedOperator, settings: Any, on_event: Any) -> LocalSession:
+    monkeypatch.setattr("gym_gui.host.ahead.HostAhead", _HostsHere)
+
+
+class _HostsHere(HostAhead):
+    """No host is started, ahead or when it is wanted."""
+
+    def __init__(self, *, wanted: bool = True) -> None:
+        super().__init__(wanted=False)
+
+    def open_session(self, resolved: ResolvedOperator, settings: Any, on_event: Any) -> LocalSession:
         secrets = {agent: resolve_secrets(player) for agent, player in resolved.assignments.items()}
         return LocalSession(resolved, settings, on_event, secrets)
-
-    monkeypatch.setattr("gym_gui.cli.play.HostSession", session)
 
 
 class _ReplaysHere:

@@ -49,8 +49,10 @@ class Offspring:
         return sorted(found)
 
     def hosts(self, operator: str) -> list[int]:
-        """Session host processes of an operator."""
-        return self.find("gym_gui.host", operator)
+        """Session host processes of an operator, by their arguments or by the name that they have."""
+        ahead = self.find("gym_gui.host")
+        named = [pid for pid in ahead if _comm(pid) == operator[:15]]
+        return sorted({*named, *self.find("gym_gui.host", operator)})
 
     def workers(self, operator: str, worker: str = "operators_worker") -> list[int]:
         """Worker processes of an operator."""
@@ -71,6 +73,12 @@ class Offspring:
             for pid in pids:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
+
+
+def _comm(pid: int) -> str:
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    return ""
 
 
 def alive(pid: int) -> bool:

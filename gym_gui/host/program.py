@@ -1,0 +1,135 @@
+"""The program of a session host: started, told later what it is for, and heard.
+
+Needs nothing of gRPC or of the engine, so that it can be started before either is imported.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from asyncio.subprocess import PIPE
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from pathlib import Path
+from typing import Final, Protocol, TypeAlias
+
+from gym_gui.core.inherited import inherited
+from gym_gui.processes.child import ManagedChild, lines_of
+
+LISTENING: Final = b"listening"
+"""First line of the pipe that takes the indices of episodes that begin."""
+
+
+class ProgramListener(Protocol):
+    """Is told what a host prints; called from the event loop."""
+
+    def on_begun(self, index: int) -> None:
+        """It is about to take the first step of an episode."""
+        ...
+
+    def on_output(self, line: str) -> None:
+        """It, or what runs in it, printed a line."""
+        ...
+
+
+class HostProgram:
+    """A host that has been started; made by :meth:`start`.
+
+    Attributes:
+        child: Its process.
+        listening: Set once it has been told what it is for, and can be spoken to.
+        variables: Names of the environment variables that it began with.
+    """
+
+    def __init__(self, variables: frozenset[str]) -> None:
+        self.child: ManagedChild
+        self.listening = asyncio.Event()
+        self.variables = variables
+        self._listener: ProgramListener | None = None
+        self._unheard: list[str] = []
+
+    @classmethod
+    async def start(cls, name: str, operator: str = "", frames: int | None = None) -> HostProgram:
+        """Start one. It begins with what any child of ours is given; :meth:`tell` has the rest.
+
+        Args:
+            name: What messages call it.
+            operator: What ``ps`` shows among its arguments, where that is known.
+            frames: Memory that it is to share, as a file descriptor.
+
+        Raises:
+            ChildStartError: It cannot be started.
+        """
+        environment = inherited()
+        program = cls(frozenset(environment))
+        command = [sys.executable, "-P", "-m", "gym_gui.host", "--parent", str(os.getpid())]
+        if frames is not None:
+            command += ["--frames", str(frames)]
+        if operator:
+            command += ["--operator", operator]
+        program.child = await ManagedChild.start(
+            *command,
+            name=name,
+            environment=environment,
+            tied=False,  # it ends with the parent that it is told
+            listen=program._read_output,
+            stdin=PIPE,
+            stdout=PIPE,
+            pass_fds=() if frames is None else (frames,),
+        )
+        return program
+
+    def tell(self, socket: Path, token: str, operator: str, environment: Mapping[str, str]) -> None:
+        """Tell it, once, what it is for: on stdin, as none of this is for others to see.
+
+        Args:
+            socket: Where it is to listen.
+            token: What its client will show.
+            operator: Who plays there.
+            environment: All its variables from now on.
+        """
+        orders = {
+            "socket": str(socket),
+            "token": token,
+            "operator": operator,
+            "environment": dict(environment),
+        }
+        assert self.child.stdin is not None
+        self.child.stdin.write(json.dumps(orders).encode() + b"\n")
+        self.child.stdin.close()
+
+    def hear(self, listener: ProgramListener | None) -> None:
+        """Have somebody told what it prints, and has printed so far; ``None``: nobody any more."""
+        self._listener = listener
+        if listener is not None:
+            unheard, self._unheard = self._unheard, []
+            for line in unheard:
+                listener.on_output(line)
+
+    async def _read_output(self, child: ManagedChild) -> None:
+        await asyncio.gather(self._read_begun(child), self._read_stderr(child))
+
+    async def _read_begun(self, child: ManagedChild) -> None:
+        """That it listens, then episodes that begin: their index, written before their first step."""
+        assert child.stdout is not None
+        rest = b""
+        while data := await child.stdout.read(1 << 16):
+            *whole, rest = (rest + data).split(b"\n")
+            for line in whole:
+                if line == LISTENING:
+                    self.listening.set()
+                elif self._listener is not None:
+                    self._listener.on_begun(int(line))
+
+    async def _read_stderr(self, child: ManagedChild) -> None:
+        async for line in lines_of(child.stderr):
+            child.keep(line)
+            if line and self._listener is not None:
+                self._listener.on_output(line)
+            elif line and not self.listening.is_set():
+                self._unheard.append(line)
+
+
+TakeProgram: TypeAlias = Callable[[Collection[str]], Awaitable[HostProgram | None]]
+"""Hands out a program that is started already, given the names of all variables that it may have."""
