@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
-
-import numpy as np
+from typing import Final, NamedTuple
 
 from gym_gui.analysis.reader import OperatorRun
-from gym_gui.analysis.summary import Decisions
 from gym_gui.analysis.units import Sample
-from gym_gui.core.enums import FALLBACKS, EpisodeStatus, Outcome
-from gym_gui.core.errors import RunFormatError
+from gym_gui.core.enums import EpisodeStatus, Outcome
 from gym_gui.core.records import AgentRecord, EpisodeRecord
 
 _REFUSED: Final = re.compile(r"(.+?): unusable action at step ")
@@ -244,93 +239,3 @@ def _squad(episode: EpisodeRecord, seats: str, slot_of: Mapping[str, str]) -> st
         if set(team.agents) == present:
             return name
     return "+".join(sorted(present)) or seats
-
-
-def collect_decisions(operator: OperatorRun, data: OperatorData) -> Decisions:
-    """Count ``steps.jsonl`` of an operator's recorded episodes in constant memory.
-
-    Args:
-        operator: Whose.
-        data: Its episodes; where earlier versions have not counted unusable decisions, they are added.
-    """
-    episodes, sources = data.indices, Counter[str]()
-    latencies = LatencySketch()
-    uncounted = data.uncounted
-    for line in operator.step_lines():
-        row = line.value
-        try:
-            index, source = row["episode_index"], row["action_source"]
-            if index not in episodes:
-                continue
-            sources[source] += 1
-            if index in uncounted and source in FALLBACKS:
-                seat = str(row.get("agent_id"))
-                data.unusable[uncounted[index].get(seat, seat)] += 1
-        except (KeyError, TypeError) as error:
-            raise RunFormatError(
-                line.where, f"'episode_index' or 'action_source' is unusable ({error})"
-            ) from None
-        if "option_arguments" in row:
-            _add_option(data, index, row)
-        latency = row.get("latency_ms")
-        if isinstance(latency, float | int):
-            latencies.add(latency)
-    counts = {str(source): n for source, n in sorted(sources.items())}
-    replaced = sum(sources[source] for source in FALLBACKS)
-    # Where an episode failed at an unusable answer there is no step of that decision.
-    total = sum(counts.values()) + max(0, data.unusable.total() - replaced)
-    return Decisions(total, counts, latencies.quantile(0.5), latencies.quantile(0.95))
-
-
-def _add_option(data: OperatorData, episode: int, row: Mapping[str, Any]) -> None:
-    """A manager's choice."""
-    seat = str(row.get("agent_id"))
-    key = (data.seats.get(episode, {}).get(seat, seat), str(row.get("option")))
-    tally = data.options.setdefault(key, OptionTally())
-    reward, moves = row.get("reward"), row.get("option_moves")
-    tally.chosen += 1
-    tally.earned += reward if isinstance(reward, float | int) else 0.0
-    if isinstance(moves, int) and (why := row.get("option_ended_by")) is not None:
-        tally.ended[str(why)] += 1
-        tally.moves += moves
-
-
-class LatencySketch:
-    """Quantiles of many positive numbers within 2 %, in constant memory.
-
-    Source:
-        Masson et al., "DDSketch", VLDB 2019: counts in geometric bins.
-    """
-
-    _LOG_BASE = math.log(1.04)
-    _FLOOR = 1e-6
-    _AT_ONCE = 1 << 14
-
-    def __init__(self) -> None:
-        self._bins: Counter[int] = Counter()
-        self._fresh: list[float] = []
-
-    def add(self, value: float) -> None:
-        """Count one number; below a millionth it counts as 0."""
-        self._fresh.append(value)
-        if len(self._fresh) >= self._AT_ONCE:
-            self._settle()
-
-    def _settle(self) -> None:
-        """Put what has come since into its bins, all at once: one by one takes as long as reading them."""
-        values = np.maximum(np.array(self._fresh, np.float64), self._FLOOR)
-        found, counts = np.unique(np.ceil(np.log(values) / self._LOG_BASE), return_counts=True)
-        self._bins.update(dict(zip(found.astype(int).tolist(), counts.tolist(), strict=True)))
-        self._fresh.clear()
-
-    def quantile(self, q: float) -> float | None:
-        """The q-quantile, or ``None`` when nothing was counted."""
-        self._settle()
-        rank = q * (sum(self._bins.values()) - 1)
-        reached = 0
-        for index in sorted(self._bins):
-            reached += self._bins[index]
-            if reached > rank:
-                middle = math.exp((index - 0.5) * self._LOG_BASE)
-                return middle if middle > 1.1 * self._FLOOR else 0.0
-        return None

@@ -40,11 +40,13 @@ SEED = 20_210_831
 CHUNK = 1 << 20
 """Numbers drawn at a time, so that memory does not grow with episodes."""
 
-POOLED_FROM = 1_000
-"""From so many units on, nearly equal ones are drawn as one: the time no longer grows with their number."""
+AT_ONCE = 1 << 17
+"""Multiplications in one product of matrices: what is drawn stays in the processor's cache, and BLAS starts
+no threads, which wait for each other longer than such a product takes."""
 
-_MEANS_POOLED_FROM = 2_000
-"""The same for means, whose draws are those of all samples of so many units: they are made once."""
+POOLED_FROM = 2_000
+"""From so many units on, nearly equal ones are drawn as one: the time no longer grows with their number.
+Draws of fewer are those of all samples of so many units, and made once."""
 
 _NEARLY = 0.05
 """Nearly equal is what lies within this part of a standard deviation (of a mean), or of half the distance
@@ -166,7 +168,7 @@ def _bootstrap_t(means: bytes, counts: bytes, resamples: int, confidence: float)
     size = float(np.abs(e).max())
     e = e / size
     columns = np.stack([e, c, e * e, e * c, c * c], axis=1)
-    if n < _MEANS_POOLED_FROM:
+    if n < POOLED_FROM:
         draws = unit_counts(n, resamples)
     else:
         near = np.floor((m - m[0]) / (_NEARLY * float(m.std())))
@@ -174,7 +176,7 @@ def _bootstrap_t(means: bytes, counts: bytes, resamples: int, confidence: float)
         sizes = np.bincount(pool)
         columns = np.stack([np.bincount(pool, weights=column) / sizes for column in columns.T], axis=1)
         draws = _pool_counts(sizes, resamples)
-    drawn = np.concatenate([w.astype(np.float64) @ columns for w in draws])
+    drawn = np.concatenate([_times(w, columns) for w in draws])
     shift = drawn[:, 0] / drawn[:, 1]
     squares = drawn[:, 2] - 2 * shift * drawn[:, 3] + shift * shift * drawn[:, 4]
     correction = math.sqrt(n / (n - 1))
@@ -322,23 +324,27 @@ def expanded_tail(n: int, freedom: int) -> float:
 
 def unit_counts(n: int, resamples: int) -> Iterator[NDArray[np.integer]]:
     """How often each of ``n`` units is drawn: (rows, n), a chunk at a time."""
-    if n < _MEANS_POOLED_FROM:
-        yield from _kept_counts(n, resamples)
+    if n < POOLED_FROM:
+        yield _kept_counts(n, resamples)
     else:
         yield from _unit_counts(n, resamples)
 
 
 @lru_cache(maxsize=2)
-def _kept_counts(n: int, resamples: int) -> tuple[NDArray[np.uint8], ...]:
+def _kept_counts(n: int, resamples: int) -> NDArray[np.uint8]:
     # A byte holds them: of up to 255 units none is drawn more often, of more none ever is.
-    return tuple(drawn.astype(np.uint8) for drawn in _unit_counts(n, resamples))
+    kept = np.empty((resamples, n), np.uint8)
+    done = 0
+    for drawn in _unit_counts(n, resamples):
+        kept[done : done + len(drawn)] = drawn
+        done += len(drawn)
+    return kept
 
 
 def _unit_counts(n: int, resamples: int) -> Iterator[NDArray[np.int64]]:
     rng = np.random.default_rng(SEED)
-    rows = max(1, CHUNK // n)
-    for start in range(0, resamples, rows):
-        size = min(rows, resamples - start)
+    for part in _blocks(resamples, AT_ONCE // n):
+        size = part.stop - part.start
         drawn = rng.integers(n, size=(size, n)) + np.arange(size)[:, None] * n
         yield np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n)
 
@@ -347,17 +353,39 @@ def _pool_counts(sizes: NDArray[np.int64], resamples: int) -> Iterator[NDArray[n
     """How many units are drawn from each pool, in all as many as there are: (rows, pools)."""
     rng = np.random.default_rng(SEED)
     n = int(sizes.sum())
-    rows = max(1, CHUNK // len(sizes))
-    for start in range(0, resamples, rows):
-        yield rng.multinomial(n, sizes / n, size=min(rows, resamples - start))
+    for part in _blocks(resamples, CHUNK // len(sizes)):
+        yield rng.multinomial(n, sizes / n, size=part.stop - part.start)
+
+
+def _blocks(rows: int, most: int) -> Iterator[slice[int, int, None]]:
+    """So many rows in blocks of at most so many, or of one."""
+    step = max(1, most)
+    return (slice(start, min(start + step, rows)) for start in range(0, rows, step))
+
+
+def _times(drawn: NDArray[np.integer], columns: Floats) -> Floats:
+    """Sums of what is drawn: (rows, units) times (units, at least two columns)."""
+    found = np.empty((len(drawn), columns.shape[1]))
+    for part in _blocks(len(drawn), AT_ONCE // columns.size):
+        np.matmul(drawn[part].astype(np.float64), columns, out=found[part])
+    return found
 
 
 def iqms(x: Floats, unit_of: NDArray[np.int64], drawn: NDArray[np.integer]) -> Floats:
     """The IQM of each bootstrap sample; ``x`` ascending, ``drawn`` counts by unit."""
-    reached = np.cumsum(drawn[:, unit_of], axis=1, dtype=np.int64)
-    total = reached[:, -1:]
-    cut = total // 4
-    kept = np.clip(reached, cut, total - cut)
-    weights = np.diff(kept, axis=1, prepend=cut)
+    each = len(unit_of) == drawn.shape[1] and bool((unit_of == np.arange(len(unit_of))).all())
+    columns = np.stack([x, np.ones_like(x)], axis=1)
+    found = np.empty(len(drawn))
+    for part in _blocks(len(drawn), AT_ONCE // columns.size):
+        of_value = drawn[part] if each else drawn[part][:, unit_of]
+        reached = np.cumsum(of_value, axis=1, dtype=np.int32)
+        total = reached[:, -1:].copy()
+        cut = total // 4
+        np.clip(reached, cut, total - cut, out=reached)
+        weights = np.empty(reached.shape)
+        np.subtract(reached[:, :1], cut, out=weights[:, :1])
+        np.subtract(reached[:, 1:], reached[:, :-1], out=weights[:, 1:])
+        sums = weights @ columns
+        found[part] = sums[:, 0] / sums[:, 1]
     # Rounding may lead past the values.
-    return np.clip((weights @ x) / weights.sum(axis=1), x[0], x[-1])
+    return np.clip(found, x[0], x[-1])

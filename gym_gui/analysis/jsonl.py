@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, NamedTuple, cast
 import orjson
 
 from gym_gui.core.errors import RunFormatError, UsageError
-from mosaic_worker.plain_files import lines, open_file
+from mosaic_worker.plain_files import open_file, whole_lines
 
 
 class Line(NamedTuple):
@@ -59,8 +59,55 @@ def packed(path: Path) -> Path:
     return path.with_name(path.name + ".zst")
 
 
+class Block(NamedTuple):
+    """Some rows of a file, as they stand there.
+
+    Attributes:
+        data: Whole lines, each with its line break.
+        path: The file.
+        number: Line number of the first, from 1.
+        start: Byte offset of the first in its file.
+    """
+
+    data: bytes
+    path: Path
+    number: int
+    start: int
+
+    def lines(self, having: Sequence[bytes] = ()) -> Iterator[Line]:
+        """The rows, decoded one at a time.
+
+        Args:
+            having: Lines in which none of these stands are passed over, unread.
+
+        Raises:
+            RunFormatError: A line is no JSON object.
+        """
+        if having and not any(each in self.data for each in having):
+            return
+        start = self.start
+        for number, raw in enumerate(self.data[:-1].split(b"\n"), start=self.number):
+            if not having or any(each in raw for each in having):
+                yield Line(_finished(raw, self.path, number), self.path, number, start)
+            start += len(raw) + 1
+
+
 def read_lines(path: Path, having: Sequence[bytes] = ()) -> Iterator[Line]:
     """Rows of a JSON lines file, one at a time.
+
+    Args:
+        path: As of :func:`read_blocks`.
+        having: Lines in which none of these stands are passed over, unread.
+
+    Raises:
+        RunFormatError: A line that is not the half-written last one is no JSON object.
+        UsageError: The file may not be read.
+    """
+    return (line for block in read_blocks(path) for line in block.lines(having))
+
+
+def read_blocks(path: Path) -> Iterator[Block]:
+    """Rows of a JSON lines file, about a megabyte at a time.
 
     A writer may be in the middle of its last line, or have died there: a last line
     without a line break that is no whole JSON object is left out. (One that is whole
@@ -68,23 +115,22 @@ def read_lines(path: Path, having: Sequence[bytes] = ()) -> Iterator[Line]:
 
     Args:
         path: A file of an operator; one that does not exist yet has no rows.
-        having: Lines in which none of these stands are passed over, unread.
 
     Raises:
-        RunFormatError: A line that is not the half-written last one is no JSON object.
         UsageError: The file may not be read.
     """
+    number, start = 1, 0
     try:
         with open_rows(path) as file:
-            start = 0
-            for number, raw in enumerate(lines(file), start=1):
-                if not raw.endswith(b"\n"):
+            for data in whole_lines(file):
+                if not data.endswith(b"\n"):
                     # Stop here: what the writer appends by now would look like a line of its own.
-                    yield from _unfinished(raw, path, number, start)
+                    if _is_row(data):
+                        yield Block(data + b"\n", path, number, start)
                     return
-                if not having or any(each in raw for each in having):
-                    yield Line(_finished(raw, path, number), path, number, start)
-                start += len(raw)
+                yield Block(data, path, number, start)
+                number += data.count(b"\n")
+                start += len(data)
     except FileNotFoundError:
         return
     except OSError as error:
@@ -117,11 +163,10 @@ def _finished(raw: bytes, path: Path, number: int) -> dict[str, Any]:
     return cast("dict[str, Any]", value)
 
 
-def _unfinished(raw: bytes, path: Path, number: int, start: int) -> Iterator[Line]:
+def _is_row(raw: bytes) -> bool:
+    """Whether a line without an end is whole."""
     try:
-        value = orjson.loads(raw)
+        # Half of a number is a number, but an object is whole by its brace.
+        return isinstance(orjson.loads(raw), dict)
     except orjson.JSONDecodeError:
-        return
-    # Half of a number is a number, but an object is whole by its brace.
-    if isinstance(value, dict):
-        yield Line(cast("dict[str, Any]", value), path, number, start)
+        return False

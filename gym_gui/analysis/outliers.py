@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gym_gui.analysis import stats, wording
-from gym_gui.analysis.intervals import MIN_UNITS, Floats, Interval, mean_interval
+from gym_gui.analysis.intervals import MIN_UNITS, Floats, mean_interval
 
 FAR = 6.0
 """Distance from the median, in median absolute deviations scaled to the normal's standard deviation."""
@@ -51,8 +51,7 @@ def outlier_note(
     means = np.bincount(unit_of, weights=x) / np.bincount(unit_of)
     few = outliers(means)
     kept = ~np.isin(unit_of, few)
-    rest = mean_interval(np.delete(means, few), least=MIN_UNITS)
-    if not few or _is_small(stats.mean(x), x[kept], rest):
+    if not few or _is_small(stats.mean(x), x[kept], np.delete(means, few)):
         return ""
     out = list(dict.fromkeys(str(seed) for seed, stays in zip(seeds, kept, strict=True) if not stays))
     named = ", ".join(out[:_SHOWN]) + (", ..." if len(out) > _SHOWN else "")
@@ -63,11 +62,12 @@ def outlier_note(
     )
 
 
-def _is_small(mean: float, rest: Floats, interval: Interval | None) -> bool:
-    """Whether the mean is about what it is without the outliers."""
+def _is_small(mean: float, rest: Floats, means: Floats) -> bool:
+    """Whether the mean is about that of the other values; ``means`` are these by seed."""
     without = stats.mean(rest)
     if abs(mean - without) < LITTLE * abs(without):
         return True
+    interval = mean_interval(means, least=MIN_UNITS)
     if interval is not None:
         return interval.low <= mean <= interval.high
     # All others are equal: with 0 and 1 that is nothing to be warned of, a change of sign is.

@@ -106,11 +106,11 @@ def compare_operators(entries: Sequence[Entry]) -> list[Comparison]:
     comparisons: list[Comparison] = []
     for group in by_task.values():
         ranked = sorted(group, key=_rank)
-        for_all = _played_by_all(ranked)
+        for_all, rounds_of = _played_by_all(ranked), _RoundsOf()
         # Of groups, trainings are what is compared; which of two checkpoints is better is no question there.
         pairs = [(a, b) for a, b in combinations(ranked, 2) if a.training is None or b.training is None]
         at_once = [(a, b) for a, b in pairs if not _was_looked_at(a, b)]
-        rest = iter(compare_family([_operator_pair(a, b, for_all) for a, b in at_once]))
+        rest = iter(compare_family([_operator_pair(a, b, for_all, rounds_of) for a, b in at_once]))
         looked = _at_looks([pair for pair in pairs if _was_looked_at(*pair)])
         comparisons += [looked[_pair(a.key, b.key)] if _was_looked_at(a, b) else next(rest) for a, b in pairs]
     return comparisons
@@ -144,7 +144,7 @@ def _pair(first: str, second: str) -> Pair:
 
 def pair_on_seeds(a: Entry, b: Entry, seeds: int) -> tuple[Sides, Pairs]:
     """The results of two operators of a run on the first so many of its seeds, as if there were no others."""
-    sides, pairs = _operator_pair(_on_first(a, seeds), _on_first(b, seeds), None)
+    sides, pairs = _operator_pair(_on_first(a, seeds), _on_first(b, seeds), None, _RoundsOf())
     return sides, replace(pairs, finished=True)
 
 
@@ -217,12 +217,25 @@ def _studied_team(entry: Entry) -> str:
 # --------------------------------------------------------------- operator and operator
 
 
-def _operator_pair(a: Entry, b: Entry, for_all: Keys | None) -> tuple[Sides, Pairs]:
+class _RoundsOf:
+    """Results of operators by seed: made once, however many they are held against."""
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[str, str, str, float | None], Rounds] = {}
+
+    def __call__(self, entry: Entry, team: str, measure: str, score: float | None) -> Rounds:
+        key = entry.key, team, measure, score
+        if key not in self._kept:
+            self._kept[key] = _rounds(entry, _results(entry, team, measure, score))
+        return self._kept[key]
+
+
+def _operator_pair(a: Entry, b: Entry, for_all: Keys | None, rounds_of: _RoundsOf) -> tuple[Sides, Pairs]:
     """The results of two operators side by side; with ``for_all``, of these seeds alone."""
     team = _studied_team(a) or _studied_team(b)
     measure = _measure([a, b], team)
     score = a.failure_score if a.failure_score == b.failure_score else None
-    first, second = (_rounds(e, _results(e, team, measure, score)) for e in (a, b))
+    first, second = (rounds_of(e, team, measure, score) for e in (a, b))
     # Where a budget has ended it, seeds were played in order, and those are compared that all have played.
     finished = for_all is not None or not any(e.run.record.status in UNFINISHED for e in (a, b))
     sides = Sides("operators", "", a.key, b.key, a.label, b.label, measure, (a.is_trained, b.is_trained))

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import orjson
 
-from gym_gui.analysis.jsonl import Line, read_lines
+from gym_gui.analysis.jsonl import Block, Line, read_blocks, read_lines
 from gym_gui.core.errors import RunFormatError, UsageError
 from gym_gui.core.record_fields import mapping, strings
 from gym_gui.core.records import (
@@ -100,6 +100,10 @@ class OperatorRun:
             having: Only rows with one of these fields, and perhaps others with its word; no more are decoded.
         """
         return read_lines(self.path / "steps.jsonl", [f'"{name}"'.encode() for name in having])
+
+    def step_blocks(self) -> Iterator[Block]:
+        """Decisions as they stand in the file, many at a time, for passes that decode them by themselves."""
+        return read_blocks(self.path / "steps.jsonl")
 
     def calls(self) -> Iterator[Mapping[str, Any]]:
         """Paid calls, in the order in which they were made."""

@@ -22,6 +22,8 @@ EXACT_FLIPS = 16
 """Up to this many units all 2**n sign patterns are gone through."""
 
 FLIPS = 19_999
+_GATHERED = 1 << 13
+"""Numbers that are gathered at a time: so few that their memory is used again, not fetched anew each time."""
 
 
 def mean(values: Sequence[float] | Floats) -> float:
@@ -98,10 +100,12 @@ def _flipped_sums(d: Floats, flips: int) -> Iterator[Floats]:
     padded[: len(d)] = d
     # What each byte of a pattern adds up to: eight differences at once, and the patterns stay bytes.
     bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(np.float64)
-    sums = padded.reshape(width, 8) @ bits.T
-    places = np.arange(width)
+    sums = (padded.reshape(width, 8) @ bits.T).ravel()
+    places = np.arange(width) * 256
+    rows = max(1, _GATHERED // width)
     for packed in _patterns(len(d), flips):
-        yield 2 * sums[places, packed].sum(axis=1) - d.sum()
+        for start in range(0, len(packed), rows):
+            yield 2 * sums.take(packed[start : start + rows] + places).sum(axis=1) - d.sum()
 
 
 @lru_cache(maxsize=8)

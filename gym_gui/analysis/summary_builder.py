@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from gym_gui.analysis.calls import CallTally, collect_calls, summed
-from gym_gui.analysis.collect import OperatorData, SquadResult, collect_decisions, collect_episodes
+from gym_gui.analysis.collect import OperatorData, SquadResult, collect_episodes
 from gym_gui.analysis.comparison import Comparison, Verdict
+from gym_gui.analysis.decision_counts import collect_decisions
 from gym_gui.analysis.estimates import estimate, share
 from gym_gui.analysis.games import is_tournament
 from gym_gui.analysis.headlines import headline

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats as oracle
 
 from gym_gui.analysis import intervals
+from gym_gui.analysis.distributions import student_quantile
 from gym_gui.analysis.intervals import Interval, iqm_interval, mean_interval, paired_interval, share_interval
 from gym_gui.analysis.outliers import outlier_note
 
@@ -83,7 +84,7 @@ def test_the_means_interval_is_the_bootstrap_t_of_a_plain_loop() -> None:
 def test_many_seeds_of_which_many_are_nearly_equal_have_the_intervals_that_plain_loops_give() -> None:
     """Skewed; and one seed in 40 far from all others."""
     rng = np.random.default_rng(8)
-    n, draws = 1_200, 4_000
+    n, draws = 2_100, 3_000
     far = np.where(rng.random(n) < 1 / 40, -1_000.0, rng.normal(100.0, 5.0, n))
     for x in (np.round(rng.gamma(2.0, 10.0, n), 1), far):
         samples = rng.choice(x, size=(draws, n))
@@ -98,12 +99,18 @@ def test_many_seeds_of_which_many_are_nearly_equal_have_the_intervals_that_plain
 
 
 def test_many_seeds_with_several_episodes_each_are_drawn_whole() -> None:
-    x = np.random.default_rng(9).normal(size=1_100)
+    x = np.random.default_rng(9).normal(size=2_100)
     twice, units = np.repeat(x, 2), np.repeat(np.arange(len(x)), 2)
     for interval_of in (mean_interval, iqm_interval):
         once, clustered = interval_of(x), interval_of(twice, units)
         assert once is not None and clustered is not None
         assert clustered[:2] == pytest.approx(once[:2], abs=0.05 * (once.high - once.low))
+
+
+@pytest.mark.parametrize("degrees", [1, 2, 3, 4, 9, 19, 50, 999, 39_999])
+@pytest.mark.parametrize("p", [0.5, 0.8, 0.975, 0.999])
+def test_students_quantiles_are_scipys(degrees: int, p: float) -> None:
+    assert student_quantile(degrees, p) == pytest.approx(oracle.t.ppf(p, degrees), rel=1e-9, abs=1e-12)
 
 
 def test_the_order_of_seeds_is_no_part_of_an_interval() -> None:

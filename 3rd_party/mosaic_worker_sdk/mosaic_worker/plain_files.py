@@ -14,7 +14,7 @@ import stat
 import uuid
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO, Generator, Iterable, Iterator, Optional, Tuple, Union, cast
+from typing import BinaryIO, Generator, Iterable, Iterator, List, Optional, Tuple, Union, cast
 
 LARGEST = 64 * 2**20
 """Bytes of a file that is read whole, where nothing else is said."""
@@ -254,8 +254,37 @@ def lines(file: BinaryIO) -> Iterator[bytes]:
         if not line:
             return
         if len(line) == LONGEST_LINE and not line.endswith(b"\n"):
-            raise UnsafeFileError(errno.EFBIG, f"a line has more than {LONGEST_LINE // 2**20} MiB")
+            raise _too_long()
         yield line
+
+
+def whole_lines(file: BinaryIO, size: int = 1 << 20) -> Iterator[bytes]:
+    """Whole lines of a file, all those of about ``size`` bytes at a time; the last may have no line break.
+
+    Raises:
+        UnsafeFileError: A line is longer than any that we write.
+    """
+    rest: List[bytes] = []
+    length = 0
+    while True:
+        data = file.read(size)
+        end = data.rfind(b"\n") + 1
+        if end:
+            yield b"".join([*rest, data[:end]])
+            rest, length = [], 0
+        rest.append(data[end:])
+        length += len(data) - end
+        if length >= LONGEST_LINE:
+            raise _too_long()
+        if not data:
+            break
+    last = b"".join(rest)
+    if last:
+        yield last
+
+
+def _too_long() -> UnsafeFileError:
+    return UnsafeFileError(errno.EFBIG, f"a line has more than {LONGEST_LINE // 2**20} MiB")
 
 
 @contextmanager

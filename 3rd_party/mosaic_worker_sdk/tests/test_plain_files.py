@@ -19,6 +19,7 @@ from mosaic_worker.plain_files import (
     replace_file,
     replaced,
     subfolders,
+    whole_lines,
 )
 
 pytestmark = pytest.mark.timeout(30)  # a pipe that is opened waits for ever
@@ -170,6 +171,18 @@ def test_a_file_of_holes_is_not_taken_into_memory(folder: Path) -> None:
         read_file(folder / "large", limit=2**20)
     with open_file(folder / "large") as file, pytest.raises(UnsafeFileError, match="a line has more than"):
         next(lines(file))
+    with open_file(folder / "large") as file, pytest.raises(UnsafeFileError, match="a line has more than"):
+        next(whole_lines(file))
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 100])
+@pytest.mark.parametrize("content", [b"", b"\n", b"one", b"one\ntwo\n", b"\nthree\n\nfour"])
+def test_whole_lines_are_all_of_a_file_and_none_is_cut(content: bytes, size: int, folder: Path) -> None:
+    (folder / "lines").write_bytes(content)
+    with open_file(folder / "lines") as file:
+        found = list(whole_lines(file, size))
+    assert b"".join(found) == content and b"" not in found
+    assert all(part.endswith(b"\n") for part in found[:-1])
 
 
 def test_what_is_missing_is_missing(folder: Path) -> None:
