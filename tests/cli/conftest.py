@@ -13,10 +13,10 @@ from gym_gui.processes.tree import TAG
 from tests.support.commands import Mosaic, experiment
 from tests.support.fixtures import offspring
 from tests.support.model_server import model_server
-from tests.support.no_processes import sessions_here
+from tests.support.no_processes import all_sessions_here, sessions_here
 from tests.support.processes import Offspring
 
-__all__ = ["model_server", "offspring", "sessions_here"]
+__all__ = ["all_sessions_here", "model_server", "offspring", "sessions_here"]
 
 
 @pytest.fixture

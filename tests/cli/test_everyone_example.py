@@ -17,6 +17,8 @@ from tests.support.commands import ROOT, Mosaic
 from tests.support.model_server import ModelServer
 from tests.support.processes import Offspring
 
+pytestmark = pytest.mark.usefixtures("all_sessions_here")
+
 EXAMPLES = ROOT / "docs" / "examples"
 KINDS = {
     "green_0": "rl",

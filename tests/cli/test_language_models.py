@@ -28,7 +28,7 @@ from tests.support.processes import Offspring
 from tests.support.runs import MosaicRun
 from tests.support.waiting import LONG_S
 
-pytestmark = pytest.mark.usefixtures("sessions_here")
+pytestmark = pytest.mark.usefixtures("all_sessions_here")
 
 KEY = "sk-planted-by-a-test-0123456789abcdef"
 VARIABLE = "INNOCENT_NAME"

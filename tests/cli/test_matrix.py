@@ -12,6 +12,8 @@ import yaml
 
 from tests.support.commands import ROOT, Mosaic
 
+pytestmark = pytest.mark.usefixtures("all_sessions_here")
+
 TRAINED = ROOT / "docs/examples/checkpoints/ppo_cartpole"
 CAREFUL = {"type": "baseline", "behavior": "tictactoe_one_ply"}
 POOL: dict[str, Any] = {"rl": CAREFUL, "llm": {"type": "baseline", "behavior": "cycle"}}

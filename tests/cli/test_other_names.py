@@ -12,7 +12,7 @@ import pytest
 from tests.support.commands import Mosaic, experiment
 from tests.support.fake_model_server import FakeModelServer, Reply, Request
 
-pytestmark = pytest.mark.usefixtures("sessions_here")
+pytestmark = pytest.mark.usefixtures("all_sessions_here")
 
 
 def player(url: str, **settings: Any) -> dict[str, Any]:

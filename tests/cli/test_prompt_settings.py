@@ -20,7 +20,7 @@ from tests.support.commands import ROOT, Mosaic
 from tests.support.fake_model_server import FakeModelServer, Request
 from tests.support.processes import Offspring
 
-pytestmark = pytest.mark.usefixtures("sessions_here")
+pytestmark = pytest.mark.usefixtures("all_sessions_here")
 
 SEEDS = 12
 

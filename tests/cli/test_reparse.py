@@ -17,7 +17,7 @@ from tests.support.commands import Mosaic, experiment
 from tests.support.fake_model_server import FakeModelServer, Reply, Request
 from tests.support.processes import Offspring
 
-pytestmark = pytest.mark.usefixtures("sessions_here")
+pytestmark = pytest.mark.usefixtures("all_sessions_here")
 
 EPISODES, STEPS = 2, 4
 

@@ -15,7 +15,7 @@ from tests.support.commands import Mosaic, experiment
 from tests.support.fake_model_server import FakeModelServer, Request
 from tests.support.little_workers import RANDOM, little_worker
 
-pytestmark = pytest.mark.usefixtures("sessions_here")
+pytestmark = pytest.mark.usefixtures("all_sessions_here")
 
 CHANCE = RANDOM.replace("import numpy as np", "import os\nimport numpy as np").replace(
     "int(bits(int(s), t)[0]) % n", "os.urandom(1)[0] % n"

@@ -6,9 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 from tests.support.commands import ROOT, Mosaic
+
+pytestmark = pytest.mark.usefixtures("all_sessions_here")
 
 STUDY = ROOT / "docs/examples/study/study.yaml"
 BETTER = {

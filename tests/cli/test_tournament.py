@@ -12,6 +12,8 @@ import yaml
 
 from tests.support.commands import ROOT, Mosaic
 
+pytestmark = pytest.mark.usefixtures("all_sessions_here")
+
 EXAMPLE = ROOT / "docs/examples/tournaments/connect_four.yaml"
 POOL: dict[str, Any] = {
     "random": {"type": "random"},

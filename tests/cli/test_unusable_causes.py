@@ -11,7 +11,7 @@ from gym_gui.analysis.export import operator_rows
 from tests.support.commands import Mosaic, experiment
 from tests.support.fake_model_server import FakeModelServer, Raw, Request, refusal
 
-pytestmark = pytest.mark.usefixtures("sessions_here")
+pytestmark = pytest.mark.usefixtures("all_sessions_here")
 
 
 def said(request: Request) -> str | Raw:

@@ -16,7 +16,7 @@ from gym_gui.processes.tree import TAG
 from tests.support.commands import Mosaic, experiment
 from tests.support.processes import Offspring
 
-pytestmark = pytest.mark.usefixtures("sessions_here")
+pytestmark = pytest.mark.usefixtures("all_sessions_here")
 
 ALONE = (
     "import runpy, sys\n"

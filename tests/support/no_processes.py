@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import io
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -90,13 +90,6 @@ def plays_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gym_gui.host.client.HostSession", session)  # of experiment files
 
 
-@pytest.fixture
-def sessions_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What ``mosaic run`` plays, it plays in this process, as in a notebook; all workers are children."""
-
-    monkeypatch.setattr("gym_gui.host.ahead.HostAhead", _HostsHere)
-
-
 class _HostsHere(HostAhead):
     """No host is started, ahead or when it is wanted."""
 
@@ -106,6 +99,27 @@ class _HostsHere(HostAhead):
     def open_session(self, resolved: ResolvedOperator, settings: Any, on_event: Any) -> LocalSession:
         secrets = {agent: resolve_secrets(player) for agent, player in resolved.assignments.items()}
         return LocalSession(resolved, settings, on_event, secrets)
+
+
+@contextlib.contextmanager
+def _sessions_of_commands() -> Generator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("gym_gui.host.ahead.HostAhead", _HostsHere)
+        yield
+
+
+@pytest.fixture
+def sessions_here() -> Iterator[None]:
+    """What ``mosaic run`` plays, it plays in this process, as in a notebook; all workers are children."""
+    with _sessions_of_commands():
+        yield
+
+
+@pytest.fixture(scope="module")
+def all_sessions_here() -> Iterator[None]:
+    """As ``sessions_here``, for all tests of a module and for what is played once for all of them."""
+    with _sessions_of_commands():
+        yield
 
 
 class _ReplaysHere:

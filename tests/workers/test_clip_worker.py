@@ -15,18 +15,17 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from clip_worker.main import ClipWorker
-from clip_worker.model import WEIGHTS
 from gym_gui.cli.contract_tests import check_worker
 from gym_gui.controllers.resolved_operator import resolve_operator
 from gym_gui.core.errors import UsageError
 from gym_gui.core.experiment_data import experiment_from_data
 from mosaic_worker.spaces import Space
-from mosaic_worker.worker import Batch, Invalid, LoadError, PolicyFailed, Slot
+from mosaic_worker.worker import Batch, Invalid, LoadError, PolicyFailed, Slot, Worker
 from tests.support.runs import played_here
 from tests.support.tiny_clip import build_clip
 
 WORDS = ("left", "right", "forward", "pickup")
+WEIGHTS = "model.safetensors"
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +38,10 @@ def slot(model: Path | str, **settings: Any) -> Slot:
     return Slot(0, "agent_0", "Example-v0", space, space, {"model": str(model), **settings}, WORDS)
 
 
-def loaded(slot: Slot) -> ClipWorker:
+def loaded(slot: Slot) -> Worker:
+    # Here, because it imports all of transformers: every process of the tests collects this module.
+    from clip_worker.main import ClipWorker
+
     worker = ClipWorker()
     worker.load(slot)
     return worker
@@ -142,14 +144,14 @@ def test_without_a_picture_the_answer_is_unusable(clip: Path) -> None:
 )
 def test_captions_that_cannot_be_are_refused(clip: Path, settings: dict[str, Any], words: str) -> None:
     with pytest.raises(LoadError) as refused:
-        ClipWorker().load(slot(clip, **settings))
+        loaded(slot(clip, **settings))
     assert words in str(refused.value) and "\n" not in str(refused.value)
 
 
 def test_too_many_actions_are_refused(clip: Path) -> None:
     many = [f"move {i}" for i in range(1001)]
     with pytest.raises(LoadError, match="1001 actions, and CLIP is asked to tell at most 1000 apart"):
-        ClipWorker().load(replace(slot(clip), action_meanings=many))
+        loaded(replace(slot(clip), action_meanings=many))
     seat = replace(slot(clip), action_meanings=())
     with pytest.raises(PolicyFailed, match="1001 actions"):
         loaded(seat).select_actions(batch(seat, ["red"], choices=[list(enumerate(many))]))
@@ -208,7 +210,7 @@ def test_what_is_no_clip_model_is_refused_in_one_line(
 ) -> None:
     harm(shutil.copytree(clip, folder := tmp_path / "mine"))
     with pytest.raises(LoadError) as refused:
-        ClipWorker().load(slot(folder))
+        loaded(slot(folder))
     assert words in str(refused.value) and "\n" not in str(refused.value)
 
 
