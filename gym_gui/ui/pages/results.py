@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar, Final
 
@@ -14,7 +14,6 @@ from gym_gui.analysis.summary import Failure, OperatorSummary, Summary
 from gym_gui.analysis.wording import moment
 from gym_gui.services.run_analysis import analyse
 from gym_gui.services.run_library import RunEntry, RunLibrary
-from gym_gui.services.trash import put_back, throw_away
 from gym_gui.ui.commands import Command
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.page import Page
@@ -25,6 +24,7 @@ from gym_gui.ui.results.jobs import JobStrip
 from gym_gui.ui.results.library_reader import LibraryReader
 from gym_gui.ui.results.library_view import LibraryView
 from gym_gui.ui.results.replay_view import ReplayView
+from gym_gui.ui.results.run_care import RunCare
 from gym_gui.ui.widgets import IconButton, PickerButton, PickerItem, PrimaryButton, QuietButton, take_focus
 
 RECENT: Final = 300
@@ -83,8 +83,12 @@ class ResultsPage(Page):
         add(self._run_picker)
         self.folder = QuietButton("Open folder", name="results-folder", on_click=self.show_folder)
         self.folder.setToolTip("Open the run's folder in the file manager")
+        self.compress = QuietButton(
+            "Compress", name="results-compress", on_click=self._library.compress_selected
+        )
+        self.compress.setToolTip("Have the steps of the selected runs take a twelfth of the room")
         self.remove = QuietButton("Delete", name="results-delete", on_click=self._library.remove_current)
-        self.remove.setToolTip("Move the selected run to the trash (Delete). It can be had back")
+        self.remove.setToolTip("Move the selected runs to the trash (Delete). They can be had back")
         self.open = PrimaryButton("Open", name="results-open", on_click=self._library.open_current)
         self.open.setToolTip("See what the selected run says (Enter)")
         self._watch = QuietButton("Replay", name="results-replay", on_click=self.replay_current)
@@ -98,6 +102,7 @@ class ResultsPage(Page):
         self._report.setToolTip("Write report.html into the run's folder and open it")
         for button in (
             self.folder,
+            self.compress,
             self.remove,
             self.open,
             self._watch,
@@ -109,7 +114,11 @@ class ResultsPage(Page):
 
     def _connect(self) -> None:
         self._library.opened.connect(self.show_run)
-        self._library.removal_requested.connect(self._on_removal_requested)
+        self._care = RunCare(
+            self.context, self.reader, self._jobs, show=self.show_library, removed=self._on_runs_removed
+        )
+        self._library.removal_requested.connect(self._care.remove)
+        self._library.packing_requested.connect(self._care.pack)
         self._library.folder_requested.connect(exports.show_folder)
         self._library.selection_changed.connect(self._tell_bar)
         self._jobs.run_wanted.connect(self._on_run_wanted)
@@ -196,6 +205,14 @@ class ResultsPage(Page):
                 "results.report", "Write the report", self.write_report, "", "Run", "file", self._has_run
             ),
             Command(
+                "results.compress",
+                "Compress the selected runs",
+                self._library.compress_selected,
+                menu="File",
+                icon="file",
+                enabled=self._has_selected,
+            ),
+            Command(
                 "results.folder", "Open the run's folder", self.show_folder, "", "File", "open", self._has_any
             ),
         ]
@@ -205,6 +222,9 @@ class ResultsPage(Page):
 
     def _has_any(self) -> bool:
         return self._has_run() or self._library.current is not None
+
+    def _has_selected(self) -> bool:
+        return self._views.currentWidget() is self._library and bool(self._library.selected)
 
     # -- going about ---------------------------------------------------------------------
 
@@ -284,7 +304,7 @@ class ResultsPage(Page):
             for picker in replay.pickers:
                 picker.setVisible(in_replay and bool(replay.players))
             replay.beside.setVisible(in_replay and len(replay.beside.items) > 1)
-        for button in (self.remove, self.open):
+        for button in (self.compress, self.remove, self.open):
             button.setVisible(in_list)
             button.setEnabled(self._library.current is not None)
         self.folder.setVisible(in_list)
@@ -295,7 +315,10 @@ class ResultsPage(Page):
         entry = self._entry
         live = in_run and entry is not None and entry.is_live
         of = f" of {entry.planned:,}" if entry is not None and entry.planned else ""
-        self._jobs.show_about(None if in_list else self._run, entry.title if entry is not None else "")
+        if in_list:
+            self._jobs.show_about(self.reader.folder, "Runs")
+        else:
+            self._jobs.show_about(self._run, entry.title if entry is not None else "")
         self.bar.set_note(f"Running: {entry.done:,}{of} episodes" if live and entry is not None else "")
 
     # -- the list ------------------------------------------------------------------------
@@ -334,25 +357,15 @@ class ResultsPage(Page):
             self.show_run(value)
 
     def _on_run_wanted(self, run: object) -> None:
-        self.context.go("results", run=run)
+        if run == self.reader.folder:
+            self.show_library()
+            self.context.go("results")
+        else:
+            self.context.go("results", run=run)
 
-    def _on_removal_requested(self, entry: object) -> None:
-        assert isinstance(entry, RunEntry)
-        self.context.spawn(self._remove(entry), "Moving a run to the trash")
-
-    async def _remove(self, entry: RunEntry) -> None:
-        trashed = await asyncio.to_thread(throw_away, entry.path)
-        self._made.pop(entry.path, None)
-        self.reader.refresh()
-        undo = ("Undo", partial(self._put_back, trashed, entry.path)) if trashed is not None else None
-        self.context.notify(f"“{entry.title}” is in the trash", "info", undo)
-
-    def _put_back(self, trashed: Path, folder: Path) -> None:
-        self.context.spawn(self._restore(trashed, folder), "Putting the run back")
-
-    async def _restore(self, trashed: Path, folder: Path) -> None:
-        await asyncio.to_thread(put_back, trashed, folder)
-        self.reader.refresh()
+    def _on_runs_removed(self, runs: Sequence[RunEntry]) -> None:
+        for run in runs:
+            self._made.pop(run.path, None)
 
     def _on_first_run_requested(self) -> None:
         self.context.go("operators")

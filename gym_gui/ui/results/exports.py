@@ -209,12 +209,13 @@ def video_job(recorded: RecordedEpisode, fps: float, path: Path) -> Job:
 
 
 def _written(path: Path, what: str = "") -> Said:
-    size = f"{what}, {_size(path)}" if what else _size(path)
+    taken = size_in_words(path.stat().st_size)
+    size = f"{what}, {taken}" if what else taken
     return Said(f"Written: {path} ({size})", "ok", ("Open folder", partial(show_folder, path.parent)))
 
 
-def _size(path: Path) -> str:
-    size = path.stat().st_size
+def size_in_words(size: int) -> str:
+    """Bytes as people write them: ``12.3 MB``."""
     if size >= 1e6:
         return f"{size / 1e6:.1f} MB"
     return f"{size / 1e3:.0f} kB" if size >= 1e3 else f"{size} bytes"

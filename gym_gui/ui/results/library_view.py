@@ -8,6 +8,7 @@ from pathlib import Path
 from PyQt6.QtCore import QEvent, QModelIndex, QObject, QPoint, Qt, pyqtSignal
 from PyQt6.QtGui import QAction, QKeyEvent
 from PyQt6.QtWidgets import (
+    QAbstractItemView,
     QHBoxLayout,
     QLineEdit,
     QMenu,
@@ -33,7 +34,9 @@ class LibraryView(QWidget):
     opened = pyqtSignal(object)
     """The folder of a run that somebody wants to see."""
     removal_requested = pyqtSignal(object)
-    """The :class:`RunEntry` that somebody wants to be rid of."""
+    """The runs (a list of :class:`RunEntry`) that somebody wants to be rid of."""
+    packing_requested = pyqtSignal(object, bool)
+    """The runs that somebody wants compressed or, where it is true, decompressed."""
     folder_requested = pyqtSignal(object)
     """The folder that somebody wants to open in the file manager."""
     selection_changed = pyqtSignal()
@@ -109,6 +112,7 @@ class LibraryView(QWidget):
     def _make_table(self) -> None:
         table = self.table = RowsTable(self.model, "run-table", "Runs", _ROW, self)
         table.setItemDelegate(CellDelegate(table))
+        table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         table.fit_columns()
         table.sort_by(STARTED)
         table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
@@ -117,12 +121,18 @@ class LibraryView(QWidget):
         table.installEventFilter(self)
         selection = table.selectionModel()
         assert selection is not None
-        selection.currentRowChanged.connect(self._on_current_changed)
+        selection.currentRowChanged.connect(self._on_selection_changed)
+        selection.selectionChanged.connect(self._on_selection_changed)
 
     @property
     def current(self) -> RunEntry | None:
-        """The run that is selected."""
+        """The run that is selected; of several the one that was last."""
         return self.table.current
+
+    @property
+    def selected(self) -> list[RunEntry]:
+        """All that are selected, from top to bottom."""
+        return self.table.selected
 
     def set_runs(self, runs: Sequence[RunEntry]) -> None:
         """Show these, newest first."""
@@ -183,9 +193,19 @@ class LibraryView(QWidget):
             self.opened.emit(run.path)
 
     def remove_current(self) -> None:
-        """Throw the selected run away."""
-        if (run := self.current) is not None:
-            self.removal_requested.emit(run)
+        """Throw the selected runs away."""
+        if self.selected:
+            self.removal_requested.emit(self.selected)
+
+    def compress_selected(self) -> None:
+        """Have the selected runs compressed."""
+        if self.selected:
+            self.packing_requested.emit(self.selected, False)
+
+    def decompress_selected(self) -> None:
+        """Have them as they were."""
+        if self.selected:
+            self.packing_requested.emit(self.selected, True)
 
     def show_current_folder(self) -> None:
         """Open the selected run's folder."""
@@ -218,23 +238,28 @@ class LibraryView(QWidget):
     def _on_double_clicked(self, _index: QModelIndex) -> None:
         self.open_current()
 
-    def _on_current_changed(self, _new: QModelIndex, _old: QModelIndex) -> None:
+    def _on_selection_changed(self, _new: object, _old: object) -> None:
         self.selection_changed.emit()
 
     def _on_menu_requested(self, place: QPoint) -> None:
         index = self.table.indexAt(place)
         if not index.isValid():
             return
-        self.table.selectRow(index.row())
+        if self.model.row(index.row()) not in self.selected:
+            self.table.selectRow(index.row())
         menu = QMenu(self.table)
+        menu.setObjectName("run-menu")
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         entries = (
-            ("Open", self.open_current),
-            ("Open folder", self.show_current_folder),
-            ("Move to trash", self.remove_current),
+            ("open", "Open", self.open_current),
+            ("folder", "Open folder", self.show_current_folder),
+            ("compress", "Compress", self.compress_selected),
+            ("decompress", "Decompress", self.decompress_selected),
+            ("trash", "Move to trash", self.remove_current),
         )
-        for text, slot in entries:
+        for name, text, slot in entries:
             action = QAction(text, menu)
+            action.setObjectName(f"run-menu-{name}")
             action.triggered.connect(slot)
             menu.addAction(action)
         port = self.table.viewport()

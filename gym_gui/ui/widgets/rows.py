@@ -264,6 +264,13 @@ class RowsTable(QTableView, Generic[Row]):
         index = self.currentIndex()
         return self.rows.row(index.row()) if index.isValid() else None
 
+    @property
+    def selected(self) -> list[Row]:
+        """All rows that are selected, from top to bottom."""
+        selection = self.selectionModel()
+        numbers = sorted(index.row() for index in selection.selectedRows()) if selection is not None else []
+        return [row for number in numbers if (row := self.rows.row(number)) is not None]
+
     def select(self, identity: Hashable) -> None:
         """Select a row alone, if it is shown."""
         row = self.rows.row_of(identity)

@@ -10,9 +10,21 @@ from typing import Any
 import orjson
 import pytest
 from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QApplication, QFileDialog, QLabel, QLineEdit, QPushButton, QToolButton, QWidget
+from PyQt6.QtGui import QAction
+from PyQt6.QtWidgets import (
+    QApplication,
+    QFileDialog,
+    QLabel,
+    QLineEdit,
+    QMenu,
+    QPushButton,
+    QToolButton,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
+from gym_gui.analysis import packed_rows
+from gym_gui.analysis.jsonl import open_rows
 from gym_gui.core.config import OperatorConfig
 from gym_gui.services.recorder import Recorder
 from gym_gui.services.store import Store
@@ -340,6 +352,49 @@ def headings(page: ResultsPage) -> list[object]:
     model = named(page, ComparisonTable, "comparison-table").rows
     across = Qt.Orientation.Horizontal
     return [model.headerData(column, across) for column in range(model.columnCount())]
+
+
+def test_several_are_compressed_and_had_back(
+    page: ResultsPage, qtbot: QtBot, run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other, live = run.with_name("01OTHER"), run.with_name("01LIVE")
+    for copy in (other, live):
+        shutil.copytree(run, copy)
+    header = orjson.loads((live / "run.json").read_bytes())
+    (live / "run.json").write_bytes(orjson.dumps({**header, "status": "running"}))
+    library = named(page, LibraryView, "run-library")
+    qtbot.waitUntil(lambda: library.model.rowCount() == 3, timeout=LONG)
+    table, jobs = named(page, RowsTable, "run-table"), named(page, JobStrip, "results-jobs")
+    plain = {path: path.read_bytes() for path in run.glob("operators/*/steps.jsonl")}
+
+    table.setFocus()
+    qtbot.keyClick(table, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    assert len(library.selected) == 3
+    click(qtbot, named(page, QPushButton, "results-compress"))
+    qtbot.waitUntil(lambda: not jobs.busy, timeout=LONG)
+    assert "2 runs are compressed: the steps took" in jobs.text
+    assert "has not ended: it was cut off" in jobs.text
+    for folder in (run, other):
+        assert not list(folder.glob("operators/*/steps.jsonl"))
+        assert len(list(folder.glob("operators/*/steps.jsonl.zst"))) == 3
+    assert len(list(live.glob("operators/*/steps.jsonl"))) == 3
+
+    (line,) = lines(jobs)
+    click(qtbot, named(line, QPushButton, "message-action"))
+    qtbot.waitUntil(lambda: "2 runs are as they were" in jobs.text, timeout=LONG)
+    assert {path: path.read_bytes() for path in run.glob("operators/*/steps.jsonl")} == plain
+
+    monkeypatch.setattr(packed_rows, "FRAME", 64)  # many parts, so that there is something to cancel
+    library.select(run)
+    place = table.visualRect(table.currentIndex()).center()
+    table.customContextMenuRequested.emit(place)
+    named(table, QMenu, "run-menu").findChild(QAction, "run-menu-compress").trigger()  # type: ignore[union-attr]
+    (line,) = jobs.lines
+    click(qtbot, named(line, QPushButton, "job-cancel"))
+    qtbot.waitUntil(lambda: not jobs.busy, timeout=LONG)
+    assert not jobs.isVisible() and not list(run.glob("operators/*/.*"))
+    left = b"".join(sorted(plain.values()))
+    assert b"".join(sorted(open_rows(path).read() for path in plain)) == left
 
 
 def test_thrown_away_and_had_back(

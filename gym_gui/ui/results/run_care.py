@@ -1,0 +1,80 @@
+"""What is done with runs of the list: they are compressed, and thrown away, and had back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+from gym_gui.analysis import wording
+from gym_gui.services.run_library import RunEntry
+from gym_gui.services.trash import put_back, throw_away
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.results.jobs import JobStrip
+from gym_gui.ui.results.library_reader import LibraryReader
+from gym_gui.ui.results.packing import packing_job, packing_title
+
+
+class RunCare:
+    """Works on several runs at a time.
+
+    Args:
+        context: For work in the background, and to tell what came of it.
+        reader: Reads the list anew.
+        jobs: Shows the work that takes long, above the list.
+        show: Shows the list.
+        removed: Told of runs that are gone.
+    """
+
+    def __init__(
+        self,
+        context: AppContext,
+        reader: LibraryReader,
+        jobs: JobStrip,
+        *,
+        show: Callable[[], object],
+        removed: Callable[[Sequence[RunEntry]], object],
+    ) -> None:
+        self._context, self._reader, self._jobs = context, reader, jobs
+        self._show, self._removed = show, removed
+
+    def pack(self, runs: Sequence[RunEntry], undo: bool) -> None:
+        """Compress runs, or decompress them; one lot at a time."""
+        self._show()
+        if self._jobs.busy:
+            self._context.notify("Wait until the runs before these are done, or cancel that", "info")
+            return
+        self._jobs.run(packing_title(runs, undo=undo), packing_job(runs, self.pack, undo=undo))
+
+    def remove(self, runs: Sequence[RunEntry]) -> None:
+        """Move runs to the trash."""
+        self._context.spawn(self._remove(runs), "Moving runs to the trash")
+
+    async def _remove(self, runs: Sequence[RunEntry]) -> None:
+        gone: list[RunEntry] = []
+        trashed: dict[Path, Path] = {}
+        try:
+            for run in runs:
+                place = await asyncio.to_thread(throw_away, run.path)
+                gone.append(run)
+                if place is not None:
+                    trashed[run.path] = place
+        finally:
+            if gone:
+                self._removed(gone)
+                self._reader.refresh()
+                undo = ("Undo", partial(self._put_back, trashed)) if trashed else None
+                who = wording.names([f"“{run.title}”" for run in gone])
+                be = "is" if len(gone) == 1 else "are"
+                self._context.notify(f"{who} {be} in the trash", "info", undo)
+
+    def _put_back(self, trashed: Mapping[Path, Path]) -> None:
+        self._context.spawn(self._restore(trashed), "Putting runs back")
+
+    async def _restore(self, trashed: Mapping[Path, Path]) -> None:
+        try:
+            for folder, place in trashed.items():
+                await asyncio.to_thread(put_back, place, folder)
+        finally:
+            self._reader.refresh()
