@@ -112,17 +112,16 @@ def episode_rows(run: Run) -> Iterator[Row]:
         RunFormatError: A row is damaged.
     """
     for operator in run.operators.values():
-        yield from operator_episodes(run.run_id, operator)
+        yield from sorted(operator_episodes(run.run_id, operator), key=lambda row: row["episode_index"])
 
 
 def operator_episodes(run_id: str, operator: OperatorRun) -> Iterator[Row]:
-    """The rows of :func:`episode_rows` that are of one operator."""
+    """The rows of :func:`episode_rows` that are of one operator, in the order in which they finished."""
     calls: dict[int, dict[str, CallTally]] = {}
     for (index, slot), tally in collect_calls(operator).items():
         calls.setdefault(index, {})[slot] = tally
-    episodes = sorted(operator.episodes(), key=lambda e: e.episode_index)
-    options = options_by_episode(operator, episodes)
-    for e in episodes:
+    options = options_by_episode(operator)
+    for e in operator.episodes():
         yield {
             "run_id": run_id,
             "operator_id": e.operator_id,

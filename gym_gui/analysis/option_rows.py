@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from gym_gui.analysis.reader import OperatorRun
 from gym_gui.core.config import GOAL_SUFFIX
-from gym_gui.core.record_fields import count, text
-from gym_gui.core.records import EpisodeRecord, StepRecord
+from gym_gui.core.record_fields import count, mapping, text
+from gym_gui.core.records import StepRecord
 
 _CHOICE = "option_arguments"
 """A manager's row has it, a controller's does not."""
 
 
-def options_by_episode(
-    operator: OperatorRun, episodes: Sequence[EpisodeRecord]
-) -> Mapping[int, Counter[str]]:
+def options_by_episode(operator: OperatorRun) -> Mapping[int, Counter[str]]:
     """How often each option was asked for, by episode; only episodes with managers are there.
 
     Raises:
         RunFormatError: A row is damaged.
     """
-    found = {e.episode_index: Counter[str]() for e in episodes if any(map(_manages, e.agents))}
+    found: dict[int, Counter[str]] = {}
+    for line in operator.row_lines([GOAL_SUFFIX]):
+        if any(map(_manages, mapping(line.value.get("agents")) or {})):
+            found[count(line.value.get("episode_index")) or 0] = Counter()
     for line in operator.step_lines(having=[_CHOICE]) if found else ():
         options = found.get(count(line.value.get("episode_index")) or 0)
         if options is not None and _CHOICE in line.value:

@@ -67,15 +67,16 @@ class OperatorRun:
 
     def episode_lines(self) -> Iterator[tuple[EpisodeRecord, Line]]:
         """The same, each with the line it stands on."""
-        seen: dict[int, str] = {}
+        seen: dict[int, int] = {}
         for line in read_lines(self.path / "episodes.jsonl"):
             where = line.where
             episode = parse_episode(line.value, where)
             if episode.operator_id != self.operator_id:
                 raise RunFormatError(where, f"the episode is of operator {episode.operator_id!r}")
             if earlier := seen.get(episode.episode_index):
-                raise RunFormatError(where, f"episode {episode.episode_index} is already at {earlier}")
-            seen[episode.episode_index] = where
+                place = line._replace(number=earlier).where
+                raise RunFormatError(where, f"episode {episode.episode_index} is already at {place}")
+            seen[episode.episode_index] = line.number
             yield episode, line
 
     def steps(self, episodes: Collection[int] | None = None) -> Iterator[StepRecord]:
@@ -92,6 +93,10 @@ class OperatorRun:
             step = parse_step(line.value, line.where)
             if episodes is None or step.episode_index in episodes:
                 yield step
+
+    def row_lines(self, having: Sequence[str]) -> Iterator[Line]:
+        """Lines of finished episodes in which one of these texts stands, as decoded JSON."""
+        return read_lines(self.path / "episodes.jsonl", [text.encode() for text in having])
 
     def step_lines(self, having: Sequence[str] = ()) -> Iterator[Line]:
         """Decisions as decoded JSON, for passes over many rows that need little of each.

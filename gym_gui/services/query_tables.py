@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
@@ -18,7 +18,7 @@ from typing import Any, Final
 import orjson
 
 from gym_gui.analysis.export import Row, operator_episodes
-from gym_gui.analysis.jsonl import open_rows, packed
+from gym_gui.analysis.jsonl import open_rows, packed, read_blocks
 from gym_gui.analysis.reader import OperatorRun, Run
 from gym_gui.core.errors import RunFormatError, UsageError
 from gym_gui.services.recorder import RUNNING
@@ -89,6 +89,16 @@ _READ: Final = {
 """Keys of a row that are read."""
 STEPS: Final = {**WHO, **{name: kind for name, (kind, _) in _STEP.items()}}
 """Columns of steps."""
+_MAKING: Final = (
+    "threads=2",  # each has rows and columns of its own in memory
+    "memory_limit='512MB'",
+    # Steps are looked up among episodes, never the other way round, for which all steps would be kept: how
+    # many rows a file has is not known beforehand.
+    "disabled_optimizers='join_order,build_side_probe_side'",
+)
+"""Settings of the connection that makes tables: what it needs does not grow with the rows."""
+_GROUPS: Final = "ROW_GROUP_SIZE_BYTES '16MB'"
+"""What is gathered before it is written: rows may be of any length."""
 _LARGEST_CACHE = 20 * 2**30
 _VERSION = 1
 """Of the columns: what an earlier version of this program has kept is not used."""
@@ -126,6 +136,8 @@ class QueryTables:
     def __init__(self, folder: Path, duck: Any) -> None:
         self._folder, self._duck = folder, duck
         self._connection = connect(duck)
+        for setting in _MAKING:
+            self._connection.execute(f"SET {setting}")
 
     def episodes(self, part: Part) -> Path | None:
         """Finished episodes of an operator; ``None`` where there is none.
@@ -216,8 +228,8 @@ class QueryTables:
             yield source
             return
         with tempfile.NamedTemporaryFile(dir=self._folder, suffix=".jsonl") as whole:
-            for block in _whole_lines(path):
-                whole.write(block)
+            for block in read_blocks(path):
+                whole.write(block.data)
             whole.flush()
             yield Path(whole.name)
 
@@ -229,7 +241,7 @@ class QueryTables:
             f"compression='{packing}')"
         )
         try:
-            columnar = f"TO {literal(str(to))} (FORMAT parquet, COMPRESSION zstd)"
+            columnar = f"TO {literal(str(to))} (FORMAT parquet, COMPRESSION zstd, {_GROUPS})"
             self._connection.execute(f"COPY ({select} FROM {rows} {where}) {columnar}")
         except self._duck.Error as error:
             raise RunFormatError(str(source), str(error).partition("\n")[0]) from None
@@ -269,19 +281,6 @@ def _ends(path: Path) -> bool:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(size - 1, 0))
         return file.read(1) in (b"\n", b"")
-
-
-def _whole_lines(path: Path) -> Iterator[bytes]:
-    """Rows up to the last line break."""
-    rest = b""
-    with open_rows(path) as file:
-        while data := file.read(1 << 20):
-            end = data.rfind(b"\n") + 1
-            if end:
-                yield rest + data[:end]
-                rest = data[end:]
-            else:
-                rest += data
 
 
 def _widen(columns: dict[str, str], row: Row) -> None:
