@@ -82,13 +82,17 @@ def told(
                 wrong = 0
                 for _ in range(studies):
                     x: Floats = study.draw(rng, (operators, seeds))
-                    wrong += _is_wrong(x, signs)
+                    wrong += is_wrong([x[i] - x[j] for i, j in combinations(range(operators), 2)], signs)
                 yield Told(what, operators, seeds, studies, 100 * wrong / studies)
 
 
-def _is_wrong(x: Floats, signs: Floats) -> bool:
-    """Whether a report calls one of these operators better than another: (operators, seeds)."""
-    pairs: list[Floats] = [x[i] - x[j] for i, j in combinations(range(len(x)), 2)]
+def is_wrong(pairs: Sequence[Floats], signs: Floats) -> bool:
+    """Whether a report calls one side of these pairs better than the other.
+
+    Args:
+        pairs: A family: the differences of each pair, one a seed.
+        signs: float (patterns, seeds): those that pairs far from any level are passed by with.
+    """
     p_values = stats.holm([_p_value(d, signs) for d in pairs])
     return any(p < ALPHA and _excludes_0(d) for d, p in zip(pairs, p_values, strict=True))
 

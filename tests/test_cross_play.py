@@ -79,7 +79,7 @@ def test_two_who_pull_different_levers_do_well_with_themselves_alone(tmp_path: P
     cross = found.cross_play
     assert cross.measure == "return" and cross.games == cross.planned == 7 * 24 and cross.seeds == 12
     assert cross.own.value == pytest.approx(worth) and cross.own.units == 12
-    assert cross.own.low is not None and cross.own.low < worth
+    assert cross.own.low is None, "twelve seeds are too few"
     assert cross.cross is not None and cross.cross.value == 0
     assert cross.held is not None and cross.held.value == pytest.approx(worth / 4)  # one of four teams
     assert [verdict.decided for verdict in cross.verdicts] == [True, True]

@@ -10,7 +10,6 @@ from rich.text import Text
 
 from gym_gui.analysis import wording
 from gym_gui.analysis.algorithm_verdicts import others_of, verdicts_of
-from gym_gui.analysis.distributions import MIN_INTERVAL
 from gym_gui.analysis.plain_columns import Column, wanted_of
 from gym_gui.analysis.text import clean, print_columns, print_notes
 from gym_gui.analysis.trainings import AlgorithmReport, AlgorithmSummary, Trained
@@ -112,8 +111,7 @@ def render_tables(report: AlgorithmReport, console: Console) -> None:
     print_notes(console, report.notes)
     console.print(
         Text(
-            "The unit is the training, not the episode. Intervals: 95 %, bootstrap over trainings; "
-            f"none of fewer than {MIN_INTERVAL}, which may all be of one kind. "
+            "The unit is the training, not the episode. Intervals: 95 %, bootstrap over trainings. "
             "p: two-sample permutation test.",
             style="dim",
         )

@@ -10,6 +10,7 @@ import numpy as np
 
 from gym_gui.analysis import stratified, wording
 from gym_gui.analysis.algorithm_pairs import compare_pairs
+from gym_gui.analysis.distributions import MIN_INTERVAL
 from gym_gui.analysis.intervals import Floats, share_interval, unseen_share
 from gym_gui.analysis.learning_curves import curve_band
 from gym_gui.analysis.stats import mean
@@ -94,7 +95,7 @@ def compare_algorithms(
         levels=levels,
         scales=scales,
         reference=reference,
-        notes=tuple(_notes(groups, environments)),
+        notes=tuple(_notes(groups, environments, list(samples.values()))),
         scored=scored,
     )
 
@@ -236,7 +237,14 @@ def _ranks(samples: Sequence[Sequence[Floats]], environments: Sequence[str]) -> 
     ]
 
 
-def _notes(groups: Sequence[TrainedScores], environments: Sequence[str]) -> Iterator[str]:
+def _notes(
+    groups: Sequence[TrainedScores], environments: Sequence[str], samples: Sequence[Sequence[Floats]]
+) -> Iterator[str]:
+    if not stratified.enough(*samples):
+        yield (
+            f"Of fewer than {MIN_INTERVAL} trainings, or {MIN_TRAININGS} in an environment, there is no "
+            "interval: they may all be of one kind."
+        )
     for group in groups:
         for missing in group.missing:
             why = f": {missing.reason}" if missing.reason else ""

@@ -219,9 +219,10 @@ class _Many:
         none_drawn = self.drawn == 0
         hessian[-1, -1, none_drawn] = 1.0
         gradient[-1, none_drawn] = 0.0
-        step: Floats = np.linalg.solve(hessian.transpose(2, 0, 1), gradient.T[:, :, None])[:, :, 0].T
-        longest: Floats = np.abs(step).max(axis=0)
-        return step * np.minimum(1.0, _LONGEST_STEP / np.maximum(longest, 1e-300))
+        step = np.linalg.solve(hessian.transpose(2, 0, 1), gradient.T[:, :, None])[:, :, 0].T
+        longest = np.maximum(np.abs(step).max(axis=0), 1e-300)
+        shortened: Floats = (step * np.minimum(1.0, _LONGEST_STEP / longest)).astype(np.float64)
+        return shortened
 
     def _penalise(self, beta: Floats, gradient: Floats, hessian: Floats) -> None:
         """What leaves one maximum: no shift of all ratings or of all seats, a faint pull on seats, and a

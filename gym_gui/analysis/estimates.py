@@ -23,6 +23,7 @@ def estimate(
     *,
     paired: bool = False,
     confidence: float = CONFIDENCE,
+    least: int = MIN_INTERVAL,
 ) -> Estimate:
     """An estimate with its interval, as far as the sample allows.
 
@@ -33,6 +34,7 @@ def estimate(
         paired: Values are differences of two sides.
         confidence: Of a mean's interval: more than usual where it is looked at while seeds are added, so that
             all looks together have the usual one. 1: no interval would be sure enough.
+        least: Units that the interval of a mean takes.
     """
     n = len(values)
     if n == 0:
@@ -50,23 +52,23 @@ def estimate(
         return Estimate(value, None, None, n, units, statistic, note="not enough episodes", unseen=unseen)
     else:
         interval_of = intervals.paired_interval if paired else intervals.mean_interval
-        found = interval_of(values, codes, confidence=confidence)
+        found = interval_of(values, codes, confidence=confidence, least=least)
     if found is None:
-        note = _why_none(values, units, statistic)
-        few = statistic == "mean" and units < MIN_INTERVAL
+        note = _why_none(values, units, statistic, least)
+        few = statistic == "mean" and units < least
         each = tuple(intervals.unit_means(values, codes)[0].tolist()) if few else ()
         return Estimate(value, None, None, n, units, statistic, note=note, unseen=unseen, values=each)
     note = ON_THIS_SEED if grouped.scope == "one seed" else ""
     return Estimate(value, found.low, found.high, n, units, statistic, found.method, note, unseen)
 
 
-def _why_none(values: Sequence[float], units: int, statistic: str) -> str:
+def _why_none(values: Sequence[float], units: int, statistic: str, least: int) -> str:
     """Equal values say that others are rare, not that there are none: their interval would be a lie."""
     if units < intervals.MIN_UNITS:
         return "not enough episodes"
     if min(values) == max(values):
         return f"all {len(values)} equal"
-    if units < MIN_INTERVAL:
+    if units < (MIN_INTERVAL if statistic == "iqm" else least):
         return "not enough episodes"
     return "middle half equal" if statistic == "iqm" else f"all {units} seeds equal"
 

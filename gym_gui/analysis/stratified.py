@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from itertools import combinations
 from typing import NamedTuple
 
@@ -229,8 +230,21 @@ def _ends(found: Floats, samples: Sequence[Sample]) -> Ends | None:
     return Ends(low, high) if high - low > 1e-12 * max(abs(low), abs(high)) else None
 
 
-def _draws(sizes: Sequence[int], resamples: int) -> Iterator[list[Counts]]:
+def _draws(sizes: Sequence[int], resamples: int) -> Iterator[Sequence[Counts]]:
     """How often each training of each stratum is drawn: (rows, size) for each, a chunk at a time."""
+    if sum(sizes) * resamples <= CHUNK:
+        yield _kept_draws(tuple(sizes), resamples)
+    else:
+        yield from _made_draws(sizes, resamples)
+
+
+@lru_cache(maxsize=4)
+def _kept_draws(sizes: tuple[int, ...], resamples: int) -> Sequence[Counts]:
+    """Those of one chunk: most algorithms of a report have as many trainings."""
+    return next(_made_draws(sizes, resamples))
+
+
+def _made_draws(sizes: Sequence[int], resamples: int) -> Iterator[Sequence[Counts]]:
     rng = np.random.default_rng(SEED)
     rows = max(1, CHUNK // sum(sizes))
     for start in range(0, resamples, rows):

@@ -13,10 +13,11 @@ import numpy as np
 from gym_gui.analysis import wording
 from gym_gui.analysis.algorithm_verdicts import verdicts_of
 from gym_gui.analysis.cycles import MOST, error_of_a_win, find_cycles
-from gym_gui.analysis.distributions import CONFIDENCE
+from gym_gui.analysis.distributions import CONFIDENCE, MIN_INTERVAL
 from gym_gui.analysis.empirical_games import INSTALL, alpha_rank, nash_averaging, openskill
 from gym_gui.analysis.estimates import estimate
 from gym_gui.analysis.games import Game, Games, collect_games, meetings, points
+from gym_gui.analysis.intervals import MIN_UNITS
 from gym_gui.analysis.rated_trainings import rated_trainings
 from gym_gui.analysis.ratings import NOT_RANDOM, TOO_FEW, Ratings, rate
 from gym_gui.analysis.reader import Run
@@ -243,6 +244,11 @@ def _notes(run: Run, found: Games, ratings: Ratings | None, policies: Sequence[S
     if found.halved:
         left = wording.count(found.halved, "game")
         yield f"{left} left out: their seed was not completed in every seating."
+    if any(0 < standing.points.units < MIN_INTERVAL for standing in policies):
+        yield (
+            f"Points of fewer than {MIN_INTERVAL} seeds have no interval, and no circle is claimed from "
+            f"them; ratings have one from {MIN_UNITS} seeds on."
+        )
     if ratings is not None and ratings.regularised:
         apart = [standing for standing in policies if standing.note not in ("", TOO_FEW, NOT_RANDOM)]
         who = [f"{standing.policy} ({standing.note})" for standing in apart]

@@ -79,6 +79,7 @@ class Pairs:
         begun_again: Episodes of the first and the second that were begun again, a process being lost.
         chosen: How many seeds there are was decided by looking at results, of which a test knows nothing.
         alike: Both sides are the same policies in each other's seats, which leaves nothing to test.
+        least: Units below which no interval is shown.
     """
 
     samples: tuple[Sample, ...]
@@ -93,6 +94,7 @@ class Pairs:
     begun_again: tuple[int, int] = (0, 0)
     chosen: bool = False
     alike: bool = False
+    least: int = MIN_INTERVAL
 
     @property
     def left_out(self) -> int:
@@ -153,7 +155,7 @@ def compared(t: Tested, p_adjusted: float | None, family: int, stage: Stage | No
     sides, pairs, test = t.sides, t.pairs, t.test
     d, seeds = pairs.differences, tuple(sample.seed for sample in pairs.samples)
     confidence = CONFIDENCE if stage is None else stage.confidence
-    difference = estimate(d, pairs.samples, paired=True, confidence=confidence)
+    difference = estimate(d, pairs.samples, paired=True, confidence=confidence, least=pairs.least)
     verdict = _verdict(t, difference, p_adjusted, confidence)
     claim, detail = _verdict_words(t, difference, verdict, p_adjusted, family, stage)
     if stage is None:
@@ -203,7 +205,7 @@ def _verdict(
     if difference.units < intervals.MIN_UNITS:
         return "undecided"
     low, high = difference.low, difference.high
-    if difference.units < MIN_INTERVAL and confidence < 1:
+    if difference.units < t.pairs.least and confidence < 1:
         d, least = t.pairs.differences, intervals.MIN_UNITS
         few = intervals.paired_interval(d, t.codes, confidence=confidence, least=least)
         low, high = (None, None) if few is None else few[:2]

@@ -10,6 +10,8 @@ from types import ModuleType
 import pytest
 from rich.console import Console
 
+from gym_gui.analysis.distributions import MIN_INTERVAL
+
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 
 
@@ -25,6 +27,13 @@ def _loaded(name: str) -> ModuleType:
 @pytest.fixture(scope="module")
 def calibration() -> ModuleType:
     return _loaded("calibration")
+
+
+@pytest.fixture(scope="module")
+def reports(calibration: ModuleType) -> ModuleType:
+    """It takes what is drawn from the other script, which is loaded by then."""
+    assert calibration.RETURNS
+    return _loaded("calibration_verdicts")
 
 
 @pytest.fixture(scope="module")
@@ -50,8 +59,8 @@ def test_shares_of_swapped_games_hold_the_truth(calibration: ModuleType) -> None
     assert all(held >= 94 for _, _, held in calibration.shares(200))
 
 
-def test_what_was_not_seen_is_left_open(calibration: ModuleType) -> None:
-    (few,) = calibration.verdicts(15, ["disaster on 3 % (67) against a sure 90"], [12])
+def test_what_was_not_seen_is_left_open(reports: ModuleType) -> None:
+    (few,) = reports.verdicts(15, ["disaster on 3 % (67) against a sure 90"], [12])
     assert few.wrong > 20 and few.sentence == 0, "no data can tell, the sentence does"
 
 
@@ -63,8 +72,8 @@ def test_what_was_not_seen_is_left_open(calibration: ModuleType) -> None:
         "equal teams, a seat worth 4, seats swapped",
     ],
 )
-def test_equal_sides_are_not_told_apart(calibration: ModuleType, scene: str) -> None:
-    (said,) = calibration.verdicts(15, [scene], [12])
+def test_equal_sides_are_not_told_apart(reports: ModuleType, scene: str) -> None:
+    (said,) = reports.verdicts(15, [scene], [12])
     assert said.wrong < 20
 
 
@@ -93,6 +102,44 @@ def test_ratings_hold_the_truth_and_equals_have_no_best() -> None:
     assert equals.ranks <= 35 and equals.best <= 25
 
 
+def test_cross_play_holds_the_truth_and_equals_are_not_told_apart(pairs: ModuleType) -> None:
+    assert pairs.RESAMPLES
+    script = _loaded("calibration_cross_play")
+    better, equal = "normal, better by one with itself", "nobody better: 0 or 1, half ones"
+    of = {found.what: found for found in script.crossed(60, [better, equal], [20])}
+    assert all(found.gap >= 88 and found.lift >= 88 for found in of.values())
+    assert of[better].wrong_gap is None
+    assert max(of[equal].wrong_gap, of[equal].wrong_lift) <= 15
+
+
+def test_tables_are_put_into_their_pages_whole() -> None:
+    tables = _loaded("calibration_tables")
+    rows = [
+        {"what": "normal", "operators": 2, "seeds": seeds, "studies": 5_000, "wrong": wrong}
+        for seeds, wrong in ((20, 2.84), (10, 2.3))
+    ]
+    rows.append({"what": "ties", "operators": 2, "seeds": 20, "studies": 500, "wrong": 0.0})
+    page = "above\n<!-- calibration: pairs -->\nold\n<!-- end -->\nbelow\n<!-- end -->"
+    assert tables.kind_of(rows[0]) == "pairs"
+    made = tables.put(page, "pairs", rows)
+    assert tables.put(made, "pairs", rows) == made and "old" not in made
+    assert made.startswith("above\n") and made.endswith("\nbelow\n<!-- end -->")
+    assert "wrong, on 10, 20 seeds" in made
+    assert "| normal | 2 | 2.3, 2.8 | 5,000 |" in made
+    assert "| ties | 2 | -, 0.0 | 500 |" in made
+    with pytest.raises(SystemExit, match="no mark"):
+        tables.put("nothing", "pairs", rows)
+
+
+@pytest.mark.parametrize("page", ["statistics.md", "tournaments.md", "cross_play.md"])
+def test_pages_have_every_table_of_theirs(page: str) -> None:
+    tables = _loaded("calibration_tables").TABLES
+    text = (SCRIPTS.parent / "docs" / page).read_text("utf-8")
+    for name in (name for name, table in tables.items() if table.page == page):
+        table = text.split(f"<!-- calibration: {name} -->")[1].split("<!-- end -->")[0]
+        assert table.count("\n|") >= 4
+
+
 @pytest.mark.full
 @pytest.mark.timeout(3600)
 def test_looking_often_is_wrong_no_more_than_it_says(
@@ -115,21 +162,19 @@ def test_looking_often_is_wrong_no_more_than_it_says(
 @pytest.mark.full
 @pytest.mark.timeout(3600)
 def test_intervals_and_verdicts_are_as_good_as_they_say(
-    calibration: ModuleType, capsys: pytest.CaptureFixture[str]
+    calibration: ModuleType, reports: ModuleType, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    held = list(calibration.coverage(500, sizes=[10, 20, 50]))
-    won = list(calibration.shares(2000))
-    said = list(calibration.verdicts(200))
+    held, won = list(calibration.coverage(1_000)), list(calibration.shares(1_000))
+    said = list(reports.verdicts(100))
     with capsys.disabled():
-        calibration.show(held, won, said, Console(width=130))
+        calibration.show(held, won, Console(width=110))
+        reports.show(said, Console(width=110))
     for c in held:
-        # No sample has seen enough of what is rare, and no method knows more than its sample.
-        rare = c.what.startswith(("disaster", "500, less"))
-        for each in (c.mean, c.iqm, c.difference):
-            assert rare or not each.number or each.share + 1.5 * each.error >= 93, c
-    for what, n, share in won:
-        assert n < 10 or share >= 92, (what, n, share)
+        if c.n >= MIN_INTERVAL and c.what != "disaster on 3 %":
+            for of in (c.mean, c.iqm, c.difference):
+                assert not of.number or of.share + of.error >= 93, c
+    assert all(share >= 94 for _, _, share in won)
     for v in said:
-        assert v.sentence <= 10, v
+        assert v.sentence <= 11, v
         if v.what.startswith("0 or 1, 95 % ones against"):
             assert v.right >= 25, v

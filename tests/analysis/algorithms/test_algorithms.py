@@ -61,6 +61,7 @@ def test_a_planted_order_is_found_over_trainings() -> None:
     assert e.high is not None
     assert e.low < 450 < e.high
     assert "bootstrap over trainings" in printed(report)
+    assert "there is no interval" not in printed(report)
 
 
 def test_equals_are_not_decided() -> None:
@@ -80,6 +81,8 @@ def test_fewer_than_five_trainings_show_every_value_and_no_interval(n: int) -> N
     few = next(a for a in report.algorithms if a.name == "few")
     assert (few.mean.low, few.iqm.low, few.profile[0][1]) == (None, None, None)
     text = printed(report)
+    for shown in (text, render_algorithm_page(report)):
+        assert "Of fewer than 10 trainings, or 5 in an environment, there is no interval" in shown
     row = next(line for line in text.splitlines() if line.startswith("few "))
     assert "[" not in row
     for seed, score in few.trained[0].scores.items():

@@ -136,6 +136,16 @@ def test_equals_are_not_told_apart(tmp_path: Path) -> None:
         found.cross_gap is not None and found.cross_gap.low is not None and found.cross_gap.high is not None
     )
     assert found.cross_gap.low < 0 < found.cross_gap.high
+    assert not any("no team has an interval" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("seeds", [8, 19])
+def test_few_seeds_have_no_interval_and_it_is_said(tmp_path: Path, seeds: int) -> None:
+    drawn = noise()
+    found = write(tmp_path, ["a", "b"], lambda who, seed: (who[0] == who[1]) + drawn(), seeds=seeds)
+    assert found.cross_gap is not None and (found.cross_gap.low, found.own.low) == (None, None)
+    assert any("Of fewer than 20 seeds no team has an interval" in note for note in found.notes)
+    assert found.verdicts[0].decided, "the test needs six"
 
 
 def test_scores_come_before_returns_and_three_seats_tell_who_joins(tmp_path: Path) -> None:

@@ -61,6 +61,7 @@ def test_a_ranked_pool_has_no_circle_and_equal_ones_are_not_decided(write: Write
     found = _standings(write(list(equal), by_strength(equal), range(12)))
     assert found.claim == "Who is best is not decided"
     assert found.cycles == ()
+    assert not any("have no interval" in note for note in found.notes)
 
 
 def test_few_seeds_decide_nothing(write: Write) -> None:
@@ -167,6 +168,8 @@ def test_the_page_and_the_file_say_the_same(write: Write, capsys: pytest.Capture
     page = (run / "report.html").read_text()
     assert "<svg" in page and "Points of the row against the column" in page
     assert "&lt;i&gt;weak" in page and "<i>weak" not in page
+    few = "Points of fewer than 10 seeds have no interval"
+    assert few in " ".join(said.split()) and few in page
     assert '"claim": "Who is best is not decided"' in (run / "tournament.json").read_text()
 
 
