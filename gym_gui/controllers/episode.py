@@ -8,6 +8,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from msgspec.structs import replace
+
 from gym_gui.controllers import rows
 from gym_gui.controllers.lineup import Player
 from gym_gui.controllers.rows import SeatCodecs
@@ -126,12 +128,12 @@ class Episode:
     ) -> None:
         """Play ``action`` in place of an unusable ``answer``."""
         why = {REFUSED: answer.invalid[:_LONGEST_REASON], CAUSE: cause.value}
-        answer = answer._replace(extras={**(answer.extras or {}), **why})
+        answer = replace(answer, extras={**(answer.extras or {}), **why})
         self.played[decision.agent_id] = (decision, answer, action, source)
 
     def ask_again(self, decision: Decision, reason: str) -> Decision:
         """The same question once more, with why its answer was refused."""
-        again = decision._replace(id=self._next_id(), attempt=decision.attempt + 1, reason=reason)
+        again = replace(decision, id=self._next_id(), attempt=decision.attempt + 1, reason=reason)
         self.asked[decision.agent_id] = again
         return again
 
@@ -144,7 +146,7 @@ class Episode:
         """The same question to whoever plays the slot now; the one who was asked is too late."""
         if decision.shown is not None:
             self._said.setdefault(decision.agent_id, [])[:0] = decision.shown.messages
-        again = self._shown(decision._replace(id=self._next_id(), attempt=0, reason="", shown=None))
+        again = self._shown(replace(decision, id=self._next_id(), attempt=0, reason="", shown=None))
         self.asked[decision.agent_id] = again
         self._passed_on.add(decision.agent_id)
         return again
@@ -296,7 +298,7 @@ class Episode:
         shown = self.environment.show(agent, decision.observation, view, decision.action_mask, said)
         if view.state:
             self._saw_state.add(agent)
-        return decision._replace(shown=shown)
+        return replace(decision, shown=shown)
 
     def _tell_team(self, agent: AgentID, words: str) -> None:
         """What an agent said is in its team-mates' next question."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import orjson
 
 from gym_gui.controllers import chain
@@ -83,8 +84,10 @@ def _digested(action_codec: SpaceCodec) -> Callable[[Any], bytes]:
     if action_codec.space.kind != "Discrete" or action_codec.space.n > _FEW:
         return lambda action: blob(encode(action))
 
+    own = np.dtype(action_codec.space.dtype).type
+
     def digested(action: Any) -> bytes:
-        if type(action) is not int:
+        if type(action) is not own and type(action) is not int:
             return blob(encode(action))
         part = known.get(action)
         if part is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from gym_gui.core.types import (
     Answer,
@@ -56,5 +57,5 @@ def test_what_travels_cannot_be_changed() -> None:
     for item in (decision, Answer(decision), StepOutcome(0, 0, "a", "a", None, (), 1, 0.0, False, False, {})):
         with pytest.raises(AttributeError):
             item.episode = 3  # type: ignore[misc,union-attr]
-    again = decision._replace(id=2, attempt=1, reason="not legal")
+    again = replace(decision, id=2, attempt=1, reason="not legal")
     assert (again.episode, again.attempt, decision.attempt) == (0, 1, 0)
