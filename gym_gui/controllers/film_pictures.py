@@ -33,7 +33,8 @@ def fitted(picture: Pixels, longest: int = LARGEST) -> Pixels:
 
     factor = longest / max(height, width)
     size = max(1, round(width * factor)), max(1, round(height * factor))
-    return np.asarray(Image.fromarray(picture).resize(size, Image.Resampling.LANCZOS), np.uint8)
+    # As sharp as a cubic filter where pictures are made smaller, in a third of Lanczos's time.
+    return np.asarray(Image.fromarray(picture).resize(size, Image.Resampling.HAMMING), np.uint8)
 
 
 class PatchMaker:
@@ -95,14 +96,16 @@ def _changes(before: Pixels, after: Pixels) -> Iterator[tuple[int, int, int, int
     """Rectangles that hold all that differs: top, bottom, left, right."""
     from scipy import ndimage
 
-    differs: NDArray[np.bool_] = (before != after).any(axis=2)
+    # numpy goes through the shortest axis number by number: colours, and columns below, are joined by hand.
+    channels = before != after
+    differs: NDArray[np.bool_] = np.logical_or.reduce([channels[:, :, c] for c in range(channels.shape[2])])
     if not differs.any():
         return
     height, width = before.shape[:2]
     rows, columns = -(-height // _BLOCK), -(-width // _BLOCK)
     padded = np.zeros((rows * _BLOCK, columns * _BLOCK), bool)
     padded[:height, :width] = differs
-    blocks = padded.reshape(rows, _BLOCK, columns, _BLOCK).any(axis=(1, 3))
+    blocks = padded.reshape(rows, _BLOCK, -1).any(axis=1).reshape(rows, columns, _BLOCK).any(axis=2)
     labels, places = ndimage.label(blocks, np.ones((3, 3)))
     everything = [(slice(0, rows), slice(0, columns))]
     for across, along in ndimage.find_objects(labels) if places <= _MOST_PATCHES else everything:
