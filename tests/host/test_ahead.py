@@ -87,10 +87,11 @@ def test_one_that_has_ended_is_replaced(offspring: Offspring) -> None:
 def test_one_that_has_a_variable_that_is_now_withheld_is_not_used(
     offspring: Offspring, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gym_gui.core.inherited._withheld", set[str]())
-    monkeypatch.setenv("MOSAIC_MINE", "x")  # of a family that children get, and a secret's for an experiment
+    monkeypatch.setenv(
+        "MOSAIC_TEST_OF_HOSTS_AHEAD", "x"
+    )  # of a family that children get, and a secret's for an experiment
     with HostAhead() as hosts:
         ahead = the_host(offspring)
-        withhold("MOSAIC_MINE")
+        withhold("MOSAIC_TEST_OF_HOSTS_AHEAD")
         assert start_one(hosts) != ahead
         assert offspring.pids() == []
