@@ -61,6 +61,21 @@ check() {
     summary+=("$(printf '%-24s %-6s %4d s' "$name" "$word" "$((SECONDS - begin))")")
 }
 
+# begin COMMAND…: beside the checks that follow; ended waits for it, and prints what it said.
+begin() {
+    said=$(mktemp)
+    "$@" >"$said" 2>&1 &
+    begun=$!
+}
+
+ended() {
+    local rc=0
+    wait "$begun" || rc=$?
+    cat -- "$said"
+    rm -f -- "$said"
+    return "$rc"
+}
+
 shown_tests=
 flaky=
 MOST_AGAIN=5
@@ -90,6 +105,9 @@ again() {
     flaky=$1
 }
 
+# What keeps a test from being imported is told when the tests are run.
+collected() { python -m pytest --collect-only -qq -m "$marks" >/dev/null 2>&1 || :; }
+
 # Without PyTorch a good part of the tests is left out, and with it what they would have covered.
 measured() {
     local floor=()
@@ -99,18 +117,17 @@ measured() {
 
 check "ruff check" ruff check .
 check "ruff format" ruff format --check .
-# Beside pyright, which takes one core: all that tests import is compiled here, and not by each of the
-# processes below for itself.
-python -m pytest --collect-only -qq -m "$marks" >/dev/null 2>&1 &
-compiled=$!
-# Named, or a pyrightconfig.json of some folder above would count instead.
-check "pyright" pyright --project pyproject.toml
+# Pyright takes one core for more than a minute: all others go on beside it. Named, or a pyrightconfig.json
+# of some folder above would count instead.
+begin pyright --project pyproject.toml
+# All that tests import is compiled here, and not by each of the processes below for itself.
+check "collecting the tests" collected
 check "import rule" lint-imports --no-logo
 check "import cycles" python scripts/import_cycles.py
 check "dead code" vulture
 check "documentation" sphinx-build -q -W --keep-going -b html docs docs/_build/html
-wait "$compiled"
 check "tests" tests
+check "pyright, beside them" ended
 # Beside nothing else; it prints the figures of docs/faults.md.
 [[ $marks == full* ]] && check "fault campaign" python scripts/faults.py
 [[ $marks == full* ]] && check "coverage" measured

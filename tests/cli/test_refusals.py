@@ -12,6 +12,9 @@ import pytest
 
 from tests.support.commands import ROOT, Mosaic, experiment
 
+# Whoever is refused was to have a session process, which was begun beside; tests/host shows that it is ended.
+pytestmark = pytest.mark.usefixtures("all_sessions_here")
+
 CHECKPOINT = ROOT / "docs" / "examples" / "checkpoints" / "ppo_cartpole"
 RL = {"type": "rl", "worker_id": "cleanrl_worker"}
 
@@ -86,7 +89,6 @@ class _Bomb:
         return os.mkdir, (str(self.mark),)
 
 
-@pytest.mark.usefixtures("sessions_here")
 def test_what_the_worker_refuses_ends_the_command(mosaic: Mosaic) -> None:
     """The worker was started for it, unlike in all else here: a checkpoint that would run code."""
     mark = mosaic.home / "ran"
