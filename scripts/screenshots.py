@@ -21,6 +21,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 QUICKSTART = ROOT / "docs/examples/quickstart.py"
+POOL = ROOT / "docs/examples/tournaments/connect_four.yaml"
 EVERYONE = ROOT / "docs/examples/everyone/everyone.yaml"
 SOCCER, MINIGRID = "MosaicMultiGrid-S-2v2-IndAgObs-v1", "MiniGrid-DoorKey-8x8-v0"
 SIZES, THEMES = ("1280x800", "1920x1080"), ("light", "dark")
@@ -82,6 +83,7 @@ class Scenes:
             "train-policies": self.train_policies,
             "results-list": self.results_list,
             "results": self.results,
+            "results-tournament": self.results_tournament,
             "replay": self.replay,
             "replay-transcript": self.replay_transcript,
             "settings": self.settings,
@@ -416,6 +418,17 @@ class Scenes:
         await asyncio.sleep(0)
         comparison = self._page("results").comparison
         await self._until(lambda: comparison.analysis is not None, "the comparison")
+
+    async def results_tournament(self) -> None:
+        """Five policies at connect four, rated."""
+        command = [sys.executable, "-m", "gym_gui", "tournament", str(POOL), "--out", str(self._run.parent)]
+        before = set(self._run.parent.iterdir())
+        await asyncio.to_thread(subprocess.run, command, check=True, capture_output=True)
+        (run,) = set(self._run.parent.iterdir()) - before
+        self._context.go("results", run=run)
+        await asyncio.sleep(0)
+        comparison = self._page("results").comparison
+        await self._until(lambda: comparison.ratings.isVisible(), "the ratings")
 
     async def replay(self) -> None:
         operator = "ppo"  # the others fall over at once

@@ -79,17 +79,21 @@ def heading(found: CrossPlay) -> str:
     return f"cross-play of {policies}{held}, {games}"
 
 
+def pool_sentence(found: CrossPlay) -> str:
+    """What the pool makes at the mean."""
+    told = {"self-play": found.own, "cross-play": found.cross, "with held-out partners": found.held}
+    words = ", ".join(f"{name} {_shown(e)}" for name, e in told.items() if e is not None)
+    return f"Mean of the pool: {words}."
+
+
 def means_sentence(found: CrossPlay) -> str:
-    """What the pool makes at the mean, and the differences."""
+    """The same, and the differences."""
     told = {
-        "self-play": found.own,
-        "cross-play": found.cross,
-        "with held-out partners": found.held,
         "self-play minus cross-play": found.cross_gap,
         "self-play minus play with held-out partners": found.held_gap,
     }
     words = ", ".join(f"{name} {_shown(e)}" for name, e in told.items() if e is not None)
-    return f"Mean of the pool: {words}."
+    return pool_sentence(found) + (f" {words[:1].upper()}{words[1:]}." if words else "")
 
 
 def matrix_title(found: CrossPlay) -> str:

@@ -78,6 +78,13 @@ def is_cross_play(run: Run) -> bool:
     return (mapping(run.record.extra.get(TOURNAMENT)) or {}).get("schedule") == "cross_play"
 
 
+def policies_by_side(run: Run, operator_id: str) -> dict[str, str]:
+    """Who plays each side in a pairing of a tournament whose sides compete; nobody in other runs."""
+    about = mapping(run.record.extra.get(TOURNAMENT)) or {}
+    met = strings((mapping(about.get("pairings")) or {}).get(operator_id)) or ()
+    return {} if is_cross_play(run) else dict(zip(mapping(about.get("sides")) or {}, met, strict=False))
+
+
 def collect_games(run: Run) -> Games:
     """Read the games of a tournament.
 

@@ -15,6 +15,10 @@ from gym_gui.analysis.standings import Payoff, SeatWorth, Standing, Standings
 from gym_gui.analysis.summary_numbers import Estimate
 from gym_gui.analysis.text import clean, print_columns, print_notes, result_table
 
+RATING_LEGEND = (
+    "Rating: Bradley-Terry with draws (Davidson) and seats, 400 points are odds of ten to one. "
+    "Intervals: 95 %, by seed. Points: 1 for a win, ½ for a draw. In brackets: what a rank may be."
+)
 NAME = "Policy"
 """Heading of the column of names."""
 MOST_WITH_INTERVALS = 4
@@ -131,13 +135,7 @@ def render_standings(standings: Standings, console: Console) -> None:
         console.print()
         render_tables(standings.algorithms, console)
     print_notes(console, standings.notes)
-    console.print(
-        Text(
-            "Rating: Bradley-Terry with draws (Davidson) and seats, 400 points are odds of ten to one. "
-            "Intervals: 95 %, by seed. Points: 1 for a win, ½ for a draw. In brackets: what a rank may be.",
-            style="dim",
-        )
-    )
+    console.print(Text(RATING_LEGEND, style="dim"))
 
 
 def _matrix(standings: Standings, console: Console) -> None:

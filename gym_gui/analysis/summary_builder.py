@@ -11,7 +11,7 @@ from gym_gui.analysis.collect import OperatorData, SquadResult, collect_episodes
 from gym_gui.analysis.comparison import Comparison, Verdict
 from gym_gui.analysis.decision_counts import collect_decisions
 from gym_gui.analysis.estimates import estimate, share
-from gym_gui.analysis.games import is_tournament
+from gym_gui.analysis.games import is_tournament, policies_by_side
 from gym_gui.analysis.headlines import headline
 from gym_gui.analysis.highlights import highlights_of
 from gym_gui.analysis.matrix_rows import is_match, row_summaries, rows_not_played
@@ -169,7 +169,8 @@ def _operators(entries: Sequence[Entry], steps: bool) -> tuple[OperatorSummary, 
 def _operator(entry: Entry, steps: bool, seen: Sequence[float]) -> OperatorSummary:
     """One operator; ``seen`` are the returns of all that played its task."""
     data, score = entry.data, entry.failure_score
-    teams = tuple(_team(data, name) for name in data.squads)
+    policies = policies_by_side(entry.run, entry.operator.operator_id)
+    teams = tuple(_team(data, name, policies.get(name, "")) for name in data.squads)
     usable = totals(entry)
     values, samples = [value for value, _ in usable], [sample for _, sample in usable]
     statuses = Counter(e.status for e in data.unfinished)
@@ -253,7 +254,7 @@ def _bounds(values: Sequence[float], missing: int, seen: Sequence[float]) -> Bou
     return Bounds((sum(values) + missing * worst) / n, (sum(values) + missing * best) / n, worst, best)
 
 
-def _team(data: OperatorData, name: str) -> TeamSummary:
+def _team(data: OperatorData, name: str, policy: str = "") -> TeamSummary:
     results = [(e.sample, e.squads[name]) for e in data.played if name in e.squads]
     returns = [(r.return_, sample) for sample, r in results if r.return_ is not None]
     scores = [(r.score, sample) for sample, r in results if r.score is not None]
@@ -266,7 +267,7 @@ def _team(data: OperatorData, name: str) -> TeamSummary:
     return TeamSummary(
         name=name,
         slots=data.squads[name],
-        members=members(data, name),
+        members=(policy,) if policy else members(data, name),
         mean=estimate(values, samples),
         iqm=estimate(values, samples, "iqm"),
         score=estimate([v for v, _ in scores], [s for _, s in scores]) if scores else None,

@@ -71,6 +71,7 @@ class OperatorExecution:
         failed: Of these, failed ones.
         steps: Environment steps so far.
         broken_starts: Sessions that could not be started, in a row.
+        broken: Why the last of these could not.
         at_most: Whether it may end with fewer episodes than ``total``.
     """
 
@@ -84,6 +85,7 @@ class OperatorExecution:
     failed: int = 0
     steps: int = 0
     broken_starts: int = 0
+    broken: str = ""
     at_most: bool = False
     goal: int = 0
 

@@ -285,6 +285,7 @@ class OperatorScriptExecutionManager:
             if (
                 not self._seats
                 and self._next_operator() is None
+                and not self._looks.due
                 and not all(run.finished for run in self._runs)
             ):
                 self._ledger.problem = self._ledger.problem or self._funds.why_left()
@@ -334,6 +335,9 @@ class OperatorScriptExecutionManager:
         if seat is not None and not seat.dead:
             self._put_to_work(seat, quarantine)
             return
+        if run.broken_starts >= MAX_BROKEN_STARTS:  # in an earlier batch: another one brings nothing new
+            self._give_up(run, run.broken)
+            return
         seat = SessionShare(self, run)
         seat.quarantine = quarantine
         self._seats.append(seat)  # holds the place while the session starts
@@ -353,7 +357,7 @@ class OperatorScriptExecutionManager:
             seat = await self._starts.start(run)
             run.broken_starts = 0
         except MosaicError as exc:
-            run.broken_starts += 1
+            run.broken_starts, run.broken = run.broken_starts + 1, str(exc)
             _log.warning("a session of %s could not be started: %s", run.operator_id, exc)
             if run.broken_starts >= MAX_BROKEN_STARTS:
                 self._give_up(run, str(exc))

@@ -16,9 +16,10 @@ from typing import Any
 
 from gym_gui.analysis import wording
 from gym_gui.analysis.jsonl import open_rows
-from gym_gui.analysis.reader import open_run
+from gym_gui.analysis.reader import Run, open_run
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.record_fields import mapping
+from gym_gui.core.records import TOURNAMENT
 from gym_gui.services.recorder import COMPLETED, FAILED, RUNNING, STOPPED
 from gym_gui.services.run_lock import is_being_written
 
@@ -58,6 +59,7 @@ class RunEntry:
         planned: Episodes in all, ``None`` where ``run.json`` does not say.
         done: Episodes that are finished.
         problem: Why it ended early or cannot be read, or ``""``.
+        tournament: Of one, what it is and the policies of its pool; else empty.
     """
 
     path: Path
@@ -68,6 +70,7 @@ class RunEntry:
     planned: int | None = None
     done: int = 0
     problem: str = ""
+    tournament: tuple[str, ...] = ()
 
     @cached_property
     def tasks(self) -> tuple[str, ...]:
@@ -82,6 +85,9 @@ class RunEntry:
     @cached_property
     def title(self) -> str:
         """What a person recognises it by: who played; the id where nobody is known."""
+        if self.tournament:
+            what, *pool = self.tournament
+            return f"{what}: {wording.names(pool)}"
         return wording.names([o.name for o in self.operators]) if self.operators else self.run_id
 
     @cached_property
@@ -235,10 +241,20 @@ def _read_run(path: Path, known: _Known) -> _Known:
         ),
         sum(totals) if totals else None,
         problem=run.record.problem or "",
+        tournament=_tournament(run),
     )
     made = _counted(replace(known, entry=entry))
     _ = made.entry.searched, made.entry.title, made.entry.environment  # here, not in the window's thread
     return made
+
+
+def _tournament(run: Run) -> tuple[str, ...]:
+    """What it is, and who is in its pool; empty where it is an experiment."""
+    about = mapping(run.record.extra.get(TOURNAMENT))
+    if about is None:
+        return ()
+    what = "Cross-play" if about.get("schedule") == "cross_play" else "Tournament"
+    return what, *(mapping(about.get("policies")) or {})
 
 
 def _brought_up_to_date(known: _Known) -> _Known:

@@ -13,12 +13,13 @@ import pytest
 from gym_gui import evaluate
 from gym_gui.analysis import open_run, summarize
 from gym_gui.controllers.local_session import LocalSession
+from gym_gui.controllers.operator_execution import MAX_BROKEN_STARTS
 from gym_gui.controllers.resolved_operator import resolve_operator
 from gym_gui.controllers.script_execution import OperatorScriptExecutionManager
 from gym_gui.controllers.session_interface import SessionSettings
 from gym_gui.controllers.verification import verify
 from gym_gui.core.config import ExecutionConfig, Experiment, OperatorConfig
-from gym_gui.core.errors import UsageError
+from gym_gui.core.errors import MosaicError, UsageError
 
 COINS = "tests.support.arenas:Coins"
 
@@ -61,6 +62,30 @@ def manager(
 
 def told(folder: Path) -> dict[str, Any]:
     return json.loads((folder / "run.json").read_text("utf-8"))
+
+
+async def test_sessions_that_cannot_be_started_are_not_tried_again_in_every_batch(tmp_path: Path) -> None:
+    experiment = Experiment(ids(PLAYERS), ExecutionConfig(20, until="decided", batch=5))
+    resolved = [
+        resolve_operator(config, {"agent_0": policy})
+        for config, policy in zip(experiment.operators, PLAYERS.values(), strict=True)
+    ]
+    tried: list[str] = []
+
+    def open_session(which: Any, settings: SessionSettings, on_event: Any) -> LocalSession:
+        tried.append(which.config.operator_id)
+        if which.config.operator_id == "fair":
+            raise MosaicError("there is no memory left")
+        return LocalSession(which, settings, on_event)
+
+    result = await OperatorScriptExecutionManager(
+        experiment, resolved, open_session, tmp_path, tried=()
+    ).run()
+    run = open_run(result.folder)
+    reasons = {episode.error for episode in run.operators["fair"].episodes()}
+    assert reasons == {"no session could be started: there is no memory left"}
+    assert len(list(run.operators["fair"].episodes())) > 5 and result.status == "failed"  # of several batches
+    assert tried.count("fair") == MAX_BROKEN_STARTS
 
 
 async def test_who_is_decided_about_stops_and_the_others_play_on(tmp_path: Path) -> None:

@@ -37,6 +37,15 @@ def write(
     return recorder.folder
 
 
+@pytest.mark.parametrize(("schedule", "said"), [("swiss", "Tournament"), ("cross_play", "Cross-play")])
+def test_a_tournament_is_recognised_by_its_pool(tmp_path: Path, schedule: str, said: str) -> None:
+    about = {"schedule": schedule, "policies": dict.fromkeys(("strong", "fair"))}
+    recorder = Recorder.create(tmp_path, ["op0"], header("tictactoe_v3") | {"tournament": about})
+    recorder.close("completed")
+    (run,) = RunLibrary(tmp_path).all()
+    assert run.title == f"{said}: strong and fair"
+
+
 def test_newest_first_with_what_a_person_recognises(tmp_path: Path) -> None:
     first = write(tmp_path, "CartPole-v1")
     second = write(tmp_path, "Taxi-v3", "Taxi-v3", kind="rl")

@@ -7,7 +7,16 @@ from dataclasses import dataclass
 from html import escape
 
 from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QScrollArea,
+    QSizePolicy,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from gym_gui.analysis.charts import interval_charts, outcome_chart, pair_chart
 from gym_gui.analysis.comparison import Comparison, Verdict
@@ -19,7 +28,15 @@ from gym_gui.ui.results.comparison_table import ComparisonTable
 from gym_gui.ui.results.ratings_view import RatingsView, retitle
 from gym_gui.ui.results.trainings_view import TrainingsView
 from gym_gui.ui.theme import Theme
-from gym_gui.ui.widgets import Card, EmptyHint, InlineMessage, PickerButton, PickerItem, muted_label
+from gym_gui.ui.widgets import (
+    Card,
+    EmptyHint,
+    InlineMessage,
+    PickerButton,
+    PickerItem,
+    muted_label,
+    section_label,
+)
 
 MOST_VERDICTS = 3
 """Said at once; more of them on request."""
@@ -134,6 +151,13 @@ class ComparisonView(QWidget):
 
     def _build(self) -> None:
         table = Card(margin=theme.STEP)
+        self.pairings = section_label(" ")
+        self.pairings.setObjectName("results-pairings")
+        self.pairings.setContentsMargins(theme.GAP, theme.GAP, theme.GAP, 0)
+        table.setSizePolicy(
+            QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum
+        )  # Charts share what is left.
+        table.add(self.pairings)
         table.add(self.table)
         self.plots = QWidget()
         plots = QHBoxLayout(self.plots)
@@ -255,6 +279,8 @@ class ComparisonView(QWidget):
         found = standings or cross_play
         self.ratings.setVisible(found is not None)
         self.plots.setVisible(found is None)
+        self.pairings.setVisible(found is not None)
+        self.pairings.setText("GAMES BY TEAM" if standings is None else "GAMES BY PAIRING")
         if standings is not None:
             self.ratings.show_standings(standings)
         elif cross_play is not None:

@@ -14,11 +14,11 @@ from gym_gui.analysis.charts.payoffs import PayoffChart
 from gym_gui.analysis.charts.ratings import rating_chart
 from gym_gui.analysis.charts.squares import SquareChart
 from gym_gui.analysis.cross_play import CrossPlay
-from gym_gui.analysis.cross_play_text import LEGEND, means_sentence
+from gym_gui.analysis.cross_play_text import LEGEND, TRAINED_LEGEND, TRAINED_TEAMS, pool_sentence
 from gym_gui.analysis.cross_play_text import columns_of as mate_columns
 from gym_gui.analysis.plain_columns import Column as TextColumn
 from gym_gui.analysis.standings import Standings
-from gym_gui.analysis.standings_text import NAME, columns_of, seat_lines
+from gym_gui.analysis.standings_text import NAME, RATING_LEGEND, columns_of, seat_lines
 from gym_gui.analysis.text import clean
 from gym_gui.ui import theme
 from gym_gui.ui.plots import ChartView
@@ -42,8 +42,13 @@ def _text(column: TextColumn[Any], row: object) -> str:
 class StandingsTable(RowsTable[Any]):
     """Policies in their order; as high as its rows need."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(RowsModel(), "standings-table", "Policies by rank", _ROW, parent)
+    def __init__(
+        self,
+        name: str = "standings-table",
+        about: str = "Policies by rank",
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(RowsModel(), name, about, _ROW, parent)
         self.rows.setParent(self)
         self.setItemDelegate(CellDelegate(self))
         self.head.setFixedHeight(_HEAD)
@@ -56,7 +61,7 @@ class StandingsTable(RowsTable[Any]):
         for section, column in enumerate(columns):
             # Names share what figures leave, and are cut where that is little.
             whole = QHeaderView.ResizeMode.ResizeToContents
-            name = column.heading == NAME
+            name = column.heading in (NAME, TRAINED_TEAMS[0].heading)
             self.head.setSectionResizeMode(section, QHeaderView.ResizeMode.Stretch if name else whole)
         self.setFixedHeight(_HEAD + min(len(policies), _MOST_ROWS) * _ROW + 2)
 
@@ -86,8 +91,14 @@ class RatingsView(QWidget):
         self.caption.setObjectName("results-payoff-caption")
         self.seats = muted_label(wrap=True)
         self.seats.setObjectName("results-seats")
+        self.legend = muted_label(wrap=True)
+        self.legend.setObjectName("results-legend")
+        self.legend.setContentsMargins(theme.GAP, 0, theme.GAP, theme.GAP)
+        self.trainings = StandingsTable("trained-teams-table", "Trainings of algorithms")
         above = Card(margin=theme.STEP)
         above.add(self.table)
+        above.add(self.trainings)
+        above.add(self.legend)
         beside = QHBoxLayout()
         beside.setSpacing(theme.GAP)
         self._cards = (Card("Rating, 95 % interval", margin=theme.PAGE), Card(" ", margin=theme.PAGE))
@@ -106,12 +117,17 @@ class RatingsView(QWidget):
         """Show ratings."""
         self.table.show_policies(columns_of(standings.policies), standings.policies)
         self.seats.setText(clean(" ".join(seat_lines(standings))))
+        self.legend.setText(RATING_LEGEND)
+        self.trainings.hide()
         self._show_charts(rating_chart(standings), PayoffChart(standings))
 
     def show_cross_play(self, found: CrossPlay) -> None:
         """Show what teams make."""
         self.table.show_policies(mate_columns(found.policies), found.policies)
-        self.seats.setText(clean(f"{means_sentence(found)} {LEGEND}"))
+        self.seats.setText(clean(pool_sentence(found)))
+        self.legend.setText(f"{LEGEND} {TRAINED_LEGEND}" if found.algorithms else LEGEND)
+        self.trainings.setVisible(bool(found.algorithms))
+        self.trainings.show_policies(TRAINED_TEAMS, found.algorithms)
         self._show_charts(mate_chart(found), CrossPlayChart.of(found))
 
     def _show_charts(self, left: IntervalChart, right: SquareChart) -> None:

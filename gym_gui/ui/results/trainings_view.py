@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 from PyQt6.QtWidgets import QHBoxLayout, QWidget
 
+from gym_gui.analysis.algorithm_text import values_of
 from gym_gui.analysis.charts.bands import profile_chart, score_chart
+from gym_gui.analysis.text import clean
 from gym_gui.analysis.trainings import AlgorithmReport
 from gym_gui.ui import theme
 from gym_gui.ui.plots import ChartView
@@ -29,11 +31,13 @@ class TrainingsView(QWidget):
         self._profile = ChartView(current, "trainingProfilePlot", "All trainings have the same score.")
         self.caption = muted_label(wrap=True)
         self.caption.setObjectName("results-profile-caption")
+        self.values = muted_label(wrap=True)
+        self.values.setObjectName("results-training-values")
         beside = QHBoxLayout(self)
         beside.setContentsMargins(0, 0, 0, 0)
         beside.setSpacing(theme.GAP)
         for title, widgets in (
-            ("Over trainings, 95 % interval", [self._scores]),
+            ("Over trainings, 95 % interval", [self.values, self._scores]),
             ("Performance profile", [self.caption, self._profile]),
         ):
             card = Card(title, margin=theme.PAGE)
@@ -51,4 +55,7 @@ class TrainingsView(QWidget):
         self._scores.set_chart(score_chart(found))
         self._profile.set_chart(profile or None)
         self.caption.setText(profile.caption)
+        few = [t for a in found.algorithms for t in a.trained if t.mean.values]
+        self.values.setVisible(bool(few))  # in place of intervals
+        self.values.setText("\n".join(clean(values_of(each)) for each in few))
         self._profile.setMinimumHeight(round(profile.heights[0]))

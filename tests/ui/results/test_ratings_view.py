@@ -19,6 +19,7 @@ from gym_gui.ui.results.ratings_view import RatingsView, StandingsTable
 from gym_gui.ui.theme import Theme
 from tests.analysis.tournaments.conftest import by_strength, write_tournament
 from tests.analysis.tournaments.test_cross_play import write as write_cross_play
+from tests.support.named import named
 
 STRENGTHS = {"strong": 1.5, "fair": 0.0, "<b>weak": -1.5}
 
@@ -43,6 +44,14 @@ def view(summary: Summary, qtbot: QtBot) -> ComparisonView:
 
 def len_px(text: str, pixels: int) -> float:
     return len(text) * pixels * 0.5
+
+
+def test_what_a_table_shows_is_said_below_it_and_above_the_pairings(view: ComparisonView) -> None:
+    assert "Bradley-Terry" in named(view, QLabel, "results-legend").text()
+    heading = named(view, QLabel, "results-pairings")
+    assert heading.isVisible() and heading.text() == "GAMES BY PAIRING"
+    below = view.table.rows.index(1, 0).data().strip()
+    assert below == "first: strong"  # who of the pool, and not which worker plays for it
 
 
 def test_window_and_page_show_the_same(view: ComparisonView, summary: Summary) -> None:
