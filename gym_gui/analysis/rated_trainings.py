@@ -12,20 +12,25 @@ from gym_gui.analysis.pairing import UNFINISHED
 from gym_gui.analysis.reader import Run
 from gym_gui.analysis.standings import Standing
 from gym_gui.analysis.trainings import AlgorithmReport, Missing, TrainedScores
+from gym_gui.core.errors import RunFormatError
 from gym_gui.core.record_fields import mapping
 from gym_gui.core.records import TOURNAMENT
 from gym_gui.core.training_of import TrainingOf
+from gym_gui.core.validation import ConfigError
 
 
 def trainings_of(run: Run) -> dict[str, TrainingOf]:
     """Of which training of a group each policy is, in the order of the pool.
 
     Raises:
-        ConfigError: The folder says it in no way that can be read.
+        RunFormatError: The folder says it in no way that can be read.
     """
     about = mapping(run.record.extra.get(TOURNAMENT)) or {}
     written = mapping(about.get("trainings")) or {}
-    return {name: TrainingOf.from_data(of, f"trainings.{name}") for name, of in written.items()}
+    try:
+        return {name: TrainingOf.from_data(of, f"trainings.{name}") for name, of in written.items()}
+    except ConfigError as error:
+        raise RunFormatError(f"{run.path / 'run.json'}: {TOURNAMENT}", str(error)) from None
 
 
 def rated_trainings(run: Run, policies: Sequence[Standing], task: str) -> AlgorithmReport | None:

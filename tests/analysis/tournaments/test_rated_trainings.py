@@ -16,6 +16,7 @@ from gym_gui.analysis.reporting import found_text
 from gym_gui.analysis.standings import Standings
 from gym_gui.analysis.summary_builder import summarize
 from gym_gui.analysis.tournament import standings_of
+from gym_gui.core.errors import RunFormatError
 from tests.analysis.tournaments.conftest import by_strength
 
 Write = Callable[..., Path]
@@ -110,3 +111,9 @@ def test_where_not_everybody_meets_everybody_algorithms_are_not_compared(
     found = grouped(write(list(strengths), by_strength(strengths), range(6)), ["ppo", "dqn"], **changes)
     assert found.algorithms is None and len(found.said) == 1
     assert any("compared where everybody meets everybody" in note for note in found.notes)
+
+
+def test_trainings_that_a_folder_says_in_no_readable_way_are_one_line_with_its_file(write: Write) -> None:
+    run = write(["a", "b"], by_strength({"a": 1.0, "b": 0.0}), range(2))
+    with pytest.raises(RunFormatError, match=r"run\.json: tournament: trainings\.a: 'seed' is missing"):
+        grouped(run, [], trainings={"a": {"name": "ppo"}})
