@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
@@ -52,6 +53,19 @@ def open_rows(path: Path) -> BinaryIO:
     from gym_gui.analysis.packed_rows import unpacked  # few runs are compressed
 
     return unpacked(file)
+
+
+def size_of(path: Path) -> int:
+    """Bytes of rows of a file, of one that is compressed those that it has unpacked.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        with open_rows(path) as file:
+            return file.seek(0, os.SEEK_END)
 
 
 def packed(path: Path) -> Path:

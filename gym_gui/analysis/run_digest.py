@@ -15,7 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
-from gym_gui.analysis.jsonl import Line, read_lines
+from gym_gui.analysis.jsonl import Line, packed, read_lines
 from gym_gui.core.record_digest import KEY, without_times
 
 FILES: Final = "files_sha256"
@@ -37,7 +37,7 @@ def files_digests(run: Path, operators: Iterable[str]) -> dict[str, str]:
     for operator in operators:
         for name, digest in (("episodes.jsonl", _episodes), ("calls.jsonl", _calls)):
             path = run / "operators" / operator / name
-            if path.exists():
+            if path.exists() or packed(path).exists():
                 found[path.relative_to(run).as_posix()] = digest(read_lines(path))
     return found
 

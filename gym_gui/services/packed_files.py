@@ -1,15 +1,15 @@
-"""Rows of steps compressed and decompressed, in a run folder that the caller has locked.
+"""Rows of steps and episodes compressed and decompressed, in a run folder that the caller has locked.
 
-``steps.jsonl`` becomes ``steps.jsonl.zst``. At every moment one of them is whole, whoever is killed when:
-the new file takes its name when it is on the disk and has been read back, and only then the old one goes.
-Where both are there the plain one counts.
+``steps.jsonl`` becomes ``steps.jsonl.zst``, and ``episodes.jsonl`` likewise. At every moment one of the two
+is whole, whoever is killed when: the new file takes its name when it is on the disk and has been read back,
+and only then the old one goes. Where both are there the plain one counts.
 """
 
 from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
@@ -20,30 +20,33 @@ from gym_gui.analysis.packed_rows import pack, unpacked
 from mosaic_worker.plain_files import open_file, replace_file, subfolders
 
 STEPS: Final = "steps.jsonl"
-PACKED: Final = packed(Path(STEPS)).name
+PLAIN: Final = (STEPS, "episodes.jsonl")
+"""Files of an operator that are compressed; calls to models stay as they are."""
+PACKED: Final = tuple(packed(Path(name)).name for name in PLAIN)
 _BLOCK = 1 << 20
 
 OnRows = Callable[[int, int], None]
 """Is told of bytes of rows, and of lines, that have been read since it was told last."""
 
 
-def row_files(run: Path, name: str) -> list[Path]:
-    """Files of that name, by operator, that are there and have rows.
+def row_files(run: Path, names: Sequence[str]) -> list[Path]:
+    """Files of these names, by operator, that are there and have rows.
 
     Raises:
         OSError: The folder cannot be read, or a link stands in it.
     """
     found: list[Path] = []
     for operator in subfolders(run / "operators", inside=run):
-        path = run / "operators" / operator / name
-        with suppress(FileNotFoundError), open_file(path, inside=run) as file:
-            if os.fstat(file.fileno()).st_size:
-                found.append(path)
+        for name in names:
+            path = run / "operators" / operator / name
+            with suppress(FileNotFoundError), open_file(path, inside=run) as file:
+                if os.fstat(file.fileno()).st_size:
+                    found.append(path)
     return found
 
 
 def pack_file(run: Path, path: Path, on_rows: OnRows | None = None) -> None:
-    """Compress ``steps.jsonl`` of an operator.
+    """Compress a file of an operator.
 
     Raises:
         OSError: It could not be written; nothing has changed.
@@ -63,7 +66,7 @@ def pack_file(run: Path, path: Path, on_rows: OnRows | None = None) -> None:
 
 
 def unpack_file(run: Path, path: Path, on_rows: OnRows | None = None) -> None:
-    """Decompress ``steps.jsonl.zst`` of an operator; where the plain file is there too, that stays.
+    """Decompress a file of an operator; where the plain file is there too, that stays.
 
     Raises:
         OSError: It is damaged, or could not be written; nothing has changed.

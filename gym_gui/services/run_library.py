@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from gym_gui.analysis import wording
-from gym_gui.analysis.jsonl import open_rows
+from gym_gui.analysis.jsonl import open_rows, size_of
 from gym_gui.analysis.reader import Run, open_run
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.record_fields import mapping
@@ -300,7 +300,7 @@ def _counted(known: _Known) -> _Known:
 def _count_lines(file: Path, lines: int, at: int) -> tuple[int, int]:
     """Whole lines of a file, and the offset they end at, counting on from there."""
     try:
-        size = file.stat().st_size
+        size = size_of(file)
         if size < at:  # resumed: unfinished episodes were dropped
             lines = at = 0
         if size == at:

@@ -1,17 +1,17 @@
-"""Runs that have ended, with their rows of steps compressed: a twelfth of the room."""
+"""Runs that have ended, with their rows of steps and episodes compressed: a twelfth of the room."""
 
 from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from gym_gui.analysis.jsonl import open_rows
+from gym_gui.analysis.jsonl import open_rows, packed
 from gym_gui.core.errors import MosaicError, UsageError
-from gym_gui.services.packed_files import PACKED, STEPS, OnRows, pack_file, row_files, unpack_file
+from gym_gui.services.packed_files import PACKED, PLAIN, STEPS, OnRows, pack_file, row_files, unpack_file
 from gym_gui.services.recorder import RUNNING, read_header
 from gym_gui.services.run_lock import lock_run
 
@@ -27,11 +27,11 @@ class PackingError(MosaicError):
 
 @dataclass(frozen=True)
 class Packing:
-    """What has become of a run's rows of steps.
+    """What has become of a run's rows.
 
     Attributes:
         files: Files that were compressed, or decompressed.
-        rows: Lines in them.
+        rows: Steps in them.
         before: Their bytes as they were.
         after: Their bytes now.
     """
@@ -43,7 +43,7 @@ class Packing:
 
 
 def compress_run(folder: Path, on_bytes: OnBytes | None = None) -> Packing:
-    """Compress the rows of steps of a run that has ended; it is read as before.
+    """Compress the rows of a run that has ended; it is read as before.
 
     Raises:
         UsageError: There is no run, it has not ended, or somebody writes it.
@@ -56,7 +56,7 @@ def compress_run(folder: Path, on_bytes: OnBytes | None = None) -> Packing:
                 f"the run {folder} has not ended: it was cut off",
                 fix=f"Go on with it first: mosaic run --resume {folder}",
             )
-        return _each(folder, STEPS, PACKED, pack_file, on_bytes)
+        return _each(folder, PLAIN, packed, pack_file, on_bytes)
 
 
 def compress_ended(folder: Path) -> None:
@@ -76,7 +76,7 @@ def decompress_run(folder: Path, on_bytes: OnBytes | None = None) -> Packing:
     """
     read_header(folder)
     with _kept(folder):
-        return _each(folder, PACKED, STEPS, unpack_file, on_bytes)
+        return _each(folder, PACKED, _plain, unpack_file, on_bytes)
 
 
 @contextmanager
@@ -97,28 +97,32 @@ def _kept(folder: Path) -> Generator[None]:
 
 def _each(
     folder: Path,
-    name: str,
-    wanted: str,
+    names: Sequence[str],
+    wanted: Callable[[Path], Path],
     act: Callable[[Path, Path, OnRows], None],
     on_bytes: OnBytes | None,
 ) -> Packing:
-    files = row_files(folder, name)
+    files = row_files(folder, names)
     before = sum(path.stat().st_size for path in files)
     total = sum(map(_rows_of, files))
     read = rows = 0
 
     def count(size: int, lines: int) -> None:
         nonlocal read, rows
-        read, rows = read + size, rows + lines
+        read, rows = read + size, rows + (lines if path.name.startswith(STEPS) else 0)
         if on_bytes is not None:
             on_bytes(read, total)
 
     for path in files:
         act(folder, path, count)
-    return Packing(len(files), rows, before, sum(path.with_name(wanted).stat().st_size for path in files))
+    return Packing(len(files), rows, before, sum(wanted(path).stat().st_size for path in files))
+
+
+def _plain(path: Path) -> Path:
+    return path.with_suffix("")
 
 
 def _rows_of(path: Path) -> int:
     """Bytes of rows in a file, compressed or not."""
-    with open_rows(path.with_name(STEPS)) as file:
+    with open_rows(path if path.suffix == ".jsonl" else _plain(path)) as file:
         return file.seek(0, os.SEEK_END)

@@ -72,7 +72,7 @@ async def test_it_is_compressed_when_it_has_ended(tmp_path: Path):
     await run.close()
     assert run.folder is not None
     names = {path.name for path in (run.folder / "operators" / "a").iterdir()}
-    assert names == {"episodes.jsonl", "steps.jsonl.zst"}
+    assert names == {"episodes.jsonl.zst", "steps.jsonl.zst"}
     header = orjson.loads((run.folder / "run.json").read_bytes())
     assert header["experiment"]["execution"]["record"]["compress"] is True
 

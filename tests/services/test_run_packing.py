@@ -15,6 +15,7 @@ from gym_gui.core.errors import UsageError
 from gym_gui.services import packed_files
 from gym_gui.services.recorded_episode import load_episode
 from gym_gui.services.recorder import COMPLETED, Recorder
+from gym_gui.services.run_library import RunLibrary
 from gym_gui.services.run_packing import PackingError, compress_run, decompress_run
 from tests.services.test_recorder import begin, files
 from tests.support.engine import record_run
@@ -71,9 +72,11 @@ def test_there_and_back(run: Path, tmp_path: Path) -> None:
     told: list[tuple[int, int]] = []
     packing = compress_run(run, lambda done, total: told.append((done, total)))
 
-    assert names(run) == {"episodes.jsonl", "steps.jsonl.zst"}
-    assert packing.files == 1 and packing.rows == before[0].count(b"\n") and packing.before == len(before[0])
-    assert told[-1] == (len(before[0]), len(before[0]))
+    assert names(run) == {"episodes.jsonl.zst", "steps.jsonl.zst"}
+    whole = len(before[0]) + len(before[1])
+    assert (packing.files, packing.rows, packing.before) == (2, before[0].count(b"\n"), whole)
+    assert told[-1] == (whole, whole)
+    assert {entry.done for entry in RunLibrary(run.parent).all()} == {3}
     assert (run / "run.json").read_bytes() == header
     assert compare_runs(run, plain) is None
     assert load_episode(open_run(run), "op", 0).lines == block(0)[0]
@@ -86,7 +89,7 @@ def test_there_and_back(run: Path, tmp_path: Path) -> None:
     )
     assert compress_run(run).files == 0
 
-    assert decompress_run(run).after == len(before[0])
+    assert decompress_run(run).after == whole
     assert files(run) == before and names(run) == names(plain)
 
 
@@ -138,7 +141,7 @@ def test_killed_half_way_nothing_is_lost(
 
     assert b"".join(load_episode(open_run(run), "op", k).lines for k in (2, 0, 1)) == before[0]
     (decompress_run if undo else compress_run)(run)
-    assert names(run) == {"episodes.jsonl", "steps.jsonl" if undo else "steps.jsonl.zst"}
+    assert names(run) == {f"{each}.jsonl{'' if undo else '.zst'}" for each in ("episodes", "steps")}
     decompress_run(run)
     assert files(run) == before
 
@@ -162,7 +165,7 @@ def test_what_cannot_be_written_or_is_damaged_stays(run: Path, monkeypatch: pyte
         decompress_run(run)
     with pytest.raises(UsageError, match="cannot be continued: its compressed rows are damaged"):
         Recorder.reopen(run)
-    assert names(run) == {"episodes.jsonl", "steps.jsonl.zst"}
+    assert names(run) == {"episodes.jsonl.zst", "steps.jsonl.zst"}
 
 
 def test_no_link_is_followed(run: Path, tmp_path: Path) -> None:
@@ -189,6 +192,6 @@ async def test_a_run_is_compressed_when_all_is_played(tmp_path: Path) -> None:
     small = await record_run(tmp_path, (operator, policies), record=RecordConfig(compress=True))
     assert (names(plain), names(small)) == (
         {"episodes.jsonl", "steps.jsonl"},
-        {"episodes.jsonl", "steps.jsonl.zst"},
+        {"episodes.jsonl.zst", "steps.jsonl.zst"},
     )
     assert compare_runs(small, plain) is None

@@ -110,9 +110,9 @@ def _said(done: _Done, again: Again, undo: bool) -> Said:
         how = "as they were" if undo else "compressed"
         before, after = size_in_words(done.before), size_in_words(done.after)
         how = how if len(done.changed) > 1 or not undo else "as it was"
-        sentences.append(f"{who} {how}: the steps took {before} and take {after} now.")
+        sentences.append(f"{who} {how}: the rows took {before} and take {after} now.")
     elif not done.refused:
-        sentences.append("There is nothing to decompress." if undo else "No steps are left to compress.")
+        sentences.append("There is nothing to decompress." if undo else "No rows are left to compress.")
     if done.refused:
         more = len(done.refused) - 1
         others = f" {more:,} more {'is' if more == 1 else 'are'} left as well." if more else ""
