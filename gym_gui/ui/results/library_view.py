@@ -132,7 +132,7 @@ class LibraryView(QWidget):
     @property
     def selected(self) -> list[RunEntry]:
         """All that are selected, from top to bottom."""
-        return self.table.selected
+        return self.table.selected_rows
 
     def set_runs(self, runs: Sequence[RunEntry]) -> None:
         """Show these, newest first."""

@@ -80,9 +80,7 @@ class RunsTable(RowsTable[RunRow]):
     @property
     def selected(self) -> list[str]:
         """Ids of the selected runs, from top to bottom."""
-        chosen = self.selectionModel()
-        rows = sorted(index.row() for index in chosen.selectedRows()) if chosen is not None else []
-        return [id_of_run(found) for row in rows if (found := self.rows.row(row)) is not None]
+        return [id_of_run(row) for row in self.selected_rows]
 
     def select(self, identity: Hashable) -> None:
         """Select one run alone, by its id, and bring it into view."""

@@ -265,7 +265,7 @@ class RowsTable(QTableView, Generic[Row]):
         return self.rows.row(index.row()) if index.isValid() else None
 
     @property
-    def selected(self) -> list[Row]:
+    def selected_rows(self) -> list[Row]:
         """All rows that are selected, from top to bottom."""
         selection = self.selectionModel()
         numbers = sorted(index.row() for index in selection.selectedRows()) if selection is not None else []
