@@ -86,7 +86,8 @@ def test_a_budget_holds_for_all_operators_and_processes_and_can_be_raised(mosaic
         asked = len(server.requests)
         again = mosaic("run", "--resume", run, "--json", **KEY)
         assert again.status == 1 and len(server.requests) == asked
-        done = mosaic("run", "--resume", run, "--money-budget", str(9.6 * seed), "--json", **KEY)
+        more = ("--money-budget", str(9.6 * seed), "--processes", "1")
+        done = mosaic("run", "--resume", run, *more, "--json", **KEY)
         assert (done.status, done.json()["status"]) == (0, "completed"), done.err
         assert {len(episodes) for episodes in rows(run).values()} == {9}
         assert paid(server) <= 9.6 * seed

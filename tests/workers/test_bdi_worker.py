@@ -76,12 +76,13 @@ async def played(
 @pytest.mark.parametrize(("task", "program"), SOLVED)
 async def test_the_examples_solve_their_tasks_and_repeat(bdi: Agent, task: str, program: str) -> None:
     players = {"agent": bdi(EXAMPLES / program)}
-    log = await played(players, task, range(12))
+    seeds = range(6)
+    log = await played(players, task, seeds)
     assert all(episode["status"] == "completed" for episode in log.episodes.values())
     assert all(episode["success"] for episode in log.episodes.values())
     assert not any(sum(episode["invalid_actions"].values()) for episode in log.episodes.values())
-    again = await played(players, task, range(12))
-    for index in range(12):
+    again = await played(players, task, seeds)
+    for index in seeds:
         assert again.column(index, "action") == log.column(index, "action")
         assert again.column(index, "bdi") == log.column(index, "bdi")
 
@@ -103,7 +104,7 @@ async def test_both_interpreters_act_alike(
 ) -> None:
     if task.startswith("MultiGrid"):
         pytest.importorskip("multigrid")
-    seeds = range(6 if chance else 20)
+    seeds = range(6 if chance else 10)
     one, other = [
         await played(
             {name: slot(worker, EXAMPLES / program) for name in slots}
@@ -244,9 +245,11 @@ async def test_a_program_in_trouble_fails_with_one_line_and_the_other_operator_g
     task, limit = {"task": "MiniGrid-Empty-5x5-v0"}, 60 if text else 0.1
     stuck = {"id": "stuck", **task, "workers": {"agent": bdi(tmp_path / "mind.asl", deliberation_s=limit)}}
     good = {"id": "good", **task, "workers": {"agent": bdi(EXAMPLES / "empty.asl")}}
-    experiment = {"operators": [stuck, good], "execution": {"num_episodes": 2, "seeds": 0}}
+    # What hangs is begun again, each time in a process of its own, before its episode has failed.
+    episodes = 2 if text else 1
+    experiment = {"operators": [stuck, good], "execution": {"num_episodes": episodes, "seeds": 0}}
     run = await played_here(tmp_path / "run", experiment)
-    assert run.statuses("stuck") == ["failed"] * 2
+    assert run.statuses("stuck") == ["failed"] * episodes
     for episode in run.episodes("stuck").values():
         assert re.search(says, str(episode.error)) and "\n" not in str(episode.error)
     assert all(episode.success for episode in run.episodes("good").values())
