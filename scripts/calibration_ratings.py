@@ -82,6 +82,7 @@ POOLS: Mapping[str, Pool] = {
     "6 equal policies": Pool((0.0,) * 6),
     "4 policies, seeds decide half": Pool((0.9, 0.3, -0.3, -0.9), luck=0.5),
     "4 policies, half of games drawn": Pool((0.9, 0.3, -0.3, -0.9), seat=0.5, draw=2.5),
+    "4 policies, most games drawn": Pool((0.9, 0.3, -0.3, -0.9), seat=0.5, draw=15.0),
 }
 
 

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from gym_gui.analysis.win_graph import are_apart, groups_of, largest
+from gym_gui.analysis.win_graph import are_apart, do_draws_hide, groups_behind_draws, groups_of, largest
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -101,13 +101,14 @@ class Fit:
     """A fit of one or many weightings of the same games, ``b`` of them.
 
     Attributes:
-        ratings: float (b, policies), natural scale; those of the largest group that wins connect in both
-            directions have mean 0.
+        ratings: float (b, policies), natural scale; those of the largest group that results hold together
+            have mean 0, or all of them, where results hold no two together.
         seats: float (b, seats), natural scale, mean 0.
         draw: float (b,): ``exp(v)``, draws for one win among equals; 0 where there was none.
-        regularised: bool (b,): whether each policy was given a drawn game with an average one, since wins do
-            not connect all of them in both directions and the likelihood has no maximum.
-        groups: int (policies,): in all games together, the group of policies that wins connect, by number.
+        regularised: bool (b,): whether each policy was given a drawn game with an average one, since results
+            do not hold all of them together and the likelihood has no maximum.
+        groups: int (policies,): in all games together, the group of policies that are held together: none of
+            them could be any distance apart.
     """
 
     ratings: Floats
@@ -128,8 +129,7 @@ def fit(games: Comparisons, weights: Floats | None = None, near: Fit | None = No
     whole = np.ones((1, len(games.wins)))
     given = whole if weights is None else weights
     if near is None:
-        win, draw, loss = (whole[0] @ each for each in (games.wins, games.draws, games.losses))
-        groups = groups_of(games.policies, games.met, win + draw > 0, loss + draw > 0)
+        groups = _groups(games)
         begin = np.zeros(games.policies + games.seats + 1)
     else:
         groups = near.groups
@@ -145,6 +145,18 @@ def fit(games: Comparisons, weights: Floats | None = None, near: Fit | None = No
         np.concatenate([part.regularised for part in parts]),
         groups,
     )
+
+
+def _groups(games: Comparisons) -> Ints:
+    """Who is held together, in all games: see :class:`Fit`."""
+    won, drawn, lost = (each.sum(axis=0) > 0 for each in (games.wins, games.draws, games.losses))
+    groups = groups_of(games.policies, games.met, won | drawn, lost | drawn)
+    some = (won[:, None], drawn[:, None], lost[:, None])
+    if not do_draws_hide(games.policies, games.met, *some)[0]:
+        return groups
+    behind = groups_behind_draws(games.policies, games.met, won, drawn, lost)
+    both = np.unique(np.stack([groups, behind]), axis=1, return_inverse=True)[1]
+    return np.asarray(both.ravel(), dtype=np.int64)
 
 
 def _log(draw: Floats) -> Floats:
@@ -174,7 +186,9 @@ class _Many:
     def of(cls, games: Comparisons, weights: Floats) -> _Many:
         """What is known of each weighting, float (b, units)."""
         win, draw, loss = (each.T @ weights.T for each in (games.wins, games.draws, games.losses))
-        apart = are_apart(games.policies, games.met, win + draw > 0, loss + draw > 0)
+        won, drawn, lost = (each > 0 for each in (win, draw, loss))
+        apart = are_apart(games.policies, games.met, won | drawn, lost | drawn)
+        apart |= do_draws_hide(games.policies, games.met, won, drawn, lost)
         return cls(games, win + draw + loss, (win - loss) / 2, draw.sum(axis=0), apart)
 
     def taken(self, at: Ints) -> _Many:
@@ -198,7 +212,8 @@ class _Many:
             if len(goes_on) < len(left):
                 left, still = left[goes_on], still.taken(goes_on)
         ratings, seats = beta[:n].T, beta[n:-1].T
-        ratings = ratings - ratings[:, largest(groups)].mean(axis=1, keepdims=True)
+        middle = largest(groups)
+        ratings = ratings - ratings[:, middle if middle.any() else ~middle].mean(axis=1, keepdims=True)
         seats = seats - seats.mean(axis=1, keepdims=True)
         return Fit(ratings, seats, np.exp(beta[-1]), self.apart, groups)
 

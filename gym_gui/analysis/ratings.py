@@ -24,6 +24,8 @@ Floats = NDArray[np.float64]
 RESAMPLES = 999
 TOO_FEW, NOT_RANDOM = "not enough seeds", "nothing is random"
 """Why nobody has an interval."""
+APART = "not connected"
+"""Why somebody has none whom results do not hold together with others."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +140,7 @@ def _why_none(played: int, anchored: bool, seeds: int) -> str:
         return "no game"
     if seeds < intervals.MIN_UNITS:
         return TOO_FEW if seeds else NOT_RANDOM
-    return "" if anchored else "not connected"
+    return "" if anchored else APART
 
 
 def _estimate(value: float, drawn: Floats | None, games: int, seeds: int) -> Estimate:

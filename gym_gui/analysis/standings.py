@@ -21,11 +21,12 @@ BY_SEED = "bootstrap over seeds, Student's t"
 RATING_METHODS: Mapping[str, str] = {
     "rating": (
         "Bradley-Terry with Davidson's draws and Davidson and Beaver's seats (1970, 1977), by maximum "
-        "likelihood over all games; 400 points are odds of ten to one, 0 is the mean of those whom wins "
-        "connect"
+        "likelihood over all games; 400 points are odds of ten to one, 0 is the mean of the largest group "
+        "that results hold together, or of all policies"
     ),
     "regularised": (
-        "where wins do not connect all policies in both directions, each is given one drawn game with an "
+        "where results set no limit to how far apart policies are (one has won everything or nothing, or "
+        "nobody has lost to whom it has beaten and the rest is drawn), each is given one drawn game with an "
         "average policy, in the fit and in each resample in which it is so"
     ),
     BY_SEED: (

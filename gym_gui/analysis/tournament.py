@@ -19,7 +19,7 @@ from gym_gui.analysis.estimates import estimate
 from gym_gui.analysis.games import Game, Games, collect_games, meetings, points
 from gym_gui.analysis.intervals import MIN_UNITS
 from gym_gui.analysis.rated_trainings import rated_trainings
-from gym_gui.analysis.ratings import NOT_RANDOM, TOO_FEW, Ratings, rate
+from gym_gui.analysis.ratings import APART, NOT_RANDOM, TOO_FEW, Ratings, rate
 from gym_gui.analysis.reader import Run
 from gym_gui.analysis.standings import Payoff, SeatWorth, Standing, Standings
 from gym_gui.analysis.summary_numbers import Estimate
@@ -121,9 +121,8 @@ def _policies(found: Games, order: Sequence[str], ratings: Ratings | None) -> It
     for i, name in enumerate(order):
         values = [value for value, _ in rows[name]]
         note = "no game" if ratings is None else ratings.notes.get(name, "")
-        if note == "not connected":
-            note = "lost no point" if all(v == 1 for v in values) else note
-            note = "made no point" if all(v == 0 for v in values) else note
+        if note == APART:
+            note = _why_apart(values)
         yield Standing(
             policy=name,
             kind=found.players.get(name, ""),
@@ -138,6 +137,16 @@ def _policies(found: Games, order: Sequence[str], ratings: Ratings | None) -> It
             failed=found.failed[name],
             note=note,
         )
+
+
+def _why_apart(values: Sequence[float]) -> str:
+    """Why there is no limit to how far a policy is apart, by its points of each game."""
+    low, high = min(values), max(values)
+    if low > 0:
+        return "lost no point" if low == 1 else "lost no game"
+    if high < 1:
+        return "made no point" if high == 0 else "won no game"
+    return APART
 
 
 def _extras(found: Games, policies: Sequence[Standing], payoffs: Sequence[Payoff]) -> Iterator[Standing]:
@@ -254,8 +263,8 @@ def _notes(run: Run, found: Games, ratings: Ratings | None, policies: Sequence[S
         who = [f"{standing.policy} ({standing.note})" for standing in apart]
         about = f" {', '.join(who)} {'has' if len(who) == 1 else 'have'} no interval." if who else ""
         yield (
-            "Wins do not connect all policies in both directions, so that there is no limit to how far apart "
-            f"some are: each was given one drawn game with an average one.{about}"
+            "Results set no limit to how far apart some policies are: each was given one drawn game with an "
+            f"average one.{about}"
         )
     about = mapping(run.record.extra.get(TOURNAMENT)) or {}
     if about.get("trainings") and about.get("schedule") != "round_robin":

@@ -1,9 +1,14 @@
 """Who has taken points off whom, over however many others: ratings have limits where that connects all.
 
 The likelihood of Bradley and Terry's model has a maximum where every policy is reached from every other one.
+Davidson's, in which it is also found out how usual draws are, asks for more: where nobody has lost to whom it
+has beaten, wins may be explained by ratings ever further apart, and the draws among them by draws ever more
+usual.
 
 Source:
     Ford, "Solution of a Ranking Problem from Binary Comparisons", American Mathematical Monthly 64 (1957).
+    Albert & Anderson, "On the Existence of Maximum Likelihood Estimates in Logistic Regression Models",
+    Biometrika 71 (1984): along which directions a likelihood never falls.
 """
 
 from __future__ import annotations
@@ -11,10 +16,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse.csgraph import NegativeCycleError, connected_components, floyd_warshall
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+_WON, _LOST, _DRAWN = 1, 2, 4
 
 
 def groups_of(policies: int, met: Ints, took: Bools, gave: Bools) -> Ints:
@@ -34,8 +40,9 @@ def groups_of(policies: int, met: Ints, took: Bools, gave: Bools) -> Ints:
 
 
 def largest(groups: Ints) -> Bools:
-    """Who is in the largest group: bool (policies,)."""
-    return groups == np.bincount(groups).argmax()
+    """Who is in the largest group: bool (policies,); nobody, where none has two members."""
+    sizes = np.bincount(groups)
+    return (groups == sizes.argmax()) & (sizes.max() > 1)
 
 
 def are_apart(policies: int, met: Ints, took: Bools, gave: Bools) -> Bools:
@@ -63,3 +70,80 @@ def _all_reached(policies: int, tails: Ints, heads: Ints, edges: Bools) -> Bools
     while number < (number := int(reached.sum())):
         reached[ends] |= np.logical_or.reduceat(reached[tails] & edges, begins, axis=0)
     return np.asarray(reached.all(axis=0))
+
+
+def do_draws_hide(policies: int, met: Ints, won: Bools, drawn: Bools, lost: Bools) -> Bools:
+    """Whether ratings may grow apart without limit while draws grow more usual, in many sets of games.
+
+    Args:
+        policies: How many there are.
+        met: int (cells, 2): two that met.
+        won: bool (cells, b): the first has won some game.
+        drawn: bool (cells, b): some game was drawn.
+        lost: bool (cells, b): the second has won some game.
+
+    Returns:
+        bool (b,).
+    """
+    pairs, kinds = _by_pair(policies, met, won, drawn, lost)
+    decided = kinds & (_WON | _LOST)
+    mutual = (decided == (_WON | _LOST)).any(axis=0)
+    maybe = np.flatnonzero(~mutual & decided.any(axis=0) & (kinds & _DRAWN).any(axis=0))
+    found = np.zeros(kinds.shape[1], np.bool_)
+    if len(maybe):
+        known, which = np.unique(kinds[:, maybe], axis=1, return_inverse=True)
+        room = [_distances(policies, pairs, each) is not None for each in known.T]
+        found[maybe] = np.array(room)[which.ravel()]
+    return found
+
+
+def groups_behind_draws(policies: int, met: Ints, won: Bools, drawn: Bools, lost: Bools) -> Ints:
+    """Policies whose ratings stay together where those of others grow apart: int (policies,), a number each.
+
+    Args:
+        policies: How many there are.
+        met: int (cells, 2): two that met.
+        won: bool (cells,): see :func:`do_draws_hide`, which is true of these games.
+        drawn: Likewise.
+        lost: Likewise.
+    """
+    pairs, kinds = _by_pair(policies, met, *(each[:, None] for each in (won, drawn, lost)))
+    distances = _distances(policies, pairs, kinds[:, 0])
+    assert distances is not None
+    together = (distances == 0) & (distances.T == 0)
+    return np.asarray(together.argmax(axis=1), dtype=np.int64)
+
+
+def _by_pair(
+    policies: int, met: Ints, won: Bools, drawn: Bools, lost: Bools
+) -> tuple[Ints, NDArray[np.int8]]:
+    """Each two that met, int (pairs, 2), and what came of it in any of their seats, (pairs, b)."""
+    turned = met[:, 0] > met[:, 1]
+    keys, at = np.unique(met.min(axis=1) * policies + met.max(axis=1), return_inverse=True)
+    kinds = np.zeros((len(keys), won.shape[1]), np.int8)
+    first, second = (np.where(turned[:, None], other, mine) for mine, other in ((won, lost), (lost, won)))
+    for some, kind in ((first, _WON), (second, _LOST), (drawn, _DRAWN)):
+        np.bitwise_or.at(kinds, at.ravel(), np.where(some, kind, 0).astype(np.int8))
+    return np.stack([keys // policies, keys % policies], axis=1), kinds
+
+
+def _distances(policies: int, pairs: Ints, kinds: NDArray[np.int8]) -> NDArray[np.float64] | None:
+    """How far ratings may come apart for each step by which draws grow more usual, (policies, policies).
+
+    Who has won only comes ahead by a step at least, who has won and drawn by a step exactly, and who has
+    drawn only by a step at most.
+
+    Returns:
+        From the row to the column, the most by which the column may come ahead; ``None``: there is no way.
+    """
+    most = np.full((policies, policies), np.inf)
+    np.fill_diagonal(most, 0.0)
+    a, b = pairs.T
+    for ahead, behind, wins, losses in ((a, b, _WON, _LOST), (b, a, _LOST, _WON)):
+        won, level = (kinds & wins) > 0, ((kinds & _DRAWN) > 0) & ((kinds & losses) == 0)
+        most[behind[level], ahead[level]] = 1.0
+        most[ahead[won], behind[won]] = -1.0
+    try:
+        return np.asarray(floyd_warshall(most), dtype=np.float64)
+    except NegativeCycleError:
+        return None

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
+from scipy.optimize import linprog, minimize
 
 from gym_gui.analysis.bradley_terry import Comparisons, Fit, fit
+from gym_gui.analysis.win_graph import do_draws_hide
 
 
 def _counts(cells: list[tuple[int, int, int, int]], games: np.ndarray, policies: int) -> Comparisons:
@@ -90,6 +91,54 @@ def test_who_wins_all_is_rated_by_a_drawn_game_with_an_average_one() -> None:
     found = fit(_counts(CELLS, games, 4))
     best = _best(games[0], 4, regularised=True)
     assert found.ratings[0] == pytest.approx(best[:4] - best[1:4].mean(), abs=5e-3)
+
+
+def test_who_has_drawn_and_never_lost_could_be_any_distance_ahead() -> None:
+    games = np.zeros((1, len(CELLS), 3))
+    for cell, (i, _, j, _) in enumerate(CELLS):
+        games[0, cell] = (4, 8, 0) if i == 0 else (0, 7, 5) if j == 0 else (0, 12, 0)
+    found = fit(_counts(CELLS, games, 4))
+    assert found.regularised[0]
+    assert (found.groups[1:] == found.groups[1]).all() and found.groups[0] != found.groups[1]
+    best = _best(games[0], 4, regularised=True)
+    assert found.ratings[0] == pytest.approx(best[:4] - best[1:4].mean(), abs=5e-3)
+    # A single loss to one of them holds all together: what they have drawn says how usual draws are.
+    games[0, 0] = (4, 8, 1)
+    held = fit(_counts(CELLS, games, 4))
+    assert not held.regularised[0] and held.groups.max() == 0
+    best = _best(games[0], 4)
+    assert held.ratings[0] == pytest.approx(best[:4] - best[:4].mean(), abs=5e-3)
+
+
+def test_where_ratings_have_no_limit_is_what_a_linear_program_says() -> None:
+    rng = np.random.default_rng(4)
+    met = np.array(CELLS)[:, [0, 2]]
+    results = rng.random((3, len(CELLS), 400)) < rng.choice([0.1, 0.3], size=(3, 1, 400))
+    results[1] |= rng.random((len(CELLS), 400)) < 0.5
+    results[0, :, ::2] &= (met[:, 0] < met[:, 1])[:, None]  # the first of the pool wins, in half of them
+    results[2, :, ::2] &= (met[:, 0] > met[:, 1])[:, None]
+    found = do_draws_hide(4, met, *results)
+    assert 20 < found.sum() < 380, "or this shows less than it should"
+    for number in range(400):
+        won, drawn, lost = results[:, :, number]
+        if drawn.any() and (won | lost).any():
+            assert found[number] == _has_no_limit(met, won, drawn, lost), number
+
+
+def _has_no_limit(met: np.ndarray, won: np.ndarray, drawn: np.ndarray, lost: np.ndarray) -> bool:
+    """Whether ratings ever further apart, with draws ever more usual, never make results less likely."""
+    rows, ends = [], []
+    for (i, j), *kinds in zip(met, won, drawn, lost, strict=True):
+        for of, is_there in enumerate(kinds):
+            if not is_there:
+                continue
+            ways = np.zeros((3, 4))  # by how much each result becomes likelier, beside the draw's step of 1
+            ways[0, [i, j]], ways[2, [i, j]] = (0.5, -0.5), (-0.5, 0.5)
+            steps = np.array([0.0, 1.0, 0.0])
+            for other in {0, 1, 2} - {of}:
+                rows.append(ways[other] - ways[of])
+                ends.append(steps[of] - steps[other])
+    return linprog(np.zeros(4), A_ub=np.array(rows), b_ub=np.array(ends), bounds=(None, None)).status == 0
 
 
 @pytest.fixture(scope="module")

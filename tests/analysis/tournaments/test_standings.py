@@ -105,6 +105,26 @@ def test_who_lost_everything_has_no_interval_and_is_said(write: Write) -> None:
     assert any("lost (made no point) has no interval" in note for note in found.notes)
 
 
+def test_draws_without_a_loss_set_no_limit_which_is_said_and_gives_no_interval(write: Write) -> None:
+    """Two that never win draw among themselves: nothing tells how usual draws are among equals."""
+    rng = np.random.default_rng(5)
+
+    def result(first: str, second: str, seed: int) -> float:
+        if "chaser" not in (first, second) or rng.random() < 0.6:
+            return 0.5
+        return float(first == "chaser")
+
+    found = _standings(write(["one", "other", "chaser"], result, range(12)))
+    chaser, *others = found.policies
+    assert (chaser.policy, chaser.note, chaser.rating.low) == ("chaser", "lost no game", None)
+    assert 0 < (chaser.rating.value or 0) < 2_000, "and not where a search for what has no limit gave up"
+    for each in others:
+        assert not each.note and each.rating.low is not None and each.rating.high is not None
+        assert -500 < each.rating.low < 0 < each.rating.high < 500
+    assert found.claim == "chaser is the best of 3 policies"
+    assert any("no limit" in note and "chaser (lost no game) has no interval" in note for note in found.notes)
+
+
 def test_games_that_fail_count_for_nobody_and_are_said(write: Write) -> None:
     chance = by_strength(STRENGTHS)
 
