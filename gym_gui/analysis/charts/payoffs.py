@@ -24,7 +24,9 @@ class PayoffChart(SquareChart):
     @property
     def caption(self) -> str:
         """How it is read."""
-        return "Green: the row makes more than half of the points; red: less. The stronger, the further from half."
+        return (
+            "Green: the row makes more than half of the points; red: less. The stronger, the further from half."
+        )
 
     def describe(self) -> str:
         """Who has made most."""
