@@ -25,7 +25,8 @@ class PayoffChart(SquareChart):
     def caption(self) -> str:
         """How it is read."""
         return (
-            "Green: the row makes more than half of the points; red: less. The stronger, the further from half."
+            "Green: the row makes more than half of the points; red: less. "
+            "The stronger, the further from half."
         )
 
     def describe(self) -> str:
