@@ -8,28 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import count
 from pathlib import Path
 from typing import Any, Final, cast
-
-import orjson
 
 from gym_gui import envs
 from gym_gui.analysis import open_run
 from gym_gui.analysis.compare import EpisodeRows
-from gym_gui.controllers.episode import Episode
-from gym_gui.controllers.lineup import NOBODY
+from gym_gui.controllers.replayed_episode import ReplayedEpisode
 from gym_gui.controllers.resolved_operator import ResolvedOperator
-from gym_gui.controllers.rows import SeatCodecs
 from gym_gui.core.config import Experiment, OperatorConfig
-from gym_gui.core.enums import ActionSource, EpisodeStatus
 from gym_gui.core.errors import EpisodeError, ExperimentError, UsageError
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.experiment_data import experiment_from_data
-from gym_gui.core.plain import action_from_plain
 from gym_gui.core.prompt_inputs import PromptInputs
 from gym_gui.core.trust import Origin
-from gym_gui.core.types import AgentID, Answer
+from gym_gui.core.types import AgentID
 from gym_gui.services.recorder import COMPLETED
 
 SETTING: Final = "episode"
@@ -197,23 +190,17 @@ def _decision_again(
     try:
         tells = environment.tells_rewards(view)
         plan = EpisodePlan(int(line["episode_index"]), int(line["seed"]), 0)
-        codecs = SeatCodecs(resolved.slots, {seat: seat for seat in resolved.slots})
-        episode = Episode(plan, environment, codecs, max_steps, count(1).__next__, views={agent: view})
-        decisions = episode.open()
-        while decisions:
-            for decision in decisions:
-                row = recorded[decision.step, decision.agent_id]
-                space = resolved.slots[decision.agent_id].action_codec.space
-                action = action_from_plain(space, row.get("action"))
-                episode.accept(Answer(decision, action), ActionSource.POLICY)
+        again = ReplayedEpisode(plan, environment, resolved.slots, steps, max_steps, views={agent: view})
+        again.open()
+        for answers in again.rounds():
+            for decision in (answer.decision for answer in answers):
                 if decision.agent_id == agent and decision.shown is not None:
+                    row = recorded[decision.step, agent]
                     reward = float(row.get("reward") or 0.0) if tells else None
                     shown = {"text": decision.shown.text, "choices": list(map(list, decision.shown.choices))}
                     turns.append({"step": decision.step, **shown, "action": row["action"], "reward": reward})
-            decisions = episode.advance()
-        nobody = dict.fromkeys(resolved.slots, NOBODY)
-        own = episode.record(resolved.config.operator_id, EpisodeStatus.COMPLETED, None, nobody)
-        same = orjson.loads(own.line)["trajectory_sha256"] == line.get("trajectory_sha256")
+        *_, digest = again.episode.trajectory.lines(plan.seed)
+        same = digest == line.get("trajectory_sha256")
     except (KeyError, ValueError, EpisodeError):
         same = False
     finally:

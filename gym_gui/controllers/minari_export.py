@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from importlib import import_module
+from math import nan
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -24,12 +25,16 @@ from gym_gui.analysis.compare import EpisodeRows
 from gym_gui.analysis.episode_curves import completed_episodes, nothing_to_write
 from gym_gui.analysis.pending_folder import environment_variables, pending_folder
 from gym_gui.analysis.reader import OperatorRun, Run
+from gym_gui.controllers import rows
+from gym_gui.controllers.lineup import read_slots
 from gym_gui.controllers.replay_session import ReplayOrder
+from gym_gui.controllers.replayed_episode import ReplayedEpisode
 from gym_gui.controllers.resolved_operator import make_environment, vouch
-from gym_gui.core.errors import MissingDependencyError, UsageError
-from gym_gui.core.plain import action_from_plain
-from gym_gui.core.spaces import to_space
+from gym_gui.core.errors import EpisodeError, MissingDependencyError, UsageError
+from gym_gui.core.execution import EpisodePlan
+from gym_gui.core.types import AgentID
 from gym_gui.envs import Environment
+from gym_gui.services.backends import SlotInfo
 from gym_gui.services.recorded_episode import load_episode
 
 _PLACE: Final = "MINARI_DATASETS_PATH"
@@ -65,12 +70,13 @@ def write_datasets(run: Run, folder: Path) -> dict[str, int]:
             name = f"{_word(run.run_id)}/{_word(operator.operator_id)}-v0"
             if (folder / name).exists():
                 raise UsageError(f"{folder / name} is there already", fix="Choose another folder with -o")
-            config = ReplayOrder.of(load_episode(run, operator.operator_id, done[0].episode_index)).config
+            order = ReplayOrder.of(load_episode(run, operator.operator_id, done[0].episode_index))
+            config, indices = order.config, [episode.episode_index for episode in done]
             vouch(config, env_only=True)
             environment = make_environment(config)
             try:
                 _require_one_agent(environment, operator)
-                _write(minari, buffers, name, run, operator, environment, [e.episode_index for e in done])
+                _write(minari, buffers, name, run, operator, environment, indices, order.max_steps)
                 (folder / name).parent.mkdir(exist_ok=True)
                 (pending / name).rename(folder / name)
                 written[name] = len(done)
@@ -93,11 +99,15 @@ def _write(
     operator: OperatorRun,
     environment: Environment,
     indices: Sequence[int],
+    max_steps: int | None,
 ) -> None:
-    (agent,) = environment.adapter.possible_agents
-    rows = EpisodeRows(operator)
+    slots, recorded = read_slots(environment), EpisodeRows(operator)
+    (slot,) = slots.values()
     episodes = (
-        buffers.EpisodeBuffer(id=number, **_again(environment, rows.rows[index], list(rows.steps(index))))
+        buffers.EpisodeBuffer(
+            id=number,
+            **_again(environment, slots, recorded.rows[index], list(recorded.steps(index)), max_steps),
+        )
         for number, index in enumerate(indices)
     )
     env = getattr(environment.adapter, "env", None)
@@ -107,8 +117,8 @@ def _write(
             name,
             episodes,
             env=env if getattr(env, "spec", None) is not None else None,
-            observation_space=environment.adapter.observation_space(agent),
-            action_space=environment.adapter.action_space(agent),
+            observation_space=slot.observation_space,
+            action_space=slot.action_space,
             algorithm_name=operator.name,
             description=f"{operator.task} as played by {operator.name} in the MOSAIC run {run.run_id}.",
             data_format="arrow",
@@ -117,30 +127,47 @@ def _write(
 
 
 def _again(
-    environment: Environment, line: Mapping[str, Any], steps: Sequence[Mapping[str, Any]]
+    environment: Environment,
+    slots: Mapping[AgentID, SlotInfo],
+    line: Mapping[str, Any],
+    steps: Sequence[Mapping[str, Any]],
+    max_steps: int | None,
 ) -> dict[str, Any]:
     """An episode, played again: the fields of Minari's buffer."""
-    adapter = environment.adapter
-    (agent,) = adapter.possible_agents
-    sees, does = adapter.observation_space(agent), adapter.action_space(agent)
-    seen = [deepcopy(adapter.reset(seed=line["seed"])[agent])]
-    plain, actions = to_space(does), list[Any]()
-    for row in steps:
-        actions.append(action_from_plain(plain, row["action"]))
-        result = adapter.step({agent: actions[-1]})
-        if (adapter.is_episode_done() != (row is steps[-1]) and not steps[-1]["truncated"]) or (
-            result.rewards[agent] != row["reward"]
-        ):
-            raise UsageError(
-                f"episode {line['episode_index']} does not play out here as it was recorded",
-                fix="Try `mosaic verify` on its run: it names the first difference and the versions",
-            )
-        seen.append(deepcopy(result.observations[agent]))
+    (slot,) = slots.values()
+    plan = EpisodePlan(line["episode_index"], line["seed"], 0)
+    again = ReplayedEpisode(plan, environment, slots, steps, max_steps)
+    trajectory = again.episode.trajectory
+    trajectory.wants_results = frozenset(slots)  # with which the observation after the last action comes
+    seen, actions, earned = list[Any](), list[Any](), list[float]()
+    try:
+        again.open()
+        seen += [deepcopy(decision.observation) for decision in again.pending]
+        for (answer,) in again.rounds():
+            actions.append(answer.action)
+            latest = trajectory.latest(slot.agent_id)
+            earned.append(latest[rows.REWARD] if latest is not None else nan)
+            seen += [deepcopy(decision.observation) for decision in again.pending]
+        if not again.pending:
+            seen += [deepcopy(outcome.observation) for outcome in trajectory.last_outcomes()]
+    except EpisodeError:
+        earned = []
+    over = environment.adapter.is_episode_done() or steps[-1]["truncated"]
+    if not over or earned != [row["reward"] for row in steps]:
+        raise UsageError(
+            f"episode {line['episode_index']} does not play out here as it was recorded",
+            fix="Try `mosaic verify` on its run: it names the first difference and the versions",
+        )
+    if len(seen) == len(steps):
+        raise UsageError(
+            f"what was seen at the end of episode {line['episode_index']} is not in its observation space",
+            fix="Write tables instead: --to parquet",
+        )
     return {
         "seed": line["seed"],
-        "observations": _stacked(sees, seen),
-        "actions": _stacked(does, actions),
-        "rewards": [row["reward"] for row in steps],
+        "observations": _stacked(slot.observation_space, seen),
+        "actions": _stacked(slot.action_space, actions),
+        "rewards": earned,
         "terminations": [row["terminated"] for row in steps],
         "truncations": [row["truncated"] for row in steps],
     }

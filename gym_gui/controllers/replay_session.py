@@ -9,26 +9,22 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import count
 from typing import Any, TypeVar
 
 import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from gym_gui.controllers.episode import Episode
-from gym_gui.controllers.lineup import NOBODY, read_slots
-from gym_gui.controllers.replay import ReplayBackend
+from gym_gui.controllers.lineup import read_slots
+from gym_gui.controllers.replayed_episode import ReplayedEpisode
 from gym_gui.controllers.resolved_operator import make_environment
-from gym_gui.controllers.rows import SeatCodecs
 from gym_gui.core.config import OperatorConfig
-from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.errors import EpisodeError, RunFormatError
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.experiment_data import experiment_from_data
 from gym_gui.core.live import Board
 from gym_gui.core.trust import TYPED, Origin
-from gym_gui.core.types import PLAN_POINTS, AgentID, Answer, Decision, Plan
+from gym_gui.core.types import PLAN_POINTS, AgentID, Plan
 from gym_gui.services.backends import SlotInfo
 from gym_gui.services.recorded_episode import RecordedEpisode
 
@@ -139,17 +135,13 @@ class EpisodeReplay:
             self.order.config, render_mode="rgb_array" if self.render else None
         )
         slots = read_slots(self._environment)
-        seats = {agent: self.order.seats.get(agent, agent) for agent in slots}
-        rows = [orjson.loads(line) for line in self.order.lines.splitlines()]
-        self._recorded: list[Mapping[str, Any]] = rows
-        self._answers: list[Answer] = []
-        self._backend = ReplayBackend(slots, lambda _: rows, self._answers.extend)
-        self._episode = Episode(
+        self._again = ReplayedEpisode(
             EpisodePlan(self.order.index, self.order.seed, 0),
             self._environment,
-            SeatCodecs(slots, seats),
+            slots,
+            [orjson.loads(line) for line in self.order.lines.splitlines()],
             self.order.max_steps,
-            count(1).__next__,
+            seats={agent: self.order.seats.get(agent, agent) for agent in slots},
         )
         self.meanings = {agent: _words_from_0(slot) for agent, slot in slots.items()}
 
@@ -159,63 +151,44 @@ class EpisodeReplay:
 
     def frames(self) -> Iterator[ReplayFrame]:
         """Every look, from the reset to the end of the record; :meth:`open` comes before."""
-        episode, position, played = self._episode, 0, 0
-        self._backend.begin(self.order.index, self.order.seed)
-        error = ""
+        again, error = self._again, ""
         try:
-            decisions = episode.open()
-            yield self._look(position, played)
-            while decisions and played < len(self._recorded):
-                if not self._accept(decisions):
-                    break
-                played += len(decisions)
-                decisions = episode.advance()
-                position += 1
-                yield self._look(position, played)
+            again.open()
+            yield self._look(0)
+            for position, _ in enumerate(again.rounds(), 1):
+                yield self._look(position)
         except EpisodeError as exc:
             error = str(exc)
-        self.departs = self._compare(played, error)
+        self.departs = self._compare(error)
 
-    def _accept(self, decisions: list[Decision]) -> bool:
-        """Take the recorded actions; false where the record ends or cannot be played."""
-        self._answers.clear()
-        self._backend.ask(decisions)
-        if any(answer.failure for answer in self._answers):
-            return False
-        for answer in self._answers:
-            self._episode.accept(answer, "policy")
-        return True
-
-    def _look(self, position: int, played: int) -> ReplayFrame:
-        environment = self._environment
-        plans = self._plans(played)
+    def _look(self, position: int) -> ReplayFrame:
+        environment, episode, played = self._environment, self._again.episode, self._again.played
+        plans = self._plans()
         picture = _tried(lambda: environment.picture(plans)) if self.render else None
         board = _tried(environment.board) if self.render else None
         text = (_tried(environment.ansi) or "") if self.render and picture is None and board is None else ""
-        scores = _tried(lambda: environment.scores(self._episode.trajectory.returns))
-        return ReplayFrame(position, self._episode.steps, played, picture, board, text, scores)
+        scores = _tried(lambda: environment.scores(episode.trajectory.returns))
+        return ReplayFrame(position, episode.steps, played, picture, board, text, scores)
 
-    def _plans(self, played: int) -> list[Plan]:
+    def _plans(self) -> list[Plan]:
         """Where the players said with their last decisions that they meant to go."""
-        last = {str(row.get("agent_id")): row for row in self._recorded[:played][-len(self.order.seats) :]}
+        latest = self._again.rows[: self._again.played][-len(self.order.seats) :]
+        last = {str(row.get("agent_id")): row for row in latest}
         return [row[PLAN_POINTS] for row in last.values() if PLAN_POINTS in row]
 
-    def _compare(self, played: int, error: str) -> str:
+    def _compare(self, error: str) -> str:
         """Where playing again parted from the record, in words."""
-        nobody = dict.fromkeys(self._episode.seats.values(), NOBODY)
-        try:
-            lines = self._episode.record("", EpisodeStatus.ABORTED, None, nobody).steps
-        except EpisodeError as exc:
-            return str(exc)
-        for then, line in zip(self._recorded, lines.splitlines(), strict=False):
+        recorded, episode = self._again.rows, self._again.episode
+        lines, _, _ = episode.trajectory.lines(self.order.seed)
+        for then, line in zip(recorded, lines.splitlines(), strict=False):
             now = orjson.loads(line)
             sha = then.get("state_sha")
             if sha is not None and sha != now["state_sha"]:
                 return _DIFFERS.format(step=then.get("step_index"), agent=then.get("agent_id"))
         if error:
-            return f"Played again, the environment fails at step {self._episode.steps}: {error}."
-        if played < len(self._recorded):
-            row = self._recorded[played]
+            return f"Played again, the environment fails at step {episode.steps}: {error}."
+        if self._again.played < len(recorded):
+            row = recorded[self._again.played]
             return f"Played again, the episode ends before step {row.get('step_index')} of the record."
         return ""
 

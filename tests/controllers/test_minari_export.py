@@ -13,7 +13,7 @@ from gym_gui.analysis import open_run
 from gym_gui.controllers.minari_export import write_datasets
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import UsageError
-from tests.support.engine import player, record_run
+from tests.support.engine import arena, player, record_run
 
 minari: Any = pytest.importorskip("minari")
 pytest.importorskip("pyarrow")
@@ -50,6 +50,22 @@ async def test_a_dataset_holds_what_the_environment_showed(
         write_datasets(run, tmp_path / "datasets")
 
 
+async def test_an_episode_that_the_run_cut_off_ends_with_what_was_seen_then(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = await record_run(
+        tmp_path / "runs",
+        (OperatorConfig("pole", "Pole", "", "CartPole-v1", {}), {"agent_0": lambda s: int(s[2] > 0)}),
+        max_steps=4,
+    )
+    (name,) = write_datasets(open_run(folder), tmp_path / "datasets")
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path / "datasets"))
+    data = minari.load_dataset(name)
+    for episode in data.iterate_episodes():
+        assert episode.observations.shape == (5, 4) and len(np.unique(episode.observations, axis=0)) == 5
+        assert list(episode.truncations) == [False, False, False, True] and not any(episode.terminations)
+
+
 async def test_what_is_no_demonstration_is_refused(tmp_path: Path) -> None:
     folder = await record_run(
         tmp_path / "runs",
@@ -62,6 +78,16 @@ async def test_what_is_no_demonstration_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="does not play out here as it was recorded"):
         write_datasets(open_run(folder), tmp_path / "datasets")
     assert not list((tmp_path / "datasets").glob("*/*-v0")), "no half of a dataset stays"
+
+    short = await record_run(
+        tmp_path / "corridors",
+        (
+            OperatorConfig("walk", "Walk", "", arena("Corridor"), {}, env_kwargs={"fault": "short", "at": 5}),
+            {"agent_0": player()},
+        ),
+    )
+    with pytest.raises(UsageError, match="at the end of episode 0 is not in its observation space"):
+        write_datasets(open_run(short), tmp_path / "datasets")
 
     two = await record_run(
         tmp_path / "games",
