@@ -9,31 +9,27 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections import Counter
 from collections.abc import Iterable
 from itertools import count
 
 from gym_gui.controllers.episode import Episode
 from gym_gui.controllers.episode_queue import EpisodeQueue
-from gym_gui.controllers.lineup import Lineup, Player, noop_of
+from gym_gui.controllers.lineup import Lineup, Player
 from gym_gui.controllers.live import Spectator
 from gym_gui.controllers.pacing import Gate
 from gym_gui.controllers.rows import SeatCodecs
 from gym_gui.controllers.session_events import EpisodeRetried, EpisodeStarted, OnSessionEvent
+from gym_gui.controllers.unusable_answers import how_refused, take_unusable
 from gym_gui.core.assignment import OnInvalid
-from gym_gui.core.enums import ActionSource, EpisodeStatus, Limit, Loss, UnusableCause
-from gym_gui.core.errors import EpisodeError, SpaceError
+from gym_gui.core.enums import EpisodeStatus, Loss
+from gym_gui.core.errors import EpisodeError
 from gym_gui.core.execution import EpisodePlan
-from gym_gui.core.records import WORKER
-from gym_gui.core.seeding import action_seed
-from gym_gui.core.spaces import NotInSpace, sample_legal
 from gym_gui.core.spending import Amount
-from gym_gui.core.types import CAUSE, AgentID, Answer, Decision
+from gym_gui.core.types import AgentID, Answer, Decision
 from gym_gui.envs import Environment
 from gym_gui.services.backends import PolicyBackend
 from gym_gui.services.slot_policies import AgentPolicyBinding
 from mosaic_worker.failures import FailureLog
-from mosaic_worker.rng import bits_of
 
 _log = logging.getLogger(__name__)
 
@@ -384,66 +380,27 @@ class SessionController:
 
     def _end_refused(self, episode: Episode) -> None:
         """Somebody cannot go on: the episode has failed, or is left unplayed, or ends here, truncated."""
-        # Everybody has answered: which agent is blamed must not depend on who was first.
-        refused = [agent for agent in episode.asked if agent in episode.refused]
-        broken = [agent for agent in refused if agent not in episode.limits]
-        spent = [agent for agent in refused if episode.limits.get(agent) is Limit.RUN]
-        blamed = (broken or spent or refused)[0]
-        reason = f"{blamed}: {episode.refused[blamed]}"
-        if spent and not broken:
-            self._finish(episode, EpisodeStatus.ABORTED, reason)
-        elif broken or not episode.steps:
-            self._finish(episode, EpisodeStatus.FAILED, reason)
-        else:
-            try:
-                episode.end_early(reason)
-            except EpisodeError as exc:
-                self._fail(episode, exc)
-                return
-            self._finish(episode, EpisodeStatus.COMPLETED, None)
+        status, reason = how_refused(episode)
+        if status is not EpisodeStatus.COMPLETED:
+            self._finish(episode, status, reason)
+            return
+        try:
+            episode.end_early(reason)
+        except EpisodeError as exc:
+            self._fail(episode, exc)
+            return
+        self._finish(episode, status, None)
 
     def _take_unusable(self, episode: Episode, answer: Answer) -> None:
         """An answer that cannot be played: ask again, substitute, or fail, as configured."""
         decision = answer.decision
-        agent = decision.agent_id
         if answer.loss is Loss.DIED and self._begin_again:
-            self._lose(episode, f"{agent}: {answer.failure}")
+            self._lose(episode, f"{decision.agent_id}: {answer.failure}")
             return
-        if answer.failure:
-            episode.refused[agent] = answer.failure
-            if answer.limit is not None:
-                episode.limits[agent] = answer.limit
-            if answer.loss is Loss.GIVEN_UP:
-                episode.lost = WORKER
-            return
-        episode.invalid[agent] = episode.invalid.get(agent, 0) + 1
-        rule = self._lineup.rules.get(decision.slot)
-        if rule is not None and decision.attempt < rule.retry:
-            self._ready.append(episode.ask_again(decision, answer.invalid))
-            return
-        cause = _cause_of(answer)
-        episode.unusable[agent] = episode.unusable.get(agent, 0) + 1
-        episode.causes.setdefault(agent, Counter())[cause.value] += 1  # as a key of JSON
-        then = rule.then if rule is not None else "error"
-        if then == "error":
-            episode.refused[agent] = f"unusable action at step {episode.steps}: {answer.invalid}"
-            return
-        slot = self._lineup.slots[agent]
-        try:
-            if then == "noop":
-                action, source = noop_of(slot, decision.action_mask), ActionSource.NOOP
-            else:
-                stream = action_seed(episode.plan.seed, episode.index, agent)
-                draw = bits_of(stream, decision.step)
-                action = sample_legal(slot.action_codec.space, decision.action_mask, draw)
-                source = ActionSource.RANDOM_LEGAL
-            # In its space's own type, as the policy's would have come.
-            action = slot.action_codec.decode(slot.action_codec.encode(action))
-        except (SpaceError, NotInSpace) as exc:
-            reason = f"unusable action at step {episode.steps}, and nothing to put in its place: {exc}"
-            episode.refused[agent] = reason
-            return
-        episode.substitute(decision, action, source, answer, cause)
+        rule, slot = self._lineup.rules.get(decision.slot), self._lineup.slots[decision.agent_id]
+        again = take_unusable(episode, answer, rule, slot)
+        if again is not None:
+            self._ready.append(again)
 
     def _fail(self, episode: Episode, error: EpisodeError) -> None:
         """The environment broke; the log has its own exception with the traceback."""
@@ -499,14 +456,3 @@ def _source_of(player: Player) -> str:
 def _human_source(answer: Answer) -> str:
     """Who really chose in a human's slot: a script or a fallback of its worker is a policy."""
     return "human" if answer.extras is not None and answer.extras.get("human") else "policy"
-
-
-def _cause_of(answer: Answer) -> UnusableCause:
-    """Of what kind an answer is that cannot be played: as its worker says, else by what came of it."""
-    extras = answer.extras or {}
-    told = extras.get(CAUSE)
-    if isinstance(told, str) and told in tuple(UnusableCause):
-        return UnusableCause(told)
-    if answer.action is not None:
-        return UnusableCause.ILLEGAL
-    return UnusableCause.UNREADABLE if "raw" in extras else UnusableCause.OTHER
