@@ -15,7 +15,7 @@ from gym_gui.ui import matching, theme
 from gym_gui.ui.commands import Command
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.widgets.labels import muted_label
-from gym_gui.ui.widgets.picker import ItemDelegate, ItemsModel, PickerItem
+from gym_gui.ui.widgets.picker_list import ItemDelegate, ItemsModel, PickerItem
 
 SHOWN: Final = 60
 RUNS: Final = 200

@@ -9,7 +9,8 @@ from gym_gui.ui.widgets.form import FormRows, all_settings
 from gym_gui.ui.widgets.inspector import Inspector
 from gym_gui.ui.widgets.labels import ElidedLabel, label, muted_label, section_label, title_label
 from gym_gui.ui.widgets.messages import EmptyHint, IconLabel, InlineMessage
-from gym_gui.ui.widgets.picker import PickerButton, PickerItem
+from gym_gui.ui.widgets.picker import PickerButton
+from gym_gui.ui.widgets.picker_list import PickerItem
 from gym_gui.ui.widgets.seed import SeedBox
 from gym_gui.ui.widgets.segments import SegmentedControl
 from gym_gui.ui.widgets.sparkline import Sparkline

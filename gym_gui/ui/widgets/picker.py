@@ -3,72 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar
 
 from PyQt6.QtCore import (
-    QAbstractListModel,
     QEvent,
-    QModelIndex,
-    QObject,
-    QPoint,
-    QRect,
     QSize,
     Qt,
     pyqtSignal,
 )
-from PyQt6.QtGui import QFont, QFontMetrics, QHelpEvent, QKeyEvent, QPainter, QPaintEvent
+from PyQt6.QtGui import QHelpEvent, QKeyEvent, QPaintEvent
 from PyQt6.QtWidgets import (
-    QFrame,
-    QLineEdit,
-    QListView,
     QPushButton,
     QSizePolicy,
     QStyle,
-    QStyledItemDelegate,
     QStyleOptionButton,
-    QStyleOptionViewItem,
     QStylePainter,
     QToolTip,
-    QVBoxLayout,
     QWidget,
 )
 
-from gym_gui.ui import matching, theme
 from gym_gui.ui.icons import icon
 from gym_gui.ui.widgets.buttons import BUTTON_ICON, paint_caret
-from gym_gui.ui.widgets.labels import muted_label
-
-_NARROWEST, _WIDEST = 320, 520
-"""Of the list, where the button is not wider."""
-_AROUND = 72
-"""Beside the words of an item: margins, the gap between them, the scroll bar."""
-
-
-@dataclass(frozen=True, slots=True)
-class PickerItem:
-    """One thing to choose.
-
-    Attributes:
-        value: What :attr:`PickerButton.chosen` hands out.
-        label: What people read.
-        detail: Said beside it, in muted text.
-        group: Heading it stands under.
-        reason: Why it cannot be chosen; empty when it can.
-        keywords: Further words it is found by.
-    """
-
-    value: object
-    label: str
-    detail: str = ""
-    group: str = ""
-    reason: str = ""
-    keywords: str = ""
-
-    @property
-    def searched(self) -> str:
-        """All words it is found by."""
-        return " ".join((self.label, self.detail, self.group, self.keywords))
+from gym_gui.ui.widgets.picker_list import PickerItem, PickerPopup
 
 
 class PickerButton(QPushButton):
@@ -209,237 +164,3 @@ class PickerButton(QPushButton):
     def _on_picked(self, value: object) -> None:
         self.set_value(value)
         self.chosen.emit(value)
-
-
-class PickerPopup(QFrame):
-    """The search field and the list; keyboard: type, arrows, Enter, Escape."""
-
-    picked = pyqtSignal(object)
-
-    def __init__(self, search_hint: str, parent: QWidget) -> None:
-        super().__init__(parent, Qt.WindowType.Popup | Qt.WindowType.FramelessWindowHint)
-        self.setObjectName("picker-popup")
-        self.setProperty("role", "popup")
-        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self._search = QLineEdit(self)
-        self._search.setObjectName("picker-search")
-        self._search.setPlaceholderText(search_hint)
-        self._search.setAccessibleName(search_hint)
-        self._search.setTextMargins(3, 0, 3, 0)  # its words stand above those of the list
-        self._search.textChanged.connect(self._on_text_changed)
-        self._search.installEventFilter(self)
-        self.model = ItemsModel(self)
-        self._list = QListView(self)
-        self._list.setObjectName("picker-list")
-        self._list.setAccessibleName("Choices")
-        self._list.setModel(self.model)
-        self._list.setItemDelegate(ItemDelegate(self._list))
-        self._list.setUniformItemSizes(True)
-        self._list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._list.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
-        self._list.setMouseTracking(True)
-        self._list.clicked.connect(self._on_clicked)
-        self._nothing = muted_label("Nothing fits. Try fewer letters.")
-        self._nothing.setObjectName("picker-nothing")
-        self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(8, 8, 8, 8)
-        layout.setSpacing(6)
-        layout.addWidget(self._search)
-        layout.addWidget(self._list, 1)
-        layout.addWidget(self._nothing, 1)
-        self._items: tuple[PickerItem, ...] = ()
-
-    def set_items(self, items: Sequence[PickerItem]) -> None:
-        """Show these, as far as they fit what is typed."""
-        self._items = tuple(items)
-        self._filter()
-
-    def open_below(self, button: QWidget, value: object) -> None:
-        """Show it under a button, on its screen, with the chosen item in view."""
-        self._search.clear()
-        self._filter()
-        rows = min(max(self.model.rowCount(), 4), 12)
-        width = max(button.width(), min(max(self._widest(), _NARROWEST), _WIDEST))
-        size = QSize(width, 60 + rows * ItemDelegate.HEIGHT)
-        place = button.mapToGlobal(QPoint(0, button.height() + 4))
-        screen = button.screen()
-        if screen is not None:
-            area = screen.availableGeometry()
-            if place.y() + size.height() > area.bottom():
-                above = button.mapToGlobal(QPoint(0, 0)).y() - size.height() - 4
-                place.setY(max(above, area.top()))
-            place.setX(max(area.left(), min(place.x(), area.right() - size.width())))
-        self.setGeometry(QRect(place, size))
-        self.show()
-        self._search.setFocus()
-        self._select(self.model.row_of(value))
-
-    def _widest(self) -> int:
-        """Room for every item with what is said beside it."""
-        metrics = QFontMetrics(theme.font())
-        items = (metrics.horizontalAdvance(f"{i.label}{i.reason or i.detail}") for i in self._items)
-        return max(items, default=0) + _AROUND
-
-    def eventFilter(self, a0: QObject | None, a1: QEvent | None) -> bool:
-        """Arrows, Enter and Escape in the search field act on the list."""
-        if isinstance(a1, QKeyEvent) and a1.type() == QEvent.Type.KeyPress and self._on_key(a1.key()):
-            return True
-        return super().eventFilter(a0, a1)
-
-    def _on_key(self, key: int) -> bool:
-        moves = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_PageDown: 8, Qt.Key.Key_PageUp: -8}
-        if key in moves:
-            self._select(self.model.next_item(self._list.currentIndex().row(), moves[Qt.Key(key)]))
-            return True
-        if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self._on_clicked(self._list.currentIndex())
-            return True
-        if key == Qt.Key.Key_Escape:
-            self.hide()
-            return True
-        return False
-
-    def _filter(self) -> None:
-        query = self._search.text()
-        self.model.show(matching.best(query, self._items, _searched), grouped=not query.strip())
-        empty = self.model.rowCount() == 0
-        self._list.setVisible(not empty)
-        self._nothing.setVisible(empty)
-        self._select(self.model.next_item(-1, 1))
-
-    def _select(self, row: int) -> None:
-        if row >= 0:
-            index = self.model.index(row)
-            self._list.setCurrentIndex(index)
-            self._list.scrollTo(index)
-
-    def _on_text_changed(self, _text: str) -> None:
-        self._filter()
-
-    def _on_clicked(self, index: QModelIndex) -> None:
-        row = self.model.row(index.row())
-        if isinstance(row, PickerItem) and not row.reason:
-            self.hide()
-            self.picked.emit(row.value)
-
-
-def _searched(item: PickerItem) -> str:
-    return item.searched
-
-
-class ItemsModel(QAbstractListModel):
-    """Items under their headings; a heading is a row that is a plain text."""
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._rows: list[PickerItem | str] = []
-
-    def show(self, items: Sequence[PickerItem], *, grouped: bool) -> None:
-        """Show these; with headings where they belong to groups."""
-        self.beginResetModel()
-        self._rows = []
-        if grouped:
-            groups: dict[str, list[PickerItem]] = {}
-            for item in items:
-                groups.setdefault(item.group, []).append(item)
-            for group, members in groups.items():
-                self._rows.extend([group, *members] if group else members)
-        else:
-            self._rows.extend(items)
-        self.endResetModel()
-
-    def row(self, number: int) -> PickerItem | str | None:
-        """An item, a heading, or ``None`` where there is no such row."""
-        return self._rows[number] if 0 <= number < len(self._rows) else None
-
-    def row_of(self, value: object) -> int:
-        """The row of a value; that of the first item where it is not there."""
-        for number, row in enumerate(self._rows):
-            if isinstance(row, PickerItem) and row.value == value:
-                return number
-        return self.next_item(-1, 1)
-
-    def next_item(self, row: int, step: int) -> int:
-        """The item ``step`` rows on that can be chosen, or the last one that way."""
-        choosable = [n for n, r in enumerate(self._rows) if isinstance(r, PickerItem) and not r.reason]
-        if not choosable:
-            return -1
-        if step > 0:
-            after = [n for n in choosable if n > row]
-            return after[min(step, len(after)) - 1] if after else choosable[-1]
-        before = [n for n in choosable if n < row]
-        return before[max(step, -len(before))] if before else choosable[0]
-
-    def rowCount(self, parent: QModelIndex = QModelIndex()) -> int:  # noqa: B008
-        """Headings and items."""
-        return 0 if parent.isValid() else len(self._rows)
-
-    def data(self, index: QModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """What people read, and why an item cannot be chosen."""
-        row = self.row(index.row())
-        if row is None:
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return row if isinstance(row, str) else row.label
-        if role == Qt.ItemDataRole.ToolTipRole and isinstance(row, PickerItem):
-            return row.reason or row.detail or None
-        return None
-
-    def flags(self, index: QModelIndex) -> Qt.ItemFlag:
-        """Headings and items with a reason against them cannot be chosen."""
-        row = self.row(index.row())
-        if isinstance(row, PickerItem) and not row.reason:
-            return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
-        return Qt.ItemFlag.NoItemFlags
-
-
-class ItemDelegate(QStyledItemDelegate):
-    """Paints a heading, or an item with its detail at the right."""
-
-    HEIGHT: ClassVar[int] = 30
-
-    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex) -> QSize:
-        """All rows are equally high."""
-        return QSize(100, self.HEIGHT)
-
-    def paint(self, painter: QPainter | None, option: QStyleOptionViewItem, index: QModelIndex) -> None:
-        """Draw one row."""
-        model = index.model()
-        row = model.row(index.row()) if isinstance(model, ItemsModel) else None
-        if painter is None or row is None:
-            return
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        current = theme.current()
-        rect = option.rect.adjusted(4, 1, -4, -1)
-        if isinstance(row, str):
-            painter.setFont(theme.font(theme.SMALL_PX, weight=QFont.Weight.DemiBold))
-            painter.setPen(current.colour("muted"))
-            painter.drawText(rect.adjusted(8, 6, 0, 0), Qt.AlignmentFlag.AlignVCenter, row.upper())
-        else:
-            chosen = bool(option.state & QStyle.StateFlag.State_Selected)
-            over = bool(option.state & QStyle.StateFlag.State_MouseOver) and not row.reason
-            if chosen or over:
-                painter.setPen(Qt.PenStyle.NoPen)
-                painter.setBrush(current.colour("wash" if chosen else "raised"))
-                painter.drawRoundedRect(rect, 6, 6)
-            self._paint_item(painter, rect.adjusted(8, 0, -8, 0), row)
-        painter.restore()
-
-    @staticmethod
-    def _paint_item(painter: QPainter, rect: QRect, item: PickerItem) -> None:
-        current = theme.current()
-        metrics = painter.fontMetrics()
-        detail = item.reason or item.detail
-        # Two pixels more than measured: hinting rounds, and a cut shortcut is no use.
-        width = min(metrics.horizontalAdvance(detail) + 2, rect.width() // 2) if detail else 0
-        painter.setPen(current.colour("faint" if item.reason else "text"))
-        room = rect.adjusted(0, 0, -(width + 12 if width else 0), 0)
-        text = metrics.elidedText(item.label, Qt.TextElideMode.ElideMiddle, room.width())
-        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, text)
-        if detail:
-            painter.setPen(current.colour("muted"))
-            text = metrics.elidedText(detail, Qt.TextElideMode.ElideRight, width)
-            painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, text)

@@ -33,7 +33,7 @@ from gym_gui.ui.agents.slot_panel import SlotPanel
 from gym_gui.ui.agents.table import AgentConfigTable, file_words
 from gym_gui.ui.play.install_dialog import InstallDialog
 from gym_gui.ui.widgets import EmptyHint, KindBadge, PickerButton
-from gym_gui.ui.widgets.picker import PickerPopup
+from gym_gui.ui.widgets.picker_list import PickerPopup
 from gym_gui.workers.status import WorkerStatus
 from tests.support.cut_words import cut_words
 from tests.support.named import named

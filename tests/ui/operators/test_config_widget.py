@@ -26,7 +26,7 @@ from gym_gui.ui.operators.config_widget import OperatorConfigWidget
 from gym_gui.ui.operators.examples import bundled_policies, random_operator
 from gym_gui.ui.operators.record import record_words
 from gym_gui.ui.play.environment_picker import EnvironmentPicker
-from gym_gui.ui.widgets.picker import PickerPopup
+from gym_gui.ui.widgets.picker_list import PickerPopup
 from tests.support.named import named
 from tests.ui.conftest import messages
 

@@ -15,7 +15,7 @@ from gym_gui.ui.context import AppContext
 from gym_gui.ui.pages.play import PlayPage
 from gym_gui.ui.play.player_dialog import PlayerDialog
 from gym_gui.ui.widgets import PickerButton
-from gym_gui.ui.widgets.picker import PickerPopup
+from gym_gui.ui.widgets.picker_list import PickerPopup
 from gym_gui.workers.registry import WorkerTypeRegistry
 from gym_gui.workers.status import check_installed
 from tests.support.fake_model_server import FakeModelServer
