@@ -23,11 +23,11 @@ from torch import Tensor
 
 from cleanrl_worker.config.dqn import C51Config
 from cleanrl_worker.dqn import DQN, train_values
-from cleanrl_worker.environments import Environments
 from cleanrl_worker.off_policy import Learner
 from cleanrl_worker.off_policy_networks import ActionValues, mean_values, support
 from cleanrl_worker.replay import Batch, ReplayBuffer
 from cleanrl_worker.session import Session
+from cleanrl_worker.vector_environments import Environments
 
 
 def train(config: C51Config, environments: Environments, session: Session) -> Learner[ActionValues]:

@@ -19,10 +19,10 @@ from torch import Tensor
 
 from cleanrl_worker.config.continuous import DDPGConfig
 from cleanrl_worker.continuous import ContinuousLearner, train_continuous
-from cleanrl_worker.environments import Environments
 from cleanrl_worker.off_policy_networks import follow
 from cleanrl_worker.replay import Batch
 from cleanrl_worker.session import Session
+from cleanrl_worker.vector_environments import Environments
 
 
 def train(config: DDPGConfig, environments: Environments, session: Session) -> ContinuousLearner:

@@ -27,13 +27,13 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from cleanrl_worker.config.dqn import DQNConfig, ValueConfig
-from cleanrl_worker.environments import Environments
 from cleanrl_worker.exploration import linear_schedule, random_legal
 from cleanrl_worker.network import Encoding
 from cleanrl_worker.off_policy import Learner, checked, train_off_policy
 from cleanrl_worker.off_policy_networks import ActionValues, follow
 from cleanrl_worker.replay import Batch, ReplayBuffer
 from cleanrl_worker.session import Session
+from cleanrl_worker.vector_environments import Environments
 
 
 def train(config: DQNConfig, environments: Environments, session: Session) -> Learner[ActionValues]:

@@ -1,37 +1,28 @@
-"""The training worker's own environments, stepped together, masks taken out."""
+"""The environment as a slot sees it, and as a policy does: named, made, its observations prepared."""
 
 # What environments hand out is untyped.
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
 
 from __future__ import annotations
 
-import functools
-import signal
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
-from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
-from numpy.typing import NDArray
 
 from cleanrl_worker.config.base import ConfigError, TrainingConfig
-from cleanrl_worker.continuable import Continuable
-from cleanrl_worker.moments import RewardScale, RunningMoments
 from mosaic_worker import environments
-from mosaic_worker.failures import described, one_line, with_place
+from mosaic_worker.failures import one_line, with_place
 from mosaic_worker.preprocessing import PreprocessingError, check_steps, wrap
-from mosaic_worker.training_command import TrainingFailed
 
 Env = gym.Env[Any, Any]
 Steps = Sequence[Mapping[str, Any]]
 
-CLIP = 10.0
-"""Normalised observations and rewards are cut off here."""
 _KEYS = ("image", "observation", "rgb")
 """Entries of a Dict that are what a policy wants to see, the first that is there."""
-_OURS = ("cleanrl_worker",)
+OURS = ("cleanrl_worker",)
 """Lines of this package tell nobody what is wrong with an environment."""
 _PACKAGES = {
     "MiniGrid-": "minigrid",
@@ -41,76 +32,6 @@ _PACKAGES = {
     "SingleAgent/": "gym_gui.envs.gymnasium_ids",
 }
 """Who registers environments with such names."""
-
-
-class RaisedApart(RuntimeError):
-    """What an environment raised in a process of its own: an exception leaves its traceback there."""
-
-
-class Telling(gym.Wrapper[Any, Any, Any, Any]):
-    """Says with what an environment raises where it did."""
-
-    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
-        """See :meth:`gymnasium.Env.reset`."""
-        try:
-            return self.env.reset(seed=seed, options=options)
-        except Exception as error:  # foreign code may raise anything
-            raise RaisedApart(described(error, _OURS)) from error
-
-    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
-        """See :meth:`gymnasium.Env.step`."""
-        try:
-            return self.env.step(action)
-        except Exception as error:  # foreign code may raise anything
-            raise RaisedApart(described(error, _OURS)) from error
-
-
-class Seen(NamedTuple):
-    """What the policy is shown.
-
-    Attributes:
-        observations: float32, or uint8 where the environment gives bytes; shape (N, *shape).
-        masks: bool, shape (N, actions), or ``None`` where the environment masks nothing.
-    """
-
-    observations: NDArray[Any]
-    masks: NDArray[np.bool_] | None
-
-
-class Transition(NamedTuple):
-    """One step of all of them.
-
-    Attributes:
-        seen: What comes next; of a new episode where one ended.
-        rewards: float64, shape (N,); scaled where that was asked for.
-        terminated: bool, shape (N,).
-        truncated: bool, shape (N,).
-        final: The last observations of episodes that ended with this step, other rows zero;
-            ``None`` when no episode ended.
-        finished: (return, length) of each episode that ended, rewards as the environment paid them.
-    """
-
-    seen: Seen
-    rewards: NDArray[np.float64]
-    terminated: NDArray[np.bool_]
-    truncated: NDArray[np.bool_]
-    final: Seen | None
-    finished: tuple[tuple[float, int], ...] = ()
-
-    @property
-    def reached(self) -> Seen:
-        """What the actions led to: the last observation where an episode ended, else the next."""
-        if self.final is None:
-            return self.seen
-        dones = self.terminated | self.truncated
-        observations = self.seen.observations.copy()
-        observations[dones] = self.final.observations[dones]
-        masks = self.seen.masks
-        if masks is not None:
-            masks = masks.copy()
-            if self.final.masks is not None:
-                masks[dones] = self.final.masks[dones]
-        return Seen(observations, masks)
 
 
 class MaskInInfo(gym.Wrapper[Any, Any, Any, Any]):
@@ -145,7 +66,7 @@ def make_raw_environment(env_id: str, render_mode: str | None = None) -> Env:
         env: Env = environments.make_environment(env_id, render_mode)
     except (gym.error.Error, ImportError, ValueError, TypeError, AttributeError) as error:
         raise ConfigError(
-            with_place(f"environment {env_id!r} cannot be made: {one_line(error)}", error, _OURS)
+            with_place(f"environment {env_id!r} cannot be made: {one_line(error)}", error, OURS)
         ) from error
     observed = env.observation_space
     if isinstance(observed, spaces.Dict) and set(observed) == {"observation", "action_mask"}:
@@ -225,195 +146,3 @@ def action_kind(space: Any) -> str:
     """``discrete``, ``multi_discrete`` or ``continuous``."""
     kinds = {spaces.Discrete: "discrete", spaces.MultiDiscrete: "multi_discrete"}
     return kinds.get(type(space), "continuous")
-
-
-def masks_of(info: Mapping[str, Any], count: int, actions: int) -> NDArray[np.bool_] | None:
-    """Masks out of the info of ``count`` environments; a missing one means that every action is legal."""
-    if "action_mask" not in info or not actions:
-        return None
-    masks = np.asarray(info["action_mask"]).reshape(count, actions).astype(bool)
-    given = info.get("_action_mask")
-    if given is not None:
-        masks[~np.asarray(given)] = True
-    return masks
-
-
-class Environments:
-    """Copies of one environment, each reset at once when its episode ends.
-
-    Resetting in the same step keeps every row of a rollout a real decision, and hands out
-    the final observation, from whose value a truncated episode is bootstrapped.
-
-    Args:
-        config: Which environment, how many, what is done to their observations.
-        state: Of :meth:`state`, to go on from there.
-
-    Attributes:
-        steps: Preprocessing, as data; without the normalisation, see :attr:`preprocessing`.
-        raw_observation_space: What a slot has to give.
-        observation_space: What the policy is shown, of one copy.
-        action_space: What it does.
-        exact: Whether every episode went on exactly where it was; true for a new training.
-
-    Raises:
-        ConfigError: See :func:`make_environment`.
-    """
-
-    def __init__(self, config: TrainingConfig, state: Mapping[str, Any] | None = None) -> None:
-        self.env_id, self.count = config.env_id, config.num_envs
-        self._seed, self._state = config.seed, dict(state or {})
-        raw = make_raw_environment(config.env_id)
-        self.raw_observation_space: Any = raw.observation_space
-        self.steps = preprocessing_for(config, raw.observation_space)
-        raw.close()
-        first = make_environment(config.env_id, self.steps)
-        self.observation_space: Any = first.observation_space
-        self.action_space: Any = first.action_space
-        first.close()
-        self._bytes = self.observation_space.dtype == np.uint8
-        self._offset: Any = getattr(self.action_space, "start", 0)
-        self.actions = int(self.action_space.n) if isinstance(self.action_space, spaces.Discrete) else 0
-        self.moments = self._moments(config)
-        self._scale = self._reward_scale(config)
-        self._return = np.array(self._state.get("return", np.zeros(self.count)), np.float64)
-        self._length = np.array(self._state.get("length", np.zeros(self.count)), np.int64)
-        self.exact = True
-        self._envs = self._vector(config.async_envs)
-
-    def _vector(self, in_processes: bool) -> Any:
-        snapshots = self._state.get("episodes") or [None] * self.count
-        makers = [
-            functools.partial(_make_copy, self.env_id, self.steps, snapshot, in_processes)
-            for snapshot in snapshots
-        ]
-        mode = AutoresetMode.SAME_STEP
-        if in_processes:
-            return AsyncVectorEnv(makers, autoreset_mode=mode)
-        return SyncVectorEnv(makers, autoreset_mode=mode)
-
-    def _moments(self, config: TrainingConfig) -> RunningMoments | None:
-        if not getattr(config, "normalize_observations", False):
-            return None
-        if observation_kind(self.observation_space) == "image":
-            raise ConfigError("normalize_observations is for vectors; leave it out for images")
-        return RunningMoments(self.observation_space.shape, self._state.get("moments"))
-
-    def _reward_scale(self, config: TrainingConfig) -> RewardScale | None:
-        if not getattr(config, "normalize_rewards", False):
-            return None
-        return RewardScale(self.count, config.gamma, self._state.get("reward_scale"))
-
-    @property
-    def preprocessing(self) -> list[dict[str, Any]]:
-        """The steps between a slot and the policy as it is now, with what was learnt of observations."""
-        return self.steps if self.moments is None else check_steps([*self.steps, self.moments.step(CLIP)])
-
-    def begin(self) -> Seen:
-        """Begin in every copy, or go on where the resumed training was; call it once, before :meth:`step`.
-
-        Copy ``i`` is seeded with ``seed + i``.
-
-        Raises:
-            TrainingFailed: The environment raised.
-        """
-        try:
-            observation, info = self._envs.reset(seed=self._seed + int(self._state.get("reseed", 0)))
-            if "episodes" in self._state:
-                exact = np.array(self._envs.call("continued"))
-                self.exact = bool(exact.all())
-                self._return[~exact] = 0.0
-                self._length[~exact] = 0
-        except ConfigError:
-            raise
-        except Exception as error:  # foreign code may raise anything
-            raise self._raised(error) from error
-        # Statistics of a resumed training have counted what it last saw already.
-        return self._as_seen(observation, info, learn="episodes" not in self._state)
-
-    def step(self, actions: NDArray[Any]) -> Transition:
-        """Step every copy.
-
-        Args:
-            actions: int64 (N,) or (N, components), counted from zero; or float32 (N, *shape),
-                clipped to the space's bounds here.
-
-        Raises:
-            TrainingFailed: The environment raised.
-        """
-        try:
-            observation, rewards, terminated, truncated, info = self._envs.step(self._moves(actions))
-        except Exception as error:  # foreign code may raise anything
-            raise self._raised(error) from error
-        dones = terminated | truncated
-        self._return += rewards
-        self._length += 1
-        finished: tuple[tuple[float, int], ...] = ()
-        if dones.any():
-            finished = tuple((float(self._return[i]), int(self._length[i])) for i in np.flatnonzero(dones))
-            self._return[dones] = 0.0
-            self._length[dones] = 0
-        if self._scale is not None:
-            rewards = self._scale(rewards, dones)
-        final = self._final(info) if "final_obs" in info else None
-        seen = self._as_seen(observation, info, learn=True)
-        return Transition(seen, rewards, terminated, truncated, final, finished)
-
-    def state(self, step: int) -> dict[str, Any]:
-        """What it takes to go on from here, as plain data.
-
-        Args:
-            step: Steps trained; episodes that cannot be continued begin with other seeds.
-        """
-        return {
-            "episodes": list(self._envs.call("snapshot")),
-            "return": self._return.tolist(),
-            "length": self._length.tolist(),
-            "moments": None if self.moments is None else self.moments.state(),
-            "reward_scale": None if self._scale is None else self._scale.state(),
-            "reseed": step,
-        }
-
-    def close(self) -> None:
-        """Release the environments."""
-        self._envs.close()
-
-    def _moves(self, actions: NDArray[Any]) -> NDArray[Any]:
-        if isinstance(self.action_space, spaces.Box):
-            clipped = np.clip(actions, self.action_space.low, self.action_space.high)
-            return clipped.astype(self.action_space.dtype, copy=False)
-        return (actions + self._offset).astype(self.action_space.dtype, copy=False)
-
-    def _as_seen(self, observation: Any, info: Mapping[str, Any], learn: bool) -> Seen:
-        shown = self._as_shown(observation)
-        if self.moments is not None:
-            if learn:
-                self.moments.update(shown)
-            shown = self.moments.normalized(shown, CLIP)
-        return Seen(shown, masks_of(info, self.count, self.actions))
-
-    def _final(self, info: Mapping[str, Any]) -> Seen:
-        rows = np.flatnonzero(info["_final_obs"])
-        last = self._as_shown(np.stack([info["final_obs"][i] for i in rows]))
-        if self.moments is not None:
-            last = self.moments.normalized(last, CLIP)
-        final = np.zeros((self.count, *last.shape[1:]), last.dtype)
-        final[rows] = last
-        masks = masks_of(info.get("final_info", {}), self.count, self.actions)
-        return Seen(final, masks)
-
-    def _as_shown(self, observation: Any) -> NDArray[Any]:
-        array = np.asarray(observation)
-        return array if self._bytes else array.astype(np.float32, copy=False)
-
-    def _raised(self, error: Exception) -> TrainingFailed:
-        said = str(error) if isinstance(error, RaisedApart) else described(error, _OURS)
-        return TrainingFailed(f"{self.env_id} raised {said}")
-
-
-def _make_copy(env_id: str, steps: Steps, snapshot: Mapping[str, Any] | None, in_process: bool) -> Env:
-    if in_process:
-        # Ctrl-C in a terminal reaches the children too; the parent decides when they end.
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    env = make_environment(env_id, steps)
-    return Continuable(Telling(env) if in_process else env, snapshot)

@@ -16,7 +16,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from cleanrl_worker.environments import Environments, Seen
 from cleanrl_worker.replay import Batch, ReplayBuffer
 from cleanrl_worker.session import Session
 from cleanrl_worker.state import (
@@ -28,6 +27,7 @@ from cleanrl_worker.state import (
     restore_module,
     restore_optimizer,
 )
+from cleanrl_worker.vector_environments import Environments, Seen
 from mosaic_worker.training_command import TrainingFailed
 
 METRICS_EVERY = 500

@@ -27,7 +27,6 @@ import torch
 from torch import Tensor, nn
 
 from cleanrl_worker.config.ppo import PPOConfig
-from cleanrl_worker.environments import Environments, Seen, Transition
 from cleanrl_worker.heads import Head, head_of
 from cleanrl_worker.network import ActorCritic, Architecture, Encoding
 from cleanrl_worker.session import Session
@@ -40,6 +39,7 @@ from cleanrl_worker.state import (
     restore_module,
     restore_optimizer,
 )
+from cleanrl_worker.vector_environments import Environments, Seen, Transition
 from mosaic_worker.gymnasium_spaces import describe
 from mosaic_worker.training_command import TrainingFailed
 

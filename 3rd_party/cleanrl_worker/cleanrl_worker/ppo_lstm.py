@@ -19,7 +19,6 @@ import torch
 from torch import Tensor
 
 from cleanrl_worker.config.ppo import PPOLSTMConfig
-from cleanrl_worker.environments import Environments, Seen
 from cleanrl_worker.network import Architecture, RecurrentActorCritic
 from cleanrl_worker.ppo import (
     PPO,
@@ -33,6 +32,7 @@ from cleanrl_worker.ppo import (
 )
 from cleanrl_worker.session import Session
 from cleanrl_worker.state import State
+from cleanrl_worker.vector_environments import Environments, Seen
 
 
 def train(config: PPOLSTMConfig, environments: Environments, session: Session) -> RecurrentPPO:

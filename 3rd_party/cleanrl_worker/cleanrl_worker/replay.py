@@ -18,7 +18,7 @@ import torch
 from numpy.typing import DTypeLike, NDArray
 from torch import Tensor
 
-from cleanrl_worker.environments import Seen, Transition
+from cleanrl_worker.vector_environments import Seen, Transition
 
 Kind = tuple[tuple[int, ...], DTypeLike]
 """Shape and dtype of one observation or action."""

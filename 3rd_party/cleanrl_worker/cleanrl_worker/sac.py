@@ -21,10 +21,10 @@ from torch import Tensor, nn
 
 from cleanrl_worker.config.continuous import SACConfig
 from cleanrl_worker.continuous import ContinuousLearner, train_continuous
-from cleanrl_worker.environments import Environments
 from cleanrl_worker.off_policy_networks import follow, squash
 from cleanrl_worker.replay import Batch
 from cleanrl_worker.session import Session
+from cleanrl_worker.vector_environments import Environments
 
 
 def train(config: SACConfig, environments: Environments, session: Session) -> ContinuousLearner:

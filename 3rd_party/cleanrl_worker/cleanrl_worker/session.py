@@ -13,8 +13,9 @@ import torch
 from torch import Tensor
 
 from cleanrl_worker.config.base import ConfigError, TrainingConfig
-from cleanrl_worker.environments import Environments, observation_kind
+from cleanrl_worker.environments import observation_kind
 from cleanrl_worker.state import State, write_state
+from cleanrl_worker.vector_environments import Environments
 from mosaic_worker.checkpoint import PolicyDescription, save_checkpoint
 from mosaic_worker.gymnasium_spaces import describe
 from mosaic_worker.training import TrainingRun

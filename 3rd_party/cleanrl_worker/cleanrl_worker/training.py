@@ -12,12 +12,13 @@ from torch.utils.tensorboard import SummaryWriter  # pyright: ignore[reportPriva
 from cleanrl_worker.config.base import ConfigError, TrainingConfig
 from cleanrl_worker.config.ppo import PPOConfig
 from cleanrl_worker.config.replay import ReplayConfig
-from cleanrl_worker.environments import Environments, action_kind
+from cleanrl_worker.environments import action_kind
 from cleanrl_worker.evaluate import mean_return
 from cleanrl_worker.policy import Policy
 from cleanrl_worker.registry import Algorithm, load
 from cleanrl_worker.session import Session
 from cleanrl_worker.state import State, read_state
+from cleanrl_worker.vector_environments import Environments
 from mosaic_worker.evaluation import finish
 from mosaic_worker.training import TENSORBOARD, TrainingRun
 from mosaic_worker.training_command import TrainingFailed

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from cleanrl_worker.environments import Environments
 from cleanrl_worker.registry import algorithm, load
 from cleanrl_worker.session import Session
 from cleanrl_worker.state import State, read_state
+from cleanrl_worker.vector_environments import Environments
 from mosaic_worker.training import TrainingRun, ask
 
 _UNIT = spaces.Box(-1.0, 1.0, (1,), np.float32)

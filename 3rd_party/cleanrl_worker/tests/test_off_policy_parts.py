@@ -15,7 +15,6 @@ import cleanrl_worker.replay as replay
 from cleanrl_worker.bounds import Bounds
 from cleanrl_worker.c51 import cross_entropy, next_distribution, project
 from cleanrl_worker.dqn import action_value_targets, td_loss
-from cleanrl_worker.environments import Seen, Transition
 from cleanrl_worker.exploration import linear_schedule, normals, random_legal
 from cleanrl_worker.network import Encoding
 from cleanrl_worker.off_policy_networks import (
@@ -29,6 +28,7 @@ from cleanrl_worker.off_policy_networks import (
 )
 from cleanrl_worker.replay import ReplayBuffer
 from cleanrl_worker.td3 import smoothed
+from cleanrl_worker.vector_environments import Seen, Transition
 
 RNG = np.random.default_rng(3)
 VECTOR = Encoding.of((3,), False)

@@ -11,10 +11,11 @@ import pytest
 from gymnasium import spaces
 
 from cleanrl_worker.config import ConfigError, PPOConfig
-from cleanrl_worker.environments import Environments, preprocessing_for
+from cleanrl_worker.environments import preprocessing_for
 from cleanrl_worker.evaluate import episode_returns
 from cleanrl_worker.policy import Policy
 from cleanrl_worker.train import main
+from cleanrl_worker.vector_environments import Environments
 from mosaic_worker.preprocessing import check_steps
 
 SMALL = [

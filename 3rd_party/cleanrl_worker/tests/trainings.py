@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from cleanrl_worker.environments import Environments
 from cleanrl_worker.registry import ALGORITHMS, load
 from cleanrl_worker.session import Session
+from cleanrl_worker.vector_environments import Environments
 from mosaic_worker.training import TrainingRun
 
 
