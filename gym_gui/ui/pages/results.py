@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar, Final
 
-from PyQt6.QtCore import QTimer
 from PyQt6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from gym_gui.analysis.summary import Failure, OperatorSummary, Summary
 from gym_gui.analysis.wording import moment
-from gym_gui.services.run_analysis import analyse
-from gym_gui.services.run_library import RunEntry, RunLibrary
+from gym_gui.services.run_library import RunEntry
 from gym_gui.ui.commands import Command
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.page import Page
@@ -25,14 +22,11 @@ from gym_gui.ui.results.library_reader import LibraryReader
 from gym_gui.ui.results.library_view import LibraryView
 from gym_gui.ui.results.replay_view import ReplayView
 from gym_gui.ui.results.run_care import RunCare
+from gym_gui.ui.results.run_reading import RunReading
 from gym_gui.ui.widgets import IconButton, PickerButton, PickerItem, PrimaryButton, QuietButton, take_focus
 
 RECENT: Final = 300
 """Runs in the picker of the bar; the list has all of them."""
-AGAIN_MS: Final = 5000
-"""How often the results of a run that is being written are made anew, at most."""
-_KEPT: Final = 8
-_Stamp = tuple[str, int]
 
 
 class ResultsPage(Page):
@@ -44,15 +38,7 @@ class ResultsPage(Page):
 
     def __init__(self, context: AppContext) -> None:
         super().__init__(context)
-        self._run: Path | None = None
-        self._entry: RunEntry | None = None
-        self._analysing: asyncio.Task[None] | None = None
-        self._shown_stamp: _Stamp | None = None
-        self._made: dict[Path, tuple[_Stamp, Summary]] = {}
-        self._again = QTimer(self)
-        self._again.setSingleShot(True)
-        self._again.setInterval(AGAIN_MS)
-        self._again.timeout.connect(self._on_again)
+        self._reading = RunReading(context.spawn, self._shows_run, self)
         self.reader = LibraryReader(context.spawn, context.store.runs, self)
         self.reader.grown.connect(self._on_grown)
         self.reader.read.connect(self._on_read)
@@ -113,6 +99,10 @@ class ResultsPage(Page):
             act(button)
 
     def _connect(self) -> None:
+        self._reading.begun.connect(self._on_reading_begun)
+        self._reading.made.connect(self._on_analysis_made)
+        self._reading.refused.connect(self._on_reading_refused)
+        self._reading.named.connect(self._fill_run_picker)
         self._library.opened.connect(self.show_run)
         self._care = RunCare(
             self.context, self.reader, self._jobs, show=self.show_library, removed=self._on_runs_removed
@@ -181,15 +171,14 @@ class ResultsPage(Page):
     def left(self) -> None:
         """Nothing is read or played while nobody looks."""
         self.reader.watch(False)
-        self._again.stop()
+        self._reading.rest()
         if self._replay is not None:
             self._replay.transport.set_playing(False)
 
     async def closed(self) -> None:
         """End replays and other work."""
         self.left()
-        if self._analysing is not None:
-            self._analysing.cancel()
+        self._reading.close()
         await self._jobs.closed()
         if self._replay is not None:
             await self._replay.close_players()
@@ -218,7 +207,7 @@ class ResultsPage(Page):
         ]
 
     def _has_run(self) -> bool:
-        return self._run is not None and self._views.currentWidget() is not self._library
+        return self._reading.run is not None and self._views.currentWidget() is not self._library
 
     def _has_any(self) -> bool:
         return self._has_run() or self._library.current is not None
@@ -238,18 +227,18 @@ class ResultsPage(Page):
         self._end_replay()
         self._take_run(run)
         self._show(self.comparison)
-        self._analyse()
+        self._reading.read()
 
     def show_replay(self, operator_id: str = "", index: int | None = None, beside: str = "") -> None:
         """An episode of the run again."""
-        if self._run is not None:
+        if self._reading.run is not None:
             self._show(self.replay)
-            self.replay.show_episode(self._run, operator_id, index, beside)
+            self.replay.show_episode(self._reading.run, operator_id, index, beside)
 
     def go_back(self) -> None:
         """From a replay to its run, from a run to the list."""
-        if self._views.currentWidget() is self._replay and self._run is not None:
-            self.show_run(self._run)
+        if self._views.currentWidget() is self._replay and self._reading.run is not None:
+            self.show_run(self._reading.run)
         else:
             self.show_library()
 
@@ -262,8 +251,8 @@ class ResultsPage(Page):
         """Open the folder of the run that is shown or selected."""
         if self._views.currentWidget() is self._library:
             self._library.show_current_folder()
-        elif self._run is not None:
-            exports.show_folder(self._run)
+        elif self._reading.run is not None:
+            exports.show_folder(self._reading.run)
 
     def _show(self, view: QWidget) -> None:
         self._views.setCurrentWidget(view)
@@ -271,23 +260,21 @@ class ResultsPage(Page):
 
     def _take_run(self, run: Path) -> None:
         """From now on it is about this run."""
-        if run == self._run:
+        if run == self._reading.run:
             return
-        self._run, self._shown_stamp = run, None
+        self._reading.take(run, self.reader.runs)
         self._exports.run = run
-        self._entry = next((entry for entry in self.reader.runs if entry.path == run), None)
-        self._again.stop()
         self._fill_run_picker()
 
     def _fill_run_picker(self) -> None:
         entries = self.reader.runs[:RECENT]
         known = {entry.path for entry in entries}
         items = [PickerItem(e.path, e.title, _about(e), keywords=e.run_id) for e in entries]
-        if self._run is not None and self._run not in known:
-            title = self._entry.title if self._entry is not None else self._run.name
-            items.insert(0, PickerItem(self._run, title, str(self._run.parent)))
+        if self._reading.run is not None and self._reading.run not in known:
+            title = self._reading.entry.title if self._reading.entry is not None else self._reading.run.name
+            items.insert(0, PickerItem(self._reading.run, title, str(self._reading.run.parent)))
         self._run_picker.set_items(items)
-        self._run_picker.set_value(self._run)
+        self._run_picker.set_value(self._reading.run)
 
     def _tell_bar(self) -> None:
         view = self._views.currentWidget()
@@ -312,13 +299,13 @@ class ResultsPage(Page):
         for button in (self._watch, self._verify, self._report):
             button.setVisible(in_run)
         self._export.setVisible(not in_list)
-        entry = self._entry
+        entry = self._reading.entry
         live = in_run and entry is not None and entry.is_live
         of = f" of {entry.planned:,}" if entry is not None and entry.planned else ""
         if in_list:
             self._jobs.show_about(self.reader.folder, "Runs")
         else:
-            self._jobs.show_about(self._run, entry.title if entry is not None else "")
+            self._jobs.show_about(self._reading.run, entry.title if entry is not None else "")
         self.bar.set_note(f"Running: {entry.done:,}{of} episodes" if live and entry is not None else "")
 
     # -- the list ------------------------------------------------------------------------
@@ -331,26 +318,15 @@ class ResultsPage(Page):
         assert isinstance(runs, list)
         self._library.set_reading(False)
         self._library.set_runs(runs)
-        if self._run is None:
+        if self._reading.run is None:
             return
-        self._entry = next((entry for entry in runs if entry.path == self._run), self._entry)
+        self._reading.listed(runs)
         self._fill_run_picker()
         self._tell_bar()
-        if self._is_old():
-            self._again.start() if self._shown_stamp is not None else self._analyse()
 
-    def _on_again(self) -> None:
-        if self._is_old():
-            self._analyse()
-
-    def _is_old(self) -> bool:
-        """Whether the run on show has grown since it was read, and nobody reads it now.
-
-        One that takes longer to read than the next look at the folder would never be shown.
-        """
-        reading = self._analysing is not None and not self._analysing.done()
-        in_run = self._views.currentWidget() is self._comparison
-        return in_run and not reading and self._stamp() != self._shown_stamp
+    def _shows_run(self) -> bool:
+        """Whether what a run says is in view."""
+        return self._comparison is not None and self._views.currentWidget() is self._comparison
 
     def _on_run_picked(self, value: object) -> None:
         if isinstance(value, Path):
@@ -364,8 +340,7 @@ class ResultsPage(Page):
             self.context.go("results", run=run)
 
     def _on_runs_removed(self, runs: Sequence[RunEntry]) -> None:
-        for run in runs:
-            self._made.pop(run.path, None)
+        self._reading.forget(runs)
 
     def _on_first_run_requested(self) -> None:
         self.context.go("operators")
@@ -376,67 +351,37 @@ class ResultsPage(Page):
 
     # -- a run ---------------------------------------------------------------------------
 
-    def _stamp(self) -> _Stamp:
-        entry = self._entry
-        return (entry.status, entry.done) if entry is not None else ("", 0)
+    def _on_reading_begun(self) -> None:
+        self.comparison.say("Reading the run…", "Its verdict, table and plots come in a moment.")
 
-    def _analyse(self) -> None:
-        if self._analysing is not None:
-            self._analysing.cancel()
-        run = self._run
-        assert run is not None
-        made = self._made.get(run)
-        if made is not None and made[0] == self._stamp() and self._entry is not None:
-            self._shown_stamp = made[0]
-            self.comparison.show_analysis(made[1])
-            return
-        if self._shown_stamp is None:
-            self.comparison.say("Reading the run…", "Its verdict, table and plots come in a moment.")
-        self._analysing = self.context.spawn(self._make_analysis(run), "Reading the run")
+    def _on_analysis_made(self, analysis: object) -> None:
+        assert isinstance(analysis, Summary)
+        self.comparison.show_analysis(analysis)
+        self._tell_bar()
 
-    async def _make_analysis(self, run: Path) -> None:
-        from gym_gui.core.errors import MosaicError
-
-        if self._entry is None:
-            self._entry = await asyncio.to_thread(RunLibrary(run.parent).one, run)
-            self._fill_run_picker()
-        stamp = self._stamp()
-        try:
-            analysis = await analyse(run)
-        except MosaicError as error:
-            self._shown_stamp = stamp
-            self.comparison.say("This run cannot be read", str(error))
-            return
-        self._made[run] = (stamp, analysis)
-        while len(self._made) > _KEPT:
-            del self._made[next(iter(self._made))]
-        if run == self._run:
-            self._shown_stamp = stamp
-            self.comparison.show_analysis(analysis)
-            self._tell_bar()
-            if self._stamp() != stamp:  # it has grown meanwhile
-                self._again.start()
+    def _on_reading_refused(self, why: str) -> None:
+        self.comparison.say("This run cannot be read", why)
 
     def verify_run(self) -> None:
         """Play every recorded action again and compare."""
-        if self._run is not None:
-            self._jobs.run("Verifying…", exports.verify_job(self._run), lasting=True)
+        if self._reading.run is not None:
+            self._jobs.run("Verifying…", exports.verify_job(self._reading.run), lasting=True)
 
     def write_report(self) -> None:
         """Write the report and open it."""
-        if self._run is not None:
-            self._jobs.run("Writing the report…", exports.report_job(self._run))
+        if self._reading.run is not None:
+            self._jobs.run("Writing the report…", exports.report_job(self._reading.run))
 
     def _on_pair_chosen(self, value: object) -> None:
         assert isinstance(value, PairChosen)
         c, analysis = value.comparison, self.comparison.analysis
-        if self._run is None or analysis is None:
+        if self._reading.run is None or analysis is None:
             return
         ids = {o.key: o.operator_id for o in analysis.operators}
         first = ids[c.operator or c.first]
         beside = ids[c.second] if c.kind == "operators" else ""
         self._show(self.replay)
-        self.replay.show_seed(self._run, first, value.seed, value.repetition, beside)
+        self.replay.show_seed(self._reading.run, first, value.seed, value.repetition, beside)
 
     def _on_operator_chosen(self, value: object) -> None:
         assert isinstance(value, OperatorSummary)

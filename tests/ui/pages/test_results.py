@@ -30,10 +30,9 @@ from gym_gui.services.recorder import Recorder
 from gym_gui.services.store import Store
 from gym_gui.ui import theme
 from gym_gui.ui.main_window import MainWindow
-from gym_gui.ui.pages import results
 from gym_gui.ui.pages.results import ResultsPage
 from gym_gui.ui.plots.chart_view import ChartView
-from gym_gui.ui.results import exports
+from gym_gui.ui.results import exports, run_reading
 from gym_gui.ui.results.comparison_table import ComparisonTable
 from gym_gui.ui.results.comparison_view import ComparisonView
 from gym_gui.ui.results.export_menu import ExportMenu
@@ -160,13 +159,13 @@ def test_what_a_run_says(
 def it_is_read_once(page: ResultsPage, qtbot: QtBot, run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Reading is not begun again by each look at the folder."""
     begun: list[Path] = []
-    analyse = results.analyse
+    analyse = run_reading.analyse
 
     def noted(folder: Path) -> Any:
         begun.append(folder)
         return analyse(folder)
 
-    monkeypatch.setattr(results, "analyse", noted)
+    monkeypatch.setattr(run_reading, "analyse", noted)
     page.show_run(run)
 
     def there() -> bool:
