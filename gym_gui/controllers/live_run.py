@@ -52,7 +52,7 @@ class LiveRun:
         operators: Who plays; their ids name the folders.
         seed: Environment seed of episode 0.
         header: More for ``run.json``.
-        compress: Whether its steps are compressed when it has ended.
+        compress: Whether its rows are compressed when it has ended.
         changed: Called when :attr:`folder`, :attr:`saved` or :attr:`problem` has changed.
 
     Attributes:

@@ -70,7 +70,7 @@ class RecordConfig:
 
     Attributes:
         observations: Whether every observation is stored with its step.
-        compress: Whether the run's steps are compressed when it has ended.
+        compress: Whether the run's rows of steps and episodes are compressed when it has ended.
     """
 
     observations: bool = False

@@ -18,11 +18,27 @@ from gym_gui.services.run_lock import lock_run
 _log = logging.getLogger(__name__)
 
 OnBytes = Callable[[int, int], None]
-"""Is told how many bytes of rows of how many have been read."""
+"""Is told how many bytes of rows of how many have been read; may raise :class:`StopPacking`."""
 
 
 class PackingError(MosaicError):
     """Rows could not be compressed or decompressed; they are as they were."""
+
+
+class StopPacking(Exception):
+    """Raised by who is told of bytes: no further ones are read."""
+
+
+class PackingStoppedError(MosaicError):
+    """Somebody has stopped it: the file that was being written is gone, what came before it stays.
+
+    Attributes:
+        packing: What has become of the run's rows until then.
+    """
+
+    def __init__(self, packing: Packing) -> None:
+        super().__init__("it was stopped")
+        self.packing = packing
 
 
 @dataclass(frozen=True)
@@ -48,6 +64,7 @@ def compress_run(folder: Path, on_bytes: OnBytes | None = None) -> Packing:
     Raises:
         UsageError: There is no run, it has not ended, or somebody writes it.
         PackingError: The disk is full, or the folder may not be written.
+        PackingStoppedError: It was stopped.
     """
     header = read_header(folder)
     with _kept(folder):
@@ -73,6 +90,7 @@ def decompress_run(folder: Path, on_bytes: OnBytes | None = None) -> Packing:
     Raises:
         UsageError: There is no run, or somebody writes it.
         PackingError: The rows are damaged, the disk is full, or the folder may not be written.
+        PackingStoppedError: It was stopped.
     """
     read_header(folder)
     with _kept(folder):
@@ -103,7 +121,7 @@ def _each(
     on_bytes: OnBytes | None,
 ) -> Packing:
     files = row_files(folder, names)
-    before = sum(path.stat().st_size for path in files)
+    before = [path.stat().st_size for path in files]
     total = sum(map(_rows_of, files))
     read = rows = 0
 
@@ -113,9 +131,17 @@ def _each(
         if on_bytes is not None:
             on_bytes(read, total)
 
-    for path in files:
-        act(folder, path, count)
-    return Packing(len(files), rows, before, sum(wanted(path).stat().st_size for path in files))
+    def done(number: int, rows: int) -> Packing:
+        after = sum(wanted(path).stat().st_size for path in files[:number])
+        return Packing(number, rows, sum(before[:number]), after)
+
+    for number, path in enumerate(files):
+        whole = rows
+        try:
+            act(folder, path, count)
+        except StopPacking:
+            raise PackingStoppedError(done(number, whole)) from None
+    return done(len(files), rows)
 
 
 def _plain(path: Path) -> Path:

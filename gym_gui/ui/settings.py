@@ -98,8 +98,8 @@ class Settings:
         About(
             "Runs",
             "Compress when they end",
-            "The steps of runs that are played here take a twelfth of the room. Everything reads them as "
-            "before.",
+            "The rows of steps and episodes of runs that are played here take a twelfth of the room. "
+            "Everything reads them as before.",
         ),
     )
     frame_rate: int = _setting(

@@ -16,7 +16,13 @@ from gym_gui.services import packed_files
 from gym_gui.services.recorded_episode import load_episode
 from gym_gui.services.recorder import COMPLETED, Recorder
 from gym_gui.services.run_library import RunLibrary
-from gym_gui.services.run_packing import PackingError, compress_run, decompress_run
+from gym_gui.services.run_packing import (
+    PackingError,
+    PackingStoppedError,
+    StopPacking,
+    compress_run,
+    decompress_run,
+)
 from tests.services.test_recorder import begin, files
 from tests.support.engine import record_run
 
@@ -91,6 +97,22 @@ def test_there_and_back(run: Path, tmp_path: Path) -> None:
 
     assert decompress_run(run).after == whole
     assert files(run) == before and names(run) == names(plain)
+
+
+def test_stopped_between_two_files_it_tells_of_the_first(run: Path) -> None:
+    steps, _ = files(run)
+
+    def stop(done: int, total: int) -> None:
+        if done > len(steps):
+            raise StopPacking
+
+    with pytest.raises(PackingStoppedError) as stopped:
+        compress_run(run, stop)
+    packing = stopped.value.packing
+    assert names(run) == {"steps.jsonl.zst", "episodes.jsonl"}
+    assert (packing.files, packing.rows, packing.before) == (1, steps.count(b"\n"), len(steps))
+    assert packing.after == (run / "operators" / "op" / "steps.jsonl.zst").stat().st_size
+    assert compress_run(run).files == 1 and names(run) == {"steps.jsonl.zst", "episodes.jsonl.zst"}
 
 
 def test_a_run_that_goes_on_is_decompressed(run: Path) -> None:

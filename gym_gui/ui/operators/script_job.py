@@ -252,7 +252,7 @@ class ScriptJob(QObject):
     Args:
         plan: What is run.
         store: Where run folders and sockets are.
-        compress: Whether its steps are compressed when all is played, also where the file does not say so.
+        compress: Whether its rows are compressed when all is played, also where the file does not say so.
         parent: Qt owner.
 
     Attributes:

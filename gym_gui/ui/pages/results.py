@@ -72,7 +72,9 @@ class ResultsPage(Page):
         self.compress = QuietButton(
             "Compress", name="results-compress", on_click=self._library.compress_selected
         )
-        self.compress.setToolTip("Have the steps of the selected runs take a twelfth of the room")
+        self.compress.setToolTip(
+            "Have the rows of steps and episodes of the selected runs take a twelfth of the room"
+        )
         self.remove = QuietButton("Delete", name="results-delete", on_click=self._library.remove_current)
         self.remove.setToolTip("Move the selected runs to the trash (Delete). They can be had back")
         self.open = PrimaryButton("Open", name="results-open", on_click=self._library.open_current)

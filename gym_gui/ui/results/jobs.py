@@ -53,7 +53,7 @@ class JobLine(QWidget):
     """
 
     over = pyqtSignal()
-    """There is a result, or it was stopped."""
+    """There is a result, or it was stopped and has none."""
     closed = pyqtSignal()
     """Nobody needs the line any more."""
 
@@ -104,13 +104,13 @@ class JobLine(QWidget):
         self._task.add_done_callback(self._on_done)
 
     def stop(self) -> None:
-        """Stop; nothing is said of it."""
-        if self._task is not None:
+        """Stop; work that leaves something behind says so, also where somebody asks for it twice."""
+        if self._task is not None and not self._task.cancelling():
             self._task.cancel()
 
     async def ended(self) -> None:
-        """Stop, and wait for the end."""
-        task = self._task
+        """Stop, and wait for the end; nobody reads what came of it."""
+        task, self.unwanted = self._task, True
         self.stop()
         if task is not None:
             await asyncio.gather(task, return_exceptions=True)
@@ -123,6 +123,8 @@ class JobLine(QWidget):
             said = await job(share)
         except MosaicError as error:
             said = Said(str(error), "error")
+        if self.unwanted:
+            return
         self.said = said
         message = InlineMessage(said.kind, said.text, said.action, closable=True, parent=self)
         message.dismissed.connect(self.closed)
