@@ -455,9 +455,10 @@ class Scenes:
         self._context.go("results", replay=(first.player.recording.folder, "model", whole))
         await asyncio.sleep(0)
         replay = self._page("results").replay
-        await self._until(lambda: replay.image() is not None and replay.aside.isVisible(), "the replay")
-        replay.aside.set_value("transcript")
-        replay.aside.chosen.emit("transcript")
+        asked = replay.aside.choice
+        await self._until(lambda: replay.image() is not None and asked.isVisible(), "the replay")
+        asked.set_value("transcript")
+        asked.chosen.emit("transcript")
         await self._until(lambda: replay.current.over, "all of it")
         replay.transport.go(ASKED)
         await asyncio.sleep(_SETTLE_S)

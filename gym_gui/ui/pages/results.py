@@ -136,7 +136,7 @@ class ResultsPage(Page):
         if self._replay is None:
             view = self._replay = ReplayView(self.context, self._views)
             self._views.addWidget(view)
-            for picker in view.pickers:
+            for picker in view.pickers.buttons:
                 picker.hide()
                 self.bar.add(picker)
             view.shown.connect(self._tell_bar)
@@ -290,9 +290,7 @@ class ResultsPage(Page):
         if (run := self._comparison) is not None:
             run.task.setVisible(in_run and len(run.task.items) > 1)
         if (replay := self._replay) is not None:
-            for picker in replay.pickers:
-                picker.setVisible(in_replay and bool(replay.players))
-            replay.beside.setVisible(in_replay and len(replay.beside.items) > 1)
+            replay.pickers.set_visible(in_replay and bool(replay.players))
         for button in (self.compress, self.remove, self.open):
             button.setVisible(in_list)
             button.setEnabled(self._library.current is not None)

@@ -260,7 +260,7 @@ def prompts_are_edited(editor: PromptEditor, chosen: list[str], folder: Path, qt
 def replay(context: AppContext, run: Path, qtbot: Any, finish: Any) -> None:
     """The same calls beside the replay of the episode."""
     view = ReplayView(context)
-    for picker in (view.operator, view.episode, view.beside):
+    for picker in view.pickers.buttons:
         picker.setParent(view)  # They belong into the bar of a page.
     view.resize(1200, 740)
     view.show()

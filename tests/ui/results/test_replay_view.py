@@ -33,7 +33,7 @@ LONG = 30_000
 @pytest.fixture
 def view(context: AppContext, qtbot: QtBot, finish: Callable[[object], object]) -> Iterator[ReplayView]:
     result = ReplayView(context)
-    for picker in (result.operator, result.episode, result.beside):
+    for picker in result.pickers.buttons:
         picker.setParent(result)  # They belong into the bar of a page.
     result.resize(1200, 740)
     result.show()

@@ -1,0 +1,148 @@
+"""Beside the pictures of a replay: the table of its steps, or what its models were asked and answered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from PyQt6.QtCore import pyqtSignal
+from PyQt6.QtWidgets import QWidget
+
+from gym_gui.analysis.turn import Turn
+from gym_gui.controllers.live_play.latest_job import Spawn
+from gym_gui.ui import theme
+from gym_gui.ui.results.episode_transcript import EpisodeTranscript
+from gym_gui.ui.results.replay_player import ReplayPlayer
+from gym_gui.ui.results.step_table import StepTable
+from gym_gui.ui.widgets import Card, SegmentedControl
+
+_TABLE_WIDTH, _WIDE_TABLE, _WIDEST_TABLE = 340, 440, 560
+_ROOMY = 1400
+
+
+class ReplayAside(Card):
+    """Follows the position of a replay; a row or a call that is chosen leads to its own.
+
+    Args:
+        spawn: Runs work in the background.
+        parent: Qt owner.
+
+    Attributes:
+        choice: Steps or transcript; there where a model was asked.
+    """
+
+    position_chosen = pyqtSignal(int)
+    """The position of a row or of a call that a person has selected."""
+
+    def __init__(self, spawn: Spawn, parent: QWidget | None = None) -> None:
+        super().__init__("Steps", margin=theme.GAP, parent=parent)
+        self.setObjectName("replay-steps")
+        self.setFixedWidth(_TABLE_WIDTH)
+        self._player: ReplayPlayer | None = None
+        self._position = self._room = 0
+        self._table = StepTable(self)
+        self._table.position_chosen.connect(self.position_chosen)
+        self._transcript = EpisodeTranscript(spawn, self)
+        self._transcript.step_chosen.connect(self._on_step_chosen)
+        self._transcript.found.connect(self._on_calls_found)
+        self._transcript.panel.view.action_words = self._action_words
+        self._transcript.hide()
+        self.choice = SegmentedControl(
+            [("steps", "Steps"), ("transcript", "Transcript")], name="replay-aside"
+        )
+        self.choice.setToolTip("What was played, or what its models were asked and answered")
+        self.choice.chosen.connect(self._on_chosen)
+        self.choice.hide()
+        self.add(self.choice)
+        self.add(self._table, 1)
+        self.add(self._transcript, 1)
+
+    def show_players(self, run: Path, players: Sequence[ReplayPlayer]) -> None:
+        """Show the steps of episodes, from their beginning, and read the calls of the first.
+
+        Args:
+            run: Their run.
+            players: One or two.
+        """
+        self._player, self._position = players[0], 0
+        recorded = players[0].recorded
+        self._table.show_players(players, [player.recorded.name for player in players])
+        self._fit()
+        self._transcript.look(run, recorded.operator_id, recorded.episode.episode_index)
+
+    def let_go(self) -> None:
+        """What is shown is played no more."""
+        self._player = None
+
+    def clear(self) -> None:
+        """Nothing is replayed."""
+        self.let_go()
+        self._transcript.clear()
+
+    def follow(self, position: int) -> None:
+        """Stand on a position of the replay."""
+        self._position = position
+        self._table.follow(position)
+        if self._transcript.isVisibleTo(self):
+            self._tell_transcript()
+
+    def know_words(self) -> None:
+        """The environment is there: numbers of actions become words."""
+        self._table.steps.rows_changed()
+        self._fit()
+        self._transcript.panel.view.refresh()
+
+    def fit_into(self, width: int) -> None:
+        """Where there is room, what is read has more of it.
+
+        Args:
+            width: Of the replay, in pixels.
+        """
+        self._room = width
+        self._fit()
+
+    def _fit(self) -> None:
+        reading = self._transcript.isVisibleTo(self)
+        wanted = self._table.wanted_width + 2 * theme.GAP + 2  # and the card's edge
+        wide = _WIDE_TABLE if reading else min(max(wanted, _TABLE_WIDTH), _WIDE_TABLE)
+        self.setFixedWidth(_WIDEST_TABLE if reading and self._room >= _ROOMY else wide)
+
+    def _tell_transcript(self) -> None:
+        """The transcript stands on the decision that led to what is shown."""
+        player = self._player
+        if player is None or not (self._position < player.loaded or player.over):
+            return
+        start, end = player.rows_at(self._position)
+        if start < end:
+            self._transcript.follow(player.track.steps[start].step_index)
+
+    def _action_words(self, turn: Turn) -> str:
+        """What was played after a call, as the table of steps says it."""
+        player = self._player
+        rows = [] if player is None else [s for s in player.track.steps if s.step_index == turn.step]
+        row = next((s for s in rows if s.agent_id == turn.agent), rows[0] if len(rows) == 1 else None)
+        return str(turn.action) if player is None or row is None else player.track.words(row, player.meanings)
+
+    def _on_calls_found(self, calls: int) -> None:
+        """Where no model was asked, there is nothing to choose."""
+        self.choice.setVisible(calls > 0)
+        if self.heading is not None:
+            self.heading.setVisible(not calls)  # the choice says what it shows
+        if not calls:
+            self.choice.set_value("steps")
+            self._on_chosen("steps")
+        else:
+            self._tell_transcript()
+
+    def _on_chosen(self, which: str) -> None:
+        reading = which == "transcript"
+        self._table.setVisible(not reading)
+        self._transcript.setVisible(reading)
+        self._fit()
+        if reading:
+            self._tell_transcript()
+
+    def _on_step_chosen(self, step: int) -> None:
+        position = self._table.steps.position_of_step(step)
+        if position is not None:
+            self.position_chosen.emit(position)
