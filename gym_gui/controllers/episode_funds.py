@@ -13,17 +13,14 @@ import orjson
 
 from gym_gui.analysis import wording
 from gym_gui.analysis.jsonl import read_lines
-from gym_gui.controllers.model_slots import paying_slots
 from gym_gui.controllers.operator_execution import OperatorExecution
-from gym_gui.controllers.payers import GENEROUS, MARGIN, SHARE, Flight, Payer
-from gym_gui.controllers.shortage import RUN, shortage
+from gym_gui.controllers.payers import GENEROUS, MARGIN, SHARE, Flight, Payer, Payers
+from gym_gui.controllers.shortage import shortage
 from gym_gui.core.config import Experiment
 from gym_gui.core.execution import EpisodePlan
-from gym_gui.core.record_fields import count, text
+from gym_gui.core.record_fields import count
 from gym_gui.core.spending import NOTHING, Amount, Course, Taking
 from gym_gui.services.budget_ledger import NAME, BudgetLedger, Room
-
-_NEXT_TO_NOTHING = Amount(1, 1e-12)
 
 
 class EpisodeFunds:
@@ -42,23 +39,12 @@ class EpisodeFunds:
     def __init__(self, experiment: Experiment, runs: Sequence[OperatorExecution]) -> None:
         execution = experiment.execution
         whole = Amount(execution.token_budget or 0, execution.money_budget_usd or 0.0)
-        self._budgets: dict[str, Amount] = {RUN: whole} if whole != NOTHING else {}
         self._seconds = execution.time_budget_s or math.inf
         self._runs = list(runs)
-        self._payers = {run.operator_id: self._payers_of(run) for run in runs}
+        self._payers = Payers(whole, runs)
         self._flights: dict[tuple[str, int], Flight] = {}
         self._ledger: BudgetLedger | None = None
         self._since, self._before = time.monotonic(), 0.0
-
-    def _payers_of(self, run: OperatorExecution) -> dict[str, Payer]:
-        payers: dict[str, Payer] = {}
-        for slot, budgets in paying_slots(run.resolved.assignments).items():
-            own = f"{run.operator_id}/{slot}"
-            if budgets.run not in (NOTHING, self._budgets.get(RUN)):
-                self._budgets[own] = budgets.run
-            accounts = [account for account in (RUN, own) if account in self._budgets]
-            payers[slot] = Payer(accounts, budgets.episode, budgets.at_once)
-        return {slot: payer for slot, payer in payers.items() if payer.accounts}
 
     def seat(self, run: OperatorExecution, taking: Taking | None = None) -> None:
         """An operator has come, or others play for it.
@@ -69,14 +55,14 @@ class EpisodeFunds:
                 settled, and what :meth:`offer` has offered to its new player put aside.
         """
         same = run.operator_id
-        known = self._payers.get(same, {})
+        known = self._payers.of(same)
         if taking is not None:
             self._hand_over(same, taking)
         self._runs = [*(other for other in self._runs if other.operator_id != same), run]
-        self._payers[same] = self._payers_of(run)
+        self._payers.seat(run)
         if taking is None or self._ledger is None:
             return
-        for slot, payer in self._payers[same].items():
+        for slot, payer in self._payers.of(same).items():
             if slot != taking.slot and slot in known:
                 payer.need = known[slot].need
         if taking.allowance is not None:
@@ -84,7 +70,7 @@ class EpisodeFunds:
             flight.allowances = {**flight.allowances, taking.slot: taking.allowance}
         flight = self._flights.get((same, taking.index))
         if flight is not None:
-            held = self._by_account(same, flight.allowances)
+            held = self._payers.by_account(same, flight.allowances)
             self._ledger.reserve(_ticket(same, taking.index), held)
 
     def offer(self, run: OperatorExecution, slot: str, index: int) -> Amount | None:
@@ -98,7 +84,7 @@ class EpisodeFunds:
         Returns:
             Nothing where no budget limits it; ``None`` where its budget carries nothing more.
         """
-        payer = self._payers_of(run).get(slot)
+        payer = self._payers.would_be(run).get(slot)
         if payer is None or self._ledger is None:
             return NOTHING
         flight = self._flights.get((run.operator_id, index))
@@ -112,11 +98,11 @@ class EpisodeFunds:
         most = payer.limited(
             Amount(0 if tokens == math.inf else int(tokens), 0.0 if usd == math.inf else usd)
         )
-        return self._allowance(payer, most)
+        return self._payers.allowance(payer, most)
 
     def _unspent(self, operator: str, flight: Flight, slot: str) -> Amount:
         """What a slot gives back when somebody else takes it; requests under way may be paid for."""
-        payer, had = self._payers[operator].get(slot), flight.allowances.get(slot, NOTHING)
+        payer, had = self._payers.of(operator).get(slot), flight.allowances.get(slot, NOTHING)
         if payer is None:
             return NOTHING
         return had - flight.courses.get(slot, Course()).cut_off(payer.at_once).paid
@@ -124,13 +110,13 @@ class EpisodeFunds:
     def _hand_over(self, operator: str, taking: Taking) -> None:
         """Settle what was paid for a slot, and give back what an episode had put aside."""
         flight = self._flights.get((operator, taking.index))
-        payer = self._payers[operator].get(taking.slot)
+        payer = self._payers.of(operator).get(taking.slot)
         if flight is None or self._ledger is None:
             return
         course = flight.courses.pop(taking.slot, Course())
         flight.allowances = {s: amount for s, amount in flight.allowances.items() if s != taking.slot}
         gone = NOTHING if payer is None else course.cut_off(payer.at_once).paid
-        spent = self._by_account(operator, {taking.slot: gone})
+        spent = self._payers.by_account(operator, {taking.slot: gone})
         self._ledger.settle(_ticket(operator, taking.index), spent, self.elapsed_s)
 
     def watch(self, keep: Callable[[bytes], None]) -> None:
@@ -139,7 +125,7 @@ class EpisodeFunds:
         Args:
             keep: Is given each line of the ledger, to be written.
         """
-        self._ledger = BudgetLedger(None, self._budgets, keep)
+        self._ledger = BudgetLedger(None, self._payers.budgets, keep)
 
     @property
     def limits_time(self) -> bool:
@@ -153,10 +139,10 @@ class EpisodeFunds:
             UsageError: The ledger in it is damaged.
         """
         self._since = time.monotonic()
-        if not self._budgets and not self.limits_time:
+        if not self._payers.budgets and not self.limits_time:
             return
         fresh = not (folder / NAME).exists()
-        self._ledger = BudgetLedger(folder / NAME, self._budgets)
+        self._ledger = BudgetLedger(folder / NAME, self._payers.budgets)
         self._before = self._ledger.elapsed_s
         for run in self._runs:
             self._learn(run, _rows(folder / "operators" / run.operator_id / "calls.jsonl"), fresh)
@@ -168,7 +154,7 @@ class EpisodeFunds:
         largest: dict[str, Amount] = {}
         for call in calls:
             index = count(call.get("episode"))
-            slot = self._slot(run, index or 0, call)
+            slot = self._payers.slot_of(run, index or 0, call)
             if index is not None and slot is not None:
                 episode = courses.setdefault(index, {})
                 episode[slot] = episode.get(slot, Course()).with_call(call)
@@ -176,7 +162,7 @@ class EpisodeFunds:
         waiting = {plan.index for plan in run.pending}
         for index, episode in courses.items():
             if index not in waiting:
-                self._note_need(run, episode)
+                self._payers.note_need(run.operator_id, episode)
         spoken_for = self._ledger.reserved()
         for index in range(run.total):
             ticket = _ticket(run.operator_id, index)
@@ -185,9 +171,9 @@ class EpisodeFunds:
                 continue
             paid = {slot: course.paid for slot, course in courses.get(index, {}).items()}
             if cut_off:  # requests of each slot were under way, and nobody has seen their end
-                for slot, payer in self._payers[run.operator_id].items():
+                for slot, payer in self._payers.of(run.operator_id).items():
                     paid[slot] = paid.get(slot, NOTHING) + largest.get(slot, NOTHING) * payer.at_once
-            spent, known = self._by_account(run.operator_id, paid), self._ledger.settled(ticket)
+            spent, known = self._payers.by_account(run.operator_id, paid), self._ledger.settled(ticket)
             rest = {account: amount - known.get(account, NOTHING) for account, amount in spent.items()}
             self._ledger.settle(ticket, rest if largest else spoken_for.get(ticket, {}), self._before)
 
@@ -203,34 +189,26 @@ class EpisodeFunds:
         if shares is None or self._ledger is None or not shares:
             return plan if shares is not None else None
         key = run.operator_id, plan.index
-        if not self._ledger.reserve(_ticket(*key), self._by_account(run.operator_id, shares)):
+        if not self._ledger.reserve(_ticket(*key), self._payers.by_account(run.operator_id, shares)):
             return None
         self._flights[key] = Flight(shares)
-        payers = self._payers[run.operator_id]
-        allowances = {slot: self._allowance(payers[slot], share) for slot, share in shares.items()}
+        payers = self._payers.of(run.operator_id)
+        allowances = {slot: self._payers.allowance(payers[slot], share) for slot, share in shares.items()}
         return replace(plan, allowances=allowances)
-
-    def _allowance(self, payer: Payer, share: Amount) -> Amount:
-        """A share as the slot is told it: nothing where no budget limits it."""
-        share = share.most(_NEXT_TO_NOTHING)
-        tokens = any(self._budgets[account].tokens for account in payer.accounts)
-        usd = any(self._budgets[account].usd for account in payer.accounts)
-        return Amount(share.tokens if tokens else 0, share.usd if usd else 0.0)
 
     def _shares(self, run: OperatorExecution, plan: EpisodePlan) -> dict[str, Amount] | None:
         """What each slot may spend in an episode; ``None``: there is not enough, or not yet."""
         if self.elapsed_s >= self._seconds:
             return None
-        payers = self._payers[run.operator_id]
+        payers = self._payers.of(run.operator_id)
         if self._ledger is None or not payers:
             return {}
-        if any(payer.need is None for payer in payers.values()):
+        if self._payers.unknown(run.operator_id):
             return self._first_shares(run)
         if any(self._waits_for_first(other) for other in self._runs if self._pay_together(run, other)):
             return None
         spoken_for = self._earlier(run, plan)
-        need = self._by_account(run.operator_id, {slot: payer.margin() for slot, payer in payers.items()})
-        for account, amount in need.items():
+        for account, amount in self._payers.need(run.operator_id).items():
             if not _within(amount + spoken_for.get(account, NOTHING), self._ledger.remaining(account)):
                 return None
         return {slot: self._generous(payer, spoken_for) for slot, payer in payers.items()}
@@ -250,7 +228,7 @@ class EpisodeFunds:
             return None
         assert self._ledger is not None
         shares: dict[str, Amount] = {}
-        for slot, payer in self._payers[run.operator_id].items():
+        for slot, payer in self._payers.of(run.operator_id).items():
             tokens = usd = math.inf
             for account in payer.accounts:
                 room, among = self._ledger.remaining(account), self._unknown(account)
@@ -265,55 +243,42 @@ class EpisodeFunds:
         """Slots that are paid from an account, wait for their first episode, and are not in it."""
         flying = {operator for operator, _ in self._flights}
         waiting = [run.operator_id for run in self._runs if run.pending and run.operator_id not in flying]
-        slots = [payer for operator in waiting for payer in self._payers[operator].values()]
+        slots = [payer for operator in waiting for payer in self._payers.of(operator).values()]
         return max(1, sum(payer.need is None and account in payer.accounts for payer in slots))
 
     def _pay_together(self, run: OperatorExecution, other: OperatorExecution) -> bool:
-        """Whether two operators spend from the same account."""
-        own = {account for payer in self._payers[run.operator_id].values() for account in payer.accounts}
-        theirs = self._payers[other.operator_id].values()
-        return other is not run and any(account in own for payer in theirs for account in payer.accounts)
+        """Whether another operator spends from the same account."""
+        return other is not run and self._payers.pay_together(run.operator_id, other.operator_id)
 
     def _waits_for_first(self, run: OperatorExecution) -> bool:
         """Whether what an operator needs is still to be found out."""
-        unknown = any(payer.need is None for payer in self._payers[run.operator_id].values())
         flying = any(operator == run.operator_id for operator, _ in self._flights)
-        return unknown and (flying or bool(run.pending))
+        return self._payers.unknown(run.operator_id) and (flying or bool(run.pending))
 
     def _earlier(self, run: OperatorExecution, plan: EpisodePlan) -> dict[str, Amount]:
         """What is needed for the episodes of all operators with earlier seeds, or this one, not yet begun."""
         seed = plan.index // len(run.resolved.seatings)
         needed: dict[str, Amount] = {}
         for other in self._runs:
-            payers = self._payers[other.operator_id]
             last = (seed + 1) * len(other.resolved.seatings)
             if other is run:
                 last = plan.index  # its own, in order
             waiting = _count_below(other, last)
-            if not payers or not waiting:
+            if not waiting:
                 continue
-            each = self._by_account(other.operator_id, {s: p.margin() for s, p in payers.items()})
-            for account, amount in each.items():
+            for account, amount in self._payers.need(other.operator_id).items():
                 needed[account] = needed.get(account, NOTHING) + amount * waiting
         return needed
-
-    def _by_account(self, operator: str, by_slot: Mapping[str, Amount]) -> dict[str, Amount]:
-        sums: dict[str, Amount] = {}
-        for slot, amount in by_slot.items():
-            payer = self._payers[operator].get(slot)
-            for account in payer.accounts if payer is not None else ():
-                sums[account] = sums.get(account, NOTHING) + amount
-        return sums
 
     # -- what comes back -------------------------------------------------------------
 
     def call(self, run: OperatorExecution, line: bytes) -> None:
         """A call was paid for."""
-        if self._ledger is None or not self._payers[run.operator_id]:
+        if self._ledger is None or not self._payers.of(run.operator_id):
             return
         call: Mapping[str, Any] = orjson.loads(line)
         index = count(call.get("episode")) or 0
-        slot = self._slot(run, index, call)
+        slot = self._payers.slot_of(run, index, call)
         flight = self._flights.get((run.operator_id, index))
         if slot is None:
             return
@@ -322,13 +287,13 @@ class EpisodeFunds:
         else:  # it comes after the end of its episode, which was settled without it
             late = {slot: Course().with_call(call).paid}
             ticket = _ticket(run.operator_id, index)
-            self._ledger.settle(ticket, self._by_account(run.operator_id, late), self.elapsed_s)
+            self._ledger.settle(ticket, self._payers.by_account(run.operator_id, late), self.elapsed_s)
 
     def over(self, run: OperatorExecution, index: int) -> None:
         """An episode has come to its end."""
         flight = self._flights.pop((run.operator_id, index), None)
         if flight is not None:
-            self._note_need(run, flight.courses)
+            self._payers.note_need(run.operator_id, flight.courses)
             self._settle(run, index, flight.courses)
 
     def short(self, run: OperatorExecution, index: int) -> None:
@@ -338,7 +303,7 @@ class EpisodeFunds:
             return
         self._settle(run, index, flight.courses)
         for slot, had in flight.allowances.items():
-            payer = self._payers[run.operator_id][slot]
+            payer = self._payers.of(run.operator_id)[slot]
             payer.need = (payer.need or NOTHING).most(had * (2 / MARGIN))
 
     def lost(self, run: OperatorExecution, index: int, *, begun: bool) -> None:
@@ -347,7 +312,7 @@ class EpisodeFunds:
         if flight is not None:
             courses = {slot: flight.courses.get(slot, Course()) for slot in flight.allowances}
             if begun:
-                payers = self._payers[run.operator_id]
+                payers = self._payers.of(run.operator_id)
                 courses = {slot: flight.cut_off(slot, payers[slot].at_once) for slot in courses}
             self._settle(run, index, courses)
 
@@ -355,7 +320,7 @@ class EpisodeFunds:
         """A worker was lost, and its session begins an episode again, with what is left to it."""
         flight = self._flights.get((run.operator_id, index))
         if flight is not None:
-            payers = self._payers[run.operator_id]
+            payers = self._payers.of(run.operator_id)
             flight.courses = {s: course.cut_off(payers[s].at_once) for s, course in flight.courses.items()}
 
     def close(self) -> None:
@@ -364,25 +329,15 @@ class EpisodeFunds:
             run = next(run for run in self._runs if run.operator_id == operator)
             self.lost(run, index, begun=True)
         if self._ledger is not None:
-            if self._budgets or self.limits_time:
+            if self._payers.budgets or self.limits_time:
                 self._ledger.settle("", {}, self.elapsed_s)
             self._ledger = None
 
-    def _note_need(self, run: OperatorExecution, courses: Mapping[str, Course]) -> None:
-        for slot, payer in self._payers[run.operator_id].items():
-            payer.need = (payer.need or NOTHING).most(courses.get(slot, Course()).peak)
-
     def _settle(self, run: OperatorExecution, index: int, courses: Mapping[str, Course]) -> None:
         assert self._ledger is not None
-        spent = self._by_account(run.operator_id, {slot: course.paid for slot, course in courses.items()})
+        paid = {slot: course.paid for slot, course in courses.items()}
+        spent = self._payers.by_account(run.operator_id, paid)
         self._ledger.settle(_ticket(run.operator_id, index), spent, self.elapsed_s)
-
-    def _slot(self, run: OperatorExecution, index: int, call: Mapping[str, Any]) -> str | None:
-        """The slot that has made a call: agents take other seats where these are swapped."""
-        seats = run.resolved.seatings[index % len(run.resolved.seatings)]
-        agent = text(call.get("agent")) or ""
-        slot = seats.get(agent, agent)
-        return slot if slot in self._payers[run.operator_id] else None
 
     # -- words -----------------------------------------------------------------------
 
@@ -406,11 +361,10 @@ class EpisodeFunds:
     def shortage(self, run: OperatorExecution, plan: EpisodePlan) -> str:
         """Which budget does not carry an episode, as the beginning of a sentence."""
         assert self._ledger is not None
-        payers = self._payers[run.operator_id]
-        need = self._by_account(run.operator_id, {s: p.margin() for s, p in payers.items()})
+        need = self._payers.need(run.operator_id)
         spoken_for = self._earlier(run, plan)
         needed = {account: amount + spoken_for.get(account, NOTHING) for account, amount in need.items()}
-        return shortage(self._ledger, self._budgets, needed)
+        return shortage(self._ledger, self._payers.budgets, needed)
 
 
 def _within(amount: Amount, room: Room) -> bool:

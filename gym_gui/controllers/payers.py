@@ -1,10 +1,15 @@
-"""Slots whose calls cost something, and episodes in which they are made."""
+"""Slots whose calls cost something, the accounts they are paid from, and episodes in which they are made."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
+from gym_gui.controllers.model_slots import paying_slots
+from gym_gui.controllers.operator_execution import OperatorExecution
+from gym_gui.controllers.shortage import RUN
+from gym_gui.core.record_fields import text
 from gym_gui.core.spending import NOTHING, Amount, Course
 
 MARGIN = 1.25
@@ -12,6 +17,7 @@ MARGIN = 1.25
 GENEROUS, SHARE = 8.0, 16.0
 """Where there is plenty, an episode may take so many times what one has needed, up to such a part of the
 rest: an episode that is cut off is paid for and has to be played again."""
+_NEXT_TO_NOTHING = Amount(1, 1e-12)
 
 
 @dataclass
@@ -57,3 +63,85 @@ class Flight:
         that it had may be gone."""
         course = self.courses.get(slot, Course())
         return course.cut_off(requests) if course.request != NOTHING else Course(self.allowances[slot])
+
+
+class Payers:
+    """Which slots of a run pay, from which accounts, and what an episode has them pay.
+
+    Args:
+        whole: Budget of the whole run; nothing for none.
+        runs: Its operators.
+
+    Attributes:
+        budgets: By account: that of the run, and those of slots that have their own.
+    """
+
+    def __init__(self, whole: Amount, runs: Iterable[OperatorExecution]) -> None:
+        self.budgets: dict[str, Amount] = {RUN: whole} if whole != NOTHING else {}
+        self._by_operator = {run.operator_id: self.would_be(run) for run in runs}
+
+    def of(self, operator: str) -> Mapping[str, Payer]:
+        """Those of an operator, by slot."""
+        return self._by_operator.get(operator, {})
+
+    def would_be(self, run: OperatorExecution) -> dict[str, Payer]:
+        """Those that an operator would have, were it seated."""
+        payers: dict[str, Payer] = {}
+        for slot, budgets in paying_slots(run.resolved.assignments).items():
+            own = f"{run.operator_id}/{slot}"
+            if budgets.run not in (NOTHING, self.budgets.get(RUN)):
+                self.budgets[own] = budgets.run
+            accounts = [account for account in (RUN, own) if account in self.budgets]
+            payers[slot] = Payer(accounts, budgets.episode, budgets.at_once)
+        return {slot: payer for slot, payer in payers.items() if payer.accounts}
+
+    def seat(self, run: OperatorExecution) -> None:
+        """An operator has come, or others play for it."""
+        self._by_operator[run.operator_id] = self.would_be(run)
+
+    def allowance(self, payer: Payer, share: Amount) -> Amount:
+        """A share as the slot is told it: nothing where no budget limits it."""
+        share = share.most(_NEXT_TO_NOTHING)
+        tokens = any(self.budgets[account].tokens for account in payer.accounts)
+        usd = any(self.budgets[account].usd for account in payer.accounts)
+        return Amount(share.tokens if tokens else 0, share.usd if usd else 0.0)
+
+    def by_account(self, operator: str, by_slot: Mapping[str, Amount]) -> dict[str, Amount]:
+        """What slots of an operator spend, by the accounts they are paid from."""
+        sums: dict[str, Amount] = {}
+        for slot, amount in by_slot.items():
+            payer = self.of(operator).get(slot)
+            for account in payer.accounts if payer is not None else ():
+                sums[account] = sums.get(account, NOTHING) + amount
+        return sums
+
+    def need(self, operator: str) -> dict[str, Amount]:
+        """What the next episode of an operator may need, by account."""
+        return self.by_account(operator, {slot: p.margin() for slot, p in self.of(operator).items()})
+
+    def unknown(self, operator: str) -> bool:
+        """Whether what an operator needs is still to be found out."""
+        return any(payer.need is None for payer in self.of(operator).values())
+
+    def note_need(self, operator: str, courses: Mapping[str, Course]) -> None:
+        """An episode was played to its end, in which slots have spent so much."""
+        for slot, payer in self.of(operator).items():
+            payer.need = (payer.need or NOTHING).most(courses.get(slot, Course()).peak)
+
+    def pay_together(self, one: str, other: str) -> bool:
+        """Whether two operators spend from the same account."""
+        own = {account for payer in self.of(one).values() for account in payer.accounts}
+        return any(account in own for payer in self.of(other).values() for account in payer.accounts)
+
+    def slot_of(self, run: OperatorExecution, index: int, call: Mapping[str, Any]) -> str | None:
+        """The slot that has made a call: agents take other seats where these are swapped.
+
+        Args:
+            run: The operator.
+            index: Of the episode.
+            call: Its line.
+        """
+        seats = run.resolved.seatings[index % len(run.resolved.seatings)]
+        agent = text(call.get("agent")) or ""
+        slot = seats.get(agent, agent)
+        return slot if slot in self.of(run.operator_id) else None
