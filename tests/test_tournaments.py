@@ -11,6 +11,8 @@ import pytest
 
 from gym_gui import tournament
 from gym_gui.core.errors import UsageError
+from tests.support.groups import group
+from tests.support.trained import needs_a_trained_policy
 
 RANDOM = {"type": "random"}
 
@@ -124,6 +126,11 @@ def test_teams_are_played_by_one_policy(tmp_path: Path) -> None:
         ("tictactoe_v3", {"schedule": [["lowest", "chance", "third"]]}, "3 policies are to meet"),
         ("tictactoe_v3", {"policies": {"lowest": lowest}}, "at least two policies, 1 is named"),
         ("tictactoe_v3", {"seeds": [3, 3]}, "3 is listed 2 times"),
+        (
+            "tictactoe_v3",
+            {"teams": {"us": ["player_1"], "them": ["player_3"]}},
+            "no slot is called 'player_3'",
+        ),
     ],
 )
 def test_what_is_refused(tmp_path: Path, env_id: str, options: dict[str, Any], said: str) -> None:
@@ -132,6 +139,27 @@ def test_what_is_refused(tmp_path: Path, env_id: str, options: dict[str, Any], s
         tournament(env_id, given.pop("policies"), out=tmp_path, **given)
     assert said in str(refusal.value) and "\n" not in str(refusal.value)
     assert not list(tmp_path.iterdir())
+
+
+@needs_a_trained_policy
+def test_trainings_of_a_group_meet_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MOSAIC_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setenv("MOSAIC_RUNS_DIR", str(tmp_path / "runs"))
+    group(tmp_path / "runs", [500.0, 480.0])
+    own = [{"step": "select", "key": "own"}]
+    found = tournament(
+        "tests.support.duel:Poles",
+        {"ppo": {"type": "rl", "checkpoint": "group:ppo_CartPole-v1", "preprocess": own}},
+        seeds=6,
+        teams={"north": ["north"], "south": ["south"]},
+        env_kwargs={"agents": ["north", "south"], "steps": 9},
+    )
+    assert found.status == "completed" and list(found.pairings) == ["ppo_seed1_vs_ppo_seed2"]
+    standings = found.standings
+    assert [each.draws for each in standings.policies] == [12, 12], "both kept their pole up"
+    assert standings.algorithms is not None
+    assert [each.trainings for each in standings.algorithms.algorithms] == [2]
+    assert "ppo has a rating of 0 in tests.support.duel:Poles over 2 trainings" in str(found)
 
 
 def test_a_run_is_gone_on_with_as_what_it_is(tmp_path: Path) -> None:

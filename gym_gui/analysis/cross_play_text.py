@@ -44,17 +44,20 @@ def _spread(spread: Spread | None) -> str:
     return mean if low == high else f"{mean} ({low} to {high})"
 
 
-TRAINED_TEAMS: tuple[Column[TrainedTeams], ...] = (
-    Column("Algorithm", lambda a: a.name, words=True),
+ALGORITHM = "Algorithm"
+"""Heading of their column."""
+_TRAINED_TEAMS: tuple[Column[TrainedTeams], ...] = (
+    Column(ALGORITHM, lambda a: a.name, words=True),
     Column("Trainings", lambda a: f"{len(a.trainings):,}"),
     Column("Self-play", lambda a: _spread(a.own)),
-    Column("With its other trainings", lambda a: _spread(a.siblings)),
-    Column("With others of the pool", lambda a: _spread(a.others)),
-    Column("Held-out", lambda a: _spread(a.held)),
+    Column("Its other trainings", lambda a: _spread(a.siblings), lambda rows: any(a.siblings for a in rows)),
+    Column("Others of the pool", lambda a: _spread(a.others), lambda rows: any(a.others for a in rows)),
+    Column("Held-out", lambda a: _spread(a.held), lambda rows: any(a.held for a in rows)),
 )
 _NAME_AT_LEAST = 14
 TRAINED_LEGEND = (
-    "Mean over the trainings of an algorithm, in brackets from the lowest to the highest of them. Intervals "
+    "Mean over the trainings of an algorithm with whom the column names, in brackets from the lowest to the "
+    "highest of them. Intervals "
     "elsewhere are over seeds, of these trainings: another training may lie outside."
 )
 LEGEND = (
@@ -67,6 +70,11 @@ LEGEND = (
 def columns_of(policies: Sequence[Mate]) -> list[Column[Mate]]:
     """The columns that say something."""
     return wanted_of(COLUMNS, policies)
+
+
+def trained_columns(algorithms: Sequence[TrainedTeams]) -> list[Column[TrainedTeams]]:
+    """The columns that say something."""
+    return wanted_of(_TRAINED_TEAMS, algorithms)
 
 
 def heading(found: CrossPlay) -> str:
@@ -149,7 +157,7 @@ def render_cross_play(found: CrossPlay, console: Console) -> None:
     console.print(Text(clean(f"{found.task}: {heading(found)}"), style="bold"))
     _policies(found, console)
     if found.algorithms:
-        print_columns(console, wanted_of(TRAINED_TEAMS, found.algorithms), found.algorithms)
+        print_columns(console, trained_columns(found.algorithms), found.algorithms)
         console.print(Text(TRAINED_LEGEND, style="dim"))
         console.print()
     _matrix(found, console)

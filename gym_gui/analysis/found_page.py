@@ -14,11 +14,11 @@ from gym_gui.analysis.cross_play import CrossPlay, Found
 from gym_gui.analysis.cross_play_text import (
     LEGEND,
     TRAINED_LEGEND,
-    TRAINED_TEAMS,
     heading,
     means_sentence,
     seat_sentences,
     team_sentence,
+    trained_columns,
 )
 from gym_gui.analysis.cross_play_text import columns_of as mate_columns
 from gym_gui.analysis.film_page import film_section
@@ -103,7 +103,7 @@ def _of_team(found: CrossPlay) -> Iterator[str]:
     yield _table(mate_columns(found.policies), found.policies)
     yield f'<p>{safe(means_sentence(found))}</p><p class="muted">{safe(LEGEND)}</p>'
     if found.algorithms:
-        yield f"<h2>Trainings</h2>{_table(TRAINED_TEAMS, found.algorithms)}"
+        yield f"<h2>Trainings</h2>{_table(trained_columns(found.algorithms), found.algorithms)}"
         yield f'<p class="muted">{safe(TRAINED_LEGEND)}</p>'
     yield _charts(mate_chart(found), CrossPlayChart.of(found))
     teams = (team_sentence(found, team) for team in found.teams)

@@ -11,7 +11,7 @@ from gym_gui.analysis.algorithm_text import tables_of
 from gym_gui.analysis.call_columns import CALL_COLUMNS
 from gym_gui.analysis.cells import Cell, Place, ResultColumn, ResultRow, columns_in, options_of, teams_of
 from gym_gui.analysis.cross_play import CrossPlay, Found
-from gym_gui.analysis.cross_play_text import TEAMS, TRAINED_TEAMS, means_sentence
+from gym_gui.analysis.cross_play_text import TEAMS, means_sentence, trained_columns
 from gym_gui.analysis.cross_play_text import columns_of as mate_columns
 from gym_gui.analysis.matrix_rows import MATRIX_COLUMNS
 from gym_gui.analysis.option_columns import OPTION_COLUMNS
@@ -96,7 +96,7 @@ def _standings_tables(found: Found) -> Iterator[PrintedTable]:
         yield _plain(found.task, mate_columns(found.policies), found.policies)
         yield _plain("Teams", TEAMS, found.teams)
         if found.algorithms:
-            yield _plain("Trainings", TRAINED_TEAMS, found.algorithms)
+            yield _plain("Trainings", trained_columns(found.algorithms), found.algorithms)
     else:
         yield _plain(found.task, columns_of(found.policies), found.policies)
         if found.algorithms is not None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from gym_gui.analysis.wording import count
+from gym_gui.analysis.wording import count, number
 from gym_gui.cli.output import cell, write_json, write_line
 from gym_gui.core.training_of import GROUP_PREFIX
 from gym_gui.services.policy_library import PolicyLibrary
@@ -16,7 +16,7 @@ from gym_gui.services.training_groups import TrainingGroup
 def group_row(group: TrainingGroup) -> tuple[Sequence[Text], Sequence[str]]:
     """Short cells of a group, and its details."""
     cells = [cell(group.name, style="bold"), cell(group.about.algorithm), cell(group.env_id), cell("")]
-    done = ", ".join(f"{member.score:,.1f}" for member in group.completed if member.score is not None)
+    done = ", ".join(number(member.score) for member in group.completed if member.score is not None)
     about = f"group of {count(len(group.members), 'training')}, {len(group.completed)} done"
     return cells, [f"{about}: mean return {done}" if done else about]
 
@@ -54,7 +54,7 @@ def show_group(group: TrainingGroup, *, as_json: bool) -> None:
         if text:
             write_line(f"  {heading + ':':<15}{text}")
     for member in group.members:
-        mean = "" if member.score is None else f", mean return {member.score:,.1f}"
+        mean = "" if member.score is None else f", mean return {number(member.score)}"
         why = f" ({member.reason})" if member.reason else ""
         where = policies[member.seed] or member.folder
         write_line(f"  seed {member.seed}: {member.state}{why}{mean}: {where}")

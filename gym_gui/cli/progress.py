@@ -29,6 +29,7 @@ from rich.progress import (
 from rich.table import Column
 from rich.text import Text
 
+from gym_gui.analysis import wording
 from gym_gui.core import terminal
 
 if TYPE_CHECKING:
@@ -233,7 +234,7 @@ def _train_json(p: TrainProgress) -> None:
 def _return(p: TrainProgress) -> str:
     if p.paused:
         return "paused"
-    return "" if p.mean_return is None else f"return {p.mean_return:.1f}"
+    return "" if p.mean_return is None else f"return {wording.number(p.mean_return)}"
 
 
 def _train_bar(progress: Progress, title: str) -> OnTrainProgress:

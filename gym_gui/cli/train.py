@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from gym_gui.analysis import wording
 from gym_gui.cli.errors import DONE, INTERRUPTED, tell
 from gym_gui.cli.output import write_json, write_line
 from gym_gui.cli.training import result_row, shown, slot_of, trained
@@ -209,7 +210,11 @@ def _choose(worker: str, algo: str, env: str) -> WorkerTypeDefinition:
 
 
 def _print_result(result: TrainResult, request: TrainRequest) -> None:
-    mean = "" if result.mean_return is None else f", mean return {result.mean_return:.1f} in its evaluation"
+    mean = (
+        ""
+        if result.mean_return is None
+        else f", mean return {wording.number(result.mean_return)} in its evaluation"
+    )
     write_line(f"Trained: {result.step:,} steps in {result.wall_s:.0f} s{mean}")
     write_line(f"Policy:  {shlex.quote(shown(result.out))}")
     operator = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gym_gui.analysis import wording
 from gym_gui.cli.errors import DONE, INTERRUPTED, WORK_FAILED, tell
 from gym_gui.cli.output import write_json, write_line
 from gym_gui.cli.training import result_row, shown, trained
@@ -100,7 +101,11 @@ def _say(as_json: bool, text: str) -> None:
 
 
 def _words(result: TrainResult) -> str:
-    mean = "" if result.mean_return is None else f", mean return {result.mean_return:.1f} in its evaluation"
+    mean = (
+        ""
+        if result.mean_return is None
+        else f", mean return {wording.number(result.mean_return)} in its evaluation"
+    )
     return f"{result.step:,} steps in {result.wall_s:.0f} s{mean}"
 
 
@@ -113,7 +118,7 @@ def _tell_end(requests: Sequence[TrainRequest], rows: Sequence[Mapping[str, Any]
         write_json({"group": name, "out": str(folder), "trainings": rows})
         return
     write_line(f"Group:   {name}, {len(done)} of {len(requests)} trainings done")
-    returns = [f"{row['mean_return']:.1f}" for row in done if row["mean_return"] is not None]
+    returns = [wording.number(row["mean_return"]) for row in done if row["mean_return"] is not None]
     if returns:
         write_line(f"Returns: {', '.join(returns)}")
     write_line(f"Folder:  {shown(folder)}")

@@ -9,9 +9,10 @@ from dataclasses import replace
 from gym_gui.controllers.lineup import read_slots, seatings
 from gym_gui.controllers.resolved_operator import make_environment
 from gym_gui.core.errors import ExperimentError
+from gym_gui.core.operator_parts import check_agent
 from gym_gui.core.pool import BySlot
 from gym_gui.core.tournament import Schedule, Tournament
-from gym_gui.core.validation import nearest
+from gym_gui.core.validation import join, key_place, nearest
 
 WITH = "_with_"
 """Between two names, in the id of an operator that is a team of both."""
@@ -28,12 +29,16 @@ def sides_of(tournament: Tournament) -> tuple[Tournament, Mapping[str, Sequence[
         slots, because these have different spaces or are for different policies; and the sides.
 
     Raises:
+        ConfigError: A team has an agent that the environment has not.
         ExperimentError: Sides cannot change seats, the schedule does not suit them, or a policy that names
             slots names others.
     """
     task, kind = tournament.operator.task, tournament.schedule.kind
     with contextlib.closing(make_environment(tournament.operator)) as environment:
         slots, teams = read_slots(environment), {t: tuple(who) for t, who in environment.teams.items()}
+        for team, agents in teams.items():
+            for agent in agents:
+                check_agent(agent, slots, join("teams", key_place(team)))
         if len(slots) < 2:
             raise ExperimentError(
                 f"{task} has one agent: a tournament needs several",

@@ -14,7 +14,7 @@ from gym_gui.analysis.charts.payoffs import PayoffChart
 from gym_gui.analysis.charts.ratings import rating_chart
 from gym_gui.analysis.charts.squares import SquareChart
 from gym_gui.analysis.cross_play import CrossPlay
-from gym_gui.analysis.cross_play_text import LEGEND, TRAINED_LEGEND, TRAINED_TEAMS, pool_sentence
+from gym_gui.analysis.cross_play_text import ALGORITHM, LEGEND, TRAINED_LEGEND, pool_sentence, trained_columns
 from gym_gui.analysis.cross_play_text import columns_of as mate_columns
 from gym_gui.analysis.plain_columns import Column as TextColumn
 from gym_gui.analysis.standings import Standings
@@ -61,7 +61,7 @@ class StandingsTable(RowsTable[Any]):
         for section, column in enumerate(columns):
             # Names share what figures leave, and are cut where that is little.
             whole = QHeaderView.ResizeMode.ResizeToContents
-            name = column.heading in (NAME, TRAINED_TEAMS[0].heading)
+            name = column.heading in (NAME, ALGORITHM)
             self.head.setSectionResizeMode(section, QHeaderView.ResizeMode.Stretch if name else whole)
         self.setFixedHeight(_HEAD + min(len(policies), _MOST_ROWS) * _ROW + 2)
 
@@ -127,7 +127,7 @@ class RatingsView(QWidget):
         self.seats.setText(clean(pool_sentence(found)))
         self.legend.setText(f"{LEGEND} {TRAINED_LEGEND}" if found.algorithms else LEGEND)
         self.trainings.setVisible(bool(found.algorithms))
-        self.trainings.show_policies(TRAINED_TEAMS, found.algorithms)
+        self.trainings.show_policies(trained_columns(found.algorithms), found.algorithms)
         self._show_charts(mate_chart(found), CrossPlayChart.of(found))
 
     def _show_charts(self, left: IntervalChart, right: SquareChart) -> None:
