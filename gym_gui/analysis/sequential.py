@@ -144,20 +144,28 @@ class SequentialTest:
     def _spend(self, reached: Floats, share: float) -> Floats:
         """Boundaries (levels, rows, 1), the largest level's first; patterns beyond them are marked."""
         rows, patterns = reached.shape
-        order = np.argsort(-reached, axis=1)
+        allowed = [int(level * share**SPENDING * patterns + 1e-9) for level in self._levels]
+        # Beyond a boundary there never are more patterns than are allowed, so that these decide where it is.
+        most = min(patterns, allowed[0] + 1)
+        order = np.argpartition(-reached, most - 1, axis=1)[:, :most]
+        order = np.take_along_axis(order, np.argsort(-np.take_along_axis(reached, order, axis=1), axis=1), 1)
         largest_first = np.take_along_axis(reached, order, axis=1)
         crossed_before = np.take_along_axis(self._crossed, order, axis=1)
+        spent_by, spent_at = np.nonzero(self._crossed)
+        spent_to = self._crossed[spent_by, spent_at]
         boundaries = np.empty((len(self._levels), rows, 1))
         highest = np.full((rows, 1), -1.0)
-        for i, level in enumerate(self._levels):
-            is_left = crossed_before <= i
-            left = np.cumsum(is_left, axis=1, dtype=np.int32)
-            spent = patterns - left[:, -1:]
-            room = int(level * share**SPENDING * patterns + 1e-9) - spent
+        for i, may in enumerate(allowed):
+            left = np.cumsum(crossed_before <= i, axis=1, dtype=np.int32)
+            room = may - np.bincount(spent_by[spent_to > i], minlength=rows)[:, None]
             at = np.argmax(left > room, axis=1)[:, None]
             last = np.where(left[:, -1:] > room, np.take_along_axis(largest_first, at, axis=1), -1.0)
             boundaries[i] = highest = np.maximum(np.where(room > 0, last, np.inf), highest)
-            self._crossed[reached > highest] = np.maximum(self._crossed[reached > highest], i + 1)
+        beyond = np.nonzero(reached > boundaries[0])
+        sizes, count = reached[beyond], np.zeros(len(beyond[0]), np.int16)
+        for boundary in boundaries:
+            count += sizes > boundary[beyond[0], 0]
+        self._crossed[beyond] = np.maximum(self._crossed[beyond], count)
         return boundaries
 
 
