@@ -120,10 +120,11 @@ def _by_pair(
     """Each two that met, int (pairs, 2), and what came of it in any of their seats, (pairs, b)."""
     turned = met[:, 0] > met[:, 1]
     keys, at = np.unique(met.min(axis=1) * policies + met.max(axis=1), return_inverse=True)
-    kinds = np.zeros((len(keys), won.shape[1]), np.int8)
     first, second = (np.where(turned[:, None], other, mine) for mine, other in ((won, lost), (lost, won)))
-    for some, kind in ((first, _WON), (second, _LOST), (drawn, _DRAWN)):
-        np.bitwise_or.at(kinds, at.ravel(), np.where(some, kind, 0).astype(np.int8))
+    of_cell = first * np.int8(_WON) | second * np.int8(_LOST) | drawn * np.int8(_DRAWN)
+    order = np.argsort(at.ravel(), kind="stable")
+    begins = np.searchsorted(at.ravel()[order], np.arange(len(keys)))
+    kinds = np.bitwise_or.reduceat(of_cell[order], begins, axis=0)
     return np.stack([keys // policies, keys % policies], axis=1), kinds
 
 
