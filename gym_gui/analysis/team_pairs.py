@@ -83,8 +83,16 @@ def _team_pair(entry: Entry, first: str, second: str) -> tuple[Sides, Pairs]:
         finished=entry.run.record.status not in UNFINISHED,
         begun_again=(entry.begun_again, entry.begun_again),
         chosen=looks_are_planned(entry.run),
+        unlike=measure == "return" and _are_unlike(data, first, second),
     )
     return Sides("teams", entry.key, first, second, names[0], names[1], measure), pairs
+
+
+def _are_unlike(data: OperatorData, first: str, second: str) -> bool:
+    """Whether returns of two sides are sums over other numbers of agents, and no episode has a winner."""
+    same_size = len(data.squads[first]) == len(data.squads[second])
+    won = any(squad.outcome is not None for e in data.played for squad in e.squads.values())
+    return not same_size and not won
 
 
 def _team_bounds(differences: Sequence[float], shared: int) -> Bounds | None:

@@ -79,6 +79,7 @@ class Pairs:
         begun_again: Episodes of the first and the second that were begun again, a process being lost.
         chosen: How many seeds there are was decided by looking at results, of which a test knows nothing.
         alike: Both sides are the same policies in each other's seats, which leaves nothing to test.
+        unlike: Nothing says that what the sides achieved is of one kind, which leaves nothing to test.
         least: Units below which no interval is shown.
     """
 
@@ -94,6 +95,7 @@ class Pairs:
     begun_again: tuple[int, int] = (0, 0)
     chosen: bool = False
     alike: bool = False
+    unlike: bool = False
     least: int = MIN_INTERVAL
 
     @property
@@ -138,7 +140,8 @@ def tested(sides: Sides, pairs: Pairs) -> Tested:
     """A pair of sides with its test, as far as the sample allows one."""
     codes, scope = units_of(pairs.samples)
     untested = Tested(sides, pairs, codes, scope, None)
-    if not pairs.differences or scope != "seeds" or pairs.is_lopsided or pairs.chosen or pairs.alike:
+    untestable = pairs.is_lopsided or pairs.chosen or pairs.alike or pairs.unlike
+    if not pairs.differences or scope != "seeds" or untestable:
         return untested
     return untested._replace(test=stats.paired_test(untested.by_unit))
 
@@ -337,6 +340,8 @@ def _hint(t: Tested, difference: Estimate, stage: Stage | None) -> str:
         return "seeds were added until something else was decided, which leaves nothing to test here"
     if t.pairs.alike:
         return "both sides have the same players"
+    if t.pairs.unlike:
+        return "they differ in size, and neither a winner nor a score says which return is the better one"
     if t.scope == "identical":
         return "they are all the same, which is one observation"
     if not t.pairs.finished or (stage is not None and stage.seeds < stage.largest):

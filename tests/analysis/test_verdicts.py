@@ -218,6 +218,33 @@ def test_a_half_failed_seed_decides_nothing_between_teams_or_operators(tmp_path:
     assert _operators(summary).pairs == 24
 
 
+def test_returns_of_sides_that_differ_in_size_are_compared_only_where_somebody_wins(
+    tmp_path: Path, runs: Any
+) -> None:
+    def hunt(key: str, i: int, caught: float, **changes: Any) -> Mapping[str, Any]:
+        teams = {
+            "hunters": {"agents": ["green_0", "blue_0", "blue_1"], "return": 3 * caught, "score": None},
+            "prey": {"agents": ["green_1"], "return": -caught, "score": None},
+        }
+        return runs.match(
+            key, i, {"green": 0, "blue": 0}, seed=i, **{"teams": teams, "outcome": None, **changes}
+        )
+
+    rows = {
+        key: [hunt(key, i, 10.0 + worth + i % 3) for i in range(12)] for key, worth in (("a", 5), ("b", 0))
+    }
+    (between, *within) = _summary(tmp_path / "hunt", runs, rows).comparisons
+    assert (between.kind, between.verdict) == ("operators", "first"), (
+        "hunters of one against hunters of another"
+    )
+    assert [c.verdict for c in within] == ["undecided"] * 2 and [c.p for c in within] == [None] * 2
+    assert "differ in size, and neither a winner nor a score says" in within[0].detail
+    won = {"hunters": "win", "prey": "loss"}
+    rows = {"a": [hunt("a", i, 10.0 + i % 3, outcome=won) for i in range(12)]}
+    (verdict,) = _summary(tmp_path / "won", runs, rows).comparisons
+    assert verdict.verdict == "first"
+
+
 def test_shares_of_swapped_games_count_seeds(tmp_path: Path, runs: Any) -> None:
     """Forty games on twenty seeds are no forty observations."""
     swapped = [
