@@ -72,7 +72,7 @@ def sides_of(tournament: Tournament) -> tuple[Tournament, Mapping[str, Sequence[
             if not together:
                 raise ExperimentError(
                     f"{task} is no game for a tournament: {error.message}",
-                    fix="Choose one whose sides can change seats, or compare policies of one side: mosaic run",
+                    fix="Choose one whose sides can change seats, or compare who plays one: mosaic run",
                 ) from None
             by_slot.append(task)  # whose slots are for different policies, whoever names them
     if left := [slot for slot in slots if not any(slot in who for who in teams.values())]:
