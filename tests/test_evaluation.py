@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import json
 import sys
 import traceback
 from pathlib import Path
@@ -155,6 +156,7 @@ def test_results_say_where_they_are_and_show_themselves_in_a_notebook(tmp_path: 
     results = evaluate("CartPole-v1", Lean, seeds=2, name="<b>bold</b>", out=tmp_path)
     said = str(results).splitlines()
     assert said[-2:] == [f"Run:  {results.folder}", f"Page: {results.page}"]
+    assert json.loads((results.folder / "run.json").read_text())["episodes"] == {"evaluation": 2}
     assert results.page.is_file() and results.page.parent == results.folder
     for shown in (results._repr_html_(), results.summary._repr_html_()):
         assert "<table" in shown and "&lt;b&gt;bold" in shown and "<b>bold" not in shown

@@ -13,6 +13,8 @@ from gym_gui.analysis.units import Sample
 from gym_gui.core.enums import EpisodeStatus, Outcome
 from gym_gui.core.records import AgentRecord, EpisodeRecord
 
+MOST: Final = 1e150
+"""What lies further from 0 is no finite return: with its square nothing can be reckoned."""
 _REFUSED: Final = re.compile(r"(.+?): unusable action at step ")
 """Error of an episode that failed at an unusable answer."""
 
@@ -113,6 +115,7 @@ class OperatorData:
         longest: Environment steps of the longest episode, whatever became of it.
         seats: Slot by seat of episodes in swapped seats.
         options: By manager's slot and option; from the step rows.
+        stepless: Completed episodes of which steps are missing; from the step rows.
     """
 
     played: list[Played] = field(default_factory=list[Played])
@@ -135,6 +138,7 @@ class OperatorData:
     options: dict[tuple[str, str], OptionTally] = field(
         default_factory=lambda: dict[tuple[str, str], OptionTally]()
     )
+    stepless: int = 0
 
     @property
     def swapped(self) -> bool:
@@ -212,20 +216,26 @@ def _in_rounds(data: OperatorData) -> None:
 def _play(episode: EpisodeRecord, slot_of: Mapping[str, str]) -> Played:
     outcome = episode.outcome or {}
     squads = {
-        _squad(episode, seats, slot_of): SquadResult(team.return_, team.score, outcome.get(seats), seats)
+        _squad(episode, seats, slot_of): SquadResult(
+            _finite(team.return_), _finite(team.score), outcome.get(seats), seats
+        )
         for seats, team in episode.teams.items()
     }
     return Played(
         episode.episode_index,
         episode.seed,
-        episode.total_reward,
+        _finite(episode.total_reward),
         episode.length,
         episode.success,
         {name: squads[name] for name in (*(t for t in episode.teams if t in squads), *squads)},
-        {slot_of.get(seat, seat): value for seat, value in episode.returns.items()},
+        {slot_of.get(seat, seat): _finite(value) for seat, value in episode.returns.items()},
         episode.trajectory_sha256,
         unusable=None if episode.unusable_decisions is None else sum(episode.unusable_decisions.values()),
     )
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is None or abs(value) <= MOST else None
 
 
 def _squad(episode: EpisodeRecord, seats: str, slot_of: Mapping[str, str]) -> str:

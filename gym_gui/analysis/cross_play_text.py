@@ -146,14 +146,15 @@ def seat_sentences(found: CrossPlay) -> Iterator[str]:
             yield seat_sentence(found, team)
 
 
-def render_cross_play(found: CrossPlay, console: Console) -> None:
+def render_cross_play(found: CrossPlay, console: Console, missing: Sequence[str] = ()) -> None:
     """Print cross-play.
 
     Args:
         found: What to say.
         console: Where; colours and width are its own.
+        missing: What is not there.
     """
-    print_said(found, console)
+    print_said(found, console, missing)
     console.print(Text(clean(f"{found.task}: {heading(found)}"), style="bold"))
     _policies(found, console)
     if found.algorithms:

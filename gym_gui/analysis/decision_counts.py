@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
+import orjson
 from msgspec import DecodeError, Struct
 from msgspec.json import Decoder
 
@@ -21,6 +22,7 @@ from gym_gui.analysis.reader import OperatorRun
 from gym_gui.analysis.summary import Decisions
 from gym_gui.core.enums import FALLBACKS
 from gym_gui.core.errors import RunFormatError
+from gym_gui.core.record_fields import integer, mapping
 
 _CHOICE: Final = "option_arguments"
 """A manager's row has it."""
@@ -43,19 +45,22 @@ def collect_decisions(operator: OperatorRun, data: OperatorData) -> Decisions:
     Args:
         operator: Whose.
         data: Its episodes; where earlier versions have not counted unusable decisions, they are added, and
-            what managers have asked for.
+            what managers have asked for, and how many episodes lack steps.
 
     Raises:
         RunFormatError: A row is damaged.
     """
     counts = _Counts(data)
+    last = b""
     for block in operator.step_blocks():
+        last = block.data[block.data.rfind(b"\n", 0, -1) + 1 :]
         rows = None if data.uncounted or _CHOICE.encode() in block.data else _decoded(block.data)
         if rows is not None:
             counts.add_all(rows)
             continue
         for line in block.lines():
             counts.add(line)
+    data.stepless = counts.stepless(last)
     return counts.decisions()
 
 
@@ -73,9 +78,12 @@ class _Counts:
     def __init__(self, data: OperatorData) -> None:
         self._data, self._episodes = data, data.indices
         self._sources, self._latencies = Counter[str](), LatencySketch()
+        self._seen = set[int]()
 
     def add_all(self, rows: Sequence[_Row]) -> None:
-        if not self._episodes.issuperset([row.episode_index for row in rows]):
+        seen = {row.episode_index for row in rows}
+        self._seen |= seen
+        if not self._episodes.issuperset(seen):
             rows = [row for row in rows if row.episode_index in self._episodes]
         self._sources.update([row.action_source for row in rows])
         self._latencies.add([row.latency_ms for row in rows if row.latency_ms is not None])
@@ -87,6 +95,7 @@ class _Counts:
             if index not in self._episodes:
                 return
             self._sources[source] += 1
+            self._seen.add(index)
             if index in data.uncounted and source in FALLBACKS:
                 seat = str(row.get("agent_id"))
                 data.unusable[data.uncounted[index].get(seat, seat)] += 1
@@ -99,6 +108,18 @@ class _Counts:
         latency = row.get("latency_ms")
         if isinstance(latency, float | int):
             self._latencies.add([latency])
+
+    def stepless(self, last: bytes) -> int:
+        """Completed episodes without steps, or whose steps break off where the file does.
+
+        Args:
+            last: The last line of the file.
+        """
+        lengths = {e.episode: e.length for e in self._data.completed if e.length}
+        row = mapping(orjson.loads(last)) if last else None
+        index, step = (integer((row or {}).get(key)) for key in ("episode_index", "step_index"))
+        cut_off = index is not None and step is not None and step + 1 < lengths.get(index, 0)
+        return len(lengths.keys() - self._seen) + cut_off
 
     def decisions(self) -> Decisions:
         counts = {str(source): n for source, n in sorted(self._sources.items())}

@@ -67,6 +67,11 @@ class Games:
         """How many count."""
         return sum(map(len, self.games.values()))
 
+    @property
+    def unplayed(self) -> int:
+        """Planned games of which nothing is recorded."""
+        return max(self.planned - self.count - self.halved - self.lost - self.failed.total(), 0)
+
 
 def is_tournament(run: Run) -> bool:
     """Whether a run's operators are the pairings of a tournament."""
@@ -115,7 +120,6 @@ def pool_of(run: Run) -> tuple[Games, dict[str, tuple[str, ...]]]:
         raise RunFormatError(where, "it does not say who played for which side")
     found = Games(tuple(pool), tuple(sides), seatings=1 if about.get("seats") == "fixed" else len(sides))
     met_in: dict[str, tuple[str, ...]] = {}
-    totals = mapping(run.record.extra.get("episodes")) or {}
     for operator_id, named in pairings.items():
         met = strings(named)
         if (
@@ -125,9 +129,11 @@ def pool_of(run: Run) -> tuple[Games, dict[str, tuple[str, ...]]]:
             or not set(met) <= set(pool)
         ):
             raise RunFormatError(where, f"{operator_id!r} is no pairing of its policies")
-        total = totals.get(operator_id)
-        found.planned += total if isinstance(total, int) else 0
+        found.planned += run.planned.get(operator_id, 0)
         met_in[operator_id] = met
+    for operator_id, operator in run.operators.items():
+        if operator_id not in met_in and next(operator.episodes(), None) is not None:
+            raise RunFormatError(where, f"it does not say who met in {operator_id!r}")
     return found, met_in
 
 
@@ -135,6 +141,10 @@ def _collect(found: Games, operator: OperatorRun, slots: Mapping[str, str]) -> N
     rounds: dict[int, list[Game]] = {}
     for episode in sorted(operator.episodes(), key=lambda e: e.episode_index):
         who = {seat: slots.get(agent.slot, "") for seat, agent in episode.agents.items()}
+        if "" in who.values():
+            slot = next(episode.agents[seat].slot for seat, policy in who.items() if not policy)
+            where = f"{operator.path.parents[1] / 'run.json'}: {TOURNAMENT}"
+            raise RunFormatError(where, f"{slot!r} of {operator.operator_id!r} is on none of its sides")
         for seat, agent in episode.agents.items():
             if agent.worker_type:
                 found.players.setdefault(who[seat], agent.worker_type)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from gym_gui.analysis import wording
-from gym_gui.analysis.comparison import Comparison, Verdict
+from gym_gui.analysis.comparison import Comparison, Refusal, Verdict
 from gym_gui.analysis.estimates import estimate
 from gym_gui.analysis.pairing import Entry, refusals, totals
 
@@ -26,17 +27,50 @@ def headline(entries: Sequence[Entry], comparisons: Sequence[Comparison]) -> lis
     lone = [e for e in entries if e.key not in compared and e.training is None]
     verdicts += [replace(_alone(e), task=e.title) for e in lone]
     # What is refused is about two tasks, so it stands below none.
-    refused = [Verdict(r.claim, r.detail, False) for r in refusals(entries)]
+    refused = [*_apart(entries), *_refused(entries)]
     tasks = list(dict.fromkeys(title.values()))
     if len(tasks) < 2:
         return refused + [replace(verdict, task="") for verdict in verdicts]
     return refused + sorted(verdicts, key=lambda verdict: tasks.index(verdict.task))
 
 
+def _apart(entries: Sequence[Entry]) -> Iterator[Verdict]:
+    """That runs are not compared, where they were played in different environments."""
+    groups: list[tuple[set[str], set[str]]] = []  # ids of runs, and the environments that connect them
+    for run_id in dict.fromkeys(entry.run.run_id for entry in entries):
+        runs, tasks = {run_id}, {entry.task.name for entry in entries if entry.run.run_id == run_id}
+        for group in [group for group in groups if group[1] & tasks]:
+            groups.remove(group)
+            runs, tasks = runs | group[0], tasks | group[1]
+        groups.append((runs, tasks))
+    if len(groups) > 1:
+        told = (
+            f"{wording.names(sorted(tasks))} in {wording.count(len(runs), 'run')}" for runs, tasks in groups
+        )
+        yield Verdict("Runs of different environments are not compared", f": {', '.join(told)}", False)
+
+
+def _refused(entries: Sequence[Entry]) -> Iterator[Verdict]:
+    """What is not compared as an environment was set up in several ways; of more than two one sentence."""
+    by_task: dict[str, list[Refusal]] = defaultdict(list)
+    names = {entry.key: entry.task.name for entry in entries}
+    for refusal in refusals(entries):
+        by_task[names[refusal.first[0]]].append(refusal)
+    for task, found in by_task.items():
+        if len(found) == 1:
+            yield Verdict(found[0].claim, found[0].detail, False)
+            continue
+        ways = len({entry.title for entry in entries if entry.task.name == task})
+        differs = list(dict.fromkeys(key for refusal in found for key in refusal.differs))
+        claim = f"The {ways} ways in which {task} was set up are not compared"
+        yield Verdict(claim, f": they differ in {wording.names(differs)}", False)
+
+
 def _alone(entry: Entry) -> Verdict:
     usable, recorded = totals(entry), len(entry.data.indices)
     if not usable:
-        return Verdict(f"{entry.label} has no completed episode", "", False)
+        without = "episode with a finite return" if entry.data.completed else "completed episode"
+        return Verdict(f"{entry.label} has no {without}", "", False)
     found = estimate([total for total, _ in usable], [sample for _, sample in usable])
     if found.n == recorded:
         detail = f" over {wording.count(found.n, 'episode')}"

@@ -11,7 +11,7 @@ from gym_gui.analysis import wording
 from gym_gui.analysis.collect import OperatorData
 from gym_gui.analysis.comparison import Comparison
 from gym_gui.analysis.outliers import outlier_note
-from gym_gui.analysis.pairing import UNFINISHED, Entry, totals
+from gym_gui.analysis.pairing import Entry, totals
 from gym_gui.analysis.reader import Run
 from gym_gui.analysis.summary import OperatorSummary
 from gym_gui.analysis.summary_numbers import Bounds
@@ -179,19 +179,45 @@ def missing_notes(
     several = len({o.task for o in operators}) > 1
     names = {o.key: f"{o.name} in {o.task}" if several else o.name for o in operators}
     for run in runs:
-        if run.record.status in UNFINISHED:
-            yield _so_far(run, sum(len(e.data.indices) for e in entries if e.run is run))
+        of_run = [(names[entry.key], entry) for entry in entries if entry.run is run]
+        if not run.has_ended:
+            yield _so_far(run, sum(len(entry.data.indices) for _, entry in of_run))
         if run.record.problem:
             yield f"Run {run.run_id} ended early: {run.record.problem}"
-    for entry in entries:
-        if not entry.data.indices:
-            yield f"{names[entry.key]} has no finished episode."
-        if lost := sum(e.lost for e in entry.data.unfinished):
-            left = wording.count(lost, "episode")
+        gone = {name: entry.lost_lines for name, entry in of_run if entry.lost_lines}
+        if gone:
+            are = "is" if sum(gone.values()) == 1 else "are"
             yield (
-                f"{names[entry.key]}: {left} could not be played, a process being lost; "
-                f"`mosaic run --resume {entry.run.run_id}` plays them."
+                f"Run {run.run_id} has ended, but {sum(gone.values()):,} of "
+                f"{wording.count(sum(run.planned.values()), 'episode')} {are} missing, {_of_whom(gone, run)}"
             )
+        if nothing := [name for name, entry in of_run if name not in gone and not entry.data.indices]:
+            yield f"{wording.names(nothing)} {'has' if len(nothing) == 1 else 'have'} no finished episode."
+        lost = {name: n for name, entry in of_run if (n := sum(e.lost for e in entry.data.unfinished))}
+        if lost:
+            left = wording.count(sum(lost.values()), "episode")
+            yield (
+                f"Run {run.run_id}: {left} could not be played, a process being lost, {_of_whom(lost, run)}"
+            )
+        bare = {name: entry.data.stepless for name, entry in of_run if entry.data.stepless}
+        if bare:
+            left, whose = wording.count(sum(bare.values()), "episode"), _names(bare)
+            yield (
+                f"Run {run.run_id}: steps of {left} are missing, of {whose}; "
+                f"`mosaic verify {run.run_id}` says which."
+            )
+
+
+def _of_whom(counts: Mapping[str, int], run: Run) -> str:
+    """``of a (3) and b (1); `mosaic run --resume 01J…` plays them.``"""
+    them = "them" if sum(counts.values()) > 1 else "it"
+    way_on = f"; `{run.resumed_by} {run.run_id}` plays {them}" if run.resumed_by else ""
+    return f"of {_names(counts)}{way_on}."
+
+
+def _names(counts: Mapping[str, int]) -> str:
+    """``a (3) and b (1)``; one alone without its number."""
+    return wording.names([f"{name} ({n:,})" for name, n in counts.items()] if len(counts) > 1 else [*counts])
 
 
 _LOST = {SESSION: "session process", WORKER: "worker"}
@@ -210,8 +236,7 @@ def _begun_again(run: Run) -> Iterable[str]:
 
 def _so_far(run: Run, recorded: int) -> str:
     """Of many episodes in flight the short ones end first: a sample of them is no fair one."""
-    planned = mapping(run.record.extra.get("episodes")) or {}
-    total = sum(n for n in planned.values() if isinstance(n, int))
+    total = sum(run.planned.values())
     of = f" of {total:,}" if total else ""
     return (
         f"Run {run.run_id} is not finished: {recorded:,}{of} episodes are recorded, "

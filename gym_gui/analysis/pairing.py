@@ -21,8 +21,6 @@ from gym_gui.analysis.verdicts import Pairs, Sides, compare_family
 from gym_gui.core.record_fields import mapping
 from gym_gui.core.records import AgentRecord
 
-UNFINISHED = ("running", "stopped")
-"""Statuses of runs that have not come to their end."""
 STATE_MARK = "†"
 """Behind the name of who was handed the simulator's state, wherever the name stands."""
 
@@ -62,6 +60,11 @@ class Entry:
         of = mapping(self.operator.config.get("group")) or {}
         name, seed = of.get("name"), of.get("seed")
         return (name, seed) if isinstance(name, str) and isinstance(seed, int) else None
+
+    @property
+    def lost_lines(self) -> int:
+        """Its episodes that the run counts, and that have no line in its folder any more."""
+        return self.run.lost_lines(self.operator.operator_id, len(self.data.indices))
 
     @property
     def begun_again(self) -> int:
@@ -134,7 +137,7 @@ def _at_looks(pairs: Sequence[tuple[Entry, Entry]]) -> dict[Pair, Comparison]:
         run = family[0][0].run
         ids = {_pair(a.key, b.key): _pair(a.operator.operator_id, b.operator.operator_id) for a, b in family}
         on_seeds = {_pair(a.key, b.key): partial(pair_on_seeds, a, b) for a, b in family}
-        found |= compare_at_looks(run, ids, on_seeds, run.record.status not in UNFINISHED)
+        found |= compare_at_looks(run, ids, on_seeds, run.has_ended)
     return found
 
 
@@ -145,7 +148,7 @@ def _pair(first: str, second: str) -> Pair:
 def pair_on_seeds(a: Entry, b: Entry, seeds: int) -> tuple[Sides, Pairs]:
     """The results of two operators of a run on the first so many of its seeds, as if there were no others."""
     sides, pairs = _operator_pair(_on_first(a, seeds), _on_first(b, seeds), None, _RoundsOf())
-    return sides, replace(pairs, finished=True)
+    return sides, replace(pairs, finished=True, gone=a.lost_lines + b.lost_lines)  # of all of its seeds
 
 
 def _on_first(entry: Entry, seeds: int) -> Entry:
@@ -162,7 +165,7 @@ def _played_by_all(entries: Sequence[Entry]) -> Keys | None:
     """
     if not any(entry.run.record.extra.get("unplayed") for entry in entries):
         return None
-    if any(e.run.record.status in UNFINISHED and not e.run.record.extra.get("unplayed") for e in entries):
+    if any(not e.run.has_ended and not e.run.record.extra.get("unplayed") for e in entries):
         return None  # another of the runs was stopped in the middle
     rounds = [_rounds(e, _results(e, "", _measure(entries, ""), None)).keys() for e in entries]
     return frozenset(rounds[0]).intersection(*rounds[1:])
@@ -237,11 +240,12 @@ def _operator_pair(a: Entry, b: Entry, for_all: Keys | None, rounds_of: _RoundsO
     score = a.failure_score if a.failure_score == b.failure_score else None
     first, second = (rounds_of(e, team, measure, score) for e in (a, b))
     # Where a budget has ended it, seeds were played in order, and those are compared that all have played.
-    finished = for_all is not None or not any(e.run.record.status in UNFINISHED for e in (a, b))
+    finished = for_all is not None or all(e.run.has_ended for e in (a, b))
     sides = Sides("operators", "", a.key, b.key, a.label, b.label, measure, (a.is_trained, b.is_trained))
     pairs = _paired(first, second, score, finished, for_all)
     chosen = any(looks_are_planned(each.run) for each in (a, b)) and not _was_looked_at(a, b)
-    return sides, replace(pairs, begun_again=(a.begun_again, b.begun_again), chosen=chosen)
+    again, gone = (a.begun_again, b.begun_again), a.lost_lines + b.lost_lines
+    return sides, replace(pairs, begun_again=again, chosen=chosen, gone=gone)
 
 
 def _results(entry: Entry, team: str, measure: str, score: float | None) -> dict[int, Result]:

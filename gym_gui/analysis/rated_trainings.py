@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from gym_gui.analysis import wording
 from gym_gui.analysis.algorithms import compare_algorithms
-from gym_gui.analysis.pairing import UNFINISHED
 from gym_gui.analysis.reader import Run
 from gym_gui.analysis.standings import Standing
 from gym_gui.analysis.trainings import AlgorithmReport, Missing, TrainedScores
@@ -47,7 +46,7 @@ def rated_trainings(run: Run, policies: Sequence[Standing], task: str) -> Algori
     """
     trainings = trainings_of(run)
     about = mapping(run.record.extra.get(TOURNAMENT)) or {}
-    if not trainings or run.record.status in UNFINISHED or about.get("schedule") != "round_robin":
+    if not trainings or not run.has_ended or about.get("schedule") != "round_robin":
         return None
     rated = {standing.policy: standing for standing in policies}
     groups: dict[str, dict[int, Standing]] = defaultdict(dict)

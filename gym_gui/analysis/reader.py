@@ -11,9 +11,11 @@ import orjson
 
 from gym_gui.analysis.jsonl import Block, Line, read_blocks, read_lines
 from gym_gui.core.errors import RunFormatError, UsageError
-from gym_gui.core.record_fields import mapping, strings
+from gym_gui.core.record_fields import count, mapping, strings
 from gym_gui.core.records import (
+    IN_PROCESS,
     RENAMED,
+    TOURNAMENT,
     EpisodeRecord,
     RunRecord,
     StepRecord,
@@ -137,6 +139,36 @@ class Run:
     def run_id(self) -> str:
         """The run's ULID."""
         return self.record.run_id
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it has come to its end: it is neither on nor was it stopped."""
+        return self.record.status not in ("running", "stopped")
+
+    @property
+    def planned(self) -> Mapping[str, int]:
+        """Episodes by operator, as ``run.json`` counts them; runs of earlier versions may not."""
+        counts = {key: count(n) for key, n in (mapping(self.record.extra.get("episodes")) or {}).items()}
+        return {key: n for key, n in counts.items() if n is not None}
+
+    def lost_lines(self, operator_id: str, recorded: int) -> int:
+        """Episodes that the run counts, and that have no line in its folder any more; 0 before it has ended.
+
+        Args:
+            operator_id: Of this operator.
+            recorded: How many have one.
+        """
+        return max(self.planned.get(operator_id, 0) - recorded, 0) if self.has_ended else 0
+
+    @property
+    def resumed_by(self) -> str:
+        """The command that plays what is open of it, but for its folder.
+
+        Empty where none does, because a program's own objects have played.
+        """
+        players = (mapping(of) or {} for of in (mapping(self.record.extra.get("players")) or {}).values())
+        own = any((mapping(p) or {}).get("worker_id") == IN_PROCESS for of in players for p in of.values())
+        return "" if own else f"mosaic {'tournament' if TOURNAMENT in self.record.extra else 'run'} --resume"
 
 
 def open_run(path: str | Path) -> Run:

@@ -103,7 +103,7 @@ def report_read(
 def print_report(summary: Summary, standings: Found | None, console: Console) -> None:
     """Print tables: a tournament's, where the run is one."""
     if standings is not None:
-        _render_found(standings, console)
+        _render_found(standings, console, summary.missing)
         return
     render_text(summary, console)
     for trained in summary.trainings:
@@ -183,11 +183,11 @@ def found_text(found: Found, width: int | None = None) -> str:
     return buffer.getvalue()
 
 
-def _render_found(found: Found, console: Console) -> None:
+def _render_found(found: Found, console: Console, missing: Sequence[str] = ()) -> None:
     if isinstance(found, CrossPlay):
-        render_cross_play(found, console)
+        render_cross_play(found, console, missing)
     else:
-        render_standings(found, console)
+        render_standings(found, console, missing)
 
 
 def write_summary(summary: Summary, folder: Path) -> Path:

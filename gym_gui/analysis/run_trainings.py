@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from gym_gui.analysis.algorithm_verdicts import verdicts_of
 from gym_gui.analysis.algorithms import compare_algorithms
 from gym_gui.analysis.comparison import Verdict
-from gym_gui.analysis.pairing import UNFINISHED, Entry, totals
+from gym_gui.analysis.pairing import Entry, totals
 from gym_gui.analysis.stats import mean
 from gym_gui.analysis.trainings import AlgorithmReport, Missing, TrainedScores
 
@@ -17,10 +17,10 @@ def training_reports(entries: Sequence[Entry]) -> Iterator[AlgorithmReport]:
     """One for each task in which groups have played; none while a run is on.
 
     The score of a training is the mean return of its episodes; one of which an episode failed has none,
-    unless the experiment says what a failure counts as.
+    unless the experiment says what a failure counts as, and none one of which an episode is missing.
     """
     members = [entry for entry in entries if entry.training is not None]
-    if any(entry.run.record.status in UNFINISHED for entry in members):
+    if not all(entry.run.has_ended for entry in members):
         return
     by_task: dict[str, dict[str, dict[int, Entry]]] = defaultdict(lambda: defaultdict(dict))
     for entry in members:
@@ -41,6 +41,9 @@ def _scores(name: str, title: str, of_seed: Mapping[int, Entry]) -> TrainedScore
         lost = len(entry.data.indices) - len(values)
         if lost or not values:
             missing.append(Missing(seed, "failed", f"{lost:,} of its episodes have no return"))
+        elif gone := entry.lost_lines:
+            are = "is" if gone == 1 else "are"
+            missing.append(Missing(seed, "stopped", f"{gone:,} of its episodes {are} missing"))
         else:
             scores[seed] = mean(values)
     return TrainedScores(name, name, title, scores, missing=tuple(missing))

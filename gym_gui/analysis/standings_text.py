@@ -106,24 +106,26 @@ def played_words(standings: Standings) -> str:
     )
 
 
-def print_said(found: Findings, console: Console) -> None:
-    """Print what comes first: verdicts, and what goes with them."""
+def print_said(found: Findings, console: Console, missing: Sequence[str] = ()) -> None:
+    """Print what comes first: verdicts, what goes with them, and what is not there."""
     for verdict in found.said:
         style = "bold green" if verdict.decided else "bold"
         console.print(Text.assemble((clean(verdict.claim), style), clean(verdict.detail), "."))
     for sentence in found.remarks:
         console.print(Text(clean(sentence)))
+    print_notes(console, missing)
     console.print()
 
 
-def render_standings(standings: Standings, console: Console) -> None:
+def render_standings(standings: Standings, console: Console, missing: Sequence[str] = ()) -> None:
     """Print a tournament.
 
     Args:
         standings: What to say.
         console: Where; colours and width are its own.
+        missing: What is not there.
     """
-    print_said(standings, console)
+    print_said(standings, console, missing)
     title = f"{standings.task}: {standings.schedule}, {standings.games:,} games on {standings.seeds:,} seeds"
     console.print(Text(clean(title), style="bold"))
     print_columns(console, columns_of(standings.policies), standings.policies)

@@ -11,7 +11,7 @@ from gym_gui.analysis.collect import OperatorData
 from gym_gui.analysis.comparison import Comparison
 from gym_gui.analysis.looks import looks_are_planned
 from gym_gui.analysis.matrix_rows import matrix_of
-from gym_gui.analysis.pairing import UNFINISHED, Entry, members, score_or_return
+from gym_gui.analysis.pairing import Entry, members, score_or_return
 from gym_gui.analysis.summary_numbers import Bounds
 from gym_gui.analysis.verdicts import Pairs, Sides, compare_family
 from gym_gui.core.record_fields import mapping
@@ -80,8 +80,9 @@ def _team_pair(entry: Entry, first: str, second: str) -> tuple[Sides, Pairs]:
         failed=(failed, failed),
         stopped=sum(not e.failed for e in data.unfinished),
         bounds=_team_bounds(differences, shared),
-        finished=entry.run.record.status not in UNFINISHED,
+        finished=entry.run.has_ended,
         begun_again=(entry.begun_again, entry.begun_again),
+        gone=entry.lost_lines,
         chosen=looks_are_planned(entry.run),
         unlike=measure == "return" and _are_unlike(data, first, second),
     )

@@ -14,6 +14,7 @@ from gym_gui.analysis.reader import Run
 from gym_gui.analysis.summary_numbers import Estimate
 from gym_gui.analysis.units import Sample
 from gym_gui.analysis.verdicts import Pairs
+from gym_gui.core.errors import RunFormatError
 from gym_gui.core.pairings import who_joins
 from gym_gui.core.record_fields import mapping, strings
 from gym_gui.core.records import TOURNAMENT
@@ -50,6 +51,7 @@ class TeamValues:
         games: Games that count, by policy.
         count: All of them.
         finished: Whether the run has come to its end, and nobody failed.
+        gone: Games that the run counts, and that have no line in its folder any more.
     """
 
     found: Games
@@ -66,6 +68,7 @@ class TeamValues:
     games: Counter[str] = field(default_factory=Counter[str])
     count: int = 0
     finished: bool = True
+    gone: int = 0
 
     def own(self) -> BySeed:
         """Self-play, at the mean of the pool."""
@@ -116,8 +119,14 @@ class TeamValues:
         shared = [number for number in first if number in second]
         a, b = ({number: of[number] for number in shared} for of in (first, second))
         differences = tuple(a[number].mean - b[number].mean for number in shared)
-        samples, seeds = tuple(self.samples(a, b)), len(self.seeds)
-        return Pairs(samples, differences, seeds, finished=self.finished, least=MIN_TEAM_SEEDS)
+        return Pairs(
+            tuple(self.samples(a, b)),
+            differences,
+            len(self.seeds),
+            finished=self.finished,
+            gone=self.gone,
+            least=MIN_TEAM_SEEDS,
+        )
 
 
 def _mean(each: Sequence[BySeed]) -> dict[int, TeamValue]:
@@ -140,13 +149,17 @@ def read_team_values(run: Run) -> TeamValues:
     """
     about = mapping(run.record.extra.get(TOURNAMENT)) or {}
     found, pairings = pool_of(run)
-    held_out = [name for name in strings(about.get("held_out")) or () if name in found.policies]
-    played = TeamValues(found, [name for name in found.policies if name not in held_out], held_out)
+    held_out = strings(about.get("held_out") or [])
+    if held_out is None or not set(held_out) <= set(found.policies):
+        where = f"{run.path / 'run.json'}: {TOURNAMENT}"
+        raise RunFormatError(where, "'held_out' names who is not in its pool")
+    played = TeamValues(found, [name for name in found.policies if name not in held_out], [*held_out])
     data = {pairing: collect_episodes(run.operators[key]) for key, pairing in pairings.items()}
     results = [squad for each in data.values() for e in each.completed for squad in e.squads.values()]
     played.measure = score_or_return(results)
     for pairing, each in data.items():
         _add(played, pairing, each)
+    played.gone = sum(run.lost_lines(key, len(data[pairing].indices)) for key, pairing in pairings.items())
     for team, by_seat in played.seated.items():
         if len(by_seat) == len(found.seats):
             played.teams[team] = _mean([by_seat[seat] for seat in found.seats])

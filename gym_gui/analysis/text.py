@@ -68,7 +68,8 @@ def render_text(summary: Summary, console: Console) -> None:
             style = "bold green" if verdict.decided else "bold"
             said = Text.assemble((clean(verdict.claim), style), clean(verdict.detail), ".")
             console.print(Padding(said, (0, 0, 0, 2), expand=False) if task else said)
-    if summary.verdicts:
+    print_notes(console, summary.missing)
+    if summary.verdicts or summary.missing:
         console.print()
     if summary.matrix:
         print_columns(console, MATRIX_COLUMNS, summary.matrix, "Rows of the matrix")
@@ -84,7 +85,7 @@ def render_text(summary: Summary, console: Console) -> None:
             _print(console, f"Options of {operator.name}", OPTION_COLUMNS, options_of(operator))
         _print(console, "Calls to models", CALL_COLUMNS, [row for row in rows if row.operator.calls])
     _render_failures(summary, console)
-    print_notes(console, all_notes(summary))
+    print_notes(console, all_notes(summary, missing=False))
     console.print(
         Text(
             "IQM: mean of the middle half. Intervals: 95 %, bootstrap over seeds; shares: Clopper-Pearson. "

@@ -43,9 +43,9 @@ def standings_of(run: Run) -> Standings:
     payoffs = _payoffs(found, order)
     policies = tuple(_extras(found, [*_policies(found, order, ratings)], payoffs))
     claim, detail = _verdict(found, policies)
-    circles = [*_cycles(order, payoffs)]
+    circles = [] if found.unplayed else [*_cycles(order, payoffs)]
     task = str(about.get("task", ""))
-    algorithms = rated_trainings(run, policies, task)
+    algorithms = None if found.unplayed else rated_trainings(run, policies, task)
     played = [result for games in found.games.values() for result in _two_by_two(games)]
     return Standings(
         run_id=run.run_id,
@@ -189,7 +189,7 @@ def _seats(found: Games, ratings: Ratings | None) -> Iterator[SeatWorth]:
 def _verdict(found: Games, policies: Sequence[Standing]) -> tuple[str, str]:
     if not found.count:
         return "No game counts yet", ""
-    if found.planned > found.count + found.halved + found.lost + found.failed.total():
+    if found.unplayed:
         return "Not decided", f": {found.count:,} of {found.planned:,} games are played"
     best = policies[0]
     if best.ranks is None:

@@ -76,6 +76,7 @@ class Pairs:
         bounds: What the mean difference could be, whatever the missing episodes had given.
         score: What a failed episode counts as, ``None`` where the experiment does not say.
         finished: Whether the runs have come to their end.
+        gone: Episodes of either side that its run counts, and that have no line in its folder any more.
         begun_again: Episodes of the first and the second that were begun again, a process being lost.
         chosen: How many seeds there are was decided by looking at results, of which a test knows nothing.
         alike: Both sides are the same policies in each other's seats, which leaves nothing to test.
@@ -92,6 +93,7 @@ class Pairs:
     bounds: Bounds | None = None
     score: float | None = None
     finished: bool = True
+    gone: int = 0
     begun_again: tuple[int, int] = (0, 0)
     chosen: bool = False
     alike: bool = False
@@ -203,7 +205,7 @@ def _verdict(
     Differences that are all equal have no interval. That of few seeds is too sure of itself to be shown; the
     test needs it beside it all the same.
     """
-    if p is None or p >= ALPHA or difference.value is None or not t.pairs.finished:
+    if p is None or p >= ALPHA or difference.value is None or not t.pairs.finished or t.pairs.gone:
         return "undecided"
     if difference.units < intervals.MIN_UNITS:
         return "undecided"
@@ -346,6 +348,9 @@ def _hint(t: Tested, difference: Estimate, stage: Stage | None) -> str:
         return "they are all the same, which is one observation"
     if not t.pairs.finished or (stage is not None and stage.seeds < stage.largest):
         return "the run is not finished"
+    if t.pairs.gone:
+        are = "is" if t.pairs.gone == 1 else "are"
+        return f"{wording.count(t.pairs.gone, 'episode')} {are} missing"
     if t.test is None and t.pairs.is_lopsided:
         return ""
     if difference.units < intervals.MIN_UNITS or t.scope == "one seed":

@@ -27,7 +27,6 @@ from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.errors import UsageError
 from gym_gui.core.matrix_table import missing_in_words
 from gym_gui.core.paths import runs_dir
-from gym_gui.core.record_fields import count, mapping
 from gym_gui.host.ahead import HostAhead
 from gym_gui.processes.cores import usable_cores
 from gym_gui.services.recorder import COMPLETED, FAILED, REPLAY, STOPPED
@@ -103,7 +102,7 @@ def play(
             resolved_operators,
             out,
             workers,
-            header_of(totals, replay),
+            header_of(replay),
             hosts=hosts,
             resume=resume,
             show=show,
@@ -188,14 +187,13 @@ def perform(
     return hosts.run(_run(manager))
 
 
-def header_of(totals: Mapping[str, int], replay: Path | None) -> dict[str, Any]:
-    """What ``run.json`` says of a run beside the experiment: the machine, the code, its episodes by operator.
+def header_of(replay: Path | None = None) -> dict[str, Any]:
+    """What ``run.json`` says of a run beside the experiment: the machine, the code.
 
     Args:
-        totals: Episodes by operator.
         replay: The run whose recorded calls stand in for the models.
     """
-    header = {"machine": machine(), "commit": commit(Path(__file__).parent), "episodes": totals}
+    header = {"machine": machine(), "commit": commit(Path(__file__).parent)}
     # The experiment stays what it was: only where replies came from is another, also after --resume.
     return header if replay is None else {**header, REPLAY: str(replay.absolute())}
 
@@ -212,11 +210,11 @@ def finished(folder: Path, totals: dict[str, int], *, shorter: bool = False) -> 
     if run.record.status not in (COMPLETED, FAILED):
         return None
     episodes = failed = 0
-    planned = (mapping(run.record.extra.get("episodes")) or {}) if shorter else {}
     for operator_id, total in totals.items():
         operator = run.operators.get(operator_id)
         rows = [row.status for row in operator.episodes() if not row.is_open] if operator else []
-        if len(rows) < min(total, count(planned.get(operator_id)) or total):
+        wanted = min(total, run.planned.get(operator_id) or total) if shorter else total
+        if len(rows) < wanted:
             return None
         episodes, failed = episodes + len(rows), failed + rows.count(EpisodeStatus.FAILED)
     return RunResult(folder, run.record.status, episodes, failed)

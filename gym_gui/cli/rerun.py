@@ -18,7 +18,6 @@ from gym_gui.cli.play import header_of, perform
 from gym_gui.cli.progress import run_progress
 from gym_gui.cli.verify import versions_line
 from gym_gui.controllers.departures import counted
-from gym_gui.controllers.lineup import IN_PROCESS
 from gym_gui.controllers.matrix_check import resolve_all
 from gym_gui.controllers.rerunning import (
     Cause,
@@ -38,6 +37,7 @@ from gym_gui.core.config import Experiment
 from gym_gui.core.errors import UsageError
 from gym_gui.core.paths import find_run
 from gym_gui.core.record_fields import mapping, text
+from gym_gui.core.records import IN_PROCESS
 from gym_gui.host.ahead import HostAhead
 from gym_gui.processes.cores import usable_cores
 from gym_gui.services.experiment_file import load_experiment
@@ -157,14 +157,9 @@ class _Played:
     def once(self, out: Path | None, only: Episodes | None, show: OnProgress) -> tuple[Run, str]:
         """Play episodes into a new run folder; all of the schedule where ``only`` is ``None``."""
         about: dict[str, Any] = {"run": str(self._run.path.absolute())}
-        totals = {
-            o.config.operator_id: len(self._experiment.execution.schedule(len(o.seatings)))
-            for o in self._resolved
-        }
         if only is not None:
             about["episodes"] = {name: sorted(indices) for name, indices in only.items()}
-            totals = {name: len(indices) for name, indices in only.items()}
-        header = {**header_of(totals, None), RERUN: about}
+        header = {**header_of(), RERUN: about}
         result = perform(
             self._experiment,
             self._resolved,

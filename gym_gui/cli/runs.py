@@ -19,7 +19,7 @@ from gym_gui.cli.output import cell, console, entries, table, write_json, write_
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.paths import find_run, runs_dir
 from gym_gui.core.record_fields import mapping
-from gym_gui.services.recorder import COMPLETED, RUNNING
+from gym_gui.services.recorder import COMPLETED, FAILED, RUNNING, STOPPED
 from gym_gui.services.run_lock import is_being_written
 
 CUT_OFF = "cut off"
@@ -41,6 +41,11 @@ class _Standing:
     @property
     def failed(self) -> int:
         return self.errors.total()
+
+    @property
+    def is_short(self) -> bool:
+        """Whether it has fewer episodes than the run counts."""
+        return self.total is not None and self.done < self.total
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -108,17 +113,16 @@ def _status(run: Run) -> str:
 
 
 def _standings(run: Run) -> list[_Standing]:
-    totals = mapping(run.record.extra.get("episodes")) or {}
-    return [_standing(operator, totals.get(key)) for key, operator in run.operators.items()]
+    return [_standing(operator, run.planned.get(key)) for key, operator in run.operators.items()]
 
 
-def _standing(operator: OperatorRun, total: object) -> _Standing:
+def _standing(operator: OperatorRun, total: int | None) -> _Standing:
     done, errors = 0, Counter[str]()
     for line in read_lines(operator.path / "episodes.jsonl"):
         done += 1
         if line.value.get("status") != COMPLETED:
             errors[str(line.value.get("error") or line.value.get("status"))] += 1
-    return _Standing(operator, total if isinstance(total, int) else None, done, errors)
+    return _Standing(operator, total, done, errors)
 
 
 def _print_rows(rows: list[dict[str, Any]]) -> None:
@@ -177,8 +181,9 @@ def show_run(path: Path, *, as_json: bool = False) -> None:
     _print_standings(run, standings)
     _print_failures(run, standings)
     write_line()
-    if status in (CUT_OFF, "stopped") or (status == "failed" and run.record.problem):
-        write_line(f"Go on with it:   mosaic run --resume {run.path}")
+    open_ones = status in (CUT_OFF, STOPPED) or (status == FAILED and run.record.problem)
+    if run.resumed_by and (open_ones or (status != RUNNING and any(s.is_short for s in standings))):
+        write_line(f"Go on with it:   {run.resumed_by} {run.path}")
     write_line(f"Who is better:   mosaic report {run.path}")
     write_line(f"Does it repeat:  mosaic verify {run.path}")
 

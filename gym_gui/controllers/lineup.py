@@ -11,7 +11,7 @@ from gym_gui.core.assignment import OnInvalid, WorkerAssignment
 from gym_gui.core.errors import ExperimentError, SpaceError
 from gym_gui.core.legality import problem_with
 from gym_gui.core.prompt_inputs import PromptInputs
-from gym_gui.core.records import AgentRecord
+from gym_gui.core.records import IN_PROCESS, AgentRecord
 from gym_gui.core.spaces import to_space, zero_action
 from gym_gui.core.types import AgentID
 from gym_gui.envs import Environment
@@ -20,10 +20,6 @@ from gym_gui.services.slot_policies import AgentPolicyBinding, SlotPolicies
 
 Seating = Mapping[AgentID, AgentID]
 """Agent -> configured slot whose policy plays it."""
-
-
-IN_PROCESS = "in_process"
-"""Worker id of a policy that lives in the engine's own process."""
 
 
 @dataclass(frozen=True)

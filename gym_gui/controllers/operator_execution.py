@@ -7,13 +7,12 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gym_gui.controllers.lineup import IN_PROCESS
 from gym_gui.controllers.resolved_operator import ResolvedOperator
 from gym_gui.controllers.session_events import EpisodeFinished
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.record_digest import seal
-from gym_gui.core.records import AgentRecord, EpisodeRecord
+from gym_gui.core.records import IN_PROCESS, AgentRecord, EpisodeRecord
 
 MAX_TRIES = 3
 """How often an episode is begun; it has failed when its session process died each time."""

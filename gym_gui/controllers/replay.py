@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from gym_gui.controllers.lineup import IN_PROCESS, Lineup, Player
+from gym_gui.controllers.lineup import Lineup, Player
 from gym_gui.controllers.resolved_operator import ResolvedOperator
 from gym_gui.core.enums import Limit
 from gym_gui.core.legality import problem_with
 from gym_gui.core.plain import action_from_plain
 from gym_gui.core.prompt_inputs import PromptInputs
+from gym_gui.core.records import IN_PROCESS
 from gym_gui.core.types import AgentID, Answer, Decision, EpisodeSummary, StepOutcome
 from gym_gui.services.backends import Sink, SlotInfo
 from gym_gui.services.slot_policies import AgentPolicyBinding, SlotPolicies

@@ -30,7 +30,6 @@ from gym_gui.controllers.session_starts import SessionStarts
 from gym_gui.core.config import Experiment
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.execution import EpisodePlan
-from gym_gui.core.record_fields import mapping
 from gym_gui.core.records import SESSION, WORKER
 from gym_gui.services.recorder import COMPLETED, FAILED, STOPPED
 
@@ -58,7 +57,7 @@ class OperatorScriptExecutionManager:
         open_session: Makes a session.
         out: Folder for the new run folder.
         processes: Sessions at work at the same time.
-        header: More for ``run.json`` (versions, machine, commit).
+        header: More for ``run.json`` (machine, commit).
         resume: A run folder to go on with, instead of ``out``.
         on_progress: Called often, at most about ten times a second.
         tried: Operators whose sessions are started before anything is played, to see what is wrong; all of
@@ -82,12 +81,13 @@ class OperatorScriptExecutionManager:
     ) -> None:
         self._experiment, self._tried, self._only = experiment, tried, only
         self._processes = processes
-        self._header: dict[str, Any] = {**(header or {}), "processes": processes}
         self._on_progress = on_progress
         self._ledger = RunLedger(out, resume)
         self._runs = [
             self._plan(with_limits(resolved, experiment.execution)) for resolved in resolved_operators
         ]
+        totals = {run.operator_id: run.total for run in self._runs}
+        self._header: dict[str, Any] = {**(header or {}), "episodes": totals, "processes": processes}
         # Episodes that are chosen beforehand are not stopped when they have decided something.
         execution = experiment.execution
         looked_at = execution if only is None else replace(execution, until="all", batch=None)
@@ -264,8 +264,7 @@ class OperatorScriptExecutionManager:
         self._experiment = without_unstarted(self._experiment, failed, first, done)
         self._runs = [run for run in self._runs if run.operator_id not in failed]
         self._funds = EpisodeFunds(self._experiment, self._runs)
-        totals = mapping(self._header.get("episodes")) or {}
-        self._header |= {"episodes": {name: n for name, n in totals.items() if name not in failed}}
+        self._header |= {"episodes": {run.operator_id: run.total for run in self._runs}}
 
     async def _play(self) -> None:
         while not self.stopping and not self._is_over():

@@ -6,9 +6,10 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 from gym_gui.controllers.demonstrations import with_turns
-from gym_gui.controllers.lineup import IN_PROCESS, Lineup, Player
+from gym_gui.controllers.lineup import Lineup, Player
 from gym_gui.controllers.resolved_operator import ResolvedOperator
 from gym_gui.core.policy_source import PolicySource
+from gym_gui.core.records import IN_PROCESS
 from gym_gui.core.types import AgentID
 from gym_gui.services.slot_policies import AgentPolicyBinding, SlotPolicies
 from gym_gui.workers.registry import WorkerTypeDefinition

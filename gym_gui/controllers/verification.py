@@ -28,7 +28,7 @@ from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.experiment_data import experiment_from_data
 from gym_gui.core.prompt_inputs import PromptInputs
 from gym_gui.core.record_digest import KEY, episode_digest
-from gym_gui.core.record_fields import count, integers, mapping
+from gym_gui.core.record_fields import integers, mapping
 from gym_gui.core.trust import Origin
 from gym_gui.core.types import AgentID, Decision
 from gym_gui.services.recorder import COMPLETED, FAILED, RERUN, RUNNING, read_header
@@ -121,7 +121,7 @@ async def verify(
         recorded = run.operators[resolved.config.operator_id]
         planned = None
         if experiment.execution.until == "decided":
-            planned = count((mapping(run.record.extra.get("episodes")) or {}).get(recorded.operator_id))
+            planned = run.planned.get(recorded.operator_id)
         replay = _Replay(experiment, resolved, recorded, result, tell, planned, onlooker)
         complete = run.record.status in (COMPLETED, FAILED) and not run.record.problem and only is None
         chosen = rerun_episodes(run)

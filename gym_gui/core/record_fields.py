@@ -30,6 +30,10 @@ class Fields:
         """What nobody asked for."""
         return self._row
 
+    def has(self, key: str) -> bool:
+        """Whether there is such a key."""
+        return key in self._row
+
     def any(self, key: str) -> Any:
         """The value as it stands, ``None`` if absent."""
         return self._row.pop(key, None)
@@ -102,9 +106,9 @@ def integer(value: Any) -> int | None:
 
 
 def count(value: Any) -> int | None:
-    """A whole number from 0."""
+    """A whole number from 0, of those that other programs can hold."""
     number = integer(value)
-    return number if number is not None and number >= 0 else None
+    return number if number is not None and 0 <= number < 1 << 63 else None
 
 
 def number(value: Any) -> float | None:

@@ -18,6 +18,7 @@ from msgspec import Struct, field
 from msgspec.structs import asdict
 
 from gym_gui.core.enums import ActionSource, EpisodeStatus, Outcome
+from gym_gui.core.errors import RunFormatError
 from gym_gui.core.formats import check_format
 from gym_gui.core.record_fields import (
     Fields,
@@ -285,6 +286,8 @@ class RetryRecord(Struct, frozen=True):
     lost: str = SESSION
 
 
+IN_PROCESS: Final = "in_process"
+"""Worker id of a policy that lives in the engine's own process."""
 RENAMED: Final = "renamed"
 """Key of ``run.json``: by operator and slot, what was called otherwise."""
 TOURNAMENT: Final = "tournament"
@@ -532,6 +535,8 @@ def parse_run(row: object, where: str) -> RunRecord:
     """
     f = Fields(row, where)
     check_run_format(row, where)
+    if not f.has("run_id"):
+        raise RunFormatError(where, "this is no run of MOSAIC, 'run_id' is missing")
     experiment = f.optional("experiment", mapping, "an object") or {}
     return RunRecord(
         run_id=f.need("run_id", text, "text"),

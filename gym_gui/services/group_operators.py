@@ -79,6 +79,12 @@ def _policies(who: str, players: Sequence[WorkerAssignment]) -> list[tuple[int, 
             f"group {group.name} is not done: seed {', '.join(waiting)}",
             fix=f"mosaic policies show {group.name} says how they stand",
         )
+    lost = [str(member.seed) for member in group.members if not member.holds_policy]
+    if lost:
+        raise ExperimentError(
+            f"group {group.name}: seed {', '.join(lost)} has no policy any more",
+            fix="Bring its folder back, or train the group anew",
+        )
     return [(member.seed, str(member.folder.absolute())) for member in group.members]
 
 

@@ -85,8 +85,8 @@ class RunEntry:
     @cached_property
     def title(self) -> str:
         """What a person recognises it by: who played; the id where nobody is known."""
-        if self.tournament:
-            what, *pool = self.tournament
+        what, *pool = self.tournament or ("",)
+        if pool:
             return f"{what}: {wording.names(pool)}"
         return wording.names([o.name for o in self.operators]) if self.operators else self.run_id
 
@@ -227,9 +227,7 @@ def _read_run(path: Path, known: _Known) -> _Known:
         run = open_run(path)
     except MosaicError as error:
         return replace(known, entry=RunEntry(path, path.name, DAMAGED, problem=str(error)))
-    planned = mapping(run.record.extra.get("episodes")) or {}
     players = mapping(run.record.extra.get("players")) or {}
-    totals = [n for n in planned.values() if isinstance(n, int)]
     entry = RunEntry(
         path,
         run.run_id,
@@ -239,7 +237,7 @@ def _read_run(path: Path, known: _Known) -> _Known:
             RunOperator(key, operator.name, operator.task, _kinds(operator.config, players.get(key)))
             for key, operator in run.operators.items()
         ),
-        sum(totals) if totals else None,
+        sum(run.planned.values()) if run.planned else None,
         problem=run.record.problem or "",
         tournament=_tournament(run),
     )

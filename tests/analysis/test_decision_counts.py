@@ -72,3 +72,28 @@ def test_a_damaged_row_is_named(damaged: str, tmp_path: Path, runs: Any) -> None
     with pytest.raises(RunFormatError) as caught:
         _counted(tmp_path, runs, lambda lines: [*lines[:6], damaged, *lines[6:]])
     assert caught.value.where.endswith("steps.jsonl:7")
+
+
+@pytest.mark.parametrize(
+    ("kept", "told"),
+    [
+        (lambda data: data, ""),
+        (lambda data: data[:-30], "steps of 1 episode are missing, of a"),
+        (lambda data: data[: len(data) // 2], "steps of 2 episodes are missing, of a"),
+        (lambda data: None, "steps of 4 episodes are missing, of a"),
+    ],
+    ids=["whole", "cut in its last line", "cut in the middle", "gone"],
+)
+def test_steps_that_are_missing_are_named_on_the_first_screen(
+    kept: Callable[[bytes], bytes | None], told: str, tmp_path: Path, runs: Any
+) -> None:
+    """Results stand in the lines of episodes: verdicts do not rest on steps."""
+    rows = [runs.single("a", i, 9.0 + i, length=5) for i in range(4)]
+    run = open_run(runs.write_run(tmp_path, runs.Plan({"a": rows})))
+    path = run.operators["a"].path / "steps.jsonl"
+    left = kept(path.read_bytes())
+    path.unlink() if left is None else path.write_bytes(left)
+    summary = summarize(run)
+    assert summary.operator("a").mean.n == 4
+    assert [told in sentence for sentence in summary.missing] == [True] * bool(told)
+    assert not told or f"`mosaic verify {run.run_id}` says which" in summary.missing[0]

@@ -257,6 +257,7 @@ def test_operators_of_other_tasks_are_not_compared(tmp_path: Path, runs: Any) ->
     summary = summarize([open_run(first), open_run(second)])
     assert summary.comparisons == ()
     assert [str(v) for v in summary.verdicts] == [
+        "Runs of different environments are not compared: CartPole-v1 in 1 run, Acrobot-v1 in 1 run.",
         "gymnasium/CartPole-v1: a has a mean return of 1.00 (all 6 equal) over 6 episodes.",
         "gymnasium/Acrobot-v1: b has a mean return of 2.00 (all 6 equal) over 6 episodes.",
     ]
@@ -274,11 +275,16 @@ def test_one_name_stays_one_name_in_every_environment(tmp_path: Path, runs: Any)
         opened.append(open_run(folder))
     summary = summarize(opened)
     assert [o.name for o in summary.operators] == ["PPO", "Random"] * 2
-    assert list(summary.verdicts_by_task) == ["gymnasium/CartPole-v1", "gymnasium/Acrobot-v1"]
-    for verdicts in summary.verdicts_by_task.values():
+    apart, *by_task = summary.verdicts_by_task.items()
+    assert apart[0] == "" and [task for task, _ in by_task] == [
+        "gymnasium/CartPole-v1",
+        "gymnasium/Acrobot-v1",
+    ]
+    for _, verdicts in by_task:
         assert verdicts[0].sentence.startswith("PPO (this checkpoint) is better than Random by ")
     lines = [line for line in str(summary).splitlines()[:6] if line]
-    assert lines[0] == "gymnasium/CartPole-v1:" and lines[1].startswith("  PPO (this checkpoint) is better")
+    assert lines[0].startswith("Runs of different environments are not compared")
+    assert lines[1] == "gymnasium/CartPole-v1:" and lines[2].startswith("  PPO (this checkpoint) is better")
     assert "gymnasium/Acrobot-v1:" in lines
     page = render_html(summary)
     assert page.index("gymnasium/CartPole-v1</p>") < page.index("gymnasium/Acrobot-v1</p>")

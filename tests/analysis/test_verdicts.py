@@ -160,6 +160,68 @@ def test_a_run_that_is_not_finished_names_nobody_better(tmp_path: Path, runs: An
     assert "the run is not finished" in str(summary.verdicts[0])
 
 
+def test_lines_that_are_missing_from_a_run_that_had_ended_decide_nothing_and_are_named(
+    tmp_path: Path, runs: Any
+) -> None:
+    """Somebody has taken them out, or they are lost: nobody knows what was in them."""
+    episodes = {
+        key: [runs.single(key, i, level + i % 3) for i in range(12)]
+        for key, level in (("a", 9.0), ("b", 1.0))
+    }
+    whole = _summary(tmp_path / "whole", runs, episodes, extra={"episodes": {"a": 12, "b": 12}})
+    assert _operators(whole).verdict == "first" and not whole.missing
+    summary = _summary(tmp_path, runs, episodes, extra={"episodes": {"a": 13, "b": 12}})
+    assert _operators(summary).verdict == "undecided"
+    assert "1 episode is missing" in str(summary.verdicts[0])
+    (told,) = summary.missing
+    run_id = summary.runs[0].run_id
+    assert told == (
+        f"Run {run_id} has ended, but 1 of 25 episodes is missing, of a; "
+        f"`mosaic run --resume {run_id}` plays it."
+    )
+    assert str(summary).index(told[:30]) < str(summary).index("Operator")
+
+
+@pytest.mark.parametrize(
+    ("about", "told"),
+    [
+        (
+            {"status": "failed"},
+            "11 of 37 episodes are missing, of a (1), c (1) and d (9); `mosaic run --resume",
+        ),
+        ({"extra": {"tournament": {}}}, "; `mosaic tournament --resume"),
+        (
+            {"extra": {"players": {"a": {"agent_0": {"worker_id": "in_process"}}}}},
+            "of a (1), c (1) and d (9).",
+        ),
+        ({"status": "stopped"}, ""),
+        ({"status": "running"}, ""),
+    ],
+    ids=["failed", "tournament", "a program's own objects", "stopped", "on"],
+)
+def test_one_sentence_says_what_is_missing_of_a_run_and_what_plays_it(
+    tmp_path: Path, runs: Any, about: dict[str, Any], told: str
+) -> None:
+    """However many operators lack something; of a run that had not ended nobody knows what there was."""
+    episodes = {key: [runs.single(key, i, 1.0 + i) for i in range(9)] for key in "abc"} | {"d": []}
+    extra = {**about.pop("extra", {}), "episodes": {"a": 10, "b": 8, "c": 10, "d": 9}}
+    missing = _summary(tmp_path, runs, episodes, extra=extra, **about).missing
+    said = [sentence for sentence in missing if "has ended, but" in sentence]
+    assert len(said) == bool(told) and (not told or told in said[0])
+
+
+def test_a_return_whose_square_is_no_number_counts_as_none(tmp_path: Path, runs: Any) -> None:
+    """Nothing can be reckoned with it, as with one that is not finite."""
+    episodes = {
+        key: [runs.single(key, i, 1e308 if i < lost else level + i % 3) for i in range(12)]
+        for key, level, lost in (("a", 9.0, 2), ("b", 1.0, 0))
+    }
+    summary = _summary(tmp_path, runs, episodes)
+    assert _operators(summary).verdict == "undecided"
+    assert any("2 gave no finite return" in note for note in summary.operator("a").notes)
+    assert summary.operator("a").mean.n == 10
+
+
 def test_where_a_budget_ended_the_run_the_seeds_count_that_every_operator_has_played(
     tmp_path: Path, runs: Any
 ) -> None:
@@ -356,6 +418,20 @@ def test_other_environments_are_other_tasks(
     (refusal,) = summary.refusals
     assert (refusal.first, refusal.second) == (("a",), ("b",))
     assert says in " ".join(str(summary).split()) and says in render_html(summary)
+
+
+def test_runs_that_have_no_environment_in_common_are_not_compared(tmp_path: Path, runs: Any) -> None:
+    def played(run_id: str, task: str) -> Path:
+        rows = [runs.single("a", i, 1.0 + i) for i in range(8)]
+        return runs.write_run(tmp_path, runs.Plan({"a": rows}, run_id=run_id, task=task))
+
+    paths = [played("A", "CartPole-v1"), played("B", "Taxi-v3"), played("C", "CartPole-v1")]
+    first = str(summarize([open_run(path) for path in paths]).verdicts[0])
+    assert first == (
+        "Runs of different environments are not compared: Taxi-v3 in 1 run, CartPole-v1 in 2 runs."
+    )
+    together = summarize([open_run(path) for path in paths[::2]])
+    assert "not compared" not in str(together.verdicts[0])
 
 
 def test_what_belongs_to_the_agent_makes_no_other_task(tmp_path: Path, runs: Any) -> None:

@@ -61,6 +61,20 @@ def test_a_finished_run_has_nothing_left_to_play(mosaic: Mosaic, played: Path) -
 
 
 @pytest.mark.usefixtures("sessions_here")
+def test_episodes_that_have_no_line_any_more_are_named_and_played_again(mosaic: Mosaic, played: Path) -> None:
+    lines = played / "operators" / "a" / "episodes.jsonl"
+    whole = lines.read_text().splitlines(keepends=True)
+    lines.write_text(whole[0])
+    shown = mosaic("runs", "show", played).out
+    assert "1 of 2" in shown and f"Go on with it:   mosaic run --resume {played}" in shown
+    done = mosaic("run", "--resume", played)
+    assert done.status == 0 and "is missing" not in done.out
+    assert len(lines.read_text().splitlines()) == 2
+    assert "Go on with it" not in mosaic("runs", "show", played).out
+    assert mosaic("verify", played).status == 0
+
+
+@pytest.mark.usefixtures("sessions_here")
 def test_failed_episodes_stay_failed_after_a_resume(mosaic: Mosaic) -> None:
     player = {
         "agent": {

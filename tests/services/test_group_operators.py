@@ -52,11 +52,13 @@ def test_each_training_is_an_operator_of_its_own(place: Path) -> None:
     [
         ("group:ppo_CartPole", "unknown group of trainings 'ppo_CartPole'. Did you mean 'ppo_CartPole-v1'"),
         ("group:half_CartPole-v1", "group half_CartPole-v1 is not done: seed 2"),
+        ("group:bare_CartPole-v1", "group bare_CartPole-v1: seed 2 has no policy any more"),
     ],
 )
 def test_a_group_that_cannot_play_is_one_line(place: Path, checkpoint: str, words: str) -> None:
     member(place / "runs/half_CartPole-v1/seed1", 1, label="half")
     member(place / "runs/half_CartPole-v1/seed2", 2, label="half", state="failed")
+    (group(place / "runs", [1.0, 2.0], "bare") / "seed2" / "policy.json").unlink()
     with pytest.raises(MosaicError) as refused:
         load_experiment(written(place, checkpoint), allow_code=False)
     assert words in str(refused.value)

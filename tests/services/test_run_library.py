@@ -46,6 +46,13 @@ def test_a_tournament_is_recognised_by_its_pool(tmp_path: Path, schedule: str, s
     assert run.title == f"{said}: strong and fair"
 
 
+def test_a_tournament_whose_pool_is_lost_is_listed_by_its_pairings(tmp_path: Path) -> None:
+    recorder = Recorder.create(tmp_path, ["op0"], header("tictactoe_v3") | {"tournament": {}})
+    recorder.close("completed")
+    (run,) = RunLibrary(tmp_path).all()
+    assert run.title == "Player 0"
+
+
 def test_newest_first_with_what_a_person_recognises(tmp_path: Path) -> None:
     first = write(tmp_path, "CartPole-v1")
     second = write(tmp_path, "Taxi-v3", "Taxi-v3", kind="rl")

@@ -335,8 +335,7 @@ class ScriptJob(QObject):
         from gym_gui.core.paths import PACKAGE
         from gym_gui.services.versions import commit, machine
 
-        totals = {operator.config.operator_id: operator.episodes for operator in self._plan.operators}
-        return {"machine": machine(), "commit": commit(PACKAGE), "episodes": totals}
+        return {"machine": machine(), "commit": commit(PACKAGE)}
 
     def _on_progress(self, states: Sequence[OperatorProgress]) -> None:
         standings: dict[str, Standing] = {}

@@ -22,6 +22,7 @@ from gym_gui.analysis.charts import interval_charts, outcome_chart, pair_chart
 from gym_gui.analysis.comparison import Comparison, Verdict
 from gym_gui.analysis.summary import OperatorSummary, Summary
 from gym_gui.analysis.text import all_notes, by_task, clean, incomplete_in_words
+from gym_gui.services.recorder import RUNNING
 from gym_gui.ui import theme
 from gym_gui.ui.plots import ChartView
 from gym_gui.ui.results.comparison_table import ComparisonTable
@@ -233,9 +234,12 @@ class ComparisonView(QWidget):
             self.task.set_value(tasks[0] if tasks else "")
         self.task.setVisible(len(tasks) > 1)
         if not any(o.recorded for o in summary.operators):
-            self.hint.set_text(
-                "No episode is finished yet", "Results appear with the first ones, while the run goes on."
-            )
+            if any(run.status == RUNNING for run in summary.runs):
+                self.hint.set_text(
+                    "No episode is finished yet", "Results appear with the first ones, while the run goes on."
+                )
+            else:
+                self.hint.set_text("No episode is on record", clean(" ".join(summary.missing)))
             self._stack.setCurrentIndex(0)
             return
         self._stack.setCurrentIndex(1)
@@ -248,7 +252,8 @@ class ComparisonView(QWidget):
         assert summary is not None
         found = summary.standings or summary.cross_play
         if found is not None:  # which says it of players; verdicts say it of each pairing
-            lines = [*map(_verdict, found.said), *(escape(clean(sentence)) for sentence in found.remarks)]
+            rest = (*found.remarks, *summary.missing)
+            lines = [*map(_verdict, found.said), *(escape(clean(sentence)) for sentence in rest)]
             self.verdict.setText("".join(map(_LINE.format, lines)))
             return
         verdicts = list(summary.verdicts)
@@ -260,6 +265,7 @@ class ComparisonView(QWidget):
             lines.append(_LINE.format(_verdict(verdict)))
         if rest := len(verdicts) - len(shown):
             lines.append(_LINE.format(f'<a href="more">and {rest} more</a>'))
+        lines += (_LINE.format(escape(clean(sentence))) for sentence in summary.missing)
         self.verdict.setText("".join(lines))
 
     def _show_failures(self, summary: Summary) -> None:
@@ -302,7 +308,7 @@ class ComparisonView(QWidget):
         self.outcome_card.setVisible(self.outcomes.chart is not None)
         self._fill_pairs(operators)
         elsewhere = [o.name for o in summary.operators if o not in operators]
-        told = found.notes if found is not None else all_notes(summary)
+        told = found.notes if found is not None else all_notes(summary, missing=False)
         notes = [clean(n) for n in told if not n.startswith(tuple(map(_colon, elsewhere)))]
         self.notes.setText("\n".join(notes))
         self.notes.setVisible(bool(notes))

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from gym_gui.analysis.cross_play import CrossPlay
+from gym_gui.analysis.cross_play_builder import cross_play_of
 from gym_gui.analysis.printed_summary import PrintedSummary
 from gym_gui.analysis.reader import open_run
 from gym_gui.analysis.reporting import find_standings, found_text
@@ -175,6 +176,19 @@ def test_games_that_fail_or_are_not_played_leave_it_open(tmp_path: Path) -> None
     )
     assert not any(verdict.decided for verdict in found.verdicts)
     assert "The games are not finished." in found.notes
+
+
+def test_games_that_have_no_line_any_more_leave_it_open(tmp_path: Path) -> None:
+    def made(who: Sequence[str], seed: int) -> float:
+        return float(who[0] == who[1]) + 0.1 * np.random.default_rng(seed).random()
+
+    whole = write(tmp_path, ["a", "b"], made)
+    assert whole.verdicts[0].decided
+    lines = tmp_path / whole.run_id / "operators" / "a_with_b" / "episodes.jsonl"
+    lines.write_text("".join(lines.read_text().splitlines(keepends=True)[:-3]))
+    found = cross_play_of(open_run(tmp_path / whole.run_id))
+    assert not any(verdict.decided for verdict in found.verdicts)
+    assert "3 episodes are missing" in str(found.verdicts[0])
 
 
 def test_where_nothing_is_random_nothing_is_decided(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -193,9 +194,32 @@ def test_the_page_and_the_file_say_the_same(write: Write, capsys: pytest.Capture
     assert '"claim": "Who is best is not decided"' in (run / "tournament.json").read_text()
 
 
-def test_a_folder_that_does_not_say_who_met_whom_is_refused(write: Write) -> None:
+@pytest.mark.parametrize(
+    ("was", "is_now", "said"),
+    [
+        ('["good", "fair"]', '["good", "nobody"]', "'good_vs_fair' is no pairing"),
+        ('"good_vs_fair": ["good", "fair"], ', "", "it does not say who met in 'good_vs_fair'"),
+        ('"first": ["first"]', '"first": ["third"]', "'first' of 'strong_vs_good' is on none of its sides"),
+    ],
+)
+def test_a_folder_that_does_not_say_who_met_whom_is_refused(
+    write: Write, was: str, is_now: str, said: str
+) -> None:
     run = write(list(STRENGTHS), by_strength(STRENGTHS), range(6))
     text = (run / "run.json").read_text()
-    (run / "run.json").write_text(text.replace('["good", "fair"]', '["good", "nobody"]'))
-    with pytest.raises(RunFormatError, match="'good_vs_fair' is no pairing"):
+    assert was in text
+    (run / "run.json").write_text(text.replace(was, is_now))
+    with pytest.raises(RunFormatError, match=said):
         _standings(run)
+
+
+def test_games_that_have_no_line_are_named_with_the_verdict(
+    write: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = write(list(STRENGTHS), by_strength(STRENGTHS), range(6))
+    shutil.rmtree(run / "operators" / "good_vs_fair")
+    report([run])
+    said = " ".join(capsys.readouterr().out.split("everybody against everybody")[0].split())
+    told = f"Run {run.name} has ended, but 12 of 72 episodes are missing, of good_vs_fair"
+    assert told in said and f"; `mosaic tournament --resume {run.name}` plays them." in said
+    assert told in (run / "report.html").read_text().split("</section>")[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from html import unescape
 from pathlib import Path
@@ -65,6 +66,20 @@ def test_window_and_page_show_the_same_charts(view: ComparisonView, summary: Sum
         caption = view.findChild(QLabel, "results-pair-caption")
         assert caption is not None and caption.text().removesuffix(" Click a bar to replay both.") in page
     assert seen == 5, "intervals and pairs of two tasks, outcomes of one"
+
+
+def test_what_is_missing_stands_with_the_verdict(
+    view: ComparisonView, played_run: Path, tmp_path: Path
+) -> None:
+    run = Path(shutil.copytree(played_run, tmp_path / played_run.name))
+    (run / "operators" / "poor" / "episodes.jsonl").unlink()
+    view.show_analysis(summarize(open_run(run)))
+    told = f"Run {run.name} has ended, but 3 of 9 episodes are missing, of Poor in CartPole-v1."
+    assert told in view.verdict.text() and told not in view.notes.text()
+    shutil.rmtree(run / "operators")
+    view.show_analysis(summarize(open_run(run)))
+    assert view.hint.isVisible() and view.hint.title.text() == "No episode is on record"
+    assert "9 of 9 episodes are missing" in view.hint.text.text()
 
 
 def len_px(text: str, pixels: int) -> float:
