@@ -16,6 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from cleanrl_worker.adam import Adam
 from cleanrl_worker.replay import Batch, ReplayBuffer
 from cleanrl_worker.session import Session
 from cleanrl_worker.state import (
@@ -66,7 +67,7 @@ class Learner(ABC, Generic[_Policy]):
         self.updates = 0
         self._noise = torch.Generator().manual_seed(config.seed)
         self._modules: dict[str, nn.Module] = {"policy": policy}
-        self._optimizers: dict[str, torch.optim.Optimizer] = {}
+        self._optimizers: dict[str, Adam] = {}
 
     @abstractmethod
     def network(self) -> Mapping[str, Any]:
@@ -106,10 +107,10 @@ class Learner(ABC, Generic[_Policy]):
         self._modules[name] = module
         return module
 
-    def adam(self, name: str, module: nn.Module, rate: float, epsilon: float = 1e-8) -> torch.optim.Optimizer:
+    def adam(self, name: str, module: nn.Module, rate: float, epsilon: float = 1e-8) -> Adam:
         """Adam for a module, its moments kept for a resumed training."""
         # Fused: one call for all parameters, which are so small that calls are what costs.
-        made = torch.optim.Adam(module.parameters(), lr=rate, eps=epsilon, fused=True)
+        made = Adam(module.parameters(), rate, epsilon, fused=True)
         self._optimizers[name] = made
         return made
 

@@ -26,6 +26,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from cleanrl_worker.adam import Adam
 from cleanrl_worker.config.ppo import PPOConfig
 from cleanrl_worker.heads import Head, head_of
 from cleanrl_worker.network import ActorCritic, Architecture, Encoding
@@ -99,7 +100,7 @@ class PPO:
         self.model.initialise(self.generator)
         self.model.to(self.device)
         # Adam's epsilon of 1e-5 is detail 3.
-        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=config.learning_rate, eps=1e-5)
+        self.optimizer = Adam(self.model.parameters(), config.learning_rate, 1e-5)
         if session.restored is not None:
             restore_module("network", self.model, session.restored)
             restore_optimizer("optimizer", self.optimizer, session.restored)
@@ -119,7 +120,7 @@ class PPO:
         """Set the learning rate of an update."""
         if self.config.anneal_lr:
             left = 1.0 - number / self.config.num_updates
-            self.optimizer.param_groups[0]["lr"] = self.config.learning_rate * left
+            self.optimizer.lr = self.config.learning_rate * left
 
     def descend(self, loss: Tensor) -> None:
         """One gradient step."""
@@ -297,7 +298,7 @@ def explained(learner: PPO, targets: Tensor, values: Tensor) -> dict[str, float]
     """How much of the spread of the returns the value function foresaw, and the learning rate."""
     spread, unexplained = float(targets.var()), float((targets - values).var())
     return {
-        "charts/learning_rate": float(learner.optimizer.param_groups[0]["lr"]),
+        "charts/learning_rate": learner.optimizer.lr,
         "losses/explained_variance": 1.0 - unexplained / spread if spread > 0 else 0.0,
     }
 

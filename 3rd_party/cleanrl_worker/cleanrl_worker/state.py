@@ -16,6 +16,7 @@ import safetensors.torch
 import torch
 from torch import Tensor, nn
 
+from cleanrl_worker.adam import Adam
 from cleanrl_worker.config.base import ConfigError
 from mosaic_worker.checkpoint import write_whole
 from mosaic_worker.plain_files import check_file
@@ -85,27 +86,21 @@ def restore_module(prefix: str, module: nn.Module, state: State) -> None:
     module.load_state_dict(_tensors_under(prefix, state.tensors))
 
 
-def pack_optimizer(prefix: str, optimizer: torch.optim.Optimizer, state: State) -> None:
-    """Put moments and step counts of ``optimizer`` into ``state``."""
-    packed = optimizer.state_dict()
-    state.values[prefix] = [
-        {k: v for k, v in group.items() if k != "params"} for group in packed["param_groups"]
-    ]
-    for index, slots in packed["state"].items():
-        state.tensors.update({f"{prefix}.{index}.{name}": torch.as_tensor(v) for name, v in slots.items()})
+def pack_optimizer(prefix: str, optimizer: Adam, state: State) -> None:
+    """Put moments, step counts and learning rate of ``optimizer`` into ``state``."""
+    state.values[prefix] = [{"lr": optimizer.lr}]
+    for index, moments in optimizer.state().items():
+        state.tensors.update({f"{prefix}.{index}.{name}": tensor for name, tensor in moments.items()})
 
 
-def restore_optimizer(prefix: str, optimizer: torch.optim.Optimizer, state: State) -> None:
+def restore_optimizer(prefix: str, optimizer: Adam, state: State) -> None:
     """The reverse of :func:`pack_optimizer`, for an optimizer of the same parameters."""
-    slots: dict[int, dict[str, Tensor]] = {}
+    moments: dict[int, dict[str, Tensor]] = {}
     for name, tensor in _tensors_under(prefix, state.tensors).items():
         index, _, key = name.partition(".")
-        slots.setdefault(int(index), {})[key] = tensor
-    groups = [
-        {**group, **saved}
-        for group, saved in zip(optimizer.state_dict()["param_groups"], state.values[prefix], strict=True)
-    ]
-    optimizer.load_state_dict({"state": slots, "param_groups": groups})
+        moments.setdefault(int(index), {})[key] = tensor
+    optimizer.restore(moments)
+    optimizer.lr = float(state.values[prefix][0]["lr"])
 
 
 def pack_generator(name: str, generator: torch.Generator, state: State) -> None:

@@ -191,14 +191,18 @@ def test_a_pickle_never_runs(tmp_path: Path, suffix: str) -> None:
     assert mark.exists()  # so the bomb is a real one
 
 
-def test_describing_needs_no_torch_and_playing_no_gymnasium(kept: Path) -> None:
+def test_describing_needs_no_torch_playing_no_gymnasium_and_learning_no_compiler(kept: Path) -> None:
     code = (
         "import sys; from mosaic_worker.checkpoint import read_checkpoint; "
         f"read_checkpoint({str(kept)!r}); "
         "assert not {'torch', 'gymnasium'} & set(sys.modules), 'heavy'; "
         "import cleanrl_worker.main; from cleanrl_worker.policy import Policy; "
         f"Policy.load({str(kept)!r}); "
-        "assert not {'gymnasium', 'tensorboard', 'tyro', 'sympy'} & set(sys.modules), 'heavy'"
+        "assert not {'gymnasium', 'tensorboard', 'tyro', 'sympy'} & set(sys.modules), 'heavy'; "
+        "import torch; from cleanrl_worker.adam import Adam; "
+        "rate = torch.nn.Parameter(torch.ones(2)); rate.sum().backward(); "
+        "Adam([rate], 0.1, 1e-8).step(); Adam([rate], 0.1, 1e-8, fused=True).step(); "
+        "assert not {'torch._dynamo', 'sympy'} & set(sys.modules), 'a compiler'"
     )
     path = os.pathsep.join([str(FOLDER), str(FOLDER.parent / "mosaic_worker_sdk")])
     ended = subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": path}, check=False)
