@@ -49,9 +49,8 @@ EXPERIMENT = {
             "task": "rps_v2",
             "api": "parallel",
             "seats": "swap",
-            "workers": slots("player_0", "player_1"),
+            "workers": {"player_0": CLUMSY, "player_1": CLUMSY},
         },
-        {"id": "clumsy", "task": "FrozenLake-v1", "workers": {"agent": CLUMSY}},
     ],
     "execution": {"num_episodes": 12, "seeds": list(range(500, 512)), "max_steps": 25},
 }
@@ -100,16 +99,17 @@ def test_the_speed_does_not_show(run: Callable[[int, int], Path], concurrency: i
     assert open_run(first).run_id != open_run(other).run_id
 
 
-def test_everybody_played_and_the_clumsy_one_was_replaced(run: Callable[[int, int], Path]) -> None:
+def test_everybody_played_and_the_clumsy_ones_were_replaced(run: Callable[[int, int], Path]) -> None:
     opened = open_run(run(*FIRST))
     episodes = {name: list(o.episodes()) for name, o in opened.operators.items()}
     assert all(len(rows) == 12 for rows in episodes.values())
     assert {e.status for rows in episodes.values() for e in rows} == {"completed"}
     assert len({e.trajectory_sha256 for e in episodes["ppo"]}) == 12
     sources = {name: {s.action_source for s in o.steps()} for name, o in opened.operators.items()}
-    assert sources["clumsy"] == {"random_legal"} and sources["leduc"] == {"policy"}
-    asked = sum(e.invalid_actions["agent_0"] for e in episodes["clumsy"])
-    assert asked == 2 * sum(e.length for e in episodes["clumsy"])  # the first answer and one retry
+    assert sources["rps"] == {"random_legal"} and sources["leduc"] == {"policy"}
+    for player in ("player_0", "player_1"):
+        asked = sum(e.invalid_actions[player] for e in episodes["rps"])
+        assert asked == 2 * sum(e.length for e in episodes["rps"])  # the first answer and one retry
     # Swapped seats: the same seed twice, the players in each other's place.
     by_index = sorted((e.episode_index, e.seed, e.agents["player_0"].slot) for e in episodes["leduc"])[:4]
     assert [(seed, slot) for _, seed, slot in by_index] == [
@@ -141,7 +141,9 @@ async def test_the_policy_that_samples_does_sample(run: Callable[[int, int], Pat
     assert [k for k in played.keys() & actions.keys() if played[k] != actions[k]]
 
 
-def test_each_verifies_without_its_workers(run: Callable[[int, int], Path]) -> None:
+def test_each_verifies_without_its_workers(
+    run: Callable[[int, int], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
     """No worker is started to verify: a checkpoint that is gone does not matter."""
     folder = run(64, 2)
     header = json.loads((folder / "run.json").read_text())
@@ -153,9 +155,10 @@ def test_each_verifies_without_its_workers(run: Callable[[int, int], Path]) -> N
             slot["settings"] = {"checkpoint": "/nowhere"}
     del header["record_sha256"]  # it would say that run.json was altered
     (moved / "run.json").write_text(json.dumps(header))
-    ended = mosaic("verify", str(moved))
-    assert (ended.returncode, ended.stdout.split(":")[0]) == (0, "Verified"), ended.stderr
-    assert "48 episodes" in ended.stdout
+    status = run_here(["verify", str(moved)])
+    said = capsys.readouterr()
+    assert (status, said.out.split(":")[0]) == (0, "Verified"), said.err
+    assert "36 episodes" in said.out
 
 
 @pytest.mark.parametrize("field", ["action", "reward", "state_sha"])

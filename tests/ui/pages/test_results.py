@@ -241,10 +241,18 @@ def test_a_bar_replays_both(opened_run: ResultsPage, qtbot: QtBot, run: Path, tm
 
 
 def test_verified_reported_exported(
-    opened_run: ResultsPage, qtbot: QtBot, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    opened_run: ResultsPage,
+    qtbot: QtBot,
+    run: Path,
+    chess_run: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    verify_and_cancel(opened_run, qtbot)
-    report(opened_run, qtbot, run, monkeypatch)
+    opened: list[Path] = []
+    monkeypatch.setattr(exports, "open_file", opened.append)  # no browser in a test
+    a_verification_is_cancelled(opened_run, qtbot)
+    what_was_verified_is_said_of_that_run_alone(opened_run, qtbot, run, chess_run)
+    assert opened == [run / "report.html"] and opened[0].is_file()
     for action, name in [
         ("operators", "o.csv"),
         ("episodes", "e.parquet"),
@@ -259,9 +267,8 @@ def lines(jobs: JobStrip) -> list[JobLine]:
     return [each for each in jobs.findChildren(JobLine, "results-job") if not each.isHidden()]
 
 
-def verify_and_cancel(opened_run: ResultsPage, qtbot: QtBot) -> None:
-    verify = named(opened_run, QPushButton, "results-verify")
-    click(qtbot, verify)
+def a_verification_is_cancelled(opened_run: ResultsPage, qtbot: QtBot) -> None:
+    click(qtbot, named(opened_run, QPushButton, "results-verify"))
     jobs = named(opened_run, JobStrip, "results-jobs")
     (line,) = lines(jobs)
     cancel = named(line, QPushButton, "job-cancel")
@@ -269,16 +276,12 @@ def verify_and_cancel(opened_run: ResultsPage, qtbot: QtBot) -> None:
     click(qtbot, cancel)
     qtbot.waitUntil(lambda: not jobs.busy, timeout=LONG)
     assert not jobs.isVisible()
-    click(qtbot, verify)
-    qtbot.waitUntil(lambda: not jobs.busy, timeout=LONG)
-    assert jobs.text.startswith("Verified: 9 episodes")
 
 
-def test_what_was_verified_is_said_of_that_run_alone(
-    opened_run: ResultsPage, qtbot: QtBot, run: Path, chess_run: Path, monkeypatch: pytest.MonkeyPatch
+def what_was_verified_is_said_of_that_run_alone(
+    opened_run: ResultsPage, qtbot: QtBot, run: Path, chess_run: Path
 ) -> None:
     """Neither another run that is opened nor a report that is written meanwhile takes it away."""
-    monkeypatch.setattr(exports, "open_file", lambda path: None)  # no browser in a test
     jobs = named(opened_run, JobStrip, "results-jobs")
     click(qtbot, named(opened_run, QPushButton, "results-verify"))
     click(qtbot, named(opened_run, QPushButton, "results-report"))
@@ -289,19 +292,11 @@ def test_what_was_verified_is_said_of_that_run_alone(
     opened_run.context.noticed.connect(lambda notice: notices.append(notice.text))
     qtbot.waitUntil(lambda: any("Verified: 9 episodes" in text for text in notices), timeout=LONG)
     assert not jobs.isVisible(), "it stands above no other run"
+    opened_run.show_library()
+    assert not jobs.isVisible()
     opened_run.show_run(run)
     qtbot.waitUntil(lambda: not jobs.busy, timeout=LONG)
     assert {line.text[:6] for line in lines(jobs)} == {"Verifi", "The re"} and jobs.isVisible()
-    opened_run.show_library()
-    assert not jobs.isVisible()
-
-
-def report(opened_run: ResultsPage, qtbot: QtBot, run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened: list[Path] = []
-    monkeypatch.setattr(exports, "open_file", opened.append)  # no browser in a test
-    click(qtbot, named(opened_run, QPushButton, "results-report"))
-    qtbot.waitUntil(lambda: not named(opened_run, JobStrip, "results-jobs").busy, timeout=LONG)
-    assert opened == [run / "report.html"] and opened[0].is_file()
 
 
 def choose(page: ResultsPage, qtbot: QtBot, action: str, path: Path) -> None:
