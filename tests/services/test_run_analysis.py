@@ -16,7 +16,10 @@ from gym_gui.services.run_analysis import analyse, write_run_table
 from gym_gui.services.subprocess_job import SubprocessJobError, run_subprocess_job
 from tests.analysis.tournaments.conftest import write_tournament
 from tests.support.engine import player, record_run
+from tests.support.no_processes import analyses_here
 from tests.support.processes import Offspring
+
+__all__ = ["analyses_here"]
 
 
 @pytest.fixture
@@ -34,6 +37,7 @@ async def test_the_same_summary_as_here(run: Path, offspring: Offspring) -> None
     offspring.assert_none()
 
 
+@pytest.mark.usefixtures("analyses_here")
 async def test_a_tournament_with_its_standings(tmp_path: Path) -> None:
     run = write_tournament(tmp_path, ["a", "b"], lambda first, second, seed: 0.5, range(6))
     found = await analyse(run)
@@ -43,6 +47,7 @@ async def test_a_tournament_with_its_standings(tmp_path: Path) -> None:
     assert '"claim": "Who is best is not decided"' in (run / "tournament.json").read_text()
 
 
+@pytest.mark.usefixtures("analyses_here")
 async def test_tables(run: Path, tmp_path: Path) -> None:
     assert await write_run_table(run, "operators", tmp_path / "o.csv") == 2
     assert await write_run_table(run, "episodes", tmp_path / "e.csv") == 6

@@ -33,7 +33,7 @@ def test_a_cue_is_remembered_through_noise_where_much_is_paid_for_it(tmp_path: P
     """Unscaled, the value's gradient leaves nothing of the policy's: the memory learns no cue."""
     args = [
         "--num-envs=16", "--num-steps=27", "--hidden", "16", "--lstm-size=16", "--learning-rate=5e-3",
-        "--total-steps=21600",
+        "--total-steps=17280",
     ]  # fmt: skip
     assert main(["--algo=ppo_lstm", "--env-id=Cue-v0", f"--out={tmp_path}", *args]) == 0
     assert np.mean(episode_returns(Policy.load(tmp_path), "Cue-v0", range(40))) == 100.0
