@@ -83,6 +83,7 @@ POOLS: Mapping[str, Pool] = {
     "4 policies, seeds decide half": Pool((0.9, 0.3, -0.3, -0.9), luck=0.5),
     "4 policies, half of games drawn": Pool((0.9, 0.3, -0.3, -0.9), seat=0.5, draw=2.5),
     "4 policies, most games drawn": Pool((0.9, 0.3, -0.3, -0.9), seat=0.5, draw=15.0),
+    "2 equal policies, most games drawn": Pool((0.0,) * 2, draw=6.0),
 }
 
 

@@ -78,7 +78,7 @@ def rate(found: Games) -> Ratings:
         )
         for i, seat in enumerate(found.seats)
     }
-    ranks = {} if drawn is None else _rank_sets(found.policies, whole, drawn, seeds)
+    ranks = {} if drawn is None else _rank_sets(found.policies, games, whole, drawn, seeds)
     return Ratings(ratings, ranks, seats, notes, bool(whole.regularised[0]))
 
 
@@ -162,7 +162,9 @@ def _wider(n: int) -> float:
     return math.sqrt(n / (n - 1)) * student_quantile(n - 1, upper) / normal_quantile(upper)
 
 
-def _rank_sets(names: Sequence[str], whole: Fit, drawn: Fit, seeds: int) -> dict[str, RankSet]:
+def _rank_sets(
+    names: Sequence[str], games: Comparisons, whole: Fit, drawn: Fit, seeds: int
+) -> dict[str, RankSet]:
     """Ranks by who is surely ahead and who surely behind: all comparisons of all policies at once."""
     first, second = np.triu_indices(len(names), 1)
     gap = whole.ratings[0, first] - whole.ratings[0, second]
@@ -172,9 +174,30 @@ def _rank_sets(names: Sequence[str], whole: Fit, drawn: Fit, seeds: int) -> dict
     # As far out in Student's t as the largest of so many is in a normal distribution.
     outside = max(1 - normal_cdf(critical), 1e-12)
     margin = math.sqrt(seeds / (seeds - 1)) * student_quantile(seeds - 1, 1 - outside) * error
-    better = np.concatenate([first[gap > margin], second[gap < -margin]])
-    worse = np.concatenate([second[gap > margin], first[gap < -margin]])
+    # Who is apart has never lost to the other: no resample knows of a loss, however few seeds were won.
+    apart = whole.groups[first] != whole.groups[second]
+    sure = (np.abs(gap) > margin) & (~apart | (_seeds_won(games)[first, second] >= _enough(len(first))))
+    ahead = np.zeros((len(names), len(names)), np.bool_)
+    ahead[first[sure & (gap > 0)], second[sure & (gap > 0)]] = True
+    ahead[second[sure & (gap < 0)], first[sure & (gap < 0)]] = True
+    for i in range(len(names)):  # who is ahead of one that is ahead is ahead
+        ahead |= ahead[:, i, None] & ahead[None, i]
     return {
-        name: RankSet(1 + int((worse == i).sum()), len(names) - int((better == i).sum()))
+        name: RankSet(1 + int(ahead[:, i].sum()), len(names) - int(ahead[i].sum()))
         for i, name in enumerate(names)
     }
+
+
+def _enough(pairs: int) -> int:
+    """Seeds that one of two has to have won, and the other none, in a sign test among so many."""
+    return math.ceil(1 - math.log2((1 - CONFIDENCE) / pairs) - 1e-9)
+
+
+def _seeds_won(games: Comparisons) -> NDArray[np.int64]:
+    """Units on which one of two has won more games than the other: (policies, policies)."""
+    keys = games.met[:, 0] * games.policies + games.met[:, 1]
+    won = np.zeros((len(games.wins), games.policies**2))
+    for cell, key in enumerate(keys):
+        won[:, key] += games.wins[:, cell] - games.losses[:, cell]
+    more = won.reshape(-1, games.policies, games.policies)
+    return np.count_nonzero(more - more.transpose(0, 2, 1), axis=0)

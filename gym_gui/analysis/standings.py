@@ -35,7 +35,9 @@ RATING_METHODS: Mapping[str, str] = {
     ),
     "rank": (
         "95 % confidence sets of all ranks at once: who is ahead or behind with certainty, by simultaneous "
-        "intervals of all differences, from the same resamples (Mogstad, Romano, Shaikh & Wilhelm 2024)"
+        "intervals of all differences, from the same resamples (Mogstad, Romano, Shaikh & Wilhelm 2024); "
+        "where results set no limit to how far two are apart, by a sign test over the seeds that one of them "
+        "has won, corrected for all pairs"
     ),
     "points": "mean of a game: 1 for a win, 1/2 for a draw, 0 for a loss",
     BOOTSTRAP: METHODS[BOOTSTRAP],

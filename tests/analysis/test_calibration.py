@@ -97,7 +97,10 @@ def test_what_is_much_better_is_found_early(looks: ModuleType) -> None:
 
 
 def test_ratings_hold_the_truth_and_equals_have_no_best() -> None:
-    (equals,) = _loaded("calibration_ratings").pools(12, ["6 equal policies"], [8])
+    ratings = _loaded("calibration_ratings")
+    (few,) = ratings.pools(60, ["2 equal policies, most games drawn"], [6])
+    assert few.best <= 5 and few.none_given > 10, "who has won twice and lost never is not the best of two"
+    (equals,) = ratings.pools(12, ["6 equal policies"], [8])
     assert equals.rating >= 85 and equals.width > 0
     assert equals.ranks <= 35 and equals.best <= 25
 
