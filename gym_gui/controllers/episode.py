@@ -10,7 +10,6 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from gym_gui.controllers import rows
 from gym_gui.controllers.lineup import Player
 from gym_gui.controllers.rows import SeatCodecs
 from gym_gui.controllers.session_events import EpisodeFinished
@@ -177,9 +176,9 @@ class Episode:
         """Who chose an agent's last action, where somebody else plays it by now; else ``""``."""
         changes = [change for change in self._rebound if change.agent_id == agent]
         row = self.trajectory.latest(agent)
-        if row is None or not changes or row[rows.STEP] >= changes[-1].step_index:
+        if row is None or not changes or row.step >= changes[-1].step_index:
             return ""
-        before = [change for change in changes if change.step_index <= row[rows.STEP]]
+        before = [change for change in changes if change.step_index <= row.step]
         player = before[-1] if before else self.players[self.seats[agent]]
         return str(player.policy)
 

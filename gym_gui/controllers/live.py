@@ -5,17 +5,17 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
 import orjson
 
 from gym_gui.analysis.decision_rows import DECISION, TOLD, tells_more
-from gym_gui.controllers import rows
 from gym_gui.controllers.episode import Episode
 from gym_gui.controllers.eyes import Eyes
 from gym_gui.controllers.pacing import Gate
+from gym_gui.controllers.rows import Row
 from gym_gui.controllers.session_events import FrameDrawn, LogLine, OnSessionEvent, Thought
 from gym_gui.controllers.session_interface import LiveSettings
 from gym_gui.core.enums import EpisodeStatus, WorkerKind
@@ -130,19 +130,19 @@ class Spectator:
         """What was told of the decisions in the step that was taken, of each step of the episode shown."""
         for agent, slot in episode.seats.items():
             row = episode.trajectory.latest(agent)
-            if row is None or not row[rows.EXTRAS] or row[rows.EXTRAS].keys().isdisjoint(TOLD):
+            if row is None or not row.extras or row.extras.keys().isdisjoint(TOLD):
                 continue
-            if self._thoughts.get(agent, -1) >= row[rows.STEP]:
+            if self._thoughts.get(agent, -1) >= row.step:
                 continue
-            self._thoughts[agent] = row[rows.STEP]
+            self._thoughts[agent] = row.step
             eyes = self._eyes.looking(episode)
             if not eyes or agent in eyes:  # what others think tells their cards
                 told = self._decision(episode.index, slot, agent, row)
                 if tells_more(told):
                     self._on_event(Thought(orjson.dumps(told)))
 
-    def _decision(self, index: int, slot: AgentID, agent: AgentID, row: Sequence[Any]) -> dict[str, Any]:
-        extras, action = row[rows.EXTRAS], to_plain(row[rows.ACTION])
+    def _decision(self, index: int, slot: AgentID, agent: AgentID, row: Row) -> dict[str, Any]:
+        extras, action = row.extras or {}, to_plain(row.action)
         told = {
             name: to_plain(extras[name]) for name in (*TOLD, "said", "call_ref", REFUSED) if name in extras
         }
@@ -152,11 +152,11 @@ class Spectator:
             "kind": DECISION,
             "agent_id": slot,
             "episode_index": index,
-            "step_index": row[rows.STEP],
+            "step_index": row.step,
             "action": action,
             "word": _word(info, action - info.action_codec.space.start, action) if discrete else "",
-            "action_source": row[rows.SOURCE],
-            "latency_ms": row[rows.LATENCY],
+            "action_source": row.source,
+            "latency_ms": row.latency_ms,
             **told,
         }
 
@@ -262,8 +262,8 @@ class Spectator:
         if row is None or (others and _is_secret(episode, row, eyes)):
             return AgentView(agent, slot, total=total, unusable=unusable)
         info = self._slots[agent]
-        extras: dict[str, Any] = dict(row[rows.EXTRAS] or ())
-        space, action = info.action_codec.space, row[rows.ACTION]
+        extras: dict[str, Any] = dict(row.extras or ())
+        space, action = info.action_codec.space, row.action
         number = int(action) if space.kind == "Discrete" else None
         value = None if others else extras.get("value")  # a player's own estimate tells its cards
         return AgentView(
@@ -271,12 +271,12 @@ class Spectator:
             slot=slot,
             action=_action_text(action) if number is None else _word(info, number - space.start, number),
             number=number,
-            source=str(row[rows.SOURCE]),
-            reward=row[rows.REWARD],
+            source=str(row.source),
+            reward=row.reward,
             total=total,
             value=None if value is None else float(value),
             option="" if "option_arguments" in extras else str(extras.get("option", "")),
-            latency_ms=row[rows.LATENCY],
+            latency_ms=row.latency_ms,
             unusable=unusable,
             by=episode.chosen_by_another(agent),
             option_since=extras.get("option_since"),
@@ -300,10 +300,10 @@ def _is_person(episode: Episode, slot: AgentID) -> bool:
     return player is not None and player.worker_type == WorkerKind.HUMAN
 
 
-def _is_secret(episode: Episode, row: Sequence[Any], eyes: tuple[AgentID, ...]) -> bool:
+def _is_secret(episode: Episode, row: Row, eyes: tuple[AgentID, ...]) -> bool:
     """Whether an action was chosen in the round in which ``eyes`` have not chosen yet."""
-    own = [latest[rows.STEP] for agent in eyes if (latest := episode.trajectory.latest(agent)) is not None]
-    return episode.environment.moves_at_once and row[rows.STEP] > max(own, default=-1)
+    own = [latest.step for agent in eyes if (latest := episode.trajectory.latest(agent)) is not None]
+    return episode.environment.moves_at_once and row.step > max(own, default=-1)
 
 
 def _word(info: SlotInfo, index: int, number: int) -> str:
@@ -328,7 +328,5 @@ def _rounded(value: Any) -> Any:
 
 def _plans(episode: Episode) -> list[Plan]:
     """Where the players said with their last decisions that they mean to go."""
-    told = [
-        row[rows.EXTRAS] for agent in episode.seats if (row := episode.trajectory.latest(agent)) is not None
-    ]
+    told = [row.extras for agent in episode.seats if (row := episode.trajectory.latest(agent)) is not None]
     return [extras[PLAN_POINTS] for extras in told if extras and PLAN_POINTS in extras]

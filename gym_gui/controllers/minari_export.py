@@ -25,7 +25,6 @@ from gym_gui.analysis.compare import EpisodeRows
 from gym_gui.analysis.episode_curves import completed_episodes, nothing_to_write
 from gym_gui.analysis.pending_folder import environment_variables, pending_folder
 from gym_gui.analysis.reader import OperatorRun, Run
-from gym_gui.controllers import rows
 from gym_gui.controllers.lineup import read_slots
 from gym_gui.controllers.replay_session import ReplayOrder
 from gym_gui.controllers.replayed_episode import ReplayedEpisode
@@ -146,7 +145,7 @@ def _again(
         for (answer,) in again.rounds():
             actions.append(answer.action)
             latest = trajectory.latest(slot.agent_id)
-            earned.append(latest[rows.REWARD] if latest is not None else nan)
+            earned.append(latest.reward if latest is not None else nan)
             seen += [deepcopy(decision.observation) for decision in again.pending]
         if not again.pending:
             seen += [deepcopy(outcome.observation) for outcome in trajectory.last_outcomes()]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import orjson
+from msgspec import Struct
 
 from gym_gui.controllers import chain
 from gym_gui.core.plain import to_plain
@@ -14,10 +15,40 @@ from gym_gui.core.spaces import SpaceCodec
 from gym_gui.core.types import AgentID
 from gym_gui.services.backends import SlotInfo
 
-# Fields of a row while the episode runs. A list is the cheapest thing that can be filled
-# in later: an agent's reward is known only when it acts again or ends.
-STEP, AGENT, ACTION, SOURCE, SEEN, LATENCY, EXTRAS, REWARD, TERMINATED, TRUNCATED, VIEW = range(11)
-Row = list[Any]
+
+class Row(Struct, gc=False):
+    """One decision of an episode that runs; filled in later, for what it earns is known when its agent acts
+    again or ends.
+
+    Nothing that it holds refers back to it, so that the garbage collector need not look at the tens of
+    thousands that long episodes have.
+
+    Attributes:
+        step: Environment step, from 0.
+        agent: Who acted.
+        action: What was played, in its space's own type.
+        source: Who chose it (:class:`~gym_gui.core.enums.ActionSource`).
+        seen: What the digest takes of the observation.
+        latency_ms: From the question to the answer.
+        extras: What is recorded beside the action.
+        view: The observation as plain data, where it is kept.
+        reward: What it has earned so far.
+        terminated: The environment ended for its agent.
+        truncated: Its agent was cut off.
+    """
+
+    step: int
+    agent: AgentID
+    action: Any
+    source: str
+    seen: bytes
+    latency_ms: float
+    extras: Mapping[str, Any] | None
+    view: Any
+    reward: float = 0.0
+    terminated: bool = False
+    truncated: bool = False
+
 
 NEWLINE = orjson.OPT_APPEND_NEWLINE | orjson.OPT_SERIALIZE_NUMPY
 _END = b"}\n"
@@ -51,28 +82,31 @@ class SeatCodecs:
         """Rows as JSON lines, the same without times, and the digest of the trajectory."""
         acts, digest, lines, untimed = self._acts, chain.START, list[bytes](), list[bytes]()
         link, dumps = chain.link, orjson.dumps
-        for step, agent, action, source, seen, latency, extras, reward, ended, cut, view in rows:
+        for row in rows:
+            agent, action, extras = row.agent, row.action, row.extras
+            reward, ended, cut = row.reward, row.terminated, row.truncated
             name, acted, is_number = acts[agent]
-            digest = link(digest, name, seen, acted(action), reward, ended, cut)
-            row: dict[str, Any] = {
+            digest = link(digest, name, row.seen, acted(action), reward, ended, cut)
+            data: dict[str, Any] = {
                 "episode_index": episode,
-                "step_index": step,
+                "step_index": row.step,
                 "seed": seed,
                 "agent_id": agent,
                 "action": action if is_number else to_plain(action),
                 "reward": reward,
                 "terminated": ended,
                 "truncated": cut,
-                "action_source": source,
+                "action_source": row.source,
                 "state_sha": digest[:8].hex(),
             }
             if extras is not None:
-                row.update(extras if extras.keys() == {"value"} else to_plain(extras))
-            if view is not None:
-                row["observation"] = view
+                only_value = len(extras) == 1 and "value" in extras
+                data.update(extras if only_value else to_plain(extras))
+            if row.view is not None:
+                data["observation"] = row.view
             # The time stands last: the record's digest takes what is before it.
-            row["latency_ms"] = int(latency * 1000) / 1000
-            line = dumps(row, option=NEWLINE)
+            data["latency_ms"] = int(row.latency_ms * 1000) / 1000
+            line = dumps(data, option=NEWLINE)
             lines.append(line)
             untimed.append(line[: line.rindex(b",")])
         return b"".join(lines), _END.join([*untimed, b""]), digest.hex()

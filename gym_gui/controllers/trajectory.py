@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from math import isfinite, nan
 from typing import Any
 
-from gym_gui.controllers import chain, rows
-from gym_gui.controllers.rows import SeatCodecs
+from gym_gui.controllers import chain
+from gym_gui.controllers.rows import Row, SeatCodecs
 from gym_gui.core.errors import EnvironmentFailure
 from gym_gui.core.paradigms import OptionEnd, ParadigmAdapter
 from gym_gui.core.plain import to_plain
@@ -47,10 +47,10 @@ class Trajectory:
         self.returns: dict[AgentID, float] = dict.fromkeys(codecs.seats, 0.0)
         self.wants_results: frozenset[AgentID] = frozenset()
         self.terminated = self.truncated = False
-        self._rows: list[rows.Row] = []
-        self._last: dict[AgentID, rows.Row] = {}
+        self._rows: list[Row] = []
+        self._last: dict[AgentID, Row] = {}
         self._owed: dict[AgentID, float] = {}
-        self._unreported: dict[AgentID, rows.Row] = {}
+        self._unreported: dict[AgentID, Row] = {}
         self._finals: dict[AgentID, tuple[Any, Parts]] = {}
 
     # -- written while it runs -------------------------------------------------------
@@ -61,7 +61,7 @@ class Trajectory:
         decision: Decision,
         action: Any,
         source: str,
-        latency_ms: float | None,
+        latency_ms: float,
         extras: Mapping[str, Any] | None,
     ) -> None:
         """An agent has acted; what it earns comes later.
@@ -79,9 +79,9 @@ class Trajectory:
         if len(seen) > chain.KEEP:
             seen = chain.condensed(seen)
         view = to_plain(decision.observation) if self._keep else None
-        row = [step, agent, action, source, seen, latency_ms, extras, 0.0, False, False, view]
+        row = Row(step, agent, action, source, seen, latency_ms, extras, view)
         if self._owed:
-            row[rows.REWARD] = self._owed.pop(agent, 0.0)
+            row.reward = self._owed.pop(agent, 0.0)
         self._rows.append(row)
         self._last[agent] = row
         if agent in self.wants_results:
@@ -102,7 +102,7 @@ class Trajectory:
             if row is None:
                 self._owed[agent] = self._owed.get(agent, 0.0) + reward
             else:
-                row[rows.REWARD] += reward
+                row.reward += reward
 
     def note_ended_options(self, ended: Mapping[AgentID, OptionEnd]) -> None:
         """How long an option lasted and why it ended stands in the row of its choice.
@@ -114,35 +114,34 @@ class Trajectory:
             row = self._last.get(manager)
             if row is not None:
                 told = {"option_ended_by": option.why, "option_moves": option.moves}
-                row[rows.EXTRAS] = {**(row[rows.EXTRAS] or {}), **told}
+                row.extras = {**(row.extras or {}), **told}
 
     def terminate(self, flags: Mapping[AgentID, bool]) -> None:
         """The environment ended for those whose flag is set."""
         self.terminated = True
-        self._mark(flags, rows.TERMINATED)
+        for row in self._flagged(flags):
+            row.terminated = True
 
     def truncate(self, flags: Mapping[AgentID, bool]) -> None:
         """Those whose flag is set are cut off."""
         self.truncated = True
-        self._mark(flags, rows.TRUNCATED)
+        for row in self._flagged(flags):
+            row.truncated = True
 
-    def _mark(self, flags: Mapping[AgentID, bool], field: int) -> None:
-        for agent, flag in flags.items():
-            row = self._last.get(agent)
-            if flag and row is not None:
-                row[field] = True
+    def _flagged(self, flags: Mapping[AgentID, bool]) -> list[Row]:
+        return [self._last[agent] for agent, flag in flags.items() if flag and agent in self._last]
 
     def cut_off(self) -> None:
         """Everybody who still lives is cut off, in turn-based games those who wait for their turn too."""
         self.truncated = True
         for row in self._last.values():
-            if not row[rows.TERMINATED]:
-                row[rows.TRUNCATED] = True
+            if not row.terminated:
+                row.truncated = True
 
     def keep_final(self, observations: Mapping[AgentID, Any]) -> None:
         """Keep what agents that ended saw last; they are told when the episode is over."""
         for agent, row in self._unreported.items():
-            if agent in observations and (row[rows.TERMINATED] or row[rows.TRUNCATED]):
+            if agent in observations and (row.terminated or row.truncated):
                 try:
                     encoded = self._codecs.encode[agent](observations[agent])
                 except NotInSpace:
@@ -151,8 +150,8 @@ class Trajectory:
 
     # -- told and read ---------------------------------------------------------------
 
-    def latest(self, agent: AgentID) -> Sequence[Any] | None:
-        """The row of an agent's last action (see :mod:`gym_gui.controllers.rows`), to be looked at only."""
+    def latest(self, agent: AgentID) -> Row | None:
+        """The row of an agent's last action, to be looked at only."""
         return self._last.get(agent)
 
     def outcomes(self, asked: Mapping[AgentID, Decision]) -> Iterator[StepOutcome]:
@@ -178,18 +177,18 @@ class Trajectory:
         self._unreported = {}
         return told
 
-    def _outcome(self, agent: AgentID, row: rows.Row, observation: Any, encoded: Parts) -> StepOutcome:
+    def _outcome(self, agent: AgentID, row: Row, observation: Any, encoded: Parts) -> StepOutcome:
         return StepOutcome(
             self._index,
-            row[rows.STEP],
+            row.step,
             agent,
             self._codecs.seats[agent],
             observation,
             encoded,
-            row[rows.ACTION],
-            nan if agent in self._untold else row[rows.REWARD],
-            row[rows.TERMINATED],
-            row[rows.TRUNCATED],
+            row.action,
+            nan if agent in self._untold else row.reward,
+            row.terminated,
+            row.truncated,
             self._adapter.info(agent),
         )
 

@@ -82,7 +82,7 @@ class Shown(NamedTuple):
     state: tuple[float, ...] = ()
 
 
-class Decision(Struct, frozen=True):
+class Decision(Struct, frozen=True, gc=False):
     """One question to one agent: this is what you see, what do you do?
 
     Attributes:
@@ -116,7 +116,7 @@ class Decision(Struct, frozen=True):
     shown: Shown | None = None
 
 
-class Answer(Struct, frozen=True):
+class Answer(Struct, frozen=True, gc=False):
     """What came back for a decision.
 
     Exactly one of three cases: a usable ``action`` (``invalid`` and ``failure``
