@@ -92,6 +92,8 @@ class _Counts:
         row, data = line.value, self._data
         try:
             index, source = row["episode_index"], row["action_source"]
+            if not isinstance(source, str):
+                raise TypeError(f"{source!r} is no text")
             if index not in self._episodes:
                 return
             self._sources[source] += 1

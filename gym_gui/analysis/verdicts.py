@@ -346,11 +346,11 @@ def _hint(t: Tested, difference: Estimate, stage: Stage | None) -> str:
         return "they differ in size, and neither a winner nor a score says which return is the better one"
     if t.scope == "identical":
         return "they are all the same, which is one observation"
-    if not t.pairs.finished or (stage is not None and stage.seeds < stage.largest):
-        return "the run is not finished"
-    if t.pairs.gone:
+    if t.pairs.finished and t.pairs.gone:
         are = "is" if t.pairs.gone == 1 else "are"
         return f"{wording.count(t.pairs.gone, 'episode')} {are} missing"
+    if not t.pairs.finished or (stage is not None and stage.seeds < stage.largest):
+        return "the run is not finished"
     if t.test is None and t.pairs.is_lopsided:
         return ""
     if difference.units < intervals.MIN_UNITS or t.scope == "one seed":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -186,6 +187,11 @@ def test_families_are_those_that_waited_for_each_other(tmp_path: Path, runs: Any
 
 def test_a_run_in_its_midst_decides_what_its_looks_have_decided(tmp_path: Path, runs: Any) -> None:
     over = summarize(open_run(written(tmp_path / "over", runs, [look(10), look(20)], status="stopped")))
+    lost = written(tmp_path / "lost", runs, [look(10), look(20)])
+    record = json.loads((lost / "run.json").read_text()) | {"episodes": {"a": 20, "b": 21}}
+    (lost / "run.json").write_text(json.dumps(record))
+    lacking = summarize(open_run(lost))
+    assert lacking.comparisons[0].verdict == "undecided" and "; 1 episode is missing" in str(lacking)
     begun = summarize(open_run(written(tmp_path / "begun", runs, [look(4)], status="running")))
     none = summarize(open_run(written(tmp_path / "none", runs, [], status="running")))
     assert over.comparisons[0].verdict == "first"

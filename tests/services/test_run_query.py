@@ -46,6 +46,14 @@ def asked(query: RunQuery, sql: str) -> list[dict[str, Any]]:
     return [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
 
 
+def test_a_time_of_a_form_that_nobody_knows_is_none(run: Run, tmp_path: Path) -> None:
+    file = run.path / "run.json"
+    file.write_bytes(orjson.dumps(orjson.loads(file.read_bytes()) | {"finished_at": "in the evening"}))
+    with RunQuery([open_run(run.path)], tmp_path / "cache") as query:
+        (row,) = asked(query, "select started_at is null as begun, finished_at from runs")
+    assert row == {"begun": False, "finished_at": None}
+
+
 def test_episodes_and_steps_are_those_of_the_other_tables(query: RunQuery, run: Run) -> None:
     found = asked(query, "from episodes order by operator_id, episode_index")
     wanted = sorted(episode_rows(run), key=lambda row: (row["operator_id"], row["episode_index"]))
