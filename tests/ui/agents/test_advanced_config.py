@@ -111,9 +111,13 @@ def test_what_is_missing_is_installed_from_its_line(
     missing = WorkerStatus("sb3_worker", "missing", "it lacks something", line, ())
     tab.model.checks = ConfigurationChecks(list(checks.workers.values()), [missing])
     tab.model.set_row("agent_0", replace(RANDOM, settings={"behavior": "cycle"}), "change the actor")
-    qtbot.waitUntil(lambda: any("lacks something" in said for said in panel.sentences))
-    buttons = [b for b in panel.findChildren(QPushButton, "finding_install") if b.isVisible()]
-    qtbot.mouseClick(buttons[0], Qt.MouseButton.LeftButton)
+
+    def buttons() -> list[QPushButton]:
+        return [b for b in panel.findChildren(QPushButton, "finding_install") if b.isVisible()]
+
+    # Qt shows what is put into a layout an event later.
+    qtbot.waitUntil(lambda: any("lacks something" in said for said in panel.sentences) and bool(buttons()))
+    qtbot.mouseClick(buttons()[0], Qt.MouseButton.LeftButton)
     dialog = tab.window().findChild(InstallDialog)
     assert dialog is not None and dialog.isVisible()
     assert line in named(dialog, QLabel, "install-state").text()
