@@ -141,11 +141,11 @@ async def test_the_policy_that_samples_does_sample(run: Callable[[int, int], Pat
     assert [k for k in played.keys() & actions.keys() if played[k] != actions[k]]
 
 
-def test_each_verifies_without_its_workers(
+def test_it_verifies_without_its_workers(
     run: Callable[[int, int], Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """No worker is started to verify: a checkpoint that is gone does not matter."""
-    folder = run(64, 2)
+    folder = run(*FIRST)
     header = json.loads((folder / "run.json").read_text())
     moved = folder.parent.parent / "moved"
     shutil.copytree(folder, moved, dirs_exist_ok=True)
