@@ -197,7 +197,7 @@ async def _play(
             header={**about, **contest.header},
             resume=folder,
             on_progress=on_progress,
-            tried=contest.tried,
+            tried=contest.tried(),
         )
         result = await manager.run()
         folder = result.folder

@@ -101,27 +101,27 @@ def _compare_experiments(a: Run, b: Run) -> RunDifference | None:
         return RunDifference("the list of operators", sorted(a.operators), sorted(b.operators))
     if a.record.seeds != b.record.seeds:
         return RunDifference("the list of seeds", list(a.record.seeds), list(b.record.seeds))
-    return _compare_rows(_essence(a.record.experiment), _essence(b.record.experiment), "experiment.")
+    return _compare_rows(essence(a.record.experiment), essence(b.record.experiment), "experiment.")
 
 
-def _essence(experiment: Mapping[str, Any]) -> dict[str, Any]:
-    """The experiment without what only says how fast it is done, and where its modules lay."""
-    essence = {key: value for key, value in experiment.items() if key != "matrix"}  # its operators say it all
-    operators = essence.get("operators")
+def essence(experiment: Mapping[str, Any]) -> dict[str, Any]:
+    """An experiment, as recorded, without what only says how fast it is done, and where its modules lay."""
+    kept = {key: value for key, value in experiment.items() if key != "matrix"}  # its operators say it all
+    operators = kept.get("operators")
     if isinstance(operators, list):
         rows = cast("list[Any]", operators)
-        essence["operators"] = [
+        kept["operators"] = [
             {key: value for key, value in row.items() if key != "folder"} if (row := mapping(each)) else each
             for each in rows
         ]
-    execution = essence.get("execution")
+    execution = kept.get("execution")
     if isinstance(execution, dict):
         settings = cast("dict[str, Any]", execution)
         done = {key: value for key, value in settings.items() if key not in _HOW}
         if (record := mapping(done.get("record"))) is not None:
             done["record"] = {key: value for key, value in record.items() if key != "compress"}
-        essence["execution"] = done
-    return essence
+        kept["execution"] = done
+    return kept
 
 
 def _compare_operators(a: OperatorRun, b: OperatorRun) -> RunDifference | None:

@@ -16,8 +16,9 @@ from gym_gui.analysis.reader import Run
 from gym_gui.analysis.summary import OperatorSummary
 from gym_gui.analysis.summary_numbers import Bounds
 from gym_gui.analysis.units import units_of
-from gym_gui.core.record_fields import mapping
+from gym_gui.core.record_fields import items, mapping
 from gym_gui.core.records import SESSION, WORKER
+from gym_gui.core.shards import SHARDS, Shard
 
 # ------------------------------------------------------------------ of one operator
 
@@ -179,6 +180,8 @@ def missing_notes(
     several = len({o.task for o in operators}) > 1
     names = {o.key: f"{o.name} in {o.task}" if several else o.name for o in operators}
     for run in runs:
+        if shard := Shard.of_run(run.record.extra):
+            yield f"Run {run.run_id} is {shard.words}: `mosaic runs merge` makes one run of all of them."
         of_run = [(names[entry.key], entry) for entry in entries if entry.run is run]
         if not run.has_ended:
             yield _so_far(run, sum(len(entry.data.indices) for _, entry in of_run))
@@ -250,10 +253,15 @@ def _of_versions(runs: Sequence[Run]) -> Iterable[str]:
     for run in runs:
         for name, version in run.record.versions.items():
             found.setdefault(name, []).append(str(version))
+        # A run that was merged of shards says which were played by others.
+        for part in items(run.record.extra.get(SHARDS)) or []:
+            for name, version in (mapping((mapping(part) or {}).get("versions")) or {}).items():
+                found.setdefault(name, []).append(str(version))
     differing = {name: list(dict.fromkeys(each)) for name, each in found.items() if len(set(each)) > 1}
     if differing:
         words = ", ".join(f"{name} {' and '.join(each)}" for name, each in differing.items())
-        yield f"The runs were made with different versions: {words}."
+        what = "The runs were" if len(runs) > 1 else "Shards of the run were"
+        yield f"{what} made with different versions: {words}."
 
 
 def _of_counts(c: Comparison, first: OperatorSummary, second: OperatorSummary) -> Iterable[str]:

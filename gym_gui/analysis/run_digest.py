@@ -35,20 +35,22 @@ def files_digests(run: Path, operators: Iterable[str]) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     for operator in operators:
-        for name, digest in (("episodes.jsonl", _episodes), ("calls.jsonl", _calls)):
+        for name, digest in (("episodes.jsonl", digest_of_episodes), ("calls.jsonl", digest_of_calls)):
             path = run / "operators" / operator / name
             if path.exists() or packed(path).exists():
                 found[path.relative_to(run).as_posix()] = digest(read_lines(path))
     return found
 
 
-def _episodes(lines: Iterable[Line]) -> str:
+def digest_of_episodes(lines: Iterable[Line]) -> str:
+    """The digest of an ``episodes.jsonl``, from its lines."""
     digests = {line.value.get("episode_index"): line.value.get(KEY) for line in lines}
     text = "".join(sorted(f"{index} {digest}\n" for index, digest in digests.items()))
     return sha256(text.encode()).hexdigest()
 
 
-def _calls(lines: Iterable[Line]) -> str:
+def digest_of_calls(lines: Iterable[Line]) -> str:
+    """The digest of a ``calls.jsonl``, from its lines."""
     digest = sha256()
     for line in lines:
         digest.update(without_times(line.value))

@@ -19,6 +19,7 @@ from gym_gui.cli.arguments import (
     Json,
     Processes,
     RunsFolder,
+    ShardOf,
     Trust,
 )
 from gym_gui.cli.commands_installed import envs_app, workers_app
@@ -95,6 +96,7 @@ def run_command(
         Path | None,
         typer.Option(metavar="RUN", help="Play a run again with its recorded replies of language models."),
     ] = None,
+    shard: ShardOf = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be done, asked and paid, then end.")
     ] = False,
@@ -125,6 +127,7 @@ def run_command(
             },
             resume=resume,
             replay=replay,
+            shard=shard,
             dry_run=dry_run,
             as_json=as_json,
             hosts=hosts,
@@ -148,6 +151,7 @@ def tournament(
             autocompletion=completion.runs,
         ),
     ] = None,
+    shard: ShardOf = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say who would meet whom, then end.")] = False,
     trusted: Trust = False,
     as_json: Json = False,
@@ -169,6 +173,7 @@ def tournament(
             concurrency=concurrency,
             processes=processes,
             resume=resume,
+            shard=shard,
             dry_run=dry_run,
             as_json=as_json,
             hosts=hosts,

@@ -44,6 +44,10 @@ WorkerId = Annotated[
 RunsFolder = Annotated[
     Path | None, typer.Option(metavar="DIR", help="Folder for the run folder.  [default: runs]")
 ]
+ShardOf = Annotated[
+    str | None,
+    typer.Option("--shard", metavar="K/N", help="Play one of N parts, to be merged: mosaic runs merge."),
+]
 Concurrency = Annotated[
     int | None, typer.Option(metavar="N", min=1, max=4096, help="Episodes in flight per process.")
 ]

@@ -11,7 +11,7 @@ from gym_gui.cli import completion
 from gym_gui.cli.arguments import HELP, Json, PolicyName, RunFolder, RunFolders, Trust
 from gym_gui.core import trust
 
-runs_app = typer.Typer(help="What was played: list, show, compress.", **HELP)
+runs_app = typer.Typer(help="What was played: list, show, merge, compress.", **HELP)
 policies_app = typer.Typer(help="Trained policies: list, add, show, score, remove, export.", **HELP)
 trust_app = typer.Typer(help="What files may name: list, add, remove.", **HELP)
 
@@ -35,6 +35,39 @@ def runs_show(run: RunFolder, as_json: Json = False) -> None:
     from gym_gui.cli.runs import show_run
 
     show_run(run, as_json=as_json)
+
+
+@runs_app.command("merge")
+def runs_merge(
+    shards: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="SHARD",
+            help="Run folders of mosaic run --shard, or folders of them.",
+            autocompletion=completion.runs,
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="DIR", help="Folder for the run folder.  [default: runs]"),
+    ] = None,
+    partial: Annotated[
+        bool, typer.Option("--partial", help="Though shards are missing: mosaic run --resume plays the rest.")
+    ] = False,
+    allow_differences: Annotated[
+        bool, typer.Option("--allow-differences", help="Though other versions have played some.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """One run of the shards of an experiment.
+
+    Shards are left as they are.
+    """
+    from gym_gui.cli.merging import merge_runs
+
+    raise typer.Exit(
+        merge_runs(shards, out=out, allow_differences=allow_differences, partial=partial, as_json=as_json)
+    )
 
 
 @runs_app.command("compress")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gym_gui.analysis import wording
 from gym_gui.analysis.text import clean
@@ -15,12 +15,16 @@ from gym_gui.controllers.resolved_operator import ResolvedOperator
 from gym_gui.core.config import Experiment
 from gym_gui.services.experiment_file import describe
 
+if TYPE_CHECKING:
+    from gym_gui.controllers.shard_plan import ShardPlan
+
 
 def say_plan(
     experiment: Experiment,
     resolved_operators: Sequence[ResolvedOperator],
     processes: int,
     slots: Sequence[ModelSlot],
+    part: ShardPlan | None = None,
     *,
     as_json: bool,
 ) -> None:
@@ -31,6 +35,7 @@ def say_plan(
         resolved_operators: Its operators.
         processes: Session processes.
         slots: Those that would ask a model, played without asking.
+        part: The part of it that would be played, where it is one.
         as_json: For programs.
     """
     if as_json:
@@ -39,6 +44,8 @@ def say_plan(
             "processes": processes,
             "environments": {c.config.operator_id: c.env_id for c in resolved_operators},
         }
+        if part is not None:
+            plan["shard"] = dict(part.record)
         if slots:
             budgets = [each.to_json() for each in carried(experiment, slots)]
             plan |= {"models": [slot.to_json() for slot in slots], "basis": BASIS, "budgets": budgets}
@@ -48,12 +55,22 @@ def say_plan(
     for resolved in resolved_operators:
         for note in resolved.notes:
             sys.stdout.write(f"Note: {note} (operator {resolved.config.operator_id}).\n")
+    if part is not None:
+        _say_part(part)
     if slots:
         _say_models(slots)
         _say_budgets(carried(experiment, slots))
         sys.stdout.write(f"\nProcesses: {processes}. No model was asked, and no run was kept.\n")
     else:
         sys.stdout.write(f"\nProcesses: {processes}. Nothing was run.\n")
+
+
+def _say_part(part: ShardPlan) -> None:
+    """Print which episodes a shard would play."""
+    played = [f"{name} {of[0]} to {of[-1]}" for name, of in part.only.items()]
+    episodes = wording.count(sum(map(len, part.only.values())), "episode")
+    which = f" ({', '.join(played)})" if played else ""
+    write_line(f"Of this, {part.shard.words}: {episodes}{which}.")
 
 
 def _say_models(slots: Sequence[ModelSlot]) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gym_gui.analysis.distributions import MIN_INTERVAL
 from gym_gui.analysis.reader import open_run
@@ -32,6 +32,10 @@ from gym_gui.processes.cores import usable_cores
 from gym_gui.services.recorder import COMPLETED, FAILED, REPLAY, STOPPED
 from gym_gui.services.versions import commit, machine
 
+if TYPE_CHECKING:
+    from gym_gui.controllers.shard_plan import ShardPlan
+    from gym_gui.core.shards import Shard
+
 
 def play(
     experiment: Experiment,
@@ -40,6 +44,7 @@ def play(
     processes: int | None,
     resume: Path | None,
     replay: Path | None,
+    shard: Shard | None = None,
     dry_run: bool,
     as_json: bool,
     hosts: HostAhead,
@@ -52,6 +57,7 @@ def play(
         processes: Session processes.
         resume: A run folder to go on with.
         replay: A run whose recorded calls stand in for the models.
+        shard: The part of it that is played; of ``resume``, the part that it is.
         dry_run: Play nothing that counts: say what would be done and what it would cost.
         as_json: For programs.
         hosts: Where it is played.
@@ -70,24 +76,27 @@ def play(
         from gym_gui.core.matrix_expansion import without
 
         experiment = without(experiment, problems)
+    only, part = _chosen_episodes(resume) if resume is not None else None, None
+    if shard is not None:
+        part = _part(experiment, resolved_operators, shard, resume)
+        only = part.only if only is None else only
     totals: dict[str, int] = {}
-    only = _rerun_episodes(resume) if resume is not None else None
     for resolved in resolved_operators:
         name = resolved.config.operator_id
-        every = len(experiment.execution.schedule(len(resolved.seatings)))
-        totals[name] = every if only is None else len(only.get(name, ()))
+        experiment.execution.check_seeds(len(resolved.seatings))
+        totals[name] = experiment.execution.num_episodes if only is None else len(only.get(name, ()))
     shorter = experiment.execution.until == "decided"
     if resume is not None and not dry_run and (done := finished(resume, totals, shorter=shorter)) is not None:
-        return say_finished(done, as_json)
+        return say_finished(done, as_json, shard)
     workers = processes or experiment.execution.processes or usable_cores()
     if dry_run:
         from gym_gui.cli.dry_run import say_plan
         from gym_gui.controllers.cost_estimate import estimate_cost
 
         slots = hosts.run(estimate_cost(experiment, hosts.open_session, workers, _run)) if models else []
-        say_plan(experiment, resolved_operators, workers, slots, as_json=as_json)
+        say_plan(experiment, resolved_operators, workers, slots, part, as_json=as_json)
         return DONE
-    with run_progress(as_json=as_json) as show, concluding(totals):
+    with run_progress(as_json=as_json) as show, concluding(totals if shard is None else None):
         # Inside, so that a warning goes above the bars and not through them.
         logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
         for line in missing_in_words(experiment.matrix.rows) if experiment.matrix else ():
@@ -102,23 +111,26 @@ def play(
             resolved_operators,
             out,
             workers,
-            header_of(replay),
+            {**header_of(replay), **(part.header if part is not None else {})},
             hosts=hosts,
             resume=resume,
             show=show,
             tried=None if experiment.matrix is None else tried_of(resolved_operators),
             only=only,
         )
-    return conclude(result, as_json)
+    return conclude(result, as_json, shard=shard)
 
 
 @contextmanager
-def concluding(totals: Mapping[str, int]) -> Generator[None]:
+def concluding(totals: Mapping[str, int] | None) -> Generator[None]:
     """Import what concludes a run in a thread, while its sessions start and play.
 
     Args:
-        totals: Episodes by operator.
+        totals: Episodes by operator; ``None``: nothing is concluded.
     """
+    if totals is None:
+        yield
+        return
     names = ["gym_gui.analysis.reporting", "gym_gui.analysis.summary_builder"]
     if max(totals.values(), default=0) >= MIN_INTERVAL:
         names.append("scipy.special")  # for intervals
@@ -135,11 +147,25 @@ def concluding(totals: Mapping[str, int]) -> Generator[None]:
         thread.join()
 
 
-def _rerun_episodes(resume: Path) -> Mapping[str, Collection[int]] | None:
-    """Which episodes a run plays again that is gone on with."""
-    from gym_gui.controllers.verification import rerun_episodes  # the engine, which plays elsewhere
+def _chosen_episodes(resume: Path) -> Mapping[str, Collection[int]] | None:
+    """Which episodes a run plays that is gone on with; ``None``: all."""
+    from gym_gui.controllers.verification import chosen_episodes  # the engine, which plays elsewhere
 
-    return rerun_episodes(open_run(resume))
+    return chosen_episodes(open_run(resume))
+
+
+def _part(
+    experiment: Experiment,
+    resolved_operators: Sequence[ResolvedOperator],
+    shard: Shard,
+    resume: Path | None,
+) -> ShardPlan:
+    from gym_gui.controllers.shard_plan import check_same, plan_shard  # few runs are parts of one
+
+    part = plan_shard(experiment, resolved_operators, shard)
+    if resume is not None:
+        check_same(part, open_run(resume))
+    return part
 
 
 def perform(
@@ -220,7 +246,7 @@ def finished(folder: Path, totals: dict[str, int], *, shorter: bool = False) -> 
     return RunResult(folder, run.record.status, episodes, failed)
 
 
-def say_finished(result: RunResult, as_json: bool) -> int:
+def say_finished(result: RunResult, as_json: bool, shard: Shard | None = None) -> int:
     """Say that a run has nothing left to play; returns the exit status."""
     if not as_json:
         failed = f", {result.failed} of them failed" if result.failed else ""
@@ -229,7 +255,7 @@ def say_finished(result: RunResult, as_json: bool) -> int:
             f"See: mosaic report {result.folder}\n"
         )
         return WORK_FAILED if result.failed else DONE
-    return conclude(result, as_json)
+    return conclude(result, as_json, shard=shard)
 
 
 async def _run(manager: OperatorScriptExecutionManager) -> RunResult:
@@ -245,19 +271,25 @@ async def _run(manager: OperatorScriptExecutionManager) -> RunResult:
             signal.signal(number, handler)
 
 
-def conclude(result: RunResult, as_json: bool, again: str = "mosaic run --resume") -> int:
+def conclude(
+    result: RunResult, as_json: bool, again: str = "mosaic run --resume", shard: Shard | None = None
+) -> int:
     """Print what came of a run.
 
     Args:
         result: How it ended.
         as_json: For programs.
         again: What goes on with it.
+        shard: The part of an experiment that it is: nobody is better by that alone.
 
     Returns:
         Exit status.
     """
     if as_json:
-        sys.stdout.write(json.dumps(_record(result)) + "\n")
+        sys.stdout.write(json.dumps(_record(result, shard)) + "\n")
+    elif shard is not None:
+        failed = f", {result.failed} of them failed" if result.failed else ""
+        sys.stdout.write(f"Shard: {shard.number} of {shard.of}, {result.episodes} episodes{failed}\n")
     elif result.episodes and result.folder.is_dir():
         from gym_gui.analysis import report
 
@@ -275,7 +307,7 @@ def conclude(result: RunResult, as_json: bool, again: str = "mosaic run --resume
     return WORK_FAILED if result.failed else DONE
 
 
-def _record(result: RunResult) -> dict[str, Any]:
+def _record(result: RunResult, shard: Shard | None) -> dict[str, Any]:
     """What came of a run, for programs: how it went, who is better, and where that stands."""
     record: dict[str, Any] = {
         "run": str(result.folder),
@@ -286,7 +318,9 @@ def _record(result: RunResult) -> dict[str, Any]:
         "report": None,
         "problem": result.problem or None,
     }
-    if result.episodes and result.folder.is_dir():
+    if shard is not None:
+        record["shard"] = str(shard)
+    elif result.episodes and result.folder.is_dir():
         from gym_gui.analysis import summarize, write_report
 
         run = open_run(result.folder)

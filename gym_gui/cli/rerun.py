@@ -33,6 +33,7 @@ from gym_gui.controllers.rerunning import (
 )
 from gym_gui.controllers.resolved_operator import ResolvedOperator
 from gym_gui.controllers.script_execution import OnProgress
+from gym_gui.controllers.verification import chosen_episodes
 from gym_gui.core.config import Experiment
 from gym_gui.core.errors import UsageError
 from gym_gui.core.paths import find_run
@@ -90,7 +91,11 @@ def rerun_run(
     )
     resolved, _ = resolve_all(experiment)
     # A whole run is played as it was, with the looks of one that was played until it was decided.
-    whole = episodes is None and recorded.record.status in (COMPLETED, FAILED)
+    whole = (
+        episodes is None
+        and recorded.record.status in (COMPLETED, FAILED)
+        and chosen_episodes(recorded) is None
+    )
     played = _Played(recorded, experiment, resolved, processes or experiment.execution.processes, hosts)
     with run_progress(as_json=as_json) as show:
         logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)

@@ -11,6 +11,7 @@ from gym_gui.analysis.reader import open_run
 from gym_gui.core.config import Experiment
 from gym_gui.core.errors import UsageError
 from gym_gui.core.paths import find_run
+from gym_gui.core.shards import Shard
 from gym_gui.core.trust import Origin, require
 from gym_gui.core.validation import under
 from gym_gui.services.experiment_file import load_experiment, need_of_program, needs_code
@@ -30,6 +31,7 @@ def run_experiment(
     budgets: Mapping[str, float | None] | None = None,
     resume: Path | None = None,
     replay: Path | None = None,
+    shard: str | None = None,
     dry_run: bool = False,
     as_json: bool = False,
     hosts: HostAhead,
@@ -45,6 +47,7 @@ def run_experiment(
         budgets: What the run may take, by name in ``execution``.
         resume: A run folder to go on with.
         replay: A run whose recorded calls stand in for the models.
+        shard: Which part of how many, as ``3/64``, where not all of it is played.
         dry_run: Play nothing that counts.
         as_json: For programs.
         hosts: Where it is played.
@@ -55,12 +58,13 @@ def run_experiment(
     Raises:
         UsageError: Something the person can fix; nothing was played.
     """
+    part = asked_shard(shard, resume, replay)
     resume = find_run(resume) if resume is not None else None
     replay = find_run(replay) if replay is not None else None
     experiment = _experiment(file, resume, replay, episodes, concurrency, looked_at=dry_run)
     experiment = _with_budgets(experiment, budgets or {})
     if resume is not None:
-        replay = _replayed_by(resume)
+        replay, part = _replayed_by(resume), shard_of(resume)
     # The engine takes a third of a second to import: who misspelled a key need not wait for it.
     from gym_gui.cli.play import play
 
@@ -70,10 +74,36 @@ def run_experiment(
         processes=processes,
         resume=resume,
         replay=replay,
+        shard=part,
         dry_run=dry_run,
         as_json=as_json,
         hosts=hosts,
     )
+
+
+def asked_shard(written: str | None, resume: Path | None, replay: Path | None = None) -> Shard | None:
+    """The part that a person has asked for; ``None``: all of it.
+
+    Args:
+        written: The part, as ``3/64``.
+        resume: A run folder that is gone on with.
+        replay: A run whose recorded calls stand in for the models.
+
+    Raises:
+        UsageError: It is no part, or goes with neither of these.
+    """
+    if written is None:
+        return None
+    if resume is not None:
+        raise UsageError("a run that is gone on with knows which shard it is", fix="Leave --shard out")
+    if replay is not None:
+        raise UsageError("--shard does not go with --replay", fix="Leave it out: recorded replies are quick")
+    return Shard.parse(written)
+
+
+def shard_of(run: Path) -> Shard | None:
+    """Which part of an experiment a run folder is; ``None`` where it is a run of its own."""
+    return Shard.of_run(open_run(run).record.extra)
 
 
 def _replayed_by(resume: Path) -> Path | None:
@@ -109,9 +139,9 @@ def _experiment(
     if again and resume is not None:
         begun = load_experiment(resume, allow_code=True)
         _require_same(experiment, begun)
-        if begun.matrix is not None and not can_gain_rows(begun):
+        if begun.matrix is not None and (not can_gain_rows(begun) or shard_of(resume) is not None):
             experiment = begun
-    elif resume is not None and can_gain_rows(experiment):
+    elif resume is not None and can_gain_rows(experiment) and shard_of(resume) is None:
         experiment = _with_missing_rows(experiment, resume)
     if concurrency is not None:
         execution = replace(experiment.execution, concurrency=concurrency)

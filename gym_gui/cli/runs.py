@@ -12,13 +12,15 @@ from typing import Any
 from msgspec.structs import asdict
 from rich.text import Text
 
+from gym_gui.analysis import wording
 from gym_gui.analysis.jsonl import read_lines
 from gym_gui.analysis.reader import OperatorRun, Run, open_run
 from gym_gui.analysis.wording import duration
 from gym_gui.cli.output import cell, console, entries, table, write_json, write_line
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.paths import find_run, runs_dir
-from gym_gui.core.record_fields import mapping
+from gym_gui.core.record_fields import items, mapping
+from gym_gui.core.shards import SHARDS, Shard
 from gym_gui.services.recorder import COMPLETED, FAILED, RUNNING, STOPPED
 from gym_gui.services.run_lock import is_being_written
 
@@ -100,6 +102,7 @@ def _row(path: Path) -> dict[str, Any]:
         "started_at": run.record.started_at,
         "finished_at": run.record.finished_at,
         "problem": run.record.problem,
+        **({"shard": str(shard)} if (shard := Shard.of_run(run.record.extra)) else {}),
         "operators": [standing.to_json() for standing in standings],
     }
 
@@ -141,6 +144,7 @@ def _print_rows(rows: list[dict[str, Any]]) -> None:
         total = None if None in totals else sum(totals)
         count = f"{done} of {total}" if total not in (None, done) else str(done)
         about = f"{names}: {tasks}; {count} episode{'s' * (count != '1')}"
+        about = f"shard {row['shard']} of {about}" if "shard" in row else about
         about += f", {failed} failed" if failed else ""
         lines.append((cells, [about if operators else str(row["problem"])]))
     entries(["Run", "Started", "Status"], lines)
@@ -184,6 +188,8 @@ def show_run(path: Path, *, as_json: bool = False) -> None:
     open_ones = status in (CUT_OFF, STOPPED) or (status == FAILED and run.record.problem)
     if run.resumed_by and (open_ones or (status != RUNNING and any(s.is_short for s in standings))):
         write_line(f"Go on with it:   {run.resumed_by} {run.path}")
+    if Shard.of_run(run.record.extra) is not None:
+        write_line(f"One run of all:  mosaic runs merge {run.path.parent}")
     write_line(f"Who is better:   mosaic report {run.path}")
     write_line(f"Does it repeat:  mosaic verify {run.path}")
 
@@ -191,6 +197,10 @@ def show_run(path: Path, *, as_json: bool = False) -> None:
 def _print_head(run: Run, status: str) -> None:
     record = run.record
     lines = [("Run", str(run.path)), ("Status", status)]
+    if (shard := Shard.of_run(record.extra)) is not None:
+        lines.append(("Shard", f"{shard.number} of {shard.of}"))
+    if parts := items(record.extra.get(SHARDS)):
+        lines.append(("Merged of", wording.count(len(parts), "shard")))
     started = _local(record.started_at, "%Y-%m-%d %H:%M:%S")
     lines.append(("Started", started + _duration(record.started_at, record.finished_at)))
     if record.problem:

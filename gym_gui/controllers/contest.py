@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -143,12 +143,15 @@ class Contest:
         """The operators of :meth:`experiment`, checked."""
         return [self._resolved(operator) for operator in self.experiment().operators]
 
-    @property
-    def tried(self) -> list[str]:
-        """As many pairings as it takes to see each policy once."""
+    def tried(self, among: Collection[str] | None = None) -> list[str]:
+        """As many pairings as it takes to see each policy once.
+
+        Args:
+            among: Operators that they are of; all by default.
+        """
         unseen, found = set(self.tournament.policies), list[str]()
         for key, pairing in self.pairings.items():
-            if unseen & set(pairing):
+            if unseen & set(pairing) and (among is None or key in among):
                 found.append(key)
                 unseen -= set(pairing)
         return found

@@ -102,10 +102,8 @@ class OperatorScriptExecutionManager:
         self._shown = 0.0
 
     def _plan(self, resolved: ResolvedOperator) -> OperatorExecution:
-        schedule = self._experiment.execution.schedule(len(resolved.seatings))
-        if self._only is not None:
-            chosen = self._only.get(resolved.config.operator_id, ())
-            schedule = [plan for plan in schedule if plan.index in chosen]
+        chosen = None if self._only is None else self._only.get(resolved.config.operator_id, ())
+        schedule = self._experiment.execution.schedule(len(resolved.seatings), chosen)
         done = self._ledger.done(resolved.config.operator_id)
         pending = deque(plan for plan in schedule if plan.index not in done)
         failed = self._ledger.failed(resolved.config.operator_id)
@@ -209,7 +207,9 @@ class OperatorScriptExecutionManager:
         try:
             await self._get_ready()
             status = FAILED
-            self._ledger.open(self._experiment, [run.operator_id for run in self._runs], self._header)
+            # A part of an experiment may be a few episodes of a thousand operators.
+            there = [run.operator_id for run in self._runs if run.total or self._only is None]
+            self._ledger.open(self._experiment, there, self._header)
             self._funds.open(self._ledger.folder)
             await self._play()
             status = self._status()
@@ -259,7 +259,12 @@ class OperatorScriptExecutionManager:
             self._leave_out(failed, next((e for e in errors if isinstance(e, UsageError)), errors[0]))
 
     def _leave_out(self, failed: Mapping[str, BaseException], first: BaseException) -> None:
-        """Name the rows of a matrix that cannot be played after all, or raise what went wrong first."""
+        """Name the rows of a matrix that cannot be played after all, or raise what went wrong first.
+
+        Where episodes were chosen, others play the rest of them, and all have to agree on the rows.
+        """
+        if self._only is not None:
+            raise first
         done = [run.operator_id for run in self._runs if run.done]
         self._experiment = without_unstarted(self._experiment, failed, first, done)
         self._runs = [run for run in self._runs if run.operator_id not in failed]

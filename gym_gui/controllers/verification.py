@@ -29,6 +29,7 @@ from gym_gui.core.experiment_data import experiment_from_data
 from gym_gui.core.prompt_inputs import PromptInputs
 from gym_gui.core.record_digest import KEY, episode_digest
 from gym_gui.core.record_fields import integers, mapping
+from gym_gui.core.shards import SHARD
 from gym_gui.core.trust import Origin
 from gym_gui.core.types import AgentID, Decision
 from gym_gui.services.recorder import COMPLETED, FAILED, RERUN, RUNNING, read_header
@@ -124,7 +125,7 @@ async def verify(
             planned = run.planned.get(recorded.operator_id)
         replay = _Replay(experiment, resolved, recorded, result, tell, planned, onlooker)
         complete = run.record.status in (COMPLETED, FAILED) and not run.record.problem and only is None
-        chosen = rerun_episodes(run)
+        chosen = chosen_episodes(run)
         await replay.play(
             expected=(chosen or {}).get(recorded.operator_id) if complete else (),
             only=None if only is None else only.get(recorded.operator_id, ()),
@@ -161,11 +162,13 @@ def see_allowed(run: Run) -> None:
         vouch(operator, env_only=True)
 
 
-def rerun_episodes(run: Run) -> Mapping[str, Collection[int]] | None:
-    """Of a run that plays some episodes of another again: which, by operator; ``None``: all that it has."""
-    rerun = mapping(run.record.extra.get(RERUN)) or {}
-    chosen = mapping(rerun.get("episodes"))
-    return None if chosen is None else {name: integers(of) or () for name, of in chosen.items()}
+def chosen_episodes(run: Run) -> Mapping[str, Collection[int]] | None:
+    """Of a run that plays some episodes of its schedule, as a shard does and who plays some of another run
+    again: which, by operator; ``None``: it plays all.
+    """
+    about = mapping(run.record.extra.get(SHARD)) or mapping(run.record.extra.get(RERUN)) or {}
+    chosen = mapping(about.get("episodes"))
+    return None if chosen is None else {name: integers(chosen.get(name)) or () for name in run.operators}
 
 
 def experiment_of(run: Run) -> Experiment:

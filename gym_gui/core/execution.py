@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol, cast
 
@@ -278,17 +278,21 @@ class ExecutionConfig:
             fix="List each seed once",
         )
 
-    def schedule(self, seatings: int = 1) -> list[EpisodePlan]:
+    def schedule(self, seatings: int = 1, only: Collection[int] | None = None) -> list[EpisodePlan]:
         """The episodes of one operator, in order.
 
         Args:
             seatings: How many rotations of the teams there are; 1 when seats are fixed.
+            only: Indices of those that are wanted; all of them by default.
 
         Raises:
             ConfigError: Fewer seeds than are needed.
         """
         self.check_seeds(seatings)
-        return [EpisodePlan(i, self.seeds[i // seatings], i % seatings) for i in range(self.num_episodes)]
+        wanted = range(self.num_episodes) if only is None else sorted(set(only))
+        return [
+            EpisodePlan(i, self.seeds[i // seatings], i % seatings) for i in wanted if i < self.num_episodes
+        ]
 
     def to_record(self) -> dict[str, Plain]:
         """Plain data in the shape of an experiment file."""

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Limits",
     "describe",
+    "file_settings",
     "load_experiment",
     "load_tournament",
     "need_of_program",
@@ -256,7 +257,7 @@ def anchored_player(assignment: WorkerAssignment, folder: Path) -> WorkerAssignm
     Raises:
         UnknownNameError: The library has no policy of a name.
     """
-    given = {name: assignment.settings.get(name) for name in _names_of_files(assignment.worker_id)}
+    given = {name: assignment.settings.get(name) for name in file_settings(assignment.worker_id)}
     found = {name: _path_beside(path, folder) for name, path in given.items() if isinstance(path, str)}
     if all(given[name] == there for name, there in found.items()):
         return assignment
@@ -270,7 +271,7 @@ def _path_beside(written: str, folder: Path) -> str:
     return str(beside) if written and not Path(written).exists() and beside.exists() else written
 
 
-def _names_of_files(worker_id: str) -> list[str]:
+def file_settings(worker_id: str) -> list[str]:
     """The settings of a worker that are paths of files or folders which it reads."""
     find_workers([worker_id])
     definition = WorkerTypeRegistry.get(worker_id)

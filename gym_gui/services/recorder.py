@@ -86,7 +86,7 @@ class Recorder:
             recorder._lock = lock_run(folder)
             recorder._open(operators)
         except OSError as exc:
-            recorder._leave_nothing()
+            recorder.abandon()
             raise _no_room(out, exc) from exc
         return recorder
 
@@ -156,8 +156,8 @@ class Recorder:
             os.close(self._lock)
             self._lock = None
 
-    def _leave_nothing(self) -> None:
-        """Remove a run that could not be begun."""
+    def abandon(self) -> None:
+        """Remove the run: it could not be begun, or not be made whole."""
         for files in self._files.values():
             files.close()
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -248,7 +248,8 @@ class Recorder:
             files.close()
         self._files.clear()
         self._awake.clear()
-        self.header.update(fields, status=status, finished_at=datetime.now(UTC).isoformat(timespec="seconds"))
+        ended = {"finished_at": datetime.now(UTC).isoformat(timespec="seconds"), **fields}
+        self.header.update(ended, status=status)
         try:
             self._seal(operators)
             self._write_header()

@@ -20,6 +20,7 @@ from gym_gui.analysis.reader import Run, open_run
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.record_fields import mapping
 from gym_gui.core.records import TOURNAMENT
+from gym_gui.core.shards import Shard
 from gym_gui.services.recorder import COMPLETED, FAILED, RUNNING, STOPPED
 from gym_gui.services.run_lock import is_being_written
 
@@ -60,6 +61,7 @@ class RunEntry:
         done: Episodes that are finished.
         problem: Why it ended early or cannot be read, or ``""``.
         tournament: Of one, what it is and the policies of its pool; else empty.
+        shard: The part of an experiment that it is, or ``None``.
     """
 
     path: Path
@@ -71,6 +73,7 @@ class RunEntry:
     done: int = 0
     problem: str = ""
     tournament: tuple[str, ...] = ()
+    shard: Shard | None = None
 
     @cached_property
     def tasks(self) -> tuple[str, ...]:
@@ -87,8 +90,10 @@ class RunEntry:
         """What a person recognises it by: who played; the id where nobody is known."""
         what, *pool = self.tournament or ("",)
         if pool:
-            return f"{what}: {wording.names(pool)}"
-        return wording.names([o.name for o in self.operators]) if self.operators else self.run_id
+            title = f"{what}: {wording.names(pool)}"
+        else:
+            title = wording.names([o.name for o in self.operators]) if self.operators else self.run_id
+        return title if self.shard is None else f"{self.shard.words.capitalize()}: {title}"
 
     @cached_property
     def environment(self) -> str:
@@ -99,8 +104,9 @@ class RunEntry:
     @cached_property
     def searched(self) -> str:
         """All words it is found by."""
-        names = (o.name for o in self.operators)
-        return " ".join((self.run_id, self.status, *self.tasks, *self.kinds, *names)).casefold()
+        names = [o.name for o in self.operators]
+        shard = [] if self.shard is None else [self.shard.words, str(self.shard)]
+        return " ".join((self.run_id, self.status, *self.tasks, *self.kinds, *names, *shard)).casefold()
 
     @property
     def is_live(self) -> bool:
@@ -240,6 +246,7 @@ def _read_run(path: Path, known: _Known) -> _Known:
         sum(run.planned.values()) if run.planned else None,
         problem=run.record.problem or "",
         tournament=_tournament(run),
+        shard=Shard.of_run(run.record.extra),
     )
     made = _counted(replace(known, entry=entry))
     _ = made.entry.searched, made.entry.title, made.entry.environment  # here, not in the window's thread

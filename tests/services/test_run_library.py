@@ -9,7 +9,8 @@ from typing import Any
 import orjson
 import pytest
 
-from gym_gui.services.recorder import Recorder
+from gym_gui.core.shards import Shard
+from gym_gui.services.recorder import COMPLETED, Recorder
 from gym_gui.services.run_library import CUT_OFF, DAMAGED, RunFilter, RunLibrary
 
 
@@ -174,3 +175,12 @@ def test_a_quick_look_follows_what_is_written_and_asks_for_a_scan_when_folders_c
     (tmp_path / "being-made" / "run.json").write_bytes(orjson.dumps(data))
     looked = library.look()
     assert looked is not None and len(looked) == 3, "its folder was there before its run.json"
+
+
+def test_a_part_of_an_experiment_says_which(tmp_path: Path) -> None:
+    header = {"experiment": {"operators": [{"id": "a", "task": "CartPole-v1"}]}, "episodes": {"a": 0}}
+    part = {"number": 3, "of": 64}
+    Recorder.create(tmp_path, ["a"], {**header, "shard": part}).close(COMPLETED)
+    (entry,) = RunLibrary(tmp_path).all()
+    assert entry.title == "Shard 3 of 64: a" and entry.shard == Shard(3, 64)
+    assert RunFilter("shard 3/64").accepts(entry) and not RunFilter("shard 4/64").accepts(entry)

@@ -1,0 +1,166 @@
+"""Which episodes a shard of an experiment plays, and what ``run.json`` says so that it can be merged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gym_gui.analysis.reader import Run
+from gym_gui.controllers.model_slots import paying_slots
+from gym_gui.controllers.resolved_operator import ResolvedOperator, needs_of
+from gym_gui.core.config import Experiment, OperatorConfig
+from gym_gui.core.errors import UsageError
+from gym_gui.core.record_fields import mapping
+from gym_gui.core.shards import SHARD, Scheduled, Shard
+from gym_gui.core.spending import NOTHING
+from gym_gui.services.experiment_file import file_settings
+from gym_gui.services.experiment_identity import content_of, identity_digest
+
+_BUDGETS = ("money_budget_usd", "token_budget", "time_budget_s")
+
+
+@dataclass(frozen=True)
+class ShardPlan:
+    """What a shard plays.
+
+    Attributes:
+        shard: Which it is.
+        only: Its episodes by operator.
+        record: What ``run.json`` says of it, as its key ``shard``.
+    """
+
+    shard: Shard
+    only: Mapping[str, range]
+    record: Mapping[str, Any]
+
+    @property
+    def header(self) -> dict[str, Any]:
+        """What ``run.json`` says besides."""
+        return {SHARD: dict(self.record)}
+
+    def totals(self, operators: Sequence[str]) -> dict[str, int]:
+        """Episodes of this part, by operator."""
+        return {operator: len(self.only.get(operator, ())) for operator in operators}
+
+
+def plan_shard(
+    experiment: Experiment, resolved_operators: Sequence[ResolvedOperator], shard: Shard
+) -> ShardPlan:
+    """Cut an experiment, and take the identity of what plays in one part.
+
+    Args:
+        experiment: The whole.
+        resolved_operators: Its operators, checked.
+        shard: The part.
+
+    Raises:
+        UsageError: The experiment cannot be cut, or a file that it names cannot be read.
+    """
+    check_cuttable(experiment)
+    for resolved in resolved_operators:
+        experiment.execution.check_seeds(len(resolved.seatings))
+    scheduled = [
+        Scheduled(r.config.operator_id, experiment.execution.num_episodes, len(r.seatings))
+        for r in resolved_operators
+    ]
+    only = shard.episodes(scheduled)
+    seatings = {each.operator_id: each.seatings for each in scheduled if each.seatings > 1}
+    record = {
+        "number": shard.number,
+        "of": shard.of,
+        "experiment_sha256": identity_digest(experiment.to_record()),
+        **({"seatings": seatings} if seatings else {}),
+        "episodes": {operator: list(indices) for operator, indices in only.items()},
+        "contents": _contents(resolved_operators, only),
+    }
+    return ShardPlan(shard, only, record)
+
+
+def check_same(plan: ShardPlan, begun: Run) -> None:
+    """Refuse to go on with a shard whose experiment, policies or code are not what it was begun with.
+
+    Args:
+        plan: The shard as it would be begun now.
+        begun: Its run.
+
+    Raises:
+        UsageError: They are not.
+    """
+    before = mapping(begun.record.extra.get(SHARD)) or {}
+    contents = mapping(before.get("contents")) or {}
+    other = [what for what, sha in plan.record["contents"].items() if contents.get(what, sha) != sha]
+    if plan.record["experiment_sha256"] != before.get("experiment_sha256"):
+        other.insert(0, "the experiment")
+    if other:
+        raise UsageError(
+            f"{other[0]} is not what {begun.path} was begun with",
+            fix=f"Put it back, or begin the part anew: --shard {plan.shard}",
+        )
+
+
+def check_cuttable(experiment: Experiment) -> None:
+    """Refuse to play part of an experiment that needs to know of all its episodes.
+
+    Raises:
+        UsageError: It is played until it is decided, or a budget holds for all of it.
+    """
+    execution = experiment.execution
+    if execution.until == "decided":
+        raise UsageError(
+            "a shard cannot be played 'until: decided': that looks at all episodes while they are played",
+            fix="Leave 'until' out, or play it without --shard",
+        )
+    limited = next((name for name in _BUDGETS if getattr(execution, name) is not None), None)
+    if limited is not None:
+        raise UsageError(
+            f"{limited} holds for the whole run, and each shard would spend it by itself",
+            fix="Leave it out, or play it without --shard",
+        )
+    for operator in experiment.operators:
+        for slot, budgets in paying_slots(operator.resolved_slots()).items():
+            if budgets.run != NOTHING:
+                raise UsageError(
+                    f"the budget of {slot} of operator {operator.operator_id!r} holds for the whole run, and "
+                    "each shard would spend it by itself",
+                    fix="Limit each episode (episode_token_limit, episode_cost_limit_usd), or play it "
+                    "without --shard",
+                )
+
+
+def _code(config: OperatorConfig) -> dict[str, str]:
+    """SHA-256 of code and programs that an operator names and a person has allowed."""
+    of_task = needs_of(config, env_only=True)
+    named = {f"the code of {need.named}": need for need in of_task}
+    others = (need for need in needs_of(config) if need not in of_task)
+    named |= {f"{Path(need.named).name} of {config.operator_id}": need for need in others}
+    return {what: need.subject.sha256 for what, need in named.items() if need.subject.sha256}
+
+
+def _contents(resolved_operators: Sequence[ResolvedOperator], played: Mapping[str, object]) -> dict[str, str]:
+    """SHA-256 of the files that play in a part, and of the code that was allowed for it, by what it is.
+
+    A file is named after the first slot of the experiment that has it, so that all parts name it alike.
+    """
+    named: dict[str, str] = {}
+    wanted: set[str] = set()
+    found: dict[str, str] = {}
+    for resolved in resolved_operators:
+        operator = resolved.config.operator_id
+        for slot, assignment in resolved.assignments.items():
+            for setting in file_settings(assignment.worker_id):
+                path = assignment.settings.get(setting)
+                if isinstance(path, str) and path:
+                    named.setdefault(path, f"{setting} of {slot} of {operator}")
+                    wanted |= {path} if operator in played else set()
+        if operator in played:
+            found |= _code(resolved.config)
+    for path, label in named.items():
+        try:
+            content = content_of(Path(path)) if path in wanted else ""
+        except OSError as error:
+            raise UsageError(f"{path} cannot be read: {error.strerror}") from error
+        if content:
+            found[f"{label} ({Path(path).name})"] = content
+    return found
