@@ -13,9 +13,9 @@ import orjson
 
 from gym_gui.analysis.jsonl import open_rows
 from gym_gui.analysis.reader import OperatorRun, Run, open_run
-from gym_gui.core.errors import RunFormatError
 from gym_gui.core.record_digest import UNTIMED
-from gym_gui.core.record_fields import mapping
+from gym_gui.core.record_fields import count, mapping, text
+from gym_gui.core.records import parse_step
 
 IGNORED = UNTIMED | {"run_id"}
 """Keys of rows that may differ between equal runs: the run's id, times, latencies, the record's digest."""
@@ -172,6 +172,9 @@ class EpisodeRows:
     """Finished episodes of an operator with the place of their steps in the file.
 
     Steps of unfinished episodes are passed over: they are dropped on resume.
+
+    Raises:
+        RunFormatError: A row is damaged, or a step does not say of which decision it is.
     """
 
     def __init__(self, operator: OperatorRun) -> None:
@@ -179,9 +182,10 @@ class EpisodeRows:
         self.rows = {episode.episode_index: line.value for episode, line in operator.episode_lines()}
         self._offsets: dict[int, array[int]] = {}
         for line in operator.step_lines():
-            index = line.value.get("episode_index")
-            if not isinstance(index, int):
-                raise RunFormatError(line.where, "'episode_index' is missing")
+            index, step = (count(line.value.get(key)) for key in ("episode_index", "step_index"))
+            if index is None or step is None or text(line.value.get("agent_id")) is None:
+                parse_step(line.value, line.where)  # which says what is wrong
+                continue
             self._offsets.setdefault(index, array("q")).append(line.start)
 
     def steps(self, episode: int) -> Iterator[dict[str, Any]]:

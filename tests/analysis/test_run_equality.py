@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from gym_gui.analysis import compare_runs
+from gym_gui.core.errors import RunFormatError
 
 Rows = list[dict[str, Any]]
 
@@ -58,6 +59,16 @@ def test_order_speed_times_and_machine_do_not_matter(tmp_path: Path, runs: Any) 
 def test_steps_of_an_unfinished_episode_do_not_matter(pair: tuple[Path, Path]) -> None:
     _edit(pair[1], "steps.jsonl", lambda rows: [*rows, {**rows[0], "episode_index": 77}])
     assert compare_runs(*pair) is None
+
+
+@pytest.mark.parametrize("key", ["episode_index", "step_index", "agent_id"])
+@pytest.mark.parametrize("value", [None, [1], {"a": 1}, -1])
+def test_a_step_that_does_not_say_whose_it_is_is_damaged(
+    pair: tuple[Path, Path], key: str, value: object
+) -> None:
+    _edit(pair[1], "steps.jsonl", lambda rows: [rows[0], {**rows[1], key: value}, *rows[2:]])
+    with pytest.raises(RunFormatError, match=rf"steps\.jsonl:2: '{key}' should be"):
+        compare_runs(*pair)
 
 
 def test_the_first_differing_step_is_named(pair: tuple[Path, Path]) -> None:
