@@ -9,10 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from gym_gui.analysis import wording
 from gym_gui.cli.errors import DONE, INTERRUPTED, tell
 from gym_gui.cli.output import write_json, write_line
-from gym_gui.cli.training import result_row, shown, slot_of, trained
+from gym_gui.cli.training import in_words, result_row, shown, slot_of, trained
 from gym_gui.core.errors import UsageError
 from gym_gui.services.trainer import TrainRequest, TrainResult
 from gym_gui.services.trainer.service import resumed
@@ -210,12 +209,7 @@ def _choose(worker: str, algo: str, env: str) -> WorkerTypeDefinition:
 
 
 def _print_result(result: TrainResult, request: TrainRequest) -> None:
-    mean = (
-        ""
-        if result.mean_return is None
-        else f", mean return {wording.number(result.mean_return)} in its evaluation"
-    )
-    write_line(f"Trained: {result.step:,} steps in {result.wall_s:.0f} s{mean}")
+    write_line(f"Trained: {in_words(result)}")
     write_line(f"Policy:  {shlex.quote(shown(result.out))}")
     operator = {
         "id": request.algo.lower(),

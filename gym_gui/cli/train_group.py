@@ -8,7 +8,7 @@ from typing import Any
 from gym_gui.analysis import wording
 from gym_gui.cli.errors import DONE, INTERRUPTED, WORK_FAILED, tell
 from gym_gui.cli.output import write_json, write_line
-from gym_gui.cli.training import result_row, shown, trained
+from gym_gui.cli.training import in_words, result_row, shown, trained
 from gym_gui.core.errors import UsageError
 from gym_gui.core.training_of import group_name
 from gym_gui.services.trainer import TrainingFailedError, TrainRequest, TrainResult
@@ -54,7 +54,7 @@ def train_group(requests: Sequence[TrainRequest], *, as_json: bool) -> int:
         if result.status != "completed":
             stopped = True
             break
-        _say(as_json, f"seed {request.seed}: {_words(result)}")
+        _say(as_json, f"seed {request.seed}: {in_words(result)}")
     _tell_end(requests, rows, as_json=as_json)
     if stopped:
         _say(as_json, "stopped; the same command goes on with it")
@@ -98,15 +98,6 @@ def _done_before(member: GroupMember, request: TrainRequest) -> Mapping[str, Any
 def _say(as_json: bool, text: str) -> None:
     if not as_json:
         tell(text)
-
-
-def _words(result: TrainResult) -> str:
-    mean = (
-        ""
-        if result.mean_return is None
-        else f", mean return {wording.number(result.mean_return)} in its evaluation"
-    )
-    return f"{result.step:,} steps in {result.wall_s:.0f} s{mean}"
 
 
 def _tell_end(requests: Sequence[TrainRequest], rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from gym_gui.analysis import wording
 from gym_gui.cli.errors import tell
 from gym_gui.cli.progress import train_progress
 from gym_gui.services.trainer import TrainRequest, TrainResult, carry_out
@@ -68,6 +69,14 @@ def shown(path: Path) -> str:
         return str(path.relative_to(Path.cwd()))
     except ValueError:
         return str(path)
+
+
+def in_words(result: TrainResult) -> str:
+    """How long a training took, and what its policy earns."""
+    told = f"{result.step:,} steps in {result.wall_s:.0f} s"
+    if result.mean_return is None:
+        return told
+    return f"{told}, mean return {wording.number(result.mean_return)} in its evaluation"
 
 
 def slot_of(result: TrainResult, definition: WorkerTypeDefinition) -> dict[str, Any]:

@@ -227,8 +227,8 @@ class _Merge:
     def _header(self) -> dict[str, Any]:
         """What ``run.json`` says of the whole; what most parts say, where they need not be equal."""
         started = [at for part in self._parts if (at := text(part.header.get("started_at")))]
-        names = dict.fromkeys(name for part in self._parts for name in _versions(part))
-        versions = {name: usual(_versions(part).get(name) for part in self._parts) for name in names}
+        names = dict.fromkeys(name for part in self._parts for name in part.versions)
+        versions = {name: usual(part.versions.get(name) for part in self._parts) for name in names}
         common: dict[str, Any] = {
             "machine": usual(part.header.get("machine") for part in self._parts) or {},
             "commit": usual(part.header.get("commit") for part in self._parts),
@@ -256,17 +256,13 @@ class _Merge:
         return {name: value for name, value in found if value is not None}
 
 
-def _versions(part: ShardPart) -> Mapping[str, Any]:
-    return mapping(part.header.get("versions")) or {}
-
-
 def _about(part: ShardPart, common: Mapping[str, Any]) -> dict[str, Any]:
     """What the run says of a part: whose it was, and what was not as in most."""
     said = part.header
     row: dict[str, Any] = {"number": part.shard.number, "of": part.shard.of, "run_id": part.run_id}
     row |= {key: said.get(key) for key in ("status", "started_at", "finished_at")}
     row |= {key: said[key] for key in ("machine", "commit") if said.get(key) not in (None, common[key])}
-    others = {n: v for n, v in _versions(part).items() if v != common["versions"].get(n)}
+    others = {n: v for n, v in part.versions.items() if v != common["versions"].get(n)}
     return {**row, **({"versions": others} if others else {})}
 
 

@@ -79,6 +79,11 @@ class ShardPart:
         return mapping((mapping(self.header.get(SHARD)) or {}).get("contents")) or {}
 
     @property
+    def versions(self) -> Mapping[str, Any]:
+        """Versions of what acted in it, by package."""
+        return mapping(self.header.get("versions")) or {}
+
+    @property
     def run_id(self) -> str:
         """Its own run's."""
         return str(self.header.get("run_id"))
@@ -235,20 +240,20 @@ def check_contents(parts: Sequence[ShardPart]) -> None:
 
 def differences(parts: Sequence[ShardPart]) -> list[str]:
     """Versions of packages and of MOSAIC, and its commits, that are not the same in all parts."""
-    names = dict.fromkeys(name for part in parts for name in versions_of(part))
+    names = dict.fromkeys(name for part in parts for name in _acted(part))
     lines: list[str] = []
     for name in names:
-        most, others = _split(parts, lambda part, name=name: versions_of(part).get(name))
+        most, others = _split(parts, lambda part, name=name: _acted(part).get(name))
         if others:
-            seen = dict.fromkeys(str(versions_of(part).get(name)) for part in others)
-            here, there = versions_of(most[0])[name], " and ".join(seen)
+            seen = dict.fromkeys(str(_acted(part).get(name)) for part in others)
+            here, there = _acted(most[0])[name], " and ".join(seen)
             lines.append(f"{name} is {here} in {most[0].shard.words}, and {there} in {_named(others)}")
     return lines
 
 
-def versions_of(part: ShardPart) -> dict[str, str]:
+def _acted(part: ShardPart) -> dict[str, str]:
     """Versions of what acted in a part, the commit of MOSAIC among them."""
-    found = {name: str(version) for name, version in (mapping(part.header.get("versions")) or {}).items()}
+    found = {name: str(version) for name, version in part.versions.items()}
     commit = part.header.get("commit")
     return {**found, "MOSAIC's commit": str(commit)} if found and commit else found
 
