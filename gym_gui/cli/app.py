@@ -16,11 +16,16 @@ from gym_gui.cli import completion
 from gym_gui.cli.arguments import (
     HELP,
     Concurrency,
+    Executor,
     Json,
     Processes,
+    Profile,
     RunsFolder,
     ShardOf,
+    Shards,
     Trust,
+    check_alone,
+    is_elsewhere,
 )
 from gym_gui.cli.commands_installed import envs_app, workers_app
 from gym_gui.cli.commands_kept import policies_app, runs_app, trust_app
@@ -97,6 +102,9 @@ def run_command(
         typer.Option(metavar="RUN", help="Play a run again with its recorded replies of language models."),
     ] = None,
     shard: ShardOf = None,
+    executor: Executor = None,
+    profile: Profile = None,
+    shards: Shards = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be done, asked and paid, then end.")
     ] = False,
@@ -108,9 +116,20 @@ def run_command(
     --replay RUN plays its experiment anew and asks no model; to watch a recorded episode, see
     mosaic replay RUN.
     """
+    trust.allow_all(trusted)
+    if is_elsewhere(executor, profile, shards, resume):
+        from gym_gui.cli.submit import Elsewhere, submit_experiment
+
+        check_alone(shard=shard, replay=replay, dry_run=dry_run or None, processes=processes)
+        check_alone(money_budget=money_budget, token_budget=token_budget, time_budget=time_budget)
+        where = Elsewhere(executor, profile, shards, resume)
+        raise typer.Exit(
+            submit_experiment(
+                file, where, out=out, episodes=episodes, concurrency=concurrency, as_json=as_json
+            )
+        )
     from gym_gui.host.ahead import HostAhead
 
-    trust.allow_all(trusted)
     with HostAhead(wanted=not dry_run) as hosts:
         from gym_gui.cli.run import run_experiment
 
@@ -152,6 +171,9 @@ def tournament(
         ),
     ] = None,
     shard: ShardOf = None,
+    executor: Executor = None,
+    profile: Profile = None,
+    shards: Shards = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say who would meet whom, then end.")] = False,
     trusted: Trust = False,
     as_json: Json = False,
@@ -161,9 +183,15 @@ def tournament(
     Everybody meets everybody, or in Swiss rounds, on the same seeds and from every seat. Where all agents
     are on one side: each policy with itself and with each other one (cross-play).
     """
+    trust.allow_all(trusted)
+    if is_elsewhere(executor, profile, shards, resume):
+        from gym_gui.cli.submit import Elsewhere, submit_tournament
+
+        check_alone(shard=shard, dry_run=dry_run or None, processes=processes)
+        where = Elsewhere(executor, profile, shards, resume)
+        raise typer.Exit(submit_tournament(file, where, out=out, concurrency=concurrency, as_json=as_json))
     from gym_gui.host.ahead import HostAhead
 
-    trust.allow_all(trusted)
     with HostAhead(wanted=not dry_run) as hosts:
         from gym_gui.cli.tournament import run_tournament
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from gym_gui.cli import completion
+from gym_gui.core.errors import UsageError
 
 HELP: dict[str, Any] = {
     "no_args_is_help": True,
@@ -48,6 +49,17 @@ ShardOf = Annotated[
     str | None,
     typer.Option("--shard", metavar="K/N", help="Play one of N parts, to be merged: mosaic runs merge."),
 ]
+Executor = Annotated[
+    str | None,
+    typer.Option("--executor", metavar="NAME", help="Play it elsewhere, in shards: ssh or slurm."),
+]
+Profile = Annotated[
+    Path | None, typer.Option("--profile", metavar="FILE", help="Where that is: hosts, or what jobs ask for.")
+]
+Shards = Annotated[
+    int | None,
+    typer.Option("--shards", metavar="N", min=1, help="How many.  [default: four for each place]"),
+]
 Concurrency = Annotated[
     int | None, typer.Option(metavar="N", min=1, max=4096, help="Episodes in flight per process.")
 ]
@@ -55,3 +67,26 @@ Processes = Annotated[
     int | None,
     typer.Option(metavar="N", min=1, max=256, help="Session processes.  [default: one per core]"),
 ]
+
+
+def is_elsewhere(executor: str | None, profile: Path | None, shards: int | None, resume: Path | None) -> bool:
+    """Whether something is to be played on other machines.
+
+    Raises:
+        UsageError: It is said where, and not by what.
+    """
+    if executor is not None or (resume is not None and (resume / "submission.json").is_file()):
+        return True
+    for name, value in (("--profile", profile), ("--shards", shards)):
+        if value is not None:
+            raise UsageError(f"{name} goes with --executor", fix="Add --executor ssh, or --executor slurm")
+    return False
+
+
+def check_alone(**given: object) -> None:
+    """Refuse options that do not go with ``--executor``, by their names."""
+    for name, value in given.items():
+        if value is not None:
+            raise UsageError(
+                f"--{name.replace('_', '-')} does not go with --executor", fix="Leave one of them out"
+            )

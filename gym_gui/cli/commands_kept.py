@@ -11,7 +11,7 @@ from gym_gui.cli import completion
 from gym_gui.cli.arguments import HELP, Json, PolicyName, RunFolder, RunFolders, Trust
 from gym_gui.core import trust
 
-runs_app = typer.Typer(help="What was played: list, show, merge, compress.", **HELP)
+runs_app = typer.Typer(help="What was played: list, show, merge, watch, compress.", **HELP)
 policies_app = typer.Typer(help="Trained policies: list, add, show, score, remove, export.", **HELP)
 trust_app = typer.Typer(help="What files may name: list, add, remove.", **HELP)
 
@@ -68,6 +68,19 @@ def runs_merge(
     raise typer.Exit(
         merge_runs(shards, out=out, allow_differences=allow_differences, partial=partial, as_json=as_json)
     )
+
+
+@runs_app.command("watch")
+def runs_watch(
+    submission: Annotated[
+        Path, typer.Argument(metavar="SUBMISSION", help="Folder that mosaic run --executor has named.")
+    ],
+    as_json: Json = False,
+) -> None:
+    """How far an experiment is that is played elsewhere."""
+    from gym_gui.cli.watching import watch_submission
+
+    raise typer.Exit(watch_submission(submission, as_json=as_json))
 
 
 @runs_app.command("compress")

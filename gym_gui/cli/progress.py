@@ -178,7 +178,9 @@ def _bars(progress: Progress) -> OnProgress:
         for p in states:
             if p.operator_id not in tasks:
                 tasks[p.operator_id] = progress.add_task(p.name, total=p.total, note="")
-            progress.update(tasks[p.operator_id], completed=p.done, total=p.total, note=_note(p))
+            progress.update(
+                tasks[p.operator_id], description=p.name, completed=p.done, total=p.total, note=_note(p)
+            )
 
     return show
 

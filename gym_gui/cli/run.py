@@ -61,7 +61,7 @@ def run_experiment(
     part = asked_shard(shard, resume, replay)
     resume = find_run(resume) if resume is not None else None
     replay = find_run(replay) if replay is not None else None
-    experiment = _experiment(file, resume, replay, episodes, concurrency, looked_at=dry_run)
+    experiment = asked_experiment(file, resume, replay, episodes, concurrency, looked_at=dry_run)
     experiment = _with_budgets(experiment, budgets or {})
     if resume is not None:
         replay, part = _replayed_by(resume), shard_of(resume)
@@ -112,7 +112,7 @@ def _replayed_by(resume: Path) -> Path | None:
     return Path(written) if isinstance(written, str) else None
 
 
-def _experiment(
+def asked_experiment(
     file: Path | None,
     resume: Path | None,
     replay: Path | None,
@@ -121,6 +121,19 @@ def _experiment(
     *,
     looked_at: bool,
 ) -> Experiment:
+    """The experiment that a command line asks for.
+
+    Args:
+        file: The experiment file.
+        resume: A run folder to go on with.
+        replay: A run whose recorded calls stand in for the models.
+        episodes: How many are played, whatever the file says.
+        concurrency: Episodes in flight per process.
+        looked_at: Whether it is only looked at: a program is then run only where it was allowed.
+
+    Raises:
+        UsageError: It cannot be read, or these do not go together.
+    """
     given = [source for source in (file, resume, replay) if source is not None]
     again = resume is not None and file is not None and replay is None
     if len(given) != 1 and not again:

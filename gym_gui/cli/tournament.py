@@ -70,12 +70,12 @@ def run_tournament(
     before = open_run(folder) if folder is not None else None
     source = file or folder
     assert source is not None
-    tournament = _with_concurrency(load_tournament(source), concurrency)
+    tournament = with_concurrency(load_tournament(source), concurrency)
     contest = Contest.of(tournament, before=before)
     for player in tournament.policies.values():
         for each in assignments_of(player):
             resolve_secrets(each)
-    plan = _plan(contest, part if before is None else Shard.of_run(before.record.extra), before)
+    plan = plan_part(contest, part if before is None else Shard.of_run(before.record.extra), before)
     if dry_run:
         return _say_plan(contest, plan, as_json)
     workers = processes or tournament.execution.processes or usable_cores()
@@ -88,7 +88,7 @@ def run_tournament(
     return conclude(result, as_json, "mosaic tournament --resume", shard_played)
 
 
-def _plan(contest: Contest, shard: Shard | None, before: Run | None) -> ShardPlan | None:
+def plan_part(contest: Contest, shard: Shard | None, before: Run | None) -> ShardPlan | None:
     """What a part of a tournament plays; ``None``: all of it is played.
 
     Raises:
@@ -107,7 +107,7 @@ def _plan(contest: Contest, shard: Shard | None, before: Run | None) -> ShardPla
     return plan
 
 
-def _with_concurrency(tournament: Tournament, concurrency: int | None) -> Tournament:
+def with_concurrency(tournament: Tournament, concurrency: int | None) -> Tournament:
     if concurrency is None:
         return tournament
     return replace(tournament, execution=replace(tournament.execution, concurrency=concurrency))

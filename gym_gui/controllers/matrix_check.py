@@ -21,13 +21,14 @@ _log = logging.getLogger(__name__)
 
 
 def resolve_all(
-    experiment: Experiment, played: Collection[str] = ()
+    experiment: Experiment, played: Collection[str] = (), *, secrets: bool = True
 ) -> tuple[list[ResolvedOperator], dict[str, str]]:
     """Check every operator against its environment, its workers and the secrets that it needs.
 
     Args:
         experiment: Its operators.
         played: Those that a run has already: it cannot do without them.
+        secrets: Whether they have to be here: who plays elsewhere has them there.
 
     Returns:
         Those that can play, and of a matrix those that cannot, with the reason.
@@ -41,7 +42,7 @@ def resolve_all(
     for operator in experiment.operators:
         try:
             found = resolve_operator(operator)
-            for assignment in found.assignments.values():
+            for assignment in found.assignments.values() if secrets else ():
                 resolve_secrets(assignment)
         except NotAllowedError:
             raise

@@ -1,0 +1,253 @@
+"""``mosaic run --executor`` and ``mosaic tournament --executor``: played elsewhere, one run folder here."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from ulid import ULID
+
+from gym_gui.analysis.reader import open_run
+from gym_gui.cli.errors import INTERRUPTED, WORK_FAILED, tell
+from gym_gui.cli.play import conclude, finished
+from gym_gui.cli.progress import run_progress
+from gym_gui.cli.run import asked_experiment
+from gym_gui.cli.submission_progress import shown_by
+from gym_gui.cli.tournament import plan_part, with_concurrency
+from gym_gui.controllers.contest import Contest
+from gym_gui.controllers.matrix_check import resolve_all
+from gym_gui.controllers.resolved_operator import needs_of
+from gym_gui.controllers.script_execution import RunResult
+from gym_gui.controllers.shard_plan import plan_shard
+from gym_gui.core.config import Experiment
+from gym_gui.core.errors import UsageError
+from gym_gui.core.paths import runs_dir
+from gym_gui.core.shards import MOST_SHARDS, Shard
+from gym_gui.core.subjects import Need
+from gym_gui.core.tournament import Tournament
+from gym_gui.services.experiment_file import load_tournament
+from gym_gui.services.run_lock import lock_run
+from gym_gui.services.run_merge import merge_shards
+from gym_gui.services.submissions.bundle import write_bundle
+from gym_gui.services.submissions.coordinator import Coordinator
+from gym_gui.services.submissions.executors import Profile, load_profile, sites_of
+from gym_gui.services.submissions.record import FAILED, Submission, is_submission, open_submission
+
+_EACH: Final = 4
+"""Shards for each place: one that is slow, or lost, holds up the others by a quarter of its work."""
+_SHOWN: Final = 5
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """Where something is to be played.
+
+    Attributes:
+        executor: By what: ``ssh``.
+        profile: The file that says where.
+        shards: How many it is cut into.
+        resume: A submission to go on with.
+    """
+
+    executor: str | None
+    profile: Path | None
+    shards: int | None
+    resume: Path | None
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What is to be played: how much of it, by which command, and what it needs that was allowed."""
+
+    what: Experiment | Tournament
+    command: str
+    episodes: int
+    needs: Sequence[Need]
+
+
+def submit_experiment(
+    file: Path | None,
+    where: Elsewhere,
+    *,
+    out: Path | None,
+    episodes: int | None,
+    concurrency: int | None,
+    as_json: bool,
+) -> int:
+    """Play an experiment elsewhere, and say how it came out.
+
+    Args:
+        file: The experiment file.
+        where: Where it is played, or the submission to go on with.
+        out: Folder for the run folder.
+        episodes: How many are played, whatever the file says.
+        concurrency: Episodes in flight per process.
+        as_json: For programs.
+
+    Returns:
+        Exit status.
+
+    Raises:
+        UsageError: Something the person can fix.
+    """
+    if where.resume is not None:
+        return _go_on(where, file, "run", as_json)
+    profile = load_profile(where.executor or "", where.profile)
+    experiment = asked_experiment(file, None, None, episodes, concurrency, looked_at=False)
+    resolved, problems = resolve_all(experiment, secrets=False)
+    if problems:
+        from gym_gui.core.matrix_expansion import without
+
+        experiment = without(experiment, problems)
+    plan_shard(experiment, resolved, Shard(1, 1))  # refuses what has no parts
+    asked = _Asked(experiment, "run", experiment.execution.num_episodes * len(resolved), _needs(experiment))
+    return _submit(asked, where, profile, out, as_json)
+
+
+def submit_tournament(
+    file: Path | None,
+    where: Elsewhere,
+    *,
+    out: Path | None,
+    concurrency: int | None,
+    as_json: bool,
+) -> int:
+    """Play a tournament elsewhere; as :func:`submit_experiment`."""
+    if where.resume is not None:
+        return _go_on(where, file, "tournament", as_json)
+    profile = load_profile(where.executor or "", where.profile)
+    if file is None:
+        raise UsageError(
+            "a tournament file is needed", fix="For example: mosaic tournament FILE.yaml --executor ssh"
+        )
+    tournament = with_concurrency(load_tournament(file), concurrency)
+    contest = Contest.of(tournament)
+    plan_part(contest, Shard(1, 1), None)
+    games = sum(contest.totals.values())
+    asked = _Asked(tournament, "tournament", games, _needs(contest.experiment()))
+    return _submit(asked, where, profile, out, as_json)
+
+
+def _needs(experiment: Experiment) -> list[Need]:
+    return [need for operator in experiment.operators for need in needs_of(operator)]
+
+
+def _submit(asked: _Asked, where: Elsewhere, profile: Profile, out: Path | None, as_json: bool) -> int:
+    of = where.shards or min(asked.episodes, _EACH * profile.places)
+    if of > MOST_SHARDS:
+        raise UsageError(f"--shards {of}: at most {MOST_SHARDS:,} are possible", fix="Give fewer")
+    out = (out or runs_dir()).absolute()
+    folder = out / "submissions" / str(ULID())
+    write_bundle(folder / "bundle", asked.what, asked.needs)
+    submission = Submission(
+        folder, where.executor or "", profile.to_record(), asked.command, of, asked.episodes, out
+    )
+    submission.save()
+    tell(f"submission {folder}; how far it is, from any terminal: mosaic runs watch {folder}")
+    return _follow(submission, as_json)
+
+
+def _go_on(where: Elsewhere, file: Path | None, command: str, as_json: bool) -> int:
+    assert where.resume is not None
+    if not is_submission(where.resume):
+        raise UsageError(
+            "--executor begins a submission, and --resume goes on with one", fix="Give one of them"
+        )
+    if file is not None or where.shards is not None:
+        raise UsageError(
+            "a submission that is gone on with has its experiment and its shards",
+            fix=f"Give --resume {where.resume} alone",
+        )
+    submission = open_submission(where.resume)
+    if submission.command != command:
+        raise UsageError(
+            f"{where.resume} is of mosaic {submission.command}",
+            fix=f"Run: mosaic {submission.command} --resume {where.resume}",
+        )
+    if where.profile is not None:
+        submission.profile = load_profile(submission.executor, where.profile).to_record()
+    return _follow(submission, as_json)
+
+
+def _follow(submission: Submission, as_json: bool) -> int:
+    """Have it played, collect it and make one run of it."""
+    lock = lock_run(submission.folder)
+    try:
+        if submission.run:
+            tell("nothing is left to play")
+        else:
+            coordinator = _play(submission, as_json)
+            if (status := _missing(submission, coordinator)) is not None:
+                return status
+            _merge(submission)
+            asyncio.run(coordinator.clear())
+        return conclude(_merged(submission), as_json)
+    finally:
+        os.close(lock)
+
+
+def _play(submission: Submission, as_json: bool) -> Coordinator:
+    sites = sites_of(submission)
+    with run_progress(as_json=as_json) as show:
+        logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
+        coordinator = Coordinator(submission, sites, shown_by(show, submission.episodes))
+        asyncio.run(_until_stopped(coordinator))
+    return coordinator
+
+
+async def _until_stopped(coordinator: Coordinator) -> None:
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, coordinator.stop)
+    try:
+        await coordinator.run()
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)
+
+
+def _missing(submission: Submission, coordinator: Coordinator) -> int | None:
+    """Say what is not here, and return the exit status; ``None`` where all is."""
+    again = f"mosaic {submission.command} --resume {submission.folder}"
+    failed = submission.numbers(FAILED)
+    for number in failed[:_SHOWN]:
+        tell(f"shard {number} of {submission.of} is missing: {submission.states[number].problem}")
+    if failed:
+        more = f" ({len(failed) - _SHOWN} further shards)" if len(failed) > _SHOWN else ""
+        tell(f"nothing was merged{more}; once that is mended, go on with: {again}")
+        return WORK_FAILED
+    if coordinator.is_stopped:
+        tell(f"stopped; what was played is kept where it is; go on with: {again}")
+        return INTERRUPTED
+    return None
+
+
+def _merge(submission: Submission) -> None:
+    """Make one run of the shards; who was killed meanwhile makes no second one."""
+    aside = submission.folder / "merged"
+    made = next((file.parent for file in aside.glob("*/run.json")), None)
+    made = made or merge_shards([submission.shards], aside).folder
+    submission.run = str(submission.out / made.name)
+    submission.save()
+
+
+def _merged(submission: Submission) -> RunResult:
+    """How the run came out, where it belongs.
+
+    Raises:
+        UsageError: It is there no more.
+    """
+    run, aside = Path(submission.run), submission.folder / "merged"
+    if (aside / run.name).is_dir():
+        (aside / run.name).rename(run)
+    operators = dict.fromkeys(open_run(run).operators, 0)
+    result = finished(run, operators)
+    assert result is not None, "what was merged whole has ended"
+    return result

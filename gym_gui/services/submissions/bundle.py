@@ -1,0 +1,129 @@
+"""What a host is sent: the experiment as data, the files that it names, and what was allowed, by hash."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any, Final
+
+from gym_gui.core import own_code
+from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.core.config import Experiment
+from gym_gui.core.errors import UsageError
+from gym_gui.core.pool import altered
+from gym_gui.core.subjects import Need, Subject
+from gym_gui.core.tournament import Tournament
+from gym_gui.services.experiment_file import file_settings
+from gym_gui.services.experiment_identity import content_of
+from gym_gui.services.submissions.shell import EXPERIMENT
+
+FILES: Final = "files"
+_NEEDS: Final = "needs.json"
+
+
+def write_bundle(folder: Path, asked: Experiment | Tournament, needs: Iterable[Need]) -> None:
+    """Put together what hosts are sent.
+
+    Args:
+        folder: A new folder.
+        asked: What is played, checked here.
+        needs: What of it has been allowed here.
+
+    Raises:
+        UsageError: A file cannot be read, or code of one's own lies in more than one folder.
+    """
+    try:
+        folder.mkdir(parents=True, mode=0o700)
+        (folder / FILES).mkdir()
+        moved = _relocated(asked, lambda path: _taken(path, folder))
+        (folder / EXPERIMENT).write_text(json.dumps(moved.to_record(), indent=1) + "\n")
+        subjects = dict.fromkeys(need.subject for need in needs)
+        _take_code(folder, subjects)
+        rows = [asdict(subject) for subject in subjects]
+        (folder / _NEEDS).write_text(json.dumps(rows))
+    except OSError as error:
+        raise UsageError(f"{error.filename or folder} cannot be used: {error.strerror}") from error
+
+
+def allowed_on(folder: Path, place: str) -> str:
+    """What is allowed on a host, as the variable says it that hands it on.
+
+    Code and files that were sent have another path there, and the same hash.
+
+    Args:
+        folder: The bundle.
+        place: Where it lies on the host, absolute.
+    """
+    rows: list[dict[str, Any]] = json.loads((folder / _NEEDS).read_text())
+    sent = Subject("file", f"{place}/{FILES}")
+    rows = [{**row, "name": place} if row["kind"] == "folder" else row for row in rows]
+    return json.dumps([asdict(sent), *rows])
+
+
+def write_allowed(bundle: Path, place: str, target: Path) -> None:
+    """Write :func:`allowed_on` into a file for its owner alone."""
+    target.touch(0o600)
+    target.write_text(allowed_on(bundle, place))
+
+
+def _relocated(asked: Experiment | Tournament, move: Callable[[str], str]) -> Experiment | Tournament:
+    def moved(assignment: WorkerAssignment) -> WorkerAssignment:
+        given = {name: assignment.settings.get(name) for name in file_settings(assignment.worker_id)}
+        paths = {name: move(path) for name, path in given.items() if isinstance(path, str) and path}
+        return replace(assignment, settings={**assignment.settings, **paths}) if paths else assignment
+
+    if isinstance(asked, Tournament):
+        return replace(asked, policies={name: altered(p, moved) for name, p in asked.policies.items()})
+    operators = [
+        replace(
+            operator,
+            workers={agent: moved(each) for agent, each in operator.workers.items()},
+            manager={agent: moved(each) for agent, each in operator.manager.items()},
+            link_groups=[replace(g, policy_path=move(g.policy_path)) for g in operator.link_groups],
+        )
+        for operator in asked.operators
+    ]
+    return replace(asked, operators=operators)
+
+
+def _taken(written: str, folder: Path) -> str:
+    """A file's path in the bundle, where it is copied to; what is no path stays as it is."""
+    source = Path(written)
+    sha = content_of(source) if written else ""
+    if not sha:
+        return written
+    name = f"{FILES}/{sha[:16]}/{source.name}"
+    target = folder / name
+    if not target.exists():
+        target.parent.mkdir(exist_ok=True)
+        if source.is_dir():
+            shutil.copytree(source, target, symlinks=False, ignore=_links)
+        else:
+            shutil.copyfile(source, target)
+    return name
+
+
+def _links(folder: str, names: list[str]) -> list[str]:
+    """Links within a policy's folder are not followed out of it, as its hash does not."""
+    return [name for name in names if (Path(folder) / name).is_symlink()]
+
+
+def _take_code(folder: Path, subjects: Iterable[Subject]) -> None:
+    """Copy the code beside an experiment, exactly the files of its fingerprint."""
+    own = [subject for subject in subjects if subject.kind == "folder"]
+    if len(own) > 1:
+        raise UsageError(
+            f"code of one's own lies in {own[0].name} and in {own[1].name}, and is sent from one folder",
+            fix="Put it beside the experiment file, or install it on each host",
+        )
+    for subject in own:
+        files = own_code.fingerprints(Path(subject.name))
+        if own_code.digest(files) != subject.sha256:
+            raise UsageError(f"{subject.name} has changed meanwhile", fix="Submit it again")
+        for name in files:
+            target = folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(Path(subject.name) / name, target)

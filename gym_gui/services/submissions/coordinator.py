@@ -1,0 +1,339 @@
+"""Has shards played on several machines until each is there: the one mechanism behind every executor.
+
+Everything that it does is on disk before it is done (:mod:`.record`), and what it asks of a host can be asked
+twice. So it can be killed at any moment: the next one finds what was begun, and follows it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from gym_gui.core.errors import MosaicError, ProtocolError, UsageError
+from gym_gui.services.submissions.record import COLLECTED, FAILED, SENT, WAITING, ShardState, Submission
+from gym_gui.services.submissions.shell import ShardLook
+from gym_gui.services.submissions.trouble import HostAwayError, HostFailedError
+
+MOST_TRIES: Final = 3
+"""How often a shard is begun that is lost each time."""
+_LOOK_S: Final = 2.0
+_SHARE, _SELDOM_S = 4.0, 30.0
+"""A look that takes long, at many shards or a slow disk, is followed by a pause of so many times that."""
+_ENDING_S: Final = 30.0
+_USAGE: Final = 2
+"""Exit status of a command that has refused what it was asked."""
+_TROUBLE: Final = (HostAwayError, HostFailedError, ProtocolError)
+
+_log = logging.getLogger(__name__)
+
+
+class Site(Protocol):
+    """Where shards are played.
+
+    Attributes:
+        name: What it is called.
+        capacity: How many it plays at once.
+        patience_s: Seconds for which it may be away before its shards go elsewhere.
+    """
+
+    name: str
+    capacity: int
+    patience_s: float
+
+    async def prepare(self) -> None:
+        """Check it, and send what is played there."""
+        ...
+
+    async def start(self, tries: Mapping[int, int]) -> None:
+        """Begin tries of shards; those that were begun before are left alone."""
+        ...
+
+    async def look(self, tries: Mapping[int, int]) -> dict[int, ShardLook]:
+        """How tries of shards stand."""
+        ...
+
+    async def fetch(self, number: int) -> None:
+        """Bring a shard's run folder here."""
+        ...
+
+    async def stop(self, tries: Mapping[int, int], *, at_once: bool) -> None:
+        """Ask shards to end, or end them."""
+        ...
+
+    async def clear(self) -> None:
+        """Remove what is left there."""
+        ...
+
+    async def close(self) -> None:
+        """Hang up."""
+        ...
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How far a submission is.
+
+    Attributes:
+        shards: Shards that are here.
+        of: Of how many.
+        episodes: Episodes that are done, anywhere.
+        failed: Of these, failed ones.
+        playing: How many shards each place is playing.
+    """
+
+    shards: int
+    of: int
+    episodes: int
+    failed: int
+    playing: Mapping[str, int]
+
+
+OnStanding = Callable[[Standing], None]
+
+
+class Coordinator:
+    """Has all shards of a submission played.
+
+    Args:
+        submission: What is played; saved after each change.
+        sites: Where.
+        on_standing: Told how far it is.
+        look_s: Seconds between two looks at a place.
+    """
+
+    def __init__(
+        self,
+        submission: Submission,
+        sites: Sequence[Site],
+        on_standing: OnStanding,
+        *,
+        look_s: float = _LOOK_S,
+    ) -> None:
+        self._submission, self._sites, self._tell = submission, sites, on_standing
+        self._look_s = look_s
+        self._stopping = asyncio.Event()
+        self._given_up: dict[str, str] = {}
+        self._prepared: set[str] = set()
+
+    def stop(self) -> None:
+        """Have everything that is being played end; what is done is kept where it is."""
+        self._stopping.set()
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether it was stopped before all was played."""
+        return self._stopping.is_set() and bool(self._open)
+
+    async def run(self) -> None:
+        """Play until every shard is here, has failed too often, or is stopped.
+
+        Raises:
+            UsageError: Not one place can be used; nothing was lost, and it can be gone on with.
+        """
+        names = {site.name for site in self._sites}
+        for state in self._submission.states.values():
+            # Who goes on with it has mended what was wrong; and perhaps changed the hosts.
+            if state.status == FAILED or (state.status == SENT and state.host not in names):
+                state.status = WAITING
+            state.lost = 0
+        serving = [asyncio.create_task(self._serve(site)) for site in self._sites]
+        try:
+            await asyncio.gather(*serving)
+        finally:
+            for task in serving:
+                task.cancel()
+            await asyncio.gather(*serving, return_exceptions=True)
+            await asyncio.gather(*(site.close() for site in self._sites))
+            self._submission.save()
+        self._show()
+        if self._open and not self._stopping.is_set():
+            reasons = "; ".join(self._given_up.values())
+            raise UsageError(
+                f"{len(self._open)} of {self._submission.of} shards can be played nowhere: {reasons}",
+                fix=f"Mend that, and go on with it: mosaic {self._submission.command} --resume "
+                f"{self._submission.folder}",
+            )
+
+    async def clear(self) -> None:
+        """Remove what is left on all places; one that is away keeps it."""
+        for site in self._sites:
+            if site.name not in self._prepared:
+                continue
+            try:
+                await site.prepare()
+                await site.clear()
+            except MosaicError as error:
+                _log.warning("Not removed there: %s", error)
+            finally:
+                await site.close()
+
+    # -- inside --------------------------------------------------------------------------
+
+    @property
+    def _open(self) -> list[int]:
+        return self._submission.numbers(WAITING, SENT)
+
+    def _mine(self, site: Site) -> dict[int, int]:
+        """Tries of the shards that a place is playing."""
+        states = self._submission.states
+        return {
+            number: states[number].tries
+            for number in self._submission.numbers(SENT)
+            if states[number].host == site.name
+        }
+
+    async def _serve(self, site: Site) -> None:
+        away_since: float | None = None
+        prepared, taken_s = False, 0.0
+        while self._open and site.name not in self._given_up:
+            if self._stopping.is_set() and not self._mine(site):
+                return
+            try:
+                if not prepared:
+                    await site.prepare()
+                    if mine := self._mine(site):
+                        # Written down, and perhaps not begun when the coordinator before was killed.
+                        await site.start(mine)
+                    prepared = True
+                    self._prepared.add(site.name)
+                if self._stopping.is_set():
+                    await self._end(site)
+                    return
+                await self._fill(site)
+                begun = time.monotonic()
+                await self._follow(site)
+                taken_s, away_since = time.monotonic() - begun, None
+            except UsageError as error:
+                await self._send_away(site)
+                self._give_up(site, error.message)
+            except _TROUBLE as error:
+                if self._stopping.is_set():
+                    _log.warning("Shards there may go on: %s", error)
+                    return
+                now = time.monotonic()
+                away_since = away_since or now
+                if not prepared or now - away_since >= site.patience_s:
+                    self._give_up(site, error.message)
+            await self._pause(max(self._look_s, min(_SHARE * taken_s, _SELDOM_S)))
+
+    async def _pause(self, seconds: float) -> None:
+        try:
+            async with asyncio.timeout(seconds):
+                await self._stopping.wait()
+        except TimeoutError:
+            pass
+
+    def _give_up(self, site: Site, reason: str) -> None:
+        """Play nothing more there; what it was playing is played elsewhere."""
+        self._given_up[site.name] = reason
+        lost = self._mine(site)
+        for number in lost:
+            state = self._submission.states[number]
+            state.status, state.problem = WAITING, reason
+        self._submission.save()
+        _log.warning("%s. Nothing more is played there; %d shards wait for another place.", reason, len(lost))
+
+    async def _send_away(self, site: Site) -> None:
+        """End what is being played at a place that is used no more."""
+        if mine := self._mine(site):
+            try:
+                await site.stop(mine, at_once=False)
+            except _TROUBLE as error:
+                _log.warning("Shards there may go on: %s", error)
+
+    async def _fill(self, site: Site) -> None:
+        """Give a place as many shards as it plays at once."""
+        room = site.capacity - len(self._mine(site))
+        begun: dict[int, int] = {}
+        known = {each.name for each in self._sites} - self._given_up.keys()
+        for number in self._submission.numbers(WAITING):
+            if len(begun) >= room:
+                break
+            state = self._submission.state(number)
+            begun_elsewhere = bool(state.tries) and state.host != site.name and state.host in known
+            if begun_elsewhere and state.lost < MOST_TRIES - 1:
+                continue  # begun there: that place goes on with it
+            state.status, state.host, state.tries = SENT, site.name, state.tries + 1
+            state.kept = state.episodes
+            begun[number] = state.tries
+        if begun:
+            self._submission.save()
+            await site.start(begun)
+
+    async def _follow(self, site: Site) -> None:
+        mine = self._mine(site)
+        if not mine:
+            return
+        refused = ""
+        for number, seen in (await site.look(mine)).items():
+            state = self._submission.states[number]
+            if seen.progress:
+                state.episodes, state.failed = seen.done, seen.failed
+            if seen.running:
+                continue
+            if seen.is_complete:
+                await site.fetch(number)
+                state.status, state.problem = COLLECTED, ""
+            elif seen.code == _USAGE:
+                why = f"{site.name} refuses shard {number} of {self._submission.of}: {seen.said}"
+                refused = refused or why
+            else:
+                self._lose(site, number, state, seen)
+        self._submission.save()
+        self._show()
+        if refused:
+            raise UsageError(refused.rstrip("."))
+
+    def _lose(self, site: Site, number: int, state: ShardState, seen: ShardLook) -> None:
+        why = str(seen.result.get("problem") or seen.said or _ended(seen.code))
+        state.problem = f"{site.name}: {why}"
+        # A try that has played something, until its time was over say, was none in vain.
+        state.lost = 1 if state.episodes > state.kept else state.lost + 1
+        state.status = WAITING if state.lost < MOST_TRIES else FAILED
+        then = "begun again" if state.status == WAITING else f"given up after {state.lost} tries"
+        _log.warning("Shard %d of %d, %s; %s.", number, self._submission.of, state.problem.rstrip("."), then)
+
+    async def _end(self, site: Site) -> None:
+        """Have what a place plays end, and wait for that."""
+        deadline = time.monotonic() + _ENDING_S
+        mine = self._mine(site)
+        if mine:
+            await site.stop(mine, at_once=False)
+        while mine and time.monotonic() < deadline:
+            for number, seen in (await site.look(mine)).items():
+                if seen.running:
+                    continue
+                del mine[number]
+                state = self._submission.states[number]
+                state.episodes = seen.done if seen.progress else state.episodes
+                # Asked to: that was no try that failed.
+                state.status = WAITING
+            if mine:
+                await asyncio.sleep(min(self._look_s, 1.0))
+        if mine:
+            await site.stop(mine, at_once=True)
+        self._submission.save()
+
+    def _show(self) -> None:
+        self._tell(standing_of(self._submission))
+
+
+def standing_of(submission: Submission) -> Standing:
+    """How far a submission is, by its record."""
+    states = submission.states.values()
+    return Standing(
+        shards=sum(state.status == COLLECTED for state in states),
+        of=submission.of,
+        episodes=sum(state.episodes for state in states),
+        failed=sum(state.failed for state in states),
+        playing=Counter(state.host for state in states if state.status == SENT),
+    )
+
+
+def _ended(code: int | None) -> str:
+    return "its process was lost" if code is None else f"ended with exit status {code}"

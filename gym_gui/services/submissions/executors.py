@@ -1,0 +1,62 @@
+"""Executors by their names: what their profiles are, and where they play."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from gym_gui.core.errors import ExperimentError, UsageError
+from gym_gui.core.validation import ConfigError, nearest, shown
+from gym_gui.services.submissions.coordinator import Site
+from gym_gui.services.submissions.profile import read_profile
+from gym_gui.services.submissions.record import Submission
+from gym_gui.services.submissions.slurm_profile import SlurmProfile, slurm_profile_of
+from gym_gui.services.submissions.slurm_site import SlurmSite
+from gym_gui.services.submissions.ssh_profile import SshProfile, ssh_profile_of
+from gym_gui.services.submissions.ssh_site import SshSite
+
+EXECUTORS: Final = ("ssh", "slurm")
+Profile: TypeAlias = SshProfile | SlurmProfile
+
+
+def load_profile(executor: str, path: Path | None) -> Profile:
+    """Read the profile of an executor.
+
+    Args:
+        executor: Its name.
+        path: The file; Slurm needs none.
+
+    Raises:
+        UsageError: There is no such executor, or something in its profile is wrong: one line that says where.
+    """
+    if executor not in EXECUTORS:
+        raise UsageError(f"there is no executor {shown(executor)}", fix=nearest(executor, EXECUTORS))
+    if path is None:
+        if executor == "slurm":
+            return SlurmProfile()
+        raise UsageError(
+            "--executor ssh needs the hosts that it plays on",
+            fix="Write them into a file (hosts: [one, two]), and give it by --profile FILE",
+        )
+    try:
+        profile = _profile_of(executor, read_profile(path))
+    except ConfigError as error:
+        raise ExperimentError(f"{path.name}: {error.message}", fix=error.fix) from None
+    return profile.beside(path.parent) if isinstance(profile, SshProfile) else profile
+
+
+def sites_of(submission: Submission) -> Sequence[Site]:
+    """Where a submission is played.
+
+    Raises:
+        ConfigError: Its record was changed.
+    """
+    profile = _profile_of(submission.executor, submission.profile)
+    if isinstance(profile, SlurmProfile):
+        return [SlurmSite(profile, submission)]
+    return [SshSite(host, submission, profile.ssh_config) for host in profile.hosts]
+
+
+def _profile_of(executor: str, data: object) -> Profile:
+    return slurm_profile_of(data) if executor == "slurm" else ssh_profile_of(data)

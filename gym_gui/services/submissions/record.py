@@ -1,0 +1,181 @@
+"""What a submission is and how far it is, on disk: whoever comes after a coordinator goes on by it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from gym_gui.core.errors import RunFormatError, UsageError
+from gym_gui.core.formats import check_format
+from gym_gui.core.record_fields import count, mapping, text
+from mosaic_worker.plain_files import read_file, replace_file
+
+NAME: Final = "submission.json"
+FORMAT: Final = 1
+SHARDS_FOLDER: Final = "shards"
+"""Folder of the run folders that have been collected."""
+BUNDLE_FOLDER: Final = "bundle"
+"""Folder of what is sent to each host."""
+WAITING: Final = "waiting"
+SENT: Final = "sent"
+COLLECTED: Final = "collected"
+FAILED: Final = "failed"
+_MOST_BYTES: Final = 256 * 2**20
+
+
+@dataclass
+class ShardState:
+    """Where one shard stands.
+
+    Attributes:
+        status: ``waiting``, ``sent``, ``collected`` or ``failed``.
+        host: Where it is played, or was begun.
+        tries: How often it was begun.
+        lost: How often it was lost one after another without having played anything.
+        kept: Episodes that were done when it was begun the last time.
+        problem: Why it was lost the last time.
+        episodes: How many of its episodes are done.
+        failed: Of these, failed ones.
+    """
+
+    status: str = WAITING
+    host: str = ""
+    tries: int = 0
+    lost: int = 0
+    kept: int = 0
+    problem: str = ""
+    episodes: int = 0
+    failed: int = 0
+
+    def to_record(self) -> dict[str, Any]:
+        """Plain data, without what is empty."""
+        return {key: value for key, value in vars(self).items() if value}
+
+
+@dataclass
+class Submission:
+    """An experiment that is played elsewhere.
+
+    Attributes:
+        folder: Its own folder.
+        executor: By what: ``ssh``.
+        profile: Where, as its file says.
+        command: ``run`` or ``tournament``.
+        of: How many shards it is cut into.
+        episodes: How many episodes they have together.
+        out: Folder for the run folder that they are merged into.
+        states: Shards that have been begun, by number.
+        run: The run folder that they were merged into; empty before.
+    """
+
+    folder: Path
+    executor: str
+    profile: Mapping[str, Any]
+    command: str
+    of: int
+    episodes: int
+    out: Path
+    states: dict[int, ShardState] = field(default_factory=dict[int, ShardState])
+    run: str = ""
+
+    @property
+    def shards(self) -> Path:
+        """Where the run folders are that have been collected."""
+        return self.folder / SHARDS_FOLDER
+
+    @property
+    def bundle(self) -> Path:
+        """What is sent to each host."""
+        return self.folder / BUNDLE_FOLDER
+
+    def state(self, number: int) -> ShardState:
+        """Where a shard stands."""
+        return self.states.setdefault(number, ShardState())
+
+    def numbers(self, *statuses: str) -> list[int]:
+        """Shards of one of these statuses, in order."""
+        waiting = WAITING in statuses
+        return [
+            number
+            for number in range(1, self.of + 1)
+            if (self.states[number].status in statuses if number in self.states else waiting)
+        ]
+
+    def save(self) -> None:
+        """Write it, whole or not at all.
+
+        Raises:
+            UsageError: It cannot be written.
+        """
+        data = {
+            "format": FORMAT,
+            "executor": self.executor,
+            "command": self.command,
+            "of": self.of,
+            "episodes": self.episodes,
+            "out": str(self.out),
+            "run": self.run,
+            "profile": dict(self.profile),
+            "shards": {str(number): state.to_record() for number, state in sorted(self.states.items())},
+        }
+        try:
+            replace_file(self.folder / NAME, (json.dumps(data, indent=1) + "\n").encode(), mode=0o600)
+        except OSError as error:
+            raise UsageError(f"{self.folder / NAME} cannot be written: {error.strerror}") from error
+
+
+def is_submission(folder: Path) -> bool:
+    """Whether a folder is one of a submission."""
+    return (folder / NAME).is_file()
+
+
+def open_submission(folder: Path) -> Submission:
+    """Read how far a submission is.
+
+    Raises:
+        RunFormatError: Its record is damaged, or of a later version.
+        UsageError: It cannot be read.
+    """
+    path = folder / NAME
+    try:
+        data: Any = json.loads(read_file(path, limit=_MOST_BYTES))
+        check_format(str(path), data.get("format"), FORMAT)
+        rows = mapping(data["shards"]) or {}
+        of, executor, command = count(data["of"]), text(data["executor"]), text(data["command"])
+        states = {int(number): _state(mapping(row) or {}) for number, row in rows.items()}
+        if not of or not executor or command not in ("run", "tournament"):
+            raise ValueError
+        return Submission(
+            folder,
+            executor,
+            mapping(data["profile"]) or {},
+            command,
+            of,
+            count(data["episodes"]) or 0,
+            Path(str(data["out"])),
+            states,
+            text(data.get("run")) or "",
+        )
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror or error}") from None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise RunFormatError(str(path), "is damaged. Submit the experiment anew") from None
+
+
+def _state(row: Mapping[str, Any]) -> ShardState:
+    status = text(row.get("status")) or WAITING
+    if status not in (WAITING, SENT, COLLECTED, FAILED):
+        raise ValueError(status)
+    return ShardState(
+        status,
+        host=text(row.get("host")) or "",
+        tries=count(row.get("tries")) or 0,
+        lost=count(row.get("lost")) or 0,
+        kept=count(row.get("kept")) or 0,
+        problem=text(row.get("problem")) or "",
+        episodes=count(row.get("episodes")) or 0,
+        failed=count(row.get("failed")) or 0,
+    )

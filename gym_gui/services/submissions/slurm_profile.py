@@ -1,0 +1,139 @@
+"""The profile of ``--executor slurm``: what each shard's job asks the scheduler for."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from gym_gui.core.validation import ConfigError, Plain, boolean, integer, keys, sequence, text
+from gym_gui.services.submissions.profile import OF_A_COMMAND, USUAL, Command, command_of, place
+
+MOST_AT_ONCE: Final = 100_000
+_NAMES: Final = ("partition", "account", "qos")
+_NUMBERS: Final = ("cpus", "gpus", "shards")
+_KEYS: Final = {
+    key: key for key in (*_NAMES, *OF_A_COMMAND, *_NUMBERS, "time", "memory", "requeue", "folder", "options")
+}
+_NAME: Final = re.compile(r"[\w.,+-]+")
+_TIME: Final = re.compile(r"(\d+-\d{1,2}(:\d{1,2}){0,2}|\d+(:\d{1,2}){0,2})")
+_MEMORY: Final = re.compile(r"\d+[KMGT]?")
+_OURS: Final = ("--array", "--output", "--error", "--job-name", "--parsable", "--wrap", "--chdir")
+
+
+@dataclass(frozen=True)
+class SlurmProfile:
+    """What a job asks for; empty or ``None``: what the site gives by default.
+
+    Attributes:
+        partition: Where it may run, as ``sbatch`` takes it.
+        account: Who pays.
+        qos: Its quality of service.
+        time: How long each shard may take: minutes, ``H:MM:SS``, ``D-HH``.
+        memory: Of each shard: ``4G``.
+        cpus: Cores of each shard.
+        gpus: GPUs of each shard.
+        shards: How many may run at once.
+        requeue: Whether a shard that is pre-empted goes back into the queue.
+        folder: A folder on a disk that all nodes see; empty: the submission's own.
+        options: More for ``sbatch``, as it takes them.
+        command: How MOSAIC is begun.
+    """
+
+    partition: str = ""
+    account: str = ""
+    qos: str = ""
+    time: str = ""
+    memory: str = ""
+    cpus: int | None = None
+    gpus: int | None = None
+    shards: int = 64
+    requeue: bool = True
+    folder: str = ""
+    options: tuple[str, ...] = ()
+    command: Command = USUAL
+
+    @property
+    def places(self) -> int:
+        """How many shards are played at once."""
+        return self.shards
+
+    @property
+    def asked(self) -> list[str]:
+        """Options of ``sbatch``."""
+        given = {
+            "partition": self.partition,
+            "account": self.account,
+            "qos": self.qos,
+            "time": self.time,
+            "mem": self.memory,
+            "cpus-per-task": self.cpus,
+            "gres": f"gpu:{self.gpus}" if self.gpus else "",
+        }
+        kept = [f"--{name}={value}" for name, value in given.items() if value]
+        return [*kept, "--requeue" if self.requeue else "--no-requeue", *self.options]
+
+    def to_record(self) -> dict[str, Plain]:
+        """Plain data, which reads back to an equal profile."""
+        given: dict[str, Plain] = {
+            "partition": self.partition,
+            "account": self.account,
+            "qos": self.qos,
+            "time": self.time,
+            "memory": self.memory,
+            "cpus": self.cpus,
+            "gpus": self.gpus,
+            "folder": self.folder,
+        }
+        kept = {key: value for key, value in given.items() if value}
+        options: list[Plain] = list(self.options)
+        about = {"shards": self.shards, "requeue": self.requeue, "options": options}
+        return {**kept, **about, **self.command.to_record()}
+
+
+def slurm_profile_of(data: object) -> SlurmProfile:
+    """A profile from plain data.
+
+    Raises:
+        ConfigError: With the place of what is wrong.
+    """
+    found = keys(data if data is not None else {}, "", _KEYS)
+    names = [_matching(found.get(key), key, _NAME, "such as short") for key in _NAMES]
+    # YAML reads 1:30:00 as a number of seconds.
+    if isinstance(found.get("time"), int) and not isinstance(found.get("time"), bool):
+        raise ConfigError("is a number", where="time", fix='Write it in quotes: time: "1:30:00"')
+    return SlurmProfile(
+        *names,
+        time=_matching(found.get("time"), "time", _TIME, '"1:30:00", or "90" for minutes'),
+        memory=_matching(found.get("memory"), "memory", _MEMORY, "4G"),
+        cpus=integer(found["cpus"], "cpus", low=1, high=4096) if "cpus" in found else None,
+        gpus=integer(found["gpus"], "gpus", low=0, high=1024) if "gpus" in found else None,
+        shards=integer(found.get("shards", SlurmProfile.shards), "shards", low=1, high=MOST_AT_ONCE),
+        requeue=boolean(found.get("requeue", True), "requeue"),
+        folder=place(found["folder"], "folder") if "folder" in found else "",
+        options=_options(found.get("options", ())),
+        command=command_of(found),
+    )
+
+
+def _matching(value: object, where: str, form: re.Pattern[str], such: str) -> str:
+    if value is None:
+        return ""
+    written = text(value, where, max_length=255)
+    if form.fullmatch(written) is None:
+        raise ConfigError(f"{written!r} cannot be used", where=where, fix=f"Write {such}")
+    return written
+
+
+def _options(value: object) -> tuple[str, ...]:
+    """More options of ``sbatch``, one each."""
+    written = sequence(value, "options")
+    options = [text(each, f"options[{i}]", max_length=1024) for i, each in enumerate(written)]
+    for i, option in enumerate(options):
+        # What stands behind it may be a key, which is not told again.
+        name, where = option.partition("=")[0], f"options[{i}]"
+        if not name.startswith("-") or name.startswith("--export"):
+            raise ConfigError(f"{name!r} cannot be given", where=where, fix="Write such as --exclusive")
+        if name in _OURS:
+            raise ConfigError(f"{name!r} is set by MOSAIC", where=where, fix="Leave it out")
+    return tuple(options)

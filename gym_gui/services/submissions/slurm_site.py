@@ -1,0 +1,295 @@
+"""Shards as job arrays of Slurm, by its own commands: on a disk that this machine and all nodes see."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import shutil
+import stat
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from gym_gui.core.errors import UsageError
+from gym_gui.core.inherited import inherited
+from gym_gui.processes.child import ChildStartError
+from gym_gui.processes.run_child import run_child
+from gym_gui.processes.tree import TAG
+from gym_gui.services.submissions.bundle import write_allowed
+from gym_gui.services.submissions.record import Submission
+from gym_gui.services.submissions.shell import ALLOWED, PLAY, ShardLook, look_from, play_script
+from gym_gui.services.submissions.slurm_profile import SlurmProfile
+from gym_gui.services.submissions.taking_in import take_in
+from gym_gui.services.submissions.trouble import HostAwayError, HostFailedError
+
+ARRAY: Final = "array.sh"
+_ARRAYS: Final = "arrays"
+_MOST_TASKS: Final = 1000
+"""Tasks of an array where the site does not say its limit."""
+_ANSWER_S: Final = 60.0
+_LAG_S: Final = 30.0
+"""Time after which what a job has written is seen here, on a disk that is slow to tell."""
+_LAG_WHEN_STOPPED_S: Final = 2.0
+"""Who stops it need not wait for that: what comes late is found by whoever goes on."""
+_TAIL_BYTES: Final = 1 << 15
+_PLAY_ARRAY: Final = """#!/bin/sh
+# A task of an array: the shard and the try that stand on its line of the list.
+each=$(sed -n "${SLURM_ARRAY_TASK_ID}p" "$1")
+cd "$2" || exit 1
+rm -f "work/$each/code"
+exec sh "$2/play.sh" "${each%/*}" "${each#*/}" 2>>"work/$each/err"
+"""
+Task = tuple[str, int]
+"""A job's number and the task's in its array, from 1."""
+
+
+class SlurmSite:
+    """Plays shards of one submission as jobs.
+
+    All of them are handed to the scheduler at once, which has them wait.
+
+    Args:
+        profile: What jobs ask for.
+        submission: What is played.
+    """
+
+    name = "slurm"
+    patience_s = 1800.0
+
+    def __init__(self, profile: SlurmProfile, submission: Submission) -> None:
+        self.capacity = submission.of
+        self._profile, self._submission = profile, submission
+        folder = Path.home() / profile.folder / submission.folder.name if profile.folder else None
+        self._place = (folder or submission.folder / "cluster").absolute()
+        self._tasks: dict[tuple[int, int], Task] = {}
+        self._gone: dict[Task, float] = {}
+        self._most, self._lag_s = _MOST_TASKS, _LAG_S
+
+    async def prepare(self) -> None:
+        """See that the scheduler takes such jobs, and put what is played where nodes find it.
+
+        Raises:
+            HostAwayError: The scheduler does not answer.
+            UsageError: It refuses them, or there is none here.
+        """
+        if shutil.which("sbatch") is None:
+            raise UsageError(
+                "there is no sbatch here",
+                fix="Run this on a machine of the cluster that jobs are handed in from",
+            )
+        self._check_keys()
+        config = await self._ask("scontrol", "show", "config")
+        if limit := re.search(r"MaxArraySize\s*=\s*(\d+)", config):
+            self._most = max(1, int(limit[1]) - 1)
+        if not (self._place / PLAY).exists():
+            await asyncio.to_thread(self._put)
+        await self._take_up()
+        try:
+            await self._ask("sbatch", "--test-only", *self._profile.asked, self._script, "/dev/null", "/")
+        except HostFailedError as error:
+            raise UsageError(str(error), fix="Mend the profile") from None
+
+    async def start(self, tries: Mapping[int, int]) -> None:
+        """Hand tries of shards to the scheduler, as arrays; those that it has are left alone.
+
+        Raises:
+            HostAwayError: It does not answer.
+            HostFailedError: It refuses them.
+        """
+        new = [key for key in tries.items() if key not in self._tasks]
+        if not new:
+            return
+        await asyncio.to_thread(self._make_folders, new)
+        lists = [new[i : i + self._most] for i in range(0, len(new), self._most)]
+        for each in lists:
+            at_once = max(1, self._profile.shards // len(lists))
+            await self._hand_in(each, at_once)
+
+    async def look(self, tries: Mapping[int, int]) -> dict[int, ShardLook]:
+        """How shards stand, by their jobs and by what these have written; raises as :meth:`start`."""
+        await self.start(tries)  # what the scheduler would not take before
+        name = self._job_name("")
+        queued: dict[Task, str] = {}
+        for line in (await self._ask("squeue", "-h", "-r", "--me", "-o", "%F %K %t %j")).splitlines():
+            job, index, state, called = (*line.split(), "", "", "", "")[:4]
+            if called.startswith(name) and index.isdigit():
+                queued[job, int(index)] = state
+        looks = await asyncio.to_thread(self._looks, tries, queued)
+        for number, seen in looks.items():
+            if not seen.running and seen.code is None and not seen.said:
+                said = await self._why_ended(self._tasks[number, tries[number]])
+                looks[number] = ShardLook(False, None, seen.result, seen.progress, said)
+        return looks
+
+    async def fetch(self, number: int) -> None:
+        """Move what was played of a shard into the submission.
+
+        Raises:
+            HostFailedError: It is not there.
+        """
+        await asyncio.to_thread(take_in, self._place / "work" / str(number) / "runs", self._submission.shards)
+
+    async def stop(self, tries: Mapping[int, int], *, at_once: bool) -> None:
+        """Take waiting shards out of the queue, and ask the others to end, or end them."""
+        self._lag_s = _LAG_WHEN_STOPPED_S
+        jobs = sorted({self._tasks[key][0] for key in tries.items() if key in self._tasks})
+        if not jobs:
+            return
+        if at_once:
+            await self._ask("scancel", *jobs)
+            return
+        await self._ask("scancel", "--state=PENDING", *jobs)
+        await self._ask("scancel", "--batch", "--signal=TERM", "--state=RUNNING", *jobs)
+
+    async def clear(self) -> None:
+        """Remove what nodes were given."""
+        await asyncio.to_thread(shutil.rmtree, self._place, ignore_errors=True)
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+    # -- inside --------------------------------------------------------------------------
+
+    @property
+    def _script(self) -> str:
+        return str(self._place / ARRAY)
+
+    def _job_name(self, array: str) -> str:
+        return f"mosaic-{self._submission.folder.name[-10:]}-{array}"
+
+    def _check_keys(self) -> None:
+        keys = self._profile.command.keys
+        if not keys:
+            return
+        try:
+            mode = (Path.home() / keys).stat().st_mode
+        except OSError:
+            mode = 0
+        if not stat.S_ISREG(mode) or mode & 0o077:
+            raise UsageError(
+                f"the file of keys {keys} is not there, or not its owner's alone",
+                fix=f"Look at it; then: chmod 600 {keys}",
+            )
+
+    def _put(self) -> None:
+        submission = self._submission
+        new = self._place.with_name(f"{self._place.name}.new")
+        shutil.rmtree(new, ignore_errors=True)
+        try:
+            shutil.copytree(submission.bundle, new)
+            new.chmod(0o700)
+            write_allowed(submission.bundle, str(self._place), new / ALLOWED)
+            script = play_script(submission.command, submission.of, self._profile.command)
+            (new / PLAY).write_text(script)
+            (new / ARRAY).write_text(_PLAY_ARRAY)
+            (new / _ARRAYS).mkdir()
+            new.rename(self._place)
+        except OSError as error:
+            raise UsageError(
+                f"{error.filename or self._place} cannot be written: {error.strerror}",
+                fix="Name a folder on a disk that all nodes see in the profile: folder: …",
+            ) from error
+
+    def _make_folders(self, tries: Sequence[tuple[int, int]]) -> None:
+        for number, attempt in tries:
+            (self._place / "work" / str(number) / "runs").mkdir(parents=True, exist_ok=True)
+            (self._place / "work" / str(number) / str(attempt)).mkdir(exist_ok=True)
+
+    async def _hand_in(self, tries: Sequence[tuple[int, int]], at_once: int) -> None:
+        """Submit one array. Its list is there first, so that a kill in between is understood."""
+        array = f"{len(list((self._place / _ARRAYS).glob('*.list'))) + 1:04}"
+        listed = self._place / _ARRAYS / f"{array}.list"
+        lines = "".join(f"{number}/{attempt}\n" for number, attempt in tries)
+        await asyncio.to_thread(listed.write_text, lines)
+        said = await self._ask(
+            "sbatch",
+            "--parsable",
+            f"--job-name={self._job_name(array)}",
+            f"--array=1-{len(tries)}%{at_once}",
+            "--output=/dev/null",
+            f"--error={self._place / _ARRAYS}/{array}-%a.err",
+            "--open-mode=append",
+            # The command is asked to end in time, and keeps what it has played.
+            "--signal=B:TERM@60",
+            *self._profile.asked,
+            self._script,
+            str(listed),
+            str(self._place),
+        )
+        job = said.strip().splitlines()[-1].partition(";")[0]
+        listed.with_suffix(".job").write_text(job)
+        self._tasks |= {key: (job, i) for i, key in enumerate(tries, 1)}
+
+    async def _take_up(self) -> None:
+        """Take up what a coordinator before has handed in, also where it was killed at that very moment."""
+        for listed in sorted((self._place / _ARRAYS).glob("*.list")):
+            job = listed.with_suffix(".job")
+            tries = [line.split("/") for line in listed.read_text().split()]
+            if not job.exists():
+                named = f"--name={self._job_name(listed.stem)}"
+                found = (await self._ask("squeue", "-h", "--me", named, "-o", "%F")).split()
+                begun = any((self._place / "work" / n / t / "run").exists() for n, t in tries)
+                if not found and not begun:
+                    continue  # it was not handed in any more
+                job.write_text(found[0] if found else "0")
+            self._tasks |= {(int(n), int(t)): (job.read_text(), i) for i, (n, t) in enumerate(tries, 1)}
+
+    def _looks(self, tries: Mapping[int, int], queued: Mapping[Task, str]) -> dict[int, ShardLook]:
+        found: dict[int, ShardLook] = {}
+        for number, attempt in tries.items():
+            task = self._tasks[number, attempt]
+            if queued.get(task) == "PD":
+                found[number] = ShardLook(True, None, {}, (), "")
+                continue
+            place = self._place / "work" / str(number) / str(attempt)
+            code = _tail(place / "code")
+            # What is in the queue may be begun again by the scheduler, whatever it has written.
+            alive = task in queued or (not code and self._may_be_late(task))
+            found[number] = look_from(
+                alive,
+                int(code[0]) if code and code[0].isdigit() and task not in queued else None,
+                _tail(place / "out"),
+                _tail(place / "err"),
+            )
+        return found
+
+    def _may_be_late(self, task: Task) -> bool:
+        """Whether a job that has left the queue may have written what is not seen here yet."""
+        now = time.monotonic()
+        return now - self._gone.setdefault(task, now) < self._lag_s
+
+    async def _why_ended(self, task: Task) -> str:
+        job, index = task
+        try:
+            said = await self._ask("scontrol", "show", "job", "-o", f"{job}_{index}")
+        except HostFailedError:  # the scheduler has forgotten it
+            return ""
+        state = re.search(r"JobState=(\w+)", said)
+        return f"its job ended: {state[1].replace('_', ' ').lower()}" if state else ""
+
+    async def _ask(self, *command: str) -> str:
+        more = {key: os.environ[key] for key in ("HOME", "USER", "SLURM_CONF") if key in os.environ}
+        # Jobs get the environment of sbatch, without keys; and outlive us, so they do not bear our tag.
+        line = ("env", "-u", TAG, *command)
+        try:
+            done = await run_child(*line, name=command[0], environment=inherited() | more, within_s=_ANSWER_S)
+        except ChildStartError as error:
+            raise HostAwayError(str(error)) from error
+        if done.outcome.succeeded:
+            return done.output.decode("utf-8", "replace")
+        said = done.outcome.last_line or done.outcome.words
+        away = any(word in said.lower() for word in ("unable to contact", "timed out", "connection"))
+        raise (HostAwayError if away else HostFailedError)(f"{command[0]}: {said.rstrip('.')}")
+
+
+def _tail(path: Path) -> list[str]:
+    """The last lines of a file; none where it is not there."""
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - _TAIL_BYTES))
+            return file.read().decode("utf-8", "replace").splitlines()
+    except OSError:
+        return []

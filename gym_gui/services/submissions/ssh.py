@@ -1,0 +1,161 @@
+"""One host, over OpenSSH: its own programs ``ssh`` and ``scp``, over one connection that is kept open."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+from asyncio.subprocess import PIPE
+from pathlib import Path
+from typing import Final
+
+from gym_gui.core.errors import MissingDependencyError
+from gym_gui.core.inherited import inherited
+from gym_gui.processes.child import ChildStartError, ManagedChild
+from gym_gui.processes.outcome import ChildOutcome
+from gym_gui.processes.reaper import remove_after
+from gym_gui.processes.run_child import run_child
+from gym_gui.services.store import Store
+from gym_gui.services.submissions.trouble import HostAwayError, HostFailedError
+
+_CONNECT_S: Final = 20
+_ANSWER_S: Final = 60.0
+_AWAY: Final = 255
+"""Exit status of ``ssh`` where the connection failed, and not the command."""
+_OPTIONS: Final = (
+    "-oBatchMode=yes",
+    f"-oConnectTimeout={_CONNECT_S}",
+    "-oServerAliveInterval=10",
+    "-oServerAliveCountMax=3",
+    "-oForwardAgent=no",
+    "-oForwardX11=no",
+    "-oClearAllForwardings=yes",
+)
+
+
+class SshHost:
+    """A host that is told things one after another; made ready by :meth:`connect`.
+
+    Args:
+        name: As ``ssh`` takes it.
+        config: A configuration of OpenSSH in place of the person's own; empty: theirs.
+    """
+
+    def __init__(self, name: str, config: str = "") -> None:
+        self.name = name
+        self._options = [*(["-F", config] if config else []), *_OPTIONS]
+        self._environment = inherited() | {
+            key: os.environ[key] for key in ("SSH_AUTH_SOCK", "HOME", "USER") if key in os.environ
+        }
+        self._master: ManagedChild | None = None
+        self._socket: Path | None = None
+
+    async def connect(self) -> None:
+        """Open the connection that all that follows goes over, where it is not open.
+
+        Raises:
+            HostAwayError: With the reason that ``ssh`` gives.
+            MissingDependencyError: There is no OpenSSH here.
+        """
+        if self._master is not None and self._master.running:
+            return
+        if shutil.which("ssh") is None or shutil.which("scp") is None:
+            raise MissingDependencyError("OpenSSH's client", "apt install openssh-client")
+        await self.close()
+        folder = Store().runtime_dir() / f"ssh-{os.urandom(4).hex()}"
+        folder.mkdir(mode=0o700)
+        self._socket = folder / "s"
+        # It lives as long as its stdin: however this process ends, so does the connection.
+        command = [
+            "ssh",
+            *self._options,
+            "-M",
+            "-S",
+            str(self._socket),
+            "--",
+            self.name,
+            "echo ready; exec cat",
+        ]
+        try:
+            self._master = await ManagedChild.start(
+                *command, name=f"ssh {self.name}", environment=self._environment, stdin=PIPE, stdout=PIPE
+            )
+        except ChildStartError as error:
+            raise HostAwayError(f"{self.name}: {error}") from error
+        remove_after(folder)
+        assert self._master.stdout is not None
+        line = b""
+        try:
+            async with asyncio.timeout(_CONNECT_S * 2):
+                while (line := await self._master.stdout.readline()) not in (b"ready\n", b""):
+                    pass  # what its shell's start files print
+        except (TimeoutError, ValueError):
+            line = b""
+        if not line:
+            outcome = await self._master.end()
+            raise HostAwayError(f"{self.name} cannot be reached{_reason(outcome)}")
+
+    async def run(self, script: str, *, within_s: float = _ANSWER_S) -> str:
+        """Have the host's ``sh`` run a script; returns what it prints.
+
+        Raises:
+            HostAwayError: It cannot be reached, or does not answer in time.
+            HostFailedError: The script has failed, with its last line.
+        """
+        await self.connect()
+        command = ["ssh", *self._options, *self._through, "--", self.name, "exec sh -s"]
+        return (await self._done(command, script.encode(), within_s)).decode("utf-8", "replace")
+
+    async def send(self, source: Path, place: str, *, within_s: float = 3600.0) -> None:
+        """Copy a folder to a place that is not there yet; raises as :meth:`run`."""
+        await self._copy(str(source), f"{self._target}:{place}", within_s)
+
+    async def fetch(self, place: str, target: Path, *, within_s: float = 3600.0) -> None:
+        """Copy a folder from the host to a place that is not there yet; raises as :meth:`run`."""
+        await self._copy(f"{self._target}:{place}", str(target), within_s)
+
+    async def close(self) -> None:
+        """End the connection."""
+        if self._master is not None:
+            await self._master.end()
+            self._master = None
+        if self._socket is not None:
+            shutil.rmtree(self._socket.parent, ignore_errors=True)
+            self._socket = None
+
+    @property
+    def _through(self) -> list[str]:
+        return ["-oControlMaster=no", f"-oControlPath={self._socket}"]
+
+    @property
+    def _target(self) -> str:
+        """The host as ``scp`` takes it: an IPv6 address stands in brackets there."""
+        user, at, host = self.name.rpartition("@")
+        return f"{user}{at}[{host}]" if ":" in host else self.name
+
+    async def _copy(self, source: str, target: str, within_s: float) -> None:
+        await self.connect()
+        await self._done(
+            ["scp", "-q", "-r", *self._options, *self._through, "--", source, target], b"", within_s
+        )
+
+    async def _done(self, command: list[str], told: bytes, within_s: float) -> bytes:
+        try:
+            done = await run_child(
+                *command,
+                name=f"{command[0]} {self.name}",
+                environment=self._environment,
+                text=told,
+                within_s=within_s,
+            )
+        except ChildStartError as error:
+            raise HostAwayError(f"{self.name}: {error}") from error
+        if done.outcome.succeeded:
+            return done.output
+        if done.outcome.code is None or done.outcome.code == _AWAY:
+            raise HostAwayError(f"{self.name} does not answer{_reason(done.outcome)}")
+        raise HostFailedError(f"{self.name}{_reason(done.outcome) or f': {done.outcome.words}'}")
+
+
+def _reason(outcome: ChildOutcome) -> str:
+    return f": {outcome.last_line.rstrip('.')}" if outcome.last_line else ""

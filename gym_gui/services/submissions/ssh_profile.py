@@ -1,0 +1,116 @@
+"""The profile of ``--executor ssh``: on which hosts shards are played."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from gym_gui.core.validation import ConfigError, Plain, integer, keys, sequence, text, under
+from gym_gui.services.submissions.profile import OF_A_COMMAND, USUAL, Command, command_of, place
+
+MOST_HOSTS: Final = 1_000
+MOST_SHARDS_EACH: Final = 256
+_FOLDER: Final = "mosaic-submissions"
+_OF_A_HOST: Final = {key: key for key in (*OF_A_COMMAND, "folder", "shards")}
+_OF_THE_FILE: Final = {**_OF_A_HOST, "hosts": "hosts", "ssh_config": "ssh_config"}
+
+
+@dataclass(frozen=True)
+class Host:
+    """A machine that is reached by ssh.
+
+    Attributes:
+        name: As ``ssh`` takes it: a name of its configuration, an address, ``user@address``.
+        folder: Where submissions are put there, below the home or absolute.
+        shards: How many are played there at once.
+        command: How.
+    """
+
+    name: str
+    folder: str = _FOLDER
+    shards: int = 1
+    command: Command = USUAL
+
+    def to_record(self) -> dict[str, Plain]:
+        """Plain data, as in the file."""
+        about: dict[str, Plain] = {"host": self.name, "folder": self.folder, "shards": self.shards}
+        return about | self.command.to_record()
+
+
+@dataclass(frozen=True)
+class SshProfile:
+    """Hosts that are reached by ssh.
+
+    Attributes:
+        hosts: They, each once.
+        ssh_config: A configuration of OpenSSH in place of the person's own; empty: theirs.
+    """
+
+    hosts: tuple[Host, ...]
+    ssh_config: str = ""
+
+    @property
+    def places(self) -> int:
+        """How many shards are played at once."""
+        return sum(host.shards for host in self.hosts)
+
+    def beside(self, folder: Path) -> SshProfile:
+        """The profile, whose paths were written from its file's folder."""
+        config = Path(self.ssh_config).expanduser()
+        return replace(self, ssh_config=str(folder.absolute() / config)) if self.ssh_config else self
+
+    def to_record(self) -> dict[str, Plain]:
+        """Plain data, which reads back to an equal profile."""
+        config: dict[str, Plain] = {"ssh_config": self.ssh_config} if self.ssh_config else {}
+        return {**config, "hosts": [host.to_record() for host in self.hosts]}
+
+
+def ssh_profile_of(data: object) -> SshProfile:
+    """A profile from plain data; what stands beside ``hosts`` holds for each of them.
+
+    Raises:
+        ConfigError: With the place of what is wrong.
+    """
+    found = keys(data, "", _OF_THE_FILE)
+    written = sequence(found.get("hosts", ()), "hosts")
+    if not 1 <= len(written) <= MOST_HOSTS:
+        raise ConfigError(
+            f"names {len(written)} hosts, and 1 to {MOST_HOSTS} are needed",
+            where="hosts",
+            fix="Write such as hosts: [one, two]",
+        )
+    common = {key: value for key, value in found.items() if key in _OF_A_HOST}
+    _host({**common, "host": "any"}, "")
+    hosts = tuple(
+        _host({**common, **_own(each, f"hosts[{i}]")}, f"hosts[{i}]") for i, each in enumerate(written)
+    )
+    names = [host.name for host in hosts]
+    if (twice := next((name for i, name in enumerate(names) if name in names[:i]), None)) is not None:
+        raise ConfigError(f"{twice!r} is named twice", where="hosts", fix="Give it more at once: shards: 4")
+    config = text(found["ssh_config"], "ssh_config", max_length=4096) if "ssh_config" in found else ""
+    return SshProfile(hosts, config)
+
+
+def _own(written: object, where: str) -> dict[str, object]:
+    if isinstance(written, str):
+        return {"host": written}
+    return keys(written, where, {**_OF_A_HOST, "host": "host"})
+
+
+def _host(found: Mapping[str, object], where: str) -> Host:
+    with under(where):
+        if "host" not in found:
+            raise ConfigError("has no host", fix="Write such as host: user@address")
+        name = text(found["host"], "host", max_length=255)
+        if name.startswith("-") or any(c.isspace() for c in name):
+            raise ConfigError(
+                f"{name!r} is no host", where="host", fix="Write it as ssh takes it: user@address"
+            )
+        return Host(
+            name,
+            place(found.get("folder", _FOLDER), "folder"),
+            integer(found.get("shards", 1), "shards", low=1, high=MOST_SHARDS_EACH),
+            command_of(found),
+        )

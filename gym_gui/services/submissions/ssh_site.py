@@ -1,0 +1,144 @@
+"""Where shards of a submission are played: a host that is reached by ssh."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+import shutil
+from collections.abc import Mapping
+from typing import Final
+
+from gym_gui.core.errors import UsageError
+from gym_gui.services.submissions.bundle import allowed_on
+from gym_gui.services.submissions.record import Submission
+from gym_gui.services.submissions.shell import (
+    ALLOWED,
+    PLAY,
+    ShardLook,
+    begin,
+    from_home,
+    look,
+    looks_of,
+    own_alone,
+    play_script,
+    stop,
+)
+from gym_gui.services.submissions.ssh import SshHost
+from gym_gui.services.submissions.ssh_profile import Host
+from gym_gui.services.submissions.taking_in import take_in
+from gym_gui.version import __version__
+
+_MARK: Final = "mosaic-host"
+_SETUP_S: Final = 120.0
+
+
+class SshSite:
+    """Plays shards of one submission on one host.
+
+    Args:
+        host: The host, as the profile says.
+        submission: What is played.
+        config: A configuration of OpenSSH; empty: the person's own.
+    """
+
+    patience_s = 120.0
+
+    def __init__(self, host: Host, submission: Submission, config: str = "") -> None:
+        self.name, self.capacity = host.name, host.shards
+        self._host, self._submission = host, submission
+        self._ssh = SshHost(host.name, config)
+        self._place = ""
+
+    async def prepare(self) -> None:
+        """Check the host, and send what is played where it is not there yet.
+
+        Raises:
+            HostAwayError: It cannot be reached.
+            UsageError: It has another version of MOSAIC or none, or no room.
+        """
+        said = await self._ssh.run(self._check_script(), within_s=_SETUP_S)
+        found = {
+            key: value
+            for line in said.splitlines()
+            for mark, key, value in [(line + "  ").split(" ", 2)]
+            if mark == _MARK
+        }
+        version, folder = found.get("version", "").strip(), found.get("place", "").strip()
+        if not folder:
+            raise UsageError(
+                f"{self.name}: the folder {self._host.folder} cannot be made there",
+                fix="Name another one in the profile: folder: …",
+            )
+        if version != f"mosaic {__version__}":
+            raise UsageError(
+                f"{self.name}: has {version or 'no mosaic'}, and here is mosaic {__version__}",
+                fix="Install that version there, or say in the profile where it is: mosaic: …, setup: […]",
+            )
+        keys = self._host.command.keys
+        if found.get("keys", "").strip() == "open":
+            raise UsageError(
+                f"{self.name}: the file of keys {keys} is not there, or not its owner's alone",
+                fix=f"Look at it there; then: chmod 600 {keys}",
+            )
+        self._place = f"{folder}/{self._submission.folder.name}"
+        if found.get("there", "").strip() != "yes":
+            await self._send()
+
+    async def start(self, tries: Mapping[int, int]) -> None:
+        """Begin tries of shards; raises as :meth:`SshHost.run`."""
+        await self._ssh.run(begin(self._place, tries))
+
+    async def look(self, tries: Mapping[int, int]) -> dict[int, ShardLook]:
+        """How shards stand, by number; raises as :meth:`SshHost.run`."""
+        return looks_of(await self._ssh.run(look(self._place, tries)))
+
+    async def fetch(self, number: int) -> None:
+        """Copy what was played of a shard into the submission; raises as :meth:`SshHost.run`."""
+        incoming = self._submission.folder / "incoming" / str(number)
+        shutil.rmtree(incoming, ignore_errors=True)
+        incoming.parent.mkdir(exist_ok=True)
+        await self._ssh.fetch(f"{self._place}/work/{number}/runs", incoming)
+        await asyncio.to_thread(take_in, incoming, self._submission.shards)
+        shutil.rmtree(incoming, ignore_errors=True)
+
+    async def stop(self, tries: Mapping[int, int], *, at_once: bool) -> None:
+        """Ask shards to end, or end them at once; raises as :meth:`SshHost.run`."""
+        await self._ssh.run(stop(self._place, tries, "KILL" if at_once else "TERM"))
+
+    async def clear(self) -> None:
+        """Remove what was sent and played there; raises as :meth:`SshHost.run`."""
+        await self._ssh.run(f"rm -rf {shlex.quote(self._place)}\n")
+
+    async def close(self) -> None:
+        """End the connection; what is being played there goes on."""
+        await self._ssh.close()
+
+    def _check_script(self) -> str:
+        folder = self._host.folder
+        there = shlex.quote(f"{self._submission.folder.name}/{PLAY}")
+        keys = shlex.quote(self._host.command.keys)
+        lines = [
+            *([f'{own_alone(keys)} || echo "{_MARK} keys open"'] if self._host.command.keys else []),
+            f"umask 077; mkdir -p {shlex.quote(folder)} && cd {shlex.quote(folder)} || exit 0",
+            f'echo "{_MARK} place $(pwd -P)"',
+            f'[ -f {there} ] && echo "{_MARK} there yes"',
+            *from_home(self._host.command),
+            f'echo "{_MARK} version $({self._host.command.mosaic} --version 2>&1 </dev/null | tail -n 1)"',
+            "exit 0",
+        ]
+        return "\n".join(lines) + "\n"
+
+    async def _send(self) -> None:
+        sub = self._submission
+        new = f"{self._place}.new"
+        await self._ssh.run(f"rm -rf {shlex.quote(new)}\n")
+        await self._ssh.send(sub.bundle, new)
+        script = play_script(sub.command, sub.of, self._host.command)
+        allowed = allowed_on(sub.bundle, self._place)
+        await self._ssh.run(
+            "umask 077\n"
+            f"cd {shlex.quote(new)} || exit 1\n"
+            f"printf %s {shlex.quote(allowed)} > {ALLOWED} || exit 1\n"
+            f"printf %s {shlex.quote(script)} > {PLAY} || exit 1\n"
+            f"mv {shlex.quote(new)} {shlex.quote(self._place)}\n"
+        )

@@ -1,0 +1,96 @@
+"""Experiments that are played as jobs of a real Slurm, on this one machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from gym_gui.analysis import compare_runs
+from gym_gui.processes.tree import TAG
+from tests.support.commands import COMMAND, Mosaic, experiment
+from tests.support.slurm import slurm
+from tests.support.waiting import eventually
+
+pytestmark = [pytest.mark.full, pytest.mark.usefixtures("all_sessions_here")]
+
+TWO = ({"id": "chance"}, {"id": "turns", "workers": {"agent": {"type": "baseline", "behavior": "cycle"}}})
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[dict[str, str]]:
+    with slurm(tmp_path / "slurm") as variables:
+        yield variables
+
+
+def profile(mosaic: Mosaic, **more: object) -> Path:
+    kept = {"MOSAIC_RUNTIME_DIR": mosaic.env["MOSAIC_RUNTIME_DIR"], "SDL_VIDEODRIVER": "dummy"}
+    data = {
+        "partition": "short",
+        "time": "10",
+        "cpus": 1,
+        "mosaic": f"{sys.executable} -m gym_gui",
+        "processes": 1,
+        "setup": [f"export {key}='{value}'" for key, value in kept.items()],
+        **more,
+    }
+    file = mosaic.home / "slurm.yaml"
+    file.write_text(yaml.safe_dump(data))
+    return file
+
+
+def submission_of(mosaic: Mosaic) -> Path:
+    return next((mosaic.home / "runs" / "submissions").iterdir())
+
+
+def test_an_experiment_as_jobs_is_the_experiment(mosaic: Mosaic, cluster: dict[str, str]) -> None:
+    file = experiment(mosaic.home, *TWO, num_episodes=6)
+    whole = mosaic.home / mosaic("run", file, "--json").json()["run"]
+    asked = ("run", file, "--executor", "slurm", "--profile", profile(mosaic))
+    # More shards than an array of this site has tasks.
+    done = mosaic(*asked, "--shards", "12", "--json", **cluster)
+    assert done.status == 0, done.err
+    assert compare_runs(whole, Path(done.json()["run"])) is None
+    assert not (submission_of(mosaic) / "cluster").exists(), "what nodes were given is removed"
+
+
+def test_a_job_that_is_ended_is_begun_again_and_a_killed_coordinator_followed(
+    mosaic: Mosaic, cluster: dict[str, str]
+) -> None:
+    file = experiment(mosaic.home, *TWO, num_episodes=120)
+    whole = mosaic.home / mosaic("run", file, "--json").json()["run"]
+    asked = ("run", file, "--executor", "slurm", "--profile", profile(mosaic), "--shards", "4")
+    environment = {name: value for name, value in {**mosaic.env, **cluster}.items() if name != TAG}
+    first = subprocess.Popen(
+        [*COMMAND, *map(str, asked)],
+        cwd=mosaic.home,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=(mosaic.home / "said").open("wb"),
+    )
+    rows = "runs/submissions/*/cluster/work/*/runs/*/operators/*/episodes.jsonl"
+    eventually(lambda: any(f.stat().st_size for f in mosaic.home.glob(rows)), "a job plays")
+    first.kill()
+    first.wait()
+    job = next(submission_of(mosaic).glob("cluster/arrays/*.job")).read_text()
+    subprocess.run(["scancel", f"{job}_1"], env={**os.environ, **cluster}, check=True)
+    done = mosaic("run", "--resume", submission_of(mosaic), "--json", **cluster)
+    assert done.status == 0, done.err
+    assert compare_runs(whole, Path(done.json()["run"])) is None
+    record = json.loads((submission_of(mosaic) / "submission.json").read_text())
+    assert {row["tries"] for row in record["shards"].values()} <= {1, 2}
+
+
+def test_what_the_scheduler_refuses_is_one_line(mosaic: Mosaic, cluster: dict[str, str]) -> None:
+    file = experiment(mosaic.home)
+    asked = ("run", file, "--executor", "slurm", "--profile", profile(mosaic, partition="nowhere"))
+    done = mosaic(*asked, **cluster)
+    assert done.status == 2
+    assert "sbatch: " in done.err and "invalid partition" in done.err.lower(), done.err

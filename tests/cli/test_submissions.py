@@ -1,0 +1,208 @@
+"""Experiments that are played on other machines over ssh: a real sshd on loopback, a home for each host."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+import yaml
+
+from gym_gui.analysis import compare_runs
+from gym_gui.processes.tree import TAG
+from gym_gui.services.submissions.record import ShardState, Submission
+from tests.support.commands import COMMAND, Mosaic, experiment
+from tests.support.sshd import Sshd, sshd
+from tests.support.waiting import eventually
+
+pytestmark = pytest.mark.usefixtures("all_sessions_here")
+
+TWO = ({"id": "chance"}, {"id": "turns", "workers": {"agent": {"type": "baseline", "behavior": "cycle"}}})
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Sshd]:
+    with sshd(tmp_path / "sshd") as found:
+        yield found
+
+
+def profile(mosaic: Mosaic, server: Sshd, *names: str, **more: object) -> Path:
+    """A file of hosts, each with folders of its own on the one machine."""
+    kept = {
+        key: value
+        for key, value in mosaic.env.items()
+        if key in ("PATH", "PYTHONPATH", "MOSAIC_RUNTIME_DIR") or key.startswith("SDL")
+    }
+    hosts = [
+        {
+            "host": name,
+            "folder": str(mosaic.home / name),
+            "setup": [
+                *(f"export {key}='{value}'" for key, value in kept.items()),
+                f"export MOSAIC_DATA_DIR={mosaic.home / name}-data",
+                f"export MOSAIC_CONFIG_DIR={mosaic.home / name}-config",
+            ],
+        }
+        for name in names
+    ]
+    data = {
+        "ssh_config": str(server.config),
+        "mosaic": f"{sys.executable} -m gym_gui",
+        "processes": 1,
+        "hosts": hosts,
+        **more,
+    }
+    file = mosaic.home / "hosts.yaml"
+    file.write_text(yaml.safe_dump(data))
+    return file
+
+
+@pytest.mark.full
+def test_an_experiment_on_two_hosts_is_the_experiment(mosaic: Mosaic, server: Sshd) -> None:
+    file = experiment(mosaic.home, *TWO, num_episodes=4)
+    whole = mosaic.home / mosaic("run", file, "--json").json()["run"]
+    hosts = profile(mosaic, server, "one", "two")
+    done = mosaic("run", file, "--executor", "ssh", "--profile", hosts, "--shards", "3", "--json")
+    assert done.status == 0, done.err
+    merged = Path(done.json()["run"])
+    assert compare_runs(whole, merged) is None
+    assert not list((mosaic.home / "one").iterdir()), "nothing is left on a host"
+    submission = next((mosaic.home / "runs" / "submissions").iterdir())
+    record = json.loads((submission / "submission.json").read_text())
+    assert {row["status"] for row in record["shards"].values()} == {"collected"}
+    assert {row["host"] for row in record["shards"].values()} == {"one", "two"}
+
+
+LONG = 120
+"""Episodes of each operator that are enough to be interrupted in."""
+
+
+def begun(mosaic: Mosaic, *arguments: str | Path) -> subprocess.Popen[bytes]:
+    """A command in a process of its own, that the test ends."""
+    return subprocess.Popen(
+        [*COMMAND, *map(str, arguments)],
+        cwd=mosaic.home,
+        # It sees to it by itself that it leaves nothing behind when it is killed.
+        env={name: value for name, value in mosaic.env.items() if name != TAG},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=(mosaic.home / "said").open("wb"),
+    )
+
+
+def playing(mosaic: Mosaic, host: str) -> list[Path]:
+    """Where a host keeps the process ids of shards that play their episodes."""
+    runs = (mosaic.home / host).glob("*/work/*/runs/*/operators/*/episodes.jsonl")
+    return [file.parents[4] for file in runs if file.stat().st_size]
+
+
+def submission_of(mosaic: Mosaic) -> Path:
+    return next((mosaic.home / "runs" / "submissions").iterdir())
+
+
+@pytest.mark.full
+def test_a_coordinator_that_was_killed_is_followed_by_another(mosaic: Mosaic, server: Sshd) -> None:
+    file = experiment(mosaic.home, *TWO, num_episodes=LONG)
+    whole = mosaic.home / mosaic("run", file, "--json").json()["run"]
+    hosts = profile(mosaic, server, "one", "two")
+    first = begun(mosaic, "run", file, "--executor", "ssh", "--profile", hosts, "--shards", "4")
+    eventually(lambda: playing(mosaic, "one") and playing(mosaic, "two"), "both hosts play")
+    first.kill()
+    first.wait()
+    # One of the shards is lost meanwhile: what it has played is kept, and the rest played there.
+    place = playing(mosaic, "one")[0]
+    for name in ("pid", "run"):
+        with suppress(ProcessLookupError):
+            os.kill(int((place / "1" / name).read_text()), signal.SIGKILL)
+    done = mosaic("run", "--resume", submission_of(mosaic), "--json")
+    assert done.status == 0, done.err
+    merged = Path(done.json()["run"])
+    assert compare_runs(whole, merged) is None
+    assert mosaic("verify", merged).status == 0
+    record = json.loads((submission_of(mosaic) / "submission.json").read_text())
+    assert sorted(row.get("lost", 0) for row in record["shards"].values())[-1] <= 1
+    again = mosaic("run", "--resume", submission_of(mosaic))
+    assert (again.status, str(merged) in again.out) == (0, True), again.err
+
+
+@pytest.mark.full
+def test_who_stops_it_goes_on_with_it(mosaic: Mosaic, server: Sshd) -> None:
+    file = experiment(mosaic.home, *TWO, num_episodes=LONG)
+    whole = mosaic.home / mosaic("run", file, "--json").json()["run"]
+    hosts = profile(mosaic, server, "one", "two")
+    first = begun(mosaic, "run", file, "--executor", "ssh", "--profile", hosts, "--shards", "4")
+    eventually(lambda: playing(mosaic, "one") and playing(mosaic, "two"), "both hosts play")
+    first.send_signal(signal.SIGINT)
+    assert first.wait(60) == 130, (mosaic.home / "said").read_text()
+    assert b"stopped; what was played is kept where it is" in (mosaic.home / "said").read_bytes()
+    names = [f for each in ("one", "two") for f in (mosaic.home / each).glob("*/work/*/1/run")]
+    assert names and not any(Path("/proc", file.read_text().strip()).exists() for file in names)
+    done = mosaic("run", "--resume", submission_of(mosaic), "--json")
+    assert done.status == 0, done.err
+    assert compare_runs(whole, Path(done.json()["run"])) is None
+
+
+@pytest.mark.full
+def test_a_host_that_cannot_be_used_is_named_and_the_others_play(mosaic: Mosaic, server: Sshd) -> None:
+    file = experiment(mosaic.home, num_episodes=2)
+    hosts = profile(mosaic, server, "one", "two")
+    data = yaml.safe_load(hosts.read_text())
+    data["hosts"][0]["mosaic"] = "echo mosaic 0.0.1; :"
+    hosts.write_text(yaml.safe_dump(data))
+    done = mosaic("run", file, "--executor", "ssh", "--profile", hosts, "--shards", "2", "--json")
+    assert done.status == 0, done.err
+    assert "one: has mosaic 0.0.1, and here is mosaic " in done.err
+    record = json.loads((submission_of(mosaic) / "submission.json").read_text())
+    assert {row["host"] for row in record["shards"].values()} == {"two"}
+
+
+@pytest.mark.full
+def test_a_tournament_on_a_host_is_the_tournament(mosaic: Mosaic, server: Sshd) -> None:
+    pool = {"random": {"type": "random"}, "cycle": {"type": "baseline", "behavior": "cycle"}}
+    file = mosaic.home / "pool.yaml"
+    data = {"task": "tictactoe_v3", "policies": pool, "execution": {"seeds": [0, 1], "processes": 1}}
+    file.write_text(yaml.safe_dump(data, sort_keys=False))
+    whole = mosaic.home / mosaic("tournament", file, "--json").json()["run"]
+    hosts = profile(mosaic, server, "one")
+    done = mosaic("tournament", file, "--executor", "ssh", "--profile", hosts, "--shards", "2", "--json")
+    assert done.status == 0, done.err
+    assert compare_runs(whole, Path(done.json()["run"])) is None
+
+
+def test_what_does_not_go_together_is_one_line(mosaic: Mosaic) -> None:
+    file = experiment(mosaic.home)
+    hosts = mosaic.home / "hosts.yaml"
+    hosts.write_text("hosts: [one]")
+    assert "there is no executor 'slurn'" in mosaic.refused("run", file, "--executor", "slurn")
+    assert "needs the hosts" in mosaic.refused("run", file, "--executor", "ssh")
+    assert "--profile goes with --executor" in mosaic.refused("run", file, "--profile", hosts)
+    arguments = ("run", file, "--executor", "ssh", "--profile", hosts)
+    assert "--shard does not go with" in mosaic.refused(*arguments, "--shard", "1/2")
+    assert "--processes does not go with" in mosaic.refused(*arguments, "--processes", "2")
+    budget = experiment(mosaic.home, name="budget.json", token_budget=5)
+    refused = mosaic.refused("run", budget, *arguments[2:])
+    assert "token_budget holds for the whole run" in refused
+
+
+def test_a_submission_is_watched_by_its_record(mosaic: Mosaic) -> None:
+    folder = mosaic.home / "submission"
+    folder.mkdir()
+    states = {1: ShardState("collected", "one", 1, episodes=5), 2: ShardState("waiting", episodes=1)}
+    submission = Submission(folder, "ssh", {"hosts": ["one"]}, "run", 2, 10, mosaic.home / "runs", states)
+    submission.save()
+    done = mosaic("runs", "watch", folder)
+    assert done.status == 1
+    assert "1 of 2 shards are here, and nobody follows the others." in done.out
+    assert f"mosaic run --resume {folder}" in done.out
+    submission.run = "runs/01X"
+    submission.save()
+    done = mosaic("runs", "watch", folder, "--json")
+    assert done.json() == {"run": "runs/01X", "shards": 1, "of": 2, "episodes": 6, "failed": 0}
+    assert done.status == 0
+    assert "is no submission" in mosaic.refused("runs", "watch", mosaic.home)

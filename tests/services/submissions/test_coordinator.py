@@ -1,0 +1,150 @@
+"""What becomes of shards where places fail: a place in memory says what a host would."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from gym_gui.core.errors import UsageError
+from gym_gui.services.submissions.coordinator import Coordinator, Site, Standing
+from gym_gui.services.submissions.record import SENT, ShardState, Submission, open_submission
+from gym_gui.services.submissions.shell import ShardLook
+from gym_gui.services.submissions.trouble import HostAwayError
+
+PLAYS = ShardLook(True, None, {}, [{"done": 1}], "")
+DONE = ShardLook(False, 0, {"status": "completed"}, [{"done": 4, "failed": 1}], "")
+LOST = ShardLook(False, None, {}, (), "")
+REFUSED = ShardLook(False, 2, {}, (), "no such package")
+ENDED = ShardLook(False, 130, {"status": "stopped"}, [{"done": 2}], "")
+
+
+class Place:
+    """A place: says of each shard at each look what ``says`` says."""
+
+    def __init__(self, name: str, says: Callable[[int, int], ShardLook], capacity: int = 2) -> None:
+        self.name, self.capacity, self._says = name, capacity, says
+        self.patience_s = 0.0
+        self.started: list[tuple[int, int]] = []
+        self.fetched: list[int] = []
+        self.stopped: list[int] = []
+
+    async def prepare(self) -> None:
+        pass
+
+    async def start(self, tries: Mapping[int, int]) -> None:
+        self.started += tries.items()
+
+    async def look(self, tries: Mapping[int, int]) -> dict[int, ShardLook]:
+        return {number: self._says(number, attempt) for number, attempt in tries.items()}
+
+    async def fetch(self, number: int) -> None:
+        self.fetched.append(number)
+
+    async def stop(self, tries: Mapping[int, int], *, at_once: bool) -> None:
+        self.stopped += tries
+
+    async def clear(self) -> None:
+        pass
+
+    async def close(self) -> None:
+        pass
+
+
+class Away(Place):
+    """A place that answers until it is away."""
+
+    async def look(self, tries: Mapping[int, int]) -> dict[int, ShardLook]:
+        raise HostAwayError(f"{self.name} does not answer")
+
+
+@pytest.fixture
+def submission(tmp_path: Path) -> Submission:
+    found = Submission(tmp_path, "ssh", {}, "run", 6, 24, tmp_path)
+    found.save()
+    return found
+
+
+def run(submission: Submission, *sites: Site) -> list[Standing]:
+    told: list[Standing] = []
+    coordinator = Coordinator(submission, sites, told.append, look_s=0.001)
+    asyncio.run(coordinator.run())
+    return told
+
+
+def test_each_shard_is_played_once_and_counted(submission: Submission) -> None:
+    sites = [Place(name, lambda number, attempt: DONE) for name in ("one", "two")]
+    last = run(submission, *sites)[-1]
+    assert sorted(sites[0].fetched + sites[1].fetched) == [1, 2, 3, 4, 5, 6]
+    assert all(site.fetched for site in sites), "both have played"
+    assert (last.shards, last.of, last.episodes, last.failed, dict(last.playing)) == (6, 6, 24, 6, {})
+    assert {state.status for state in open_submission(submission.folder).states.values()} == {"collected"}
+
+
+def test_a_shard_that_is_lost_is_begun_again(submission: Submission) -> None:
+    site = Place("one", lambda number, attempt: LOST if (number, attempt) == (3, 1) else DONE)
+    run(submission, site)
+    assert [begun for begun in site.started if begun[0] == 3] == [(3, 1), (3, 2)]
+    assert sorted(site.fetched) == [1, 2, 3, 4, 5, 6]
+
+
+def test_a_shard_that_is_always_lost_is_given_up_and_the_others_played(submission: Submission) -> None:
+    site = Place("one", lambda number, attempt: LOST if number == 3 else DONE)
+    run(submission, site)
+    assert submission.numbers("failed") == [3]
+    assert submission.states[3].problem == "one: its process was lost"
+    assert sorted(site.fetched) == [1, 2, 4, 5, 6]
+    run(submission, Place("one", lambda number, attempt: DONE))
+    assert submission.numbers("failed") == [], "who goes on with it has mended that"
+
+
+def test_what_is_lost_with_a_place_is_played_elsewhere(submission: Submission) -> None:
+    away, there = Away("one", lambda number, attempt: PLAYS), Place("two", lambda number, attempt: DONE)
+    run(submission, away, there)
+    assert away.started and sorted(there.fetched) == [1, 2, 3, 4, 5, 6]
+    tries = {number for number, attempt in there.started if attempt == 2}
+    assert tries == {number for number, _ in away.started}
+
+
+def test_a_place_that_refuses_is_used_no_more(submission: Submission) -> None:
+    refuses = Place("one", lambda number, attempt: REFUSED)
+    plays = Place("two", lambda number, attempt: DONE)
+    run(submission, refuses, plays)
+    assert len(refuses.started) == refuses.capacity
+    assert sorted(plays.fetched) == [1, 2, 3, 4, 5, 6]
+
+
+def test_no_place_is_left(submission: Submission) -> None:
+    with pytest.raises(
+        UsageError, match=r"6 of 6 shards .* nowhere: one refuses shard 1 of 6: no such package"
+    ):
+        run(submission, Place("one", lambda number, attempt: REFUSED))
+    assert submission.numbers("waiting") == [1, 2, 3, 4, 5, 6]
+
+
+def test_what_was_sent_before_is_followed_and_not_begun_anew(submission: Submission) -> None:
+    submission.states = {2: ShardState(SENT, "one", 3), 4: ShardState(SENT, "gone", 1)}
+    site = Place("one", lambda number, attempt: DONE)
+    run(submission, site)
+    assert site.started[0] == (2, 3), "in case it was only written down; the host begins no try twice"
+    assert (4, 2) in site.started, "a host that is in the profile no more plays nothing"
+
+
+def test_who_stops_it_has_everything_ended_and_kept(submission: Submission) -> None:
+    async def stopped() -> Place:
+        site = Place("one", lambda number, attempt: ENDED if number in site.stopped else PLAYS)
+        coordinator = Coordinator(submission, [site], lambda standing: coordinator.stop(), look_s=0.001)
+        await coordinator.run()
+        assert coordinator.is_stopped
+        return site
+
+    site = asyncio.run(stopped())
+    assert sorted(site.stopped) == [1, 2]
+    states = submission.states
+    assert {(states[n].status, states[n].host, states[n].episodes) for n in (1, 2)} == {("waiting", "one", 2)}
+    again = Place("two", lambda number, attempt: DONE)
+    home = Place("one", lambda number, attempt: DONE)
+    run(submission, again, home)
+    assert {1, 2} <= set(home.fetched), "where they were begun"

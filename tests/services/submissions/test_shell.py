@@ -1,0 +1,121 @@
+"""What hosts are told, by a real shell: begun once, followed by files, ended, gone on with."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from gym_gui.core.errors import ProtocolError
+from gym_gui.services.submissions import shell
+from gym_gui.services.submissions.profile import Command
+from gym_gui.services.submissions.shell import ShardLook
+from tests.support.waiting import eventually
+
+ENDS = """
+printf '%s\\n' "$*" >> calls
+printf '%s\\n' "$MOSAIC_ALLOWED" >> allowed
+mkdir -p work/3/runs/01RUN && : > work/3/runs/01RUN/run.json
+echo '{"progress": [{"done": 1, "failed": 0}, {"done": 3, "failed": 1}]}' >&2
+echo 'Note: something.' >&2
+echo '{"run": "x", "status": "completed", "problem": null}'
+exit 1
+"""
+WAITS = "trap 'exit 130' TERM\necho up > up\nwhile :; do sleep 0.05; done\n"
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A submission's folder as it lies on a host, with a blank in its path."""
+    found = tmp_path / "a place"
+    found.mkdir()
+    return found
+
+
+def tell(script: str) -> str:
+    done = subprocess.run(["sh", "-s"], input=script, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def sent(place: Path, command: str, *setup: str, keys: str = "") -> None:
+    """What lies on a host before a shard is begun; ``command`` stands where MOSAIC's would."""
+    (place / "command.sh").write_text(command)
+    (place / shell.ALLOWED).write_text("[1]")
+    script = shell.play_script("run", 8, Command("sh command.sh", setup, keys, 2))
+    (place / shell.PLAY).write_text(script)
+
+
+def ended(place: Path, attempt: int) -> ShardLook:
+    def look() -> ShardLook | None:
+        seen = shell.looks_of(tell(shell.look(str(place), {3: attempt})))[3]
+        return None if seen.running else seen
+
+    return eventually(look, "the shard ends", 20)
+
+
+def test_a_shard_is_begun_once_and_followed_by_what_it_printed(place: Path) -> None:
+    sent(place, ENDS, "echo noise", "export WHERE=there")
+    for _ in range(2):
+        tell(shell.begin(str(place), {3: 1}))
+    seen = ended(place, 1)
+    assert (seen.code, seen.done, seen.failed, seen.said) == (1, 4, 1, "Note: something.")
+    assert seen.is_complete, "episodes that failed are no reason to play it again"
+    tell(shell.begin(str(place), {3: 2}))
+    ended(place, 2)
+    first, second = (place / "calls").read_text().splitlines()
+    assert first == "run experiment.json --shard 3/8 --out work/3/runs --json --processes 2"
+    assert second == "run --resume work/3/runs/01RUN --json --processes 2"
+    assert (place / "allowed").read_text().split() == ["[1]", "[1]"]
+
+
+def test_a_shard_is_asked_to_end(place: Path) -> None:
+    sent(place, WAITS)
+    tell(shell.begin(str(place), {3: 1}))
+    eventually((place / "up").exists, "it plays", 20)
+    assert shell.looks_of(tell(shell.look(str(place), {3: 1})))[3].running
+    tell(shell.stop(str(place), {3: 1}, "TERM"))
+    seen = ended(place, 1)
+    assert (seen.code, seen.is_complete) == (130, False)
+
+
+def test_a_shard_whose_process_is_gone_is_lost(place: Path) -> None:
+    sent(place, WAITS)
+    tell(shell.begin(str(place), {3: 1}))
+    eventually((place / "up").exists, "it plays", 20)
+    for name in ("pid", "run"):
+        tell(f"kill -KILL {(place / 'work/3/1' / name).read_text()}")
+    seen = ended(place, 1)
+    assert (seen.running, seen.code, seen.is_complete) == (False, None, False)
+
+
+def test_why_a_command_has_refused_is_told(place: Path) -> None:
+    sent(place, 'echo \'{"event": "error", "message": "no x", "fix": "Add x"}\' >&2; exit 2')
+    tell(shell.begin(str(place), {3: 1}))
+    seen = ended(place, 1)
+    assert (seen.code, seen.said) == (2, "no x. Add x")
+
+
+@pytest.mark.parametrize(("mode", "told"), [(0o600, "[sk-planted]"), (0o640, "[]")])
+def test_keys_come_from_a_file_that_is_its_owners_alone(place: Path, mode: int, told: str) -> None:
+    keys = place / "my keys"
+    keys.write_text("OPENAI_API_KEY=sk-planted\n")
+    keys.chmod(mode)
+    sent(place, 'echo "[$OPENAI_API_KEY]" > told', keys=str(keys))
+    tell(shell.begin(str(place), {3: 1}))
+    ended(place, 1)
+    assert (place / "told").read_text().strip() == told
+    assert "sk-planted" not in (place / shell.PLAY).read_text()
+
+
+def test_set_up_that_fails_is_told(place: Path) -> None:
+    sent(place, ENDS, "exit 7")
+    tell(shell.begin(str(place), {3: 1}))
+    assert ended(place, 1).code is None
+
+
+@pytest.mark.parametrize("output", ["", "mosaic-shard 1/1 1\n", "mosaic-shard x\nmosaic-shard end\n"])
+def test_an_answer_that_was_cut_off_is_none(output: str) -> None:
+    with pytest.raises(ProtocolError):
+        shell.looks_of(output)
