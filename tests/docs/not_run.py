@@ -20,6 +20,7 @@ _LONG = "takes an hour; its own tests are in tests/peer"
 _MACHINE = "changes the machine"
 _TRAINING = "trains for long; shorter ones are run in the worker's own tests"
 _ELSEWHERE = "run as the README shows it"
+_SITE = "another machine; tests/cli plays on a real sshd and a real Slurm"
 
 NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
     "README.md": {"./scripts/run.sh": _WINDOW, "./scripts/test.sh": _SUITE},
@@ -41,6 +42,17 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
         "mosaic workers install spade_worker": _DOWNLOADS,
         "mosaic workers check spade_worker --env MiniGrid-Empty-5x5-v0 "
         "--set program=docs/examples/bdi/empty.asl": ("needs SPADE; its own tests are in tests/workers"),
+    },
+    "docs/cluster/ssh.md": {
+        "ssh one true": _SITE,
+        "ssh one 'git clone URL mosaic && mosaic/scripts/run.sh --headless'": _SITE,
+        "ssh one 'mosaic/.venv/bin/mosaic --version'": _SITE,
+        "mosaic run FILE --executor ssh --profile hosts.yaml": _SITE,
+    },
+    "docs/cluster/slurm.md": {
+        "module load python/3.11": _SITE,
+        "git clone URL mosaic && mosaic/scripts/run.sh --headless": _SITE,
+        "mosaic run FILE --executor slurm --profile slurm.yaml": _SITE,
     },
     "docs/doorkey.md": {
         "mosaic run docs/examples/doorkey/doorkey.yaml": "plays for minutes; its own tests are in tests/cli",
