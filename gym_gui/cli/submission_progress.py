@@ -12,12 +12,12 @@ _NAMED: Final = 3
 """Places that are named beside the count."""
 
 
-def shown_by(show: OnProgress, episodes: int) -> OnStanding:
+def shown_by(show: OnProgress, total: int) -> OnStanding:
     """Tell a display of runs how far a submission is.
 
     Args:
         show: The display.
-        episodes: How many there are in all.
+        total: Work that there is in all.
     """
 
     def tell(standing: Standing) -> None:
@@ -27,6 +27,6 @@ def shown_by(show: OnProgress, episodes: int) -> OnStanding:
         if len(playing) > _NAMED:
             places = f"{len(playing)} hosts play {live}"
         name = f"{standing.shards} of {standing.of} shards" + (f" ({places})" if places else "")
-        show([OperatorProgress("shards", name, standing.episodes, episodes, standing.failed, live, 0)])
+        show([OperatorProgress("shards", name, standing.done, total, standing.failed, live, 0)])
 
     return tell

@@ -64,11 +64,11 @@ class Elsewhere:
 
 @dataclass(frozen=True)
 class _Asked:
-    """What is to be played: how much of it, by which command, and what it needs that was allowed."""
+    """What is to be played: by which command, how much work it is, and what it needs that was allowed."""
 
     what: Experiment | Tournament
     command: str
-    episodes: int
+    total: int
     needs: Sequence[Need]
 
 
@@ -140,14 +140,14 @@ def _needs(experiment: Experiment) -> list[Need]:
 
 
 def _submit(asked: _Asked, where: Elsewhere, profile: Profile, out: Path | None, as_json: bool) -> int:
-    of = where.shards or min(asked.episodes, _EACH * profile.places)
+    of = where.shards or min(asked.total, _EACH * profile.places)
     if of > MOST_SHARDS:
         raise UsageError(f"--shards {of}: at most {MOST_SHARDS:,} are possible", fix="Give fewer")
     out = (out or runs_dir()).absolute()
     folder = out / "submissions" / str(ULID())
     write_bundle(folder / "bundle", asked.what, asked.needs)
     submission = Submission(
-        folder, where.executor or "", profile.to_record(), asked.command, of, asked.episodes, out
+        folder, where.executor or "", profile.to_record(), asked.command, of, asked.total, out
     )
     submission.save()
     tell(f"submission {folder}; how far it is, from any terminal: mosaic runs watch {folder}")
@@ -197,7 +197,7 @@ def _play(submission: Submission, as_json: bool) -> Coordinator:
     sites = sites_of(submission)
     with run_progress(as_json=as_json) as show:
         logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
-        coordinator = Coordinator(submission, sites, shown_by(show, submission.episodes))
+        coordinator = Coordinator(submission, sites, shown_by(show, submission.total))
         asyncio.run(_until_stopped(coordinator))
     return coordinator
 

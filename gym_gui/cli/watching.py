@@ -40,7 +40,7 @@ def watch_submission(folder: Path, *, as_json: bool) -> int:
             # Asked first: who follows it has written all when it lets go.
             followed = is_being_written(folder)
             submission = open_submission(folder)
-            shown_by(show, submission.episodes)(standing_of(submission))
+            shown_by(show, submission.total)(standing_of(submission))
             if submission.run or not followed:
                 break
             time.sleep(_EVERY_S)
@@ -51,7 +51,7 @@ def _say(submission: Submission, as_json: bool) -> int:
     standing = standing_of(submission)
     again = f"mosaic {submission.command} --resume {submission.folder}"
     if as_json:
-        about = {"shards": standing.shards, "of": standing.of, "episodes": standing.episodes}
+        about = {"shards": standing.shards, "of": standing.of, "episodes": standing.done}
         write_json({"run": submission.run or None, **about, "failed": standing.failed})
     elif submission.run:
         write_line(f"Run:  {submission.run}")

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-import functools
+import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from gym_gui.core.errors import UsageError
 from gym_gui.workers.registry import WorkerTypeDefinition
 
+LISTED_BY_DRIVER: Final = Path("/proc/driver/nvidia/gpus")
+"""A folder with one entry for each GPU of the machine."""
 
-@functools.cache
+
 def detected_gpus() -> tuple[str, ...]:
-    """Indices of the NVIDIA GPUs of this machine, as the driver lists them."""
-    root = Path("/proc/driver/nvidia/gpus")
-    return tuple(str(i) for i, _ in enumerate(sorted(root.iterdir()))) if root.is_dir() else ()
+    """The NVIDIA GPUs that are ours: all of the machine, or those that we were given.
+
+    A scheduler gives a job its own by ``CUDA_VISIBLE_DEVICES``, where the driver lists those of all jobs.
+    """
+    root = LISTED_BY_DRIVER
+    here = tuple(str(i) for i, _ in enumerate(root.iterdir())) if root.is_dir() else ()
+    given = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if given is None or not here:
+        return here
+    named = (each.strip() for each in given.split(","))
+    # Others than numbers are names that CUDA gives (GPU-…, MIG-…), which the driver lists otherwise.
+    return tuple(each for each in named if each in here or each.startswith(("GPU-", "MIG-")))
 
 
 def assign_gpus(definition: WorkerTypeDefinition, settings: Mapping[str, Any], nth: int) -> tuple[str, ...]:

@@ -193,7 +193,7 @@ def test_what_does_not_go_together_is_one_line(mosaic: Mosaic) -> None:
 def test_a_submission_is_watched_by_its_record(mosaic: Mosaic) -> None:
     folder = mosaic.home / "submission"
     folder.mkdir()
-    states = {1: ShardState("collected", "one", 1, episodes=5), 2: ShardState("waiting", episodes=1)}
+    states = {1: ShardState("collected", "one", 1, done=5), 2: ShardState("waiting", done=1)}
     submission = Submission(folder, "ssh", {"hosts": ["one"]}, "run", 2, 10, mosaic.home / "runs", states)
     submission.save()
     done = mosaic("runs", "watch", folder)

@@ -33,8 +33,23 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 
 def test_gpus_that_the_driver_lists_are_found(monkeypatch: pytest.MonkeyPatch):
     listed = Path("/proc/driver/nvidia/gpus")
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     expected = len(list(listed.iterdir())) if listed.is_dir() else 0
     assert gpus.detected_gpus() == tuple(str(i) for i in range(expected))
+
+
+@pytest.mark.parametrize(
+    ("given", "ours"),
+    [("2", ("2",)), ("3, 1", ("3", "1")), ("", ()), ("7", ()), ("GPU-5f,NoDevFiles", ("GPU-5f",))],
+)
+def test_a_job_has_the_gpus_that_its_scheduler_gave_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, given: str, ours: tuple[str, ...]
+):
+    for address in ("01", "02", "03", "04"):
+        (tmp_path / f"0000:{address}:00.0").mkdir()
+    monkeypatch.setattr(gpus, "LISTED_BY_DRIVER", tmp_path)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", given)
+    assert gpus.detected_gpus() == ours
 
 
 def test_preference_gets_the_next_in_turn(greedy: WorkerTypeDefinition, machine: list[str]):

@@ -81,14 +81,14 @@ class Standing:
     Attributes:
         shards: Shards that are here.
         of: Of how many.
-        episodes: Episodes that are done, anywhere.
+        done: Work that is done, anywhere, in the submission's units.
         failed: Of these, failed ones.
         playing: How many shards each place is playing.
     """
 
     shards: int
     of: int
-    episodes: int
+    done: int
     failed: int
     playing: Mapping[str, int]
 
@@ -259,7 +259,7 @@ class Coordinator:
             if begun_elsewhere and state.lost < MOST_TRIES - 1:
                 continue  # begun there: that place goes on with it
             state.status, state.host, state.tries = SENT, site.name, state.tries + 1
-            state.kept = state.episodes
+            state.kept = state.done
             begun[number] = state.tries
         if begun:
             self._submission.save()
@@ -273,7 +273,7 @@ class Coordinator:
         for number, seen in (await site.look(mine)).items():
             state = self._submission.states[number]
             if seen.progress:
-                state.episodes, state.failed = seen.done, seen.failed
+                state.done, state.failed = seen.done, seen.failed
             if seen.running:
                 continue
             if seen.is_complete:
@@ -293,7 +293,7 @@ class Coordinator:
         why = str(seen.result.get("problem") or seen.said or _ended(seen.code))
         state.problem = f"{site.name}: {why}"
         # A try that has played something, until its time was over say, was none in vain.
-        state.lost = 1 if state.episodes > state.kept else state.lost + 1
+        state.lost = 1 if state.done > state.kept else state.lost + 1
         state.status = WAITING if state.lost < MOST_TRIES else FAILED
         then = "begun again" if state.status == WAITING else f"given up after {state.lost} tries"
         _log.warning("Shard %d of %d, %s; %s.", number, self._submission.of, state.problem.rstrip("."), then)
@@ -310,7 +310,7 @@ class Coordinator:
                     continue
                 del mine[number]
                 state = self._submission.states[number]
-                state.episodes = seen.done if seen.progress else state.episodes
+                state.done = seen.done if seen.progress else state.done
                 # Asked to: that was no try that failed.
                 state.status = WAITING
             if mine:
@@ -329,7 +329,7 @@ def standing_of(submission: Submission) -> Standing:
     return Standing(
         shards=sum(state.status == COLLECTED for state in states),
         of=submission.of,
-        episodes=sum(state.episodes for state in states),
+        done=sum(state.done for state in states),
         failed=sum(state.failed for state in states),
         playing=Counter(state.host for state in states if state.status == SENT),
     )

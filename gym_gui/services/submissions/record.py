@@ -35,9 +35,9 @@ class ShardState:
         host: Where it is played, or was begun.
         tries: How often it was begun.
         lost: How often it was lost one after another without having played anything.
-        kept: Episodes that were done when it was begun the last time.
+        kept: Work that was done when it was begun the last time.
         problem: Why it was lost the last time.
-        episodes: How many of its episodes are done.
+        done: Work of it that is done, in the submission's units.
         failed: Of these, failed ones.
     """
 
@@ -47,7 +47,7 @@ class ShardState:
     lost: int = 0
     kept: int = 0
     problem: str = ""
-    episodes: int = 0
+    done: int = 0
     failed: int = 0
 
     def to_record(self) -> dict[str, Any]:
@@ -65,7 +65,7 @@ class Submission:
         profile: Where, as its file says.
         command: ``run`` or ``tournament``.
         of: How many shards it is cut into.
-        episodes: How many episodes they have together.
+        total: Work that they have together: episodes.
         out: Folder for the run folder that they are merged into.
         states: Shards that have been begun, by number.
         run: The run folder that they were merged into; empty before.
@@ -76,7 +76,7 @@ class Submission:
     profile: Mapping[str, Any]
     command: str
     of: int
-    episodes: int
+    total: int
     out: Path
     states: dict[int, ShardState] = field(default_factory=dict[int, ShardState])
     run: str = ""
@@ -115,7 +115,7 @@ class Submission:
             "executor": self.executor,
             "command": self.command,
             "of": self.of,
-            "episodes": self.episodes,
+            "total": self.total,
             "out": str(self.out),
             "run": self.run,
             "profile": dict(self.profile),
@@ -154,7 +154,7 @@ def open_submission(folder: Path) -> Submission:
             mapping(data["profile"]) or {},
             command,
             of,
-            count(data["episodes"]) or 0,
+            count(data["total"]) or 0,
             Path(str(data["out"])),
             states,
             text(data.get("run")) or "",
@@ -176,6 +176,6 @@ def _state(row: Mapping[str, Any]) -> ShardState:
         lost=count(row.get("lost")) or 0,
         kept=count(row.get("kept")) or 0,
         problem=text(row.get("problem")) or "",
-        episodes=count(row.get("episodes")) or 0,
+        done=count(row.get("done")) or 0,
         failed=count(row.get("failed")) or 0,
     )

@@ -79,7 +79,7 @@ def test_each_shard_is_played_once_and_counted(submission: Submission) -> None:
     last = run(submission, *sites)[-1]
     assert sorted(sites[0].fetched + sites[1].fetched) == [1, 2, 3, 4, 5, 6]
     assert all(site.fetched for site in sites), "both have played"
-    assert (last.shards, last.of, last.episodes, last.failed, dict(last.playing)) == (6, 6, 24, 6, {})
+    assert (last.shards, last.of, last.done, last.failed, dict(last.playing)) == (6, 6, 24, 6, {})
     assert {state.status for state in open_submission(submission.folder).states.values()} == {"collected"}
 
 
@@ -143,7 +143,7 @@ def test_who_stops_it_has_everything_ended_and_kept(submission: Submission) -> N
     site = asyncio.run(stopped())
     assert sorted(site.stopped) == [1, 2]
     states = submission.states
-    assert {(states[n].status, states[n].host, states[n].episodes) for n in (1, 2)} == {("waiting", "one", 2)}
+    assert {(states[n].status, states[n].host, states[n].done) for n in (1, 2)} == {("waiting", "one", 2)}
     again = Place("two", lambda number, attempt: DONE)
     home = Place("one", lambda number, attempt: DONE)
     run(submission, again, home)

@@ -22,7 +22,7 @@ from gym_gui.services.submissions.record import (
 def test_a_record_reads_back(tmp_path: Path) -> None:
     states = {
         2: ShardState(SENT, "one", 1),
-        3: ShardState(COLLECTED, "two", 2, episodes=5, failed=1),
+        3: ShardState(COLLECTED, "two", 2, done=5, failed=1),
         4: ShardState(FAILED, "two", 3, 3, 2, "two: its process was lost"),
     }
     submission = Submission(tmp_path, "ssh", {"hosts": ["one"]}, "run", 5, 40, tmp_path / "runs", states)
