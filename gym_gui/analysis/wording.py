@@ -233,6 +233,14 @@ def names(listed: Sequence[str]) -> str:
     return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else shown[0]
 
 
+def size(in_bytes: int, locale: Locale = C) -> str:
+    """Bytes as people write them: ``12.3 MB``."""
+    for power, unit in ((9, "GB"), (6, "MB")):
+        if in_bytes >= 10**power:
+            return locale.write(f"{in_bytes / 10**power:,.1f} {unit}")
+    return locale.write(f"{in_bytes / 1e3:.0f} kB") if in_bytes >= 1e3 else count(in_bytes, "byte", locale)
+
+
 def count(n: int, what: str, locale: Locale = C) -> str:
     """``1 episode``, ``2 episodes``."""
     return f"{number(n, 0, locale)} {what}" if n == 1 else f"{number(n, 0, locale)} {what}s"

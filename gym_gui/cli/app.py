@@ -120,9 +120,9 @@ def run_command(
     if is_elsewhere(executor, profile, shards, resume):
         from gym_gui.cli.submit import Elsewhere, submit_experiment
 
-        check_alone(shard=shard, replay=replay, dry_run=dry_run or None, processes=processes)
+        check_alone(shard=shard, replay=replay, processes=processes)
         check_alone(money_budget=money_budget, token_budget=token_budget, time_budget=time_budget)
-        where = Elsewhere(executor, profile, shards, resume)
+        where = Elsewhere(executor, profile, shards, resume, dry_run)
         raise typer.Exit(
             submit_experiment(
                 file, where, out=out, episodes=episodes, concurrency=concurrency, as_json=as_json
@@ -187,8 +187,8 @@ def tournament(
     if is_elsewhere(executor, profile, shards, resume):
         from gym_gui.cli.submit import Elsewhere, submit_tournament
 
-        check_alone(shard=shard, dry_run=dry_run or None, processes=processes)
-        where = Elsewhere(executor, profile, shards, resume)
+        check_alone(shard=shard, processes=processes)
+        where = Elsewhere(executor, profile, shards, resume, dry_run)
         raise typer.Exit(submit_tournament(file, where, out=out, concurrency=concurrency, as_json=as_json))
     from gym_gui.host.ahead import HostAhead
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from gym_gui.analysis import wording
 from gym_gui.cli.errors import DONE, USAGE, WORK_FAILED, tell_error
 from gym_gui.cli.output import write_json, write_line
 from gym_gui.cli.progress import bytes_progress
@@ -47,5 +48,5 @@ def compress_runs(runs: Sequence[Path], *, undo: bool, as_json: bool) -> int:
 def _in_words(packing: Packing, undo: bool) -> str:
     if not packing.files:
         return "no rows are compressed" if undo else "no rows are left to compress"
-    words = f"{packing.rows:,} rows, {packing.before / 1e6:,.1f} MB before, {packing.after / 1e6:,.1f} MB now"
+    words = f"{packing.rows:,} rows, {wording.size(packing.before)} before, {wording.size(packing.after)} now"
     return words if undo else f"{words} ({packing.after / max(packing.rows, 1):.0f} bytes a row)"

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Literal
 
+from gym_gui.analysis import wording
 from gym_gui.analysis.read_runs import read_runs
 from gym_gui.analysis.reporting import find_standings, print_json, print_report
 from gym_gui.analysis.scenes import Films
@@ -103,5 +104,4 @@ def first_interrupt() -> Generator[Callable[[], bool]]:
 
 
 def _words(written: SiteWritten) -> str:
-    size = f"{written.size / 1e6:,.1f} MB"
-    return f"{written.pages:,} pages, {size}, {written.replays:,} of them with a replay"
+    return f"{written.pages:,} pages, {wording.size(written.size)}, {written.replays:,} of them with a replay"

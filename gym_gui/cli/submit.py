@@ -7,6 +7,7 @@ import logging
 import os
 import signal
 import sys
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ from gym_gui.cli.errors import INTERRUPTED, WORK_FAILED, tell
 from gym_gui.cli.play import conclude, finished
 from gym_gui.cli.progress import run_progress
 from gym_gui.cli.run import asked_experiment
+from gym_gui.cli.submission_plan import say_where
 from gym_gui.cli.submission_progress import shown_by
 from gym_gui.cli.tournament import plan_part, with_concurrency
 from gym_gui.controllers.contest import Contest
@@ -54,12 +56,14 @@ class Elsewhere:
         profile: The file that says where.
         shards: How many it is cut into.
         resume: A submission to go on with.
+        dry_run: Play nothing: check the places, and say what would be sent where.
     """
 
     executor: str | None
     profile: Path | None
     shards: int | None
     resume: Path | None
+    dry_run: bool = False
 
 
 @dataclass(frozen=True)
@@ -145,10 +149,15 @@ def _submit(asked: _Asked, where: Elsewhere, profile: Profile, out: Path | None,
         raise UsageError(f"--shards {of}: at most {MOST_SHARDS:,} are possible", fix="Give fewer")
     out = (out or runs_dir()).absolute()
     folder = out / "submissions" / str(ULID())
-    write_bundle(folder / "bundle", asked.what, asked.needs)
     submission = Submission(
         folder, where.executor or "", profile.to_record(), asked.command, of, asked.total, out
     )
+    if where.dry_run:
+        with tempfile.TemporaryDirectory(prefix="mosaic-") as aside:
+            bundle = Path(aside) / "bundle"
+            write_bundle(bundle, asked.what, asked.needs)
+            return say_where(submission, sites_of(submission), bundle, as_json=as_json)
+    write_bundle(folder / "bundle", asked.what, asked.needs)
     submission.save()
     tell(f"submission {folder}; how far it is, from any terminal: mosaic runs watch {folder}")
     return _follow(submission, as_json)
@@ -156,6 +165,11 @@ def _submit(asked: _Asked, where: Elsewhere, profile: Profile, out: Path | None,
 
 def _go_on(where: Elsewhere, file: Path | None, command: str, as_json: bool) -> int:
     assert where.resume is not None
+    if where.dry_run:
+        raise UsageError(
+            "--dry-run does not go with --resume SUBMISSION",
+            fix=f"How far it is: mosaic runs watch {where.resume}",
+        )
     if not is_submission(where.resume):
         raise UsageError(
             "--executor begins a submission, and --resume goes on with one", fix="Give one of them"

@@ -94,3 +94,7 @@ def test_what_the_scheduler_refuses_is_one_line(mosaic: Mosaic, cluster: dict[st
     done = mosaic(*asked, **cluster)
     assert done.status == 2
     assert "sbatch: " in done.err and "invalid partition" in done.err.lower(), done.err
+    said = mosaic(*asked, "--dry-run", **cluster)
+    assert said.status == 2 and "invalid partition" in said.out.lower(), said.out
+    right = ("run", file, "--executor", "slurm", "--profile", profile(mosaic), "--dry-run")
+    assert mosaic(*right, **cluster).status == 0

@@ -163,6 +163,26 @@ def test_a_host_that_cannot_be_used_is_named_and_the_others_play(mosaic: Mosaic,
 
 
 @pytest.mark.full
+def test_dry_run_checks_each_host_and_leaves_nothing(mosaic: Mosaic, server: Sshd) -> None:
+    file = experiment(mosaic.home, num_episodes=2)
+    hosts = profile(mosaic, server, "one", "two")
+    data = yaml.safe_load(hosts.read_text())
+    data["hosts"][0]["mosaic"] = "echo mosaic 0.0.1; :"
+    hosts.write_text(yaml.safe_dump(data))
+    asked = ("run", file, "--executor", "ssh", "--profile", hosts, "--shards", "2", "--dry-run")
+    said = mosaic(*asked, "--json")
+    assert said.status == 0, said.err
+    one, two = said.json()["places"]
+    assert "has mosaic 0.0.1" in one["problem"] and two == {"name": "two", "shards": 1, "problem": None}
+    assert said.json()["shards"] == 2
+    words = mosaic(*asked).out
+    assert "two  plays 1 shard at once" in words, words
+    assert not list((mosaic.home / "two").iterdir()) and not (mosaic.home / "runs").exists()
+    server.end()
+    assert mosaic(*asked).status == 2
+
+
+@pytest.mark.full
 def test_a_tournament_on_a_host_is_the_tournament(mosaic: Mosaic, server: Sshd) -> None:
     pool = {"random": {"type": "random"}, "cycle": {"type": "baseline", "behavior": "cycle"}}
     file = mosaic.home / "pool.yaml"

@@ -47,11 +47,13 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
         "ssh one true": _SITE,
         "ssh one 'git clone URL mosaic && mosaic/scripts/run.sh --headless'": _SITE,
         "ssh one 'mosaic/.venv/bin/mosaic --version'": _SITE,
+        "mosaic run FILE --executor ssh --profile hosts.yaml --dry-run": _SITE,
         "mosaic run FILE --executor ssh --profile hosts.yaml": _SITE,
     },
     "docs/cluster/slurm.md": {
         "module load python/3.11": _SITE,
         "git clone URL mosaic && mosaic/scripts/run.sh --headless": _SITE,
+        "mosaic run FILE --executor slurm --profile slurm.yaml --dry-run": _SITE,
         "mosaic run FILE --executor slurm --profile slurm.yaml": _SITE,
     },
     "docs/doorkey.md": {

@@ -45,6 +45,10 @@ class Site(Protocol):
     capacity: int
     patience_s: float
 
+    async def check(self) -> None:
+        """See whether shards can be played there."""
+        ...
+
     async def prepare(self) -> None:
         """Check it, and send what is played there."""
         ...

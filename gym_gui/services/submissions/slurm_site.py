@@ -67,8 +67,8 @@ class SlurmSite:
         self._gone: dict[Task, float] = {}
         self._most, self._lag_s = _MOST_TASKS, _LAG_S
 
-    async def prepare(self) -> None:
-        """See that the scheduler takes such jobs, and put what is played where nodes find it.
+    async def check(self) -> None:
+        """See that the scheduler takes such jobs.
 
         Raises:
             HostAwayError: The scheduler does not answer.
@@ -83,13 +83,17 @@ class SlurmSite:
         config = await self._ask("scontrol", "show", "config")
         if limit := re.search(r"MaxArraySize\s*=\s*(\d+)", config):
             self._most = max(1, int(limit[1]) - 1)
+        try:
+            await self._ask("sbatch", "--test-only", *self._profile.asked, "--wrap=true")
+        except HostFailedError as error:
+            raise UsageError(str(error), fix="Mend the profile") from None
+
+    async def prepare(self) -> None:
+        """Check the scheduler, and put what is played where nodes find it; raises as :meth:`check`."""
+        await self.check()
         if not (self._place / PLAY).exists():
             await asyncio.to_thread(self._put)
         await self._take_up()
-        try:
-            await self._ask("sbatch", "--test-only", *self._profile.asked, self._script, "/dev/null", "/")
-        except HostFailedError as error:
-            raise UsageError(str(error), fix="Mend the profile") from None
 
     async def start(self, tries: Mapping[int, int]) -> None:
         """Hand tries of shards to the scheduler, as arrays; those that it has are left alone.

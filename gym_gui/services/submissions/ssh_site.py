@@ -50,39 +50,18 @@ class SshSite:
         self._place = ""
 
     async def prepare(self) -> None:
-        """Check the host, and send what is played where it is not there yet.
+        """Check the host, and send what is played where it is not there yet; raises as :meth:`check`."""
+        if not await self._is_sent():
+            await self._send()
+
+    async def check(self) -> None:
+        """See whether shards can be played there.
 
         Raises:
             HostAwayError: It cannot be reached.
             UsageError: It has another version of MOSAIC or none, or no room.
         """
-        said = await self._ssh.run(self._check_script(), within_s=_SETUP_S)
-        found = {
-            key: value
-            for line in said.splitlines()
-            for mark, key, value in [(line + "  ").split(" ", 2)]
-            if mark == _MARK
-        }
-        version, folder = found.get("version", "").strip(), found.get("place", "").strip()
-        if not folder:
-            raise UsageError(
-                f"{self.name}: the folder {self._host.folder} cannot be made there",
-                fix="Name another one in the profile: folder: …",
-            )
-        if version != f"mosaic {__version__}":
-            raise UsageError(
-                f"{self.name}: has {version or 'no mosaic'}, and here is mosaic {__version__}",
-                fix="Install that version there, or say in the profile where it is: mosaic: …, setup: […]",
-            )
-        keys = self._host.command.keys
-        if found.get("keys", "").strip() == "open":
-            raise UsageError(
-                f"{self.name}: the file of keys {keys} is not there, or not its owner's alone",
-                fix=f"Look at it there; then: chmod 600 {keys}",
-            )
-        self._place = f"{folder}/{self._submission.folder.name}"
-        if found.get("there", "").strip() != "yes":
-            await self._send()
+        await self._is_sent()
 
     async def start(self, tries: Mapping[int, int]) -> None:
         """Begin tries of shards; raises as :meth:`SshHost.run`."""
@@ -112,6 +91,35 @@ class SshSite:
     async def close(self) -> None:
         """End the connection; what is being played there goes on."""
         await self._ssh.close()
+
+    async def _is_sent(self) -> bool:
+        """Check the host; returns whether it has what is played."""
+        said = await self._ssh.run(self._check_script(), within_s=_SETUP_S)
+        found = {
+            key: value
+            for line in said.splitlines()
+            for mark, key, value in [(line + "  ").split(" ", 2)]
+            if mark == _MARK
+        }
+        version, folder = found.get("version", "").strip(), found.get("place", "").strip()
+        if not folder:
+            raise UsageError(
+                f"{self.name}: the folder {self._host.folder} cannot be made there",
+                fix="Name another one in the profile: folder: …",
+            )
+        if version != f"mosaic {__version__}":
+            raise UsageError(
+                f"{self.name}: has {version or 'no mosaic'}, and here is mosaic {__version__}",
+                fix="Install that version there, or say in the profile where it is: mosaic: …, setup: […]",
+            )
+        keys = self._host.command.keys
+        if found.get("keys", "").strip() == "open":
+            raise UsageError(
+                f"{self.name}: the file of keys {keys} is not there, or not its owner's alone",
+                fix=f"Look at it there; then: chmod 600 {keys}",
+            )
+        self._place = f"{folder}/{self._submission.folder.name}"
+        return found.get("there", "").strip() == "yes"
 
     def _check_script(self) -> str:
         folder = self._host.folder

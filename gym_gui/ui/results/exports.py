@@ -12,6 +12,7 @@ from PyQt6.QtCore import QByteArray, QStandardPaths, QUrl
 from PyQt6.QtGui import QDesktopServices, QImage, QPainter
 from PyQt6.QtWidgets import QFileDialog, QWidget
 
+from gym_gui.analysis import wording
 from gym_gui.analysis.comparison import Comparison
 from gym_gui.analysis.summary import Summary
 from gym_gui.core.errors import UsageError
@@ -209,16 +210,9 @@ def video_job(recorded: RecordedEpisode, fps: float, path: Path) -> Job:
 
 
 def _written(path: Path, what: str = "") -> Said:
-    taken = size_in_words(path.stat().st_size)
+    taken = wording.size(path.stat().st_size)
     size = f"{what}, {taken}" if what else taken
     return Said(f"Written: {path} ({size})", "ok", ("Open folder", partial(show_folder, path.parent)))
-
-
-def size_in_words(size: int) -> str:
-    """Bytes as people write them: ``12.3 MB``."""
-    if size >= 1e6:
-        return f"{size / 1e6:.1f} MB"
-    return f"{size / 1e3:.0f} kB" if size >= 1e3 else f"{size} bytes"
 
 
 def _rendered(svg: str) -> QImage:

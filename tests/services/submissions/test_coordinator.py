@@ -31,6 +31,9 @@ class Place:
         self.fetched: list[int] = []
         self.stopped: list[int] = []
 
+    async def check(self) -> None:
+        pass
+
     async def prepare(self) -> None:
         pass
 

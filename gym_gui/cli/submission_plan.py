@@ -1,0 +1,61 @@
+"""What ``--executor … --dry-run`` says: how it would be cut, what would be sent and which places can play."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+from gym_gui.analysis import wording
+from gym_gui.cli.errors import DONE, USAGE
+from gym_gui.cli.output import write_json, write_line
+from gym_gui.core.errors import MosaicError
+from gym_gui.services.submissions.coordinator import Site
+from gym_gui.services.submissions.record import Submission
+
+
+def say_where(submission: Submission, sites: Sequence[Site], bundle: Path, *, as_json: bool) -> int:
+    """Check each place, and say what would be played where.
+
+    Args:
+        submission: What would be played; nothing of it is written.
+        sites: Where.
+        bundle: What would be sent.
+        as_json: For programs.
+
+    Returns:
+        Exit status: 0 where it can be played, 2 where no place can be used.
+    """
+    problems = asyncio.run(_problems(sites))
+    files = [path for path in bundle.rglob("*") if path.is_file()]
+    size = sum(path.stat().st_size for path in files)
+    if as_json:
+        places = [
+            {"name": site.name, "shards": site.capacity, "problem": problem}
+            for site, problem in zip(sites, problems, strict=True)
+        ]
+        about = {"shards": submission.of, "episodes": submission.episodes}
+        write_json({**about, "files": len(files), "bytes": size, "places": places})
+    else:
+        write_line(f"{submission.episodes:,} episodes in {wording.count(submission.of, 'shard')}.")
+        write_line(f"Sent to each place: {wording.count(len(files), 'file')}, {wording.size(size)}.")
+        width = max(len(site.name) for site in sites)
+        for site, problem in zip(sites, problems, strict=True):
+            at_once = f"plays {wording.count(site.capacity, 'shard')} at once"
+            write_line(f"  {site.name:{width}}  {problem or at_once}")
+    return DONE if None in problems else USAGE
+
+
+async def _problems(sites: Sequence[Site]) -> list[str | None]:
+    """Why each place cannot be used; ``None`` for one that can."""
+    return list(await asyncio.gather(*(_problem(site) for site in sites)))
+
+
+async def _problem(site: Site) -> str | None:
+    try:
+        await site.check()
+    except MosaicError as error:
+        return f"{error.message.removeprefix(f'{site.name}: ')}{f'. {error.fix}' if error.fix else ''}"
+    finally:
+        await site.close()
+    return None
