@@ -218,10 +218,21 @@ def _play(submission: Submission, as_json: bool) -> Coordinator:
 
 async def _until_stopped(coordinator: Coordinator) -> None:
     loop = asyncio.get_running_loop()
+    playing = asyncio.ensure_future(coordinator.run())
+
+    def end() -> None:
+        if coordinator.is_stopped:
+            playing.cancel()
+        else:
+            tell("what is being played is asked to end, and keeps what is done; again: do not wait for that")
+            coordinator.stop()
+
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, coordinator.stop)
+        loop.add_signal_handler(number, end)
     try:
-        await coordinator.run()
+        await asyncio.wait([playing])
+        if not playing.cancelled():
+            await playing
     finally:
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.remove_signal_handler(number)

@@ -60,6 +60,28 @@ def test_an_experiment_as_jobs_is_the_experiment(mosaic: Mosaic, cluster: dict[s
     assert not (submission_of(mosaic) / "cluster").exists(), "what nodes were given is removed"
 
 
+def test_a_tournament_as_jobs_is_the_tournament(mosaic: Mosaic, cluster: dict[str, str]) -> None:
+    pool = {"random": {"type": "random"}, "cycle": {"type": "baseline", "behavior": "cycle"}}
+    file = mosaic.home / "pool.yaml"
+    data = {"task": "tictactoe_v3", "policies": pool, "execution": {"seeds": [0, 1], "processes": 1}}
+    file.write_text(yaml.safe_dump(data, sort_keys=False))
+    whole = mosaic.home / mosaic("tournament", file, "--json").json()["run"]
+    asked = (
+        "tournament",
+        file,
+        "--executor",
+        "slurm",
+        "--profile",
+        profile(mosaic),
+        "--shards",
+        "2",
+        "--json",
+    )
+    done = mosaic(*asked, **cluster)
+    assert done.status == 0, done.err
+    assert compare_runs(whole, Path(done.json()["run"])) is None
+
+
 def test_a_job_that_is_ended_is_begun_again_and_a_killed_coordinator_followed(
     mosaic: Mosaic, cluster: dict[str, str]
 ) -> None:

@@ -149,6 +149,26 @@ def test_who_stops_it_goes_on_with_it(mosaic: Mosaic, server: Sshd) -> None:
 
 
 @pytest.mark.full
+def test_who_stops_it_twice_does_not_wait(mosaic: Mosaic, server: Sshd) -> None:
+    file = experiment(mosaic.home, *TWO, num_episodes=LONG)
+    hosts = profile(mosaic, server, "one")
+    first = begun(mosaic, "run", file, "--executor", "ssh", "--profile", hosts, "--shards", "2")
+    eventually(lambda: playing(mosaic, "one"), "the host plays")
+    # A shard that does not listen.
+    place = playing(mosaic, "one")[0]
+    shard = int((place / "1" / "run").read_text())
+    os.kill(shard, signal.SIGSTOP)
+    try:
+        first.send_signal(signal.SIGINT)
+        eventually(lambda: b"do not wait for that" in (mosaic.home / "said").read_bytes(), "it says so", 20)
+        first.send_signal(signal.SIGINT)
+        assert first.wait(15) == 130, (mosaic.home / "said").read_text()
+    finally:
+        os.kill(shard, signal.SIGCONT)
+    eventually(lambda: not Path("/proc", str(shard)).exists(), "the shard ends", 30)
+
+
+@pytest.mark.full
 def test_a_host_that_cannot_be_used_is_named_and_the_others_play(mosaic: Mosaic, server: Sshd) -> None:
     file = experiment(mosaic.home, num_episodes=2)
     hosts = profile(mosaic, server, "one", "two")
