@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
 import signal
 import sys
 import threading
@@ -161,8 +162,9 @@ def _part(
     resume: Path | None,
 ) -> ShardPlan:
     from gym_gui.controllers.shard_plan import check_same, plan_shard  # few runs are parts of one
+    from gym_gui.core.shards import COORDINATED
 
-    part = plan_shard(experiment, resolved_operators, shard)
+    part = plan_shard(experiment, resolved_operators, shard, coordinated=bool(os.environ.get(COORDINATED)))
     if resume is not None:
         check_same(part, open_run(resume))
     return part

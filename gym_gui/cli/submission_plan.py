@@ -37,7 +37,8 @@ def say_where(submission: Submission, sites: Sequence[Site], bundle: Path, *, as
         about = {"shards": submission.of, "episodes": submission.total}
         write_json({**about, "files": len(files), "bytes": size, "places": places})
     else:
-        write_line(f"{submission.total:,} episodes in {wording.count(submission.of, 'shard')}.")
+        most = "" if submission.due is None else "At most "  # until it is decided
+        write_line(f"{most}{submission.total:,} episodes in {wording.count(submission.of, 'shard')}.")
         write_line(f"Sent to each place: {wording.count(len(files), 'file')}, {wording.size(size)}.")
         width = max(len(site.name) for site in sites)
         for site, problem in zip(sites, problems, strict=True):

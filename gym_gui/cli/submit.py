@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -23,6 +24,7 @@ from gym_gui.cli.run import asked_experiment
 from gym_gui.cli.submission_plan import say_where
 from gym_gui.cli.submission_progress import shown_by
 from gym_gui.cli.tournament import plan_part, with_concurrency
+from gym_gui.controllers.batches import Batches, shards_for
 from gym_gui.controllers.contest import Contest
 from gym_gui.controllers.matrix_check import resolve_all
 from gym_gui.controllers.resolved_operator import needs_of
@@ -31,20 +33,24 @@ from gym_gui.controllers.shard_plan import plan_shard
 from gym_gui.core.config import Experiment
 from gym_gui.core.errors import UsageError
 from gym_gui.core.paths import runs_dir
-from gym_gui.core.shards import MOST_SHARDS, Shard
+from gym_gui.core.shards import MOST_SHARDS, Shard, schedule_of
 from gym_gui.core.subjects import Need
 from gym_gui.core.tournament import Tournament
-from gym_gui.services.experiment_file import load_tournament
+from gym_gui.services.experiment_file import load_experiment, load_tournament
 from gym_gui.services.run_lock import lock_run
 from gym_gui.services.run_merge import merge_shards
 from gym_gui.services.submissions.bundle import write_bundle
 from gym_gui.services.submissions.coordinator import Coordinator
 from gym_gui.services.submissions.executors import Profile, load_profile, sites_of
 from gym_gui.services.submissions.record import FAILED, Submission, is_submission, open_submission
+from gym_gui.services.submissions.shell import EXPERIMENT
 
 _EACH: Final = 4
 """Shards for each place: one that is slow, or lost, holds up the others by a quarter of its work."""
 _SHOWN: Final = 5
+_MERGED: Final = "merged"
+_LOOKED_AT: Final = "looked-at"
+"""Where the run lies that was made of what was played so far."""
 
 
 @dataclass(frozen=True)
@@ -68,12 +74,14 @@ class Elsewhere:
 
 @dataclass(frozen=True)
 class _Asked:
-    """What is to be played: by which command, how much work it is, and what it needs that was allowed."""
+    """What is to be played: by which command, how much work it is, what it needs that was allowed; and, of an
+    experiment, episodes of each seed by operator."""
 
     what: Experiment | Tournament
     command: str
     total: int
     needs: Sequence[Need]
+    seatings: Mapping[str, int]
 
 
 def submit_experiment(
@@ -110,8 +118,10 @@ def submit_experiment(
         from gym_gui.core.matrix_expansion import without
 
         experiment = without(experiment, problems)
-    plan_shard(experiment, resolved, Shard(1, 1))  # refuses what has no parts
-    asked = _Asked(experiment, "run", experiment.execution.num_episodes * len(resolved), _needs(experiment))
+    plan_shard(experiment, resolved, Shard(1, 1), coordinated=True)  # refuses what has no parts
+    seatings = {each.config.operator_id: len(each.seatings) for each in resolved}
+    games = sum(each.episodes for each in schedule_of(experiment.execution, seatings))
+    asked = _Asked(experiment, "run", games, _needs(experiment), seatings)
     return _submit(asked, where, profile, out, as_json)
 
 
@@ -135,7 +145,7 @@ def submit_tournament(
     contest = Contest.of(tournament)
     plan_part(contest, Shard(1, 1), None)
     games = sum(contest.totals.values())
-    asked = _Asked(tournament, "tournament", games, _needs(contest.experiment()))
+    asked = _Asked(tournament, "tournament", games, _needs(contest.experiment()), {})
     return _submit(asked, where, profile, out, as_json)
 
 
@@ -145,6 +155,11 @@ def _needs(experiment: Experiment) -> list[Need]:
 
 def _submit(asked: _Asked, where: Elsewhere, profile: Profile, out: Path | None, as_json: bool) -> int:
     of = where.shards or min(asked.total, _EACH * profile.places)
+    decided = (
+        asked.what if isinstance(asked.what, Experiment) and asked.what.execution.until != "all" else None
+    )
+    if decided is not None:
+        of = shards_for(decided.execution, asked.seatings, of)
     if of > MOST_SHARDS:
         raise UsageError(f"--shards {of}: at most {MOST_SHARDS:,} are possible", fix="Give fewer")
     out = (out or runs_dir()).absolute()
@@ -152,6 +167,8 @@ def _submit(asked: _Asked, where: Elsewhere, profile: Profile, out: Path | None,
     submission = Submission(
         folder, where.executor or "", profile.to_record(), asked.command, of, asked.total, out
     )
+    if decided is not None:
+        submission.seatings, submission.due = asked.seatings, Batches(decided, asked.seatings, of).first()
     if where.dry_run:
         with tempfile.TemporaryDirectory(prefix="mosaic-") as aside:
             bundle = Path(aside) / "bundle"
@@ -208,12 +225,39 @@ def _follow(submission: Submission, as_json: bool) -> int:
 
 
 def _play(submission: Submission, as_json: bool) -> Coordinator:
-    sites = sites_of(submission)
+    """Have it played; where it is played until it is decided, batch after batch."""
     with run_progress(as_json=as_json) as show:
         logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
-        coordinator = Coordinator(submission, sites, shown_by(show, submission.total))
-        asyncio.run(_until_stopped(coordinator))
-    return coordinator
+        while True:
+            coordinator = Coordinator(submission, sites_of(submission), shown_by(show, submission.total))
+            asyncio.run(_until_stopped(coordinator))
+            if submission.due is None or coordinator.is_stopped or submission.numbers(FAILED):
+                return coordinator
+            if not _add_batch(submission, submission.due):
+                return coordinator
+
+
+def _add_batch(submission: Submission, due: list[int]) -> bool:
+    """Look at what was played; returns whether more is to be, else the run is there."""
+    if _made(submission) is not None:
+        return False
+    experiment = load_experiment(submission.bundle / EXPERIMENT, allow_code=False)
+    batches = Batches(experiment, submission.seatings, submission.of)
+    place = submission.folder / _LOOKED_AT
+    shutil.rmtree(place, ignore_errors=True)  # who was killed meanwhile looks again, and sees the same
+    run = merge_shards([submission.shards], place, planned=batches.planned(due)).folder
+    more = asyncio.run(batches.look(run))
+    if not more:
+        place.rename(submission.folder / _MERGED)
+        return False
+    submission.due = [*due, *more]
+    submission.save()
+    return True
+
+
+def _made(submission: Submission) -> Path | None:
+    """The run that the shards were merged into, before it is where it belongs."""
+    return next((file.parent for file in (submission.folder / _MERGED).glob("*/run.json")), None)
 
 
 async def _until_stopped(coordinator: Coordinator) -> None:
@@ -256,9 +300,7 @@ def _missing(submission: Submission, coordinator: Coordinator) -> int | None:
 
 def _merge(submission: Submission) -> None:
     """Make one run of the shards; who was killed meanwhile makes no second one."""
-    aside = submission.folder / "merged"
-    made = next((file.parent for file in aside.glob("*/run.json")), None)
-    made = made or merge_shards([submission.shards], aside).folder
+    made = _made(submission) or merge_shards([submission.shards], submission.folder / _MERGED).folder
     submission.run = str(submission.out / made.name)
     submission.save()
 
@@ -269,7 +311,7 @@ def _merged(submission: Submission) -> RunResult:
     Raises:
         UsageError: It is there no more.
     """
-    run, aside = Path(submission.run), submission.folder / "merged"
+    run, aside = Path(submission.run), submission.folder / _MERGED
     if (aside / run.name).is_dir():
         (aside / run.name).rename(run)
     operators = dict.fromkeys(open_run(run).operators, 0)

@@ -13,7 +13,7 @@ from gym_gui.controllers.resolved_operator import ResolvedOperator, needs_of
 from gym_gui.core.config import Experiment, OperatorConfig
 from gym_gui.core.errors import UsageError
 from gym_gui.core.record_fields import mapping
-from gym_gui.core.shards import SHARD, Scheduled, Shard
+from gym_gui.core.shards import SHARD, Shard, schedule_of
 from gym_gui.core.spending import NOTHING
 from gym_gui.services.experiment_file import file_settings
 from gym_gui.services.experiment_identity import content_of, identity_digest
@@ -46,7 +46,11 @@ class ShardPlan:
 
 
 def plan_shard(
-    experiment: Experiment, resolved_operators: Sequence[ResolvedOperator], shard: Shard
+    experiment: Experiment,
+    resolved_operators: Sequence[ResolvedOperator],
+    shard: Shard,
+    *,
+    coordinated: bool = False,
 ) -> ShardPlan:
     """Cut an experiment, and take the identity of what plays in one part.
 
@@ -54,17 +58,17 @@ def plan_shard(
         experiment: The whole.
         resolved_operators: Its operators, checked.
         shard: The part.
+        coordinated: Whether somebody looks at all parts while they are played.
 
     Raises:
         UsageError: The experiment cannot be cut, or a file that it names cannot be read.
     """
-    check_cuttable(experiment)
+    check_cuttable(experiment, coordinated=coordinated)
     for resolved in resolved_operators:
         experiment.execution.check_seeds(len(resolved.seatings))
-    scheduled = [
-        Scheduled(r.config.operator_id, experiment.execution.num_episodes, len(r.seatings))
-        for r in resolved_operators
-    ]
+    scheduled = schedule_of(
+        experiment.execution, {r.config.operator_id: len(r.seatings) for r in resolved_operators}
+    )
     only = shard.episodes(scheduled)
     seatings = {each.operator_id: each.seatings for each in scheduled if each.seatings > 1}
     record = {
@@ -100,17 +104,21 @@ def check_same(plan: ShardPlan, begun: Run) -> None:
         )
 
 
-def check_cuttable(experiment: Experiment) -> None:
+def check_cuttable(experiment: Experiment, *, coordinated: bool = False) -> None:
     """Refuse to play part of an experiment that needs to know of all its episodes.
+
+    Args:
+        experiment: The whole.
+        coordinated: Whether somebody looks at all parts while they are played.
 
     Raises:
         UsageError: It is played until it is decided, or a budget holds for all of it.
     """
     execution = experiment.execution
-    if execution.until == "decided":
+    if execution.until == "decided" and not coordinated:
         raise UsageError(
             "a shard cannot be played 'until: decided': that looks at all episodes while they are played",
-            fix="Leave 'until' out, or play it without --shard",
+            fix="Leave 'until' out, play it without --shard, or have it played in shards: --executor",
         )
     limited = next((name for name in _BUDGETS if getattr(execution, name) is not None), None)
     if limited is not None:

@@ -6,17 +6,22 @@ import re
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from gym_gui.core.errors import UsageError
 from gym_gui.core.record_fields import count, integers, mapping
 from gym_gui.core.validation import shown
+
+if TYPE_CHECKING:
+    from gym_gui.core.execution import ExecutionConfig
 
 SHARD: Final = "shard"
 """Key of ``run.json``: which part of an experiment the run is, where it is one."""
 SHARDS: Final = "shards"
 """Key of ``run.json``: the parts that a run was merged of."""
 MOST_SHARDS: Final = 1_000_000
+COORDINATED: Final = "MOSAIC_COORDINATED"
+"""Environment variable of a shard that somebody coordinates with the others."""
 
 _WRITTEN = re.compile(r"(\d{1,9})/(\d{1,9})")
 
@@ -29,11 +34,13 @@ class Scheduled:
         operator_id: The operator.
         episodes: Its episodes, 0 to this.
         seatings: How many of them in a row have one seed.
+        looks: Where it is played until it is decided: how many of them are played at each look.
     """
 
     operator_id: str
     episodes: int
     seatings: int = 1
+    looks: tuple[int, ...] = ()
 
     @property
     def seeds(self) -> int:
@@ -98,9 +105,14 @@ class Shard:
         one costs before its first step.) A seed stays with all its seatings in one part, unless there are
         more parts than seeds. Parts differ by one seed, or by one episode; there may be empty ones.
 
+        Of an experiment that is looked at while it is played, a part has one operator's episodes between two
+        looks (:func:`stretches`): who plays on is known only then.
+
         Args:
             scheduled: Operators in the experiment's order.
         """
+        if any(each.looks for each in scheduled):
+            return self._within_a_stretch(stretches(scheduled))
         total = sum(each.episodes for each in scheduled)
         whole = sum(each.seeds for each in scheduled) >= self.of
         found: dict[str, range] = {}
@@ -114,6 +126,18 @@ class Shard:
             before += each.episodes
         return found
 
+    def _within_a_stretch(self, all_of_them: Sequence[tuple[Scheduled, range]]) -> dict[str, range]:
+        """An even part of one stretch, by whole seeds; all stretches have as many parts."""
+        each = -(-self.of // len(all_of_them))
+        which, part = divmod(self.number - 1, each)
+        if which >= len(all_of_them):
+            return {}
+        operator, episodes = all_of_them[which]
+        seeds = -(-len(episodes) // operator.seatings)
+        first, end = (episodes.start + seeds * at // each * operator.seatings for at in (part, part + 1))
+        found = range(first, min(end, episodes.stop))
+        return {operator.operator_id: found} if found else {}
+
     def _first_from(self, number: int, before: int, episodes: int, size: int, total: int) -> int:
         """The first of an operator's episodes that is of this part or a later one."""
 
@@ -124,6 +148,36 @@ class Shard:
 
         units = range(-(-episodes // size))
         return min(bisect_left(units, number, key=part_of) * size, episodes)
+
+
+def schedule_of(execution: ExecutionConfig, seatings: Mapping[str, int]) -> list[Scheduled]:
+    """How much of an experiment is whose.
+
+    Args:
+        execution: How much is played, and whether it is looked at meanwhile.
+        seatings: Episodes of each seed, by operator, in the experiment's order.
+
+    Raises:
+        ConfigError: Seeds are too few to be looked at.
+    """
+    if execution.until == "all":
+        return [Scheduled(operator, execution.num_episodes, each) for operator, each in seatings.items()]
+    found: list[Scheduled] = []
+    for operator, each in seatings.items():
+        looks = tuple(seeds * each for seeds in execution.look_at(execution.num_episodes // each))
+        found.append(Scheduled(operator, looks[-1], each, looks))
+    return found
+
+
+def stretches(scheduled: Sequence[Scheduled]) -> list[tuple[Scheduled, range]]:
+    """What each operator plays between one look and the next, the earliest first."""
+    most = max(len(each.looks) for each in scheduled)
+    return [
+        (each, range(each.looks[look - 1] if look else 0, each.looks[look]))
+        for look in range(most)
+        for each in scheduled
+        if look < len(each.looks)
+    ]
 
 
 def episodes_of(header: Mapping[str, Any]) -> dict[str, tuple[int, ...]] | None:

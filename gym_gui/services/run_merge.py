@@ -16,10 +16,10 @@ from typing import Any, Final
 from gym_gui.analysis import wording
 from gym_gui.analysis.pending_folder import pending_folder
 from gym_gui.core.errors import UsageError
-from gym_gui.core.execution import MAX_EPISODES
+from gym_gui.core.execution import MAX_EPISODES, ExecutionConfig
 from gym_gui.core.record_fields import count, items, mapping, text
 from gym_gui.core.records import RENAMED, TOURNAMENT
-from gym_gui.core.shards import SHARD, SHARDS, Scheduled, Shard
+from gym_gui.core.shards import SHARD, SHARDS, Scheduled, Shard, schedule_of
 from gym_gui.core.validation import integer
 from gym_gui.services.recorder import COMPLETED, FAILED, STOPPED, Recorder, RecordingError
 from gym_gui.services.run_packing import compress_ended
@@ -74,6 +74,7 @@ def merge_shards(
     *,
     allow_differences: bool = False,
     partial: bool = False,
+    planned: Mapping[str, int] | None = None,
     on_part: OnPart | None = None,
     on_bytes: OnBytes | None = None,
 ) -> Merged:
@@ -84,6 +85,8 @@ def merge_shards(
         out: Folder for the new run folder.
         allow_differences: Merge parts that other versions have played; ``run.json`` says which.
         partial: Merge what there is, though parts are missing: the run is ``stopped``, to be gone on with.
+        planned: Of an experiment that is played until it is decided, how many of each operator's episodes are
+            to be there by now; the run is ``stopped``, to be looked at.
         on_part: Told how many parts have been read.
         on_bytes: Told how much has been copied.
 
@@ -98,11 +101,11 @@ def merge_shards(
         raise UnmergeableError(
             others, "Play these shards again with the same versions, or merge them so: --allow-differences"
         )
-    merge = _Merge(shards)
+    merge = _Merge(shards, planned)
     missing = merge.missing()
     if missing and not partial:
         raise UnmergeableError(missing, "Play what is missing, or merge what there is: --partial")
-    status = STOPPED if missing else FAILED if merge.failed else COMPLETED
+    status = STOPPED if missing or planned is not None else FAILED if merge.failed else COMPLETED
     with pending_folder(out) as place:
         try:
             made = merge.write(place, status, "; ".join(missing), on_bytes)
@@ -127,17 +130,17 @@ def merge_shards(
 class _Merge:
     """Parts, and what is taken of each."""
 
-    def __init__(self, shards: ShardSet) -> None:
+    def __init__(self, shards: ShardSet, planned: Mapping[str, int] | None) -> None:
         self._whole, self._parts = shards.whole, shards.parts
         experiment = mapping(shards.whole.get("experiment")) or {}
         self._execution = mapping(experiment.get("execution")) or {}
         self._operators = operators_of(shards.whole)
-        self._episodes = integer(
-            self._execution.get("num_episodes"), "execution.num_episodes", low=1, high=MAX_EPISODES
-        )
-        self.owners = {name: owners_of(self._parts, name, self._episodes) for name in self._operators}
+        self._scheduled = self._cut()
+        self._episodes = {each.operator_id: each.episodes for each in self._scheduled} | dict(planned or {})
+        self._is_looked_at = planned is None and any(each.looks for each in self._scheduled)
+        self.owners = {name: owners_of(self._parts, name, of) for name, of in self._episodes.items()}
         self._open = {name: self._not_done(name, owners) for name, owners in self.owners.items()}
-        self.done = self._episodes * len(self._operators) - sum(map(len, self._open.values()))
+        self.done = sum(self._episodes.values()) - sum(map(len, self._open.values()))
         self.failed = sum(
             self._parts[place].rows[name].has_failed(at)
             for name, owners in self.owners.items()
@@ -156,15 +159,19 @@ class _Merge:
 
     def missing(self) -> list[str]:
         """Shards without which episodes are missing, each with what plays them; none where all are there."""
+        if self._is_looked_at:
+            return [
+                "it is played until it is decided, which shards do not say: go on with their submission "
+                "(mosaic run --resume SUBMISSION), or with the run that --partial makes of them"
+            ]
         if not any(self._open.values()):
             return []
         ((of, _),) = Counter(part.shard.of for part in self._parts).most_common(1)
         played = {part.shard: part for part in self._parts}
-        scheduled = self._scheduled()
         absent: list[int] = []
         lines: list[str] = []
         for shard in (Shard(number, of) for number in range(1, of + 1)):
-            cut = shard.episodes(scheduled)
+            cut = shard.episodes(self._scheduled)
             left = sum(self._open_within(name, episodes) for name, episodes in cut.items())
             if left and shard in played:
                 lines.append(self._unfinished(played[shard], left, sum(map(len, cut.values()))))
@@ -186,10 +193,15 @@ class _Merge:
         )
         return f"{part.shard.words} has {left} of {wording.count(episodes, 'episode')} left to play: {how}"
 
-    def _scheduled(self) -> list[Scheduled]:
+    def _cut(self) -> list[Scheduled]:
         about = mapping(self._parts[0].header.get(SHARD)) or {}
         seatings = mapping(about.get("seatings")) or {}
-        return [Scheduled(o, self._episodes, count(seatings.get(o)) or 1) for o in self._operators]
+        episodes = integer(
+            self._execution.get("num_episodes"), "execution.num_episodes", low=1, high=MAX_EPISODES
+        )
+        until, batch = text(self._execution.get("until")) or "all", count(self._execution.get("batch"))
+        execution = ExecutionConfig(episodes, until=until, batch=batch)
+        return schedule_of(execution, {name: count(seatings.get(name)) or 1 for name in self._operators})
 
     @property
     def _command(self) -> str:
@@ -237,7 +249,7 @@ class _Merge:
         return {
             **({"started_at": min(started)} if started else {}),
             **common,
-            "episodes": dict.fromkeys(self._operators, self._episodes),
+            "episodes": {each.operator_id: each.episodes for each in self._scheduled},
             **self._whole,
             SHARDS: [_about(part, {**common, "versions": versions}) for part in self._parts],
             "players": self._joined("players"),

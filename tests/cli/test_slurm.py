@@ -45,6 +45,18 @@ def profile(mosaic: Mosaic, **more: object) -> Path:
     return file
 
 
+def test_it_is_decided_as_it_is_here(mosaic: Mosaic, cluster: dict[str, str]) -> None:
+    file = experiment(mosaic.home, *TWO, num_episodes=40, until="decided", batch=10)
+    whole = mosaic.home / mosaic("run", file, "--json").json()["run"]
+    asked = ("run", file, "--executor", "slurm", "--profile", profile(mosaic))
+    done = mosaic(*asked, "--shards", "2", "--json", **cluster)
+    assert done.status == 0, done.err
+    merged = Path(done.json()["run"])
+    assert compare_runs(whole, merged) is None
+    one, other = (json.loads((run / "run.json").read_text()) for run in (whole, merged))
+    assert one["looks"] == other["looks"] and one["episodes"] == other["episodes"]
+
+
 def submission_of(mosaic: Mosaic) -> Path:
     return next((mosaic.home / "runs" / "submissions").iterdir())
 

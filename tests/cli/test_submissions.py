@@ -25,6 +25,12 @@ pytestmark = pytest.mark.usefixtures("all_sessions_here")
 
 TWO = ({"id": "chance"}, {"id": "turns", "workers": {"agent": {"type": "baseline", "behavior": "cycle"}}})
 
+DECIDED = (
+    *TWO,
+    {"id": "as_well", "workers": {"agent": {"type": "random"}}},
+)
+"""Two that are the same, and one that is worse: it is soon decided."""
+
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Sshd]:
@@ -129,6 +135,30 @@ def test_a_coordinator_that_was_killed_is_followed_by_another(mosaic: Mosaic, se
     assert sorted(row.get("lost", 0) for row in record["shards"].values())[-1] <= 1
     again = mosaic("run", "--resume", submission_of(mosaic))
     assert (again.status, str(merged) in again.out) == (0, True), again.err
+
+
+@pytest.mark.full
+def test_it_is_decided_as_it_is_here_and_by_whoever_goes_on(mosaic: Mosaic, server: Sshd) -> None:
+    file = experiment(mosaic.home, *DECIDED, num_episodes=60, until="decided", batch=10)
+    whole = mosaic.home / mosaic("run", file, "--json").json()["run"]
+    hosts = profile(mosaic, server, "one", "two")
+    first = begun(mosaic, "run", file, "--executor", "ssh", "--profile", hosts, "--shards", "4")
+
+    def in_a_later_batch() -> bool:
+        records = (mosaic.home / "runs" / "submissions").glob("*/submission.json")
+        return any(len(json.loads(file.read_text())["due"]) > 6 for file in records)
+
+    eventually(in_a_later_batch, "a batch was looked at", within=120)
+    first.kill()
+    first.wait()
+    done = mosaic("run", "--resume", submission_of(mosaic), "--json")
+    assert done.status == 0, done.err
+    merged = Path(done.json()["run"])
+    assert compare_runs(whole, merged) is None
+    one, other = (json.loads((run / "run.json").read_text()) for run in (whole, merged))
+    assert one["looks"] == other["looks"] and one["episodes"] == other["episodes"]
+    assert len(set(one["episodes"].values())) > 1, "who is decided about plays no more"
+    assert mosaic("verify", merged).status == 0
 
 
 @pytest.mark.full

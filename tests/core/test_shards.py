@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gym_gui.core.errors import UsageError
-from gym_gui.core.shards import Scheduled, Shard
+from gym_gui.core.execution import ExecutionConfig
+from gym_gui.core.shards import Scheduled, Shard, schedule_of, stretches
 
 COUNTS = st.integers(1, 12)
 SEATINGS = st.integers(1, 3)
@@ -56,6 +57,24 @@ def test_a_part_has_few_operators() -> None:
 def test_there_may_be_more_parts_than_episodes() -> None:
     parts = cut([Scheduled("op", 2)], 5)
     assert sorted(sizes(parts)) == [0, 0, 0, 1, 1]
+
+
+@given(st.integers(1, 4), st.integers(6, 40), SEATINGS, st.integers(1, 9), st.data())
+def test_no_part_reaches_over_a_look(
+    many: int, seeds: int, seatings: int, each: int, data: st.DataObject
+) -> None:
+    execution = ExecutionConfig(seeds * seatings, until="decided", batch=data.draw(st.integers(5, 40)))
+    scheduled = schedule_of(execution, {f"op_{i}": seatings for i in range(many)})
+    looks = [at * seatings for at in execution.look_at(seeds)]
+    parts = cut(scheduled, each * len(stretches(scheduled)))
+    for operator in scheduled:
+        assert operator.looks == tuple(looks)
+        played = [part[operator.operator_id] for part in parts if operator.operator_id in part]
+        assert [index for episodes in played for index in episodes] == list(range(seeds * seatings))
+        for episodes in played:
+            assert episodes.start % seatings == 0 and episodes.stop % seatings == 0
+            assert not any(episodes.start < at < episodes.stop for at in looks)
+    assert max(map(len, parts)) <= 1, "who plays on is known only at the look"
 
 
 def test_it_is_read_as_it_is_written() -> None:

@@ -84,7 +84,7 @@ class Standing:
 
     Attributes:
         shards: Shards that are here.
-        of: Of how many.
+        of: Of how many, as far as that is known.
         done: Work that is done, anywhere, in the submission's units.
         failed: Of these, failed ones.
         playing: How many shards each place is playing.
@@ -332,7 +332,7 @@ def standing_of(submission: Submission) -> Standing:
     states = submission.states.values()
     return Standing(
         shards=sum(state.status == COLLECTED for state in states),
-        of=submission.of,
+        of=submission.of if submission.due is None else len(submission.due),
         done=sum(state.done for state in states),
         failed=sum(state.failed for state in states),
         playing=Counter(state.host for state in states if state.status == SENT),

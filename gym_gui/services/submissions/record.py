@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from gym_gui.core.errors import RunFormatError, UsageError
 from gym_gui.core.formats import check_format
-from gym_gui.core.record_fields import count, mapping, text
+from gym_gui.core.record_fields import count, integers, mapping, text
 from mosaic_worker.plain_files import read_file, replace_file
 
 NAME: Final = "submission.json"
@@ -69,6 +69,8 @@ class Submission:
         out: Folder for the run folder that they are merged into.
         states: Shards that have been begun, by number.
         run: The run folder that they were merged into; empty before.
+        seatings: Where it is played until it is decided: episodes of each seed, by operator.
+        due: Then, shards that are to be played by now, the others perhaps later; ``None``: all are.
     """
 
     folder: Path
@@ -80,6 +82,8 @@ class Submission:
     out: Path
     states: dict[int, ShardState] = field(default_factory=dict[int, ShardState])
     run: str = ""
+    seatings: Mapping[str, int] = field(default_factory=dict[str, int])
+    due: list[int] | None = None
 
     @property
     def shards(self) -> Path:
@@ -96,11 +100,11 @@ class Submission:
         return self.states.setdefault(number, ShardState())
 
     def numbers(self, *statuses: str) -> list[int]:
-        """Shards of one of these statuses, in order."""
+        """Shards of one of these statuses, in order; those that are not due yet are not among them."""
         waiting = WAITING in statuses
         return [
             number
-            for number in range(1, self.of + 1)
+            for number in (range(1, self.of + 1) if self.due is None else self.due)
             if (self.states[number].status in statuses if number in self.states else waiting)
         ]
 
@@ -119,6 +123,7 @@ class Submission:
             "out": str(self.out),
             "run": self.run,
             "profile": dict(self.profile),
+            **({} if self.due is None else {"seatings": dict(self.seatings), "due": self.due}),
             "shards": {str(number): state.to_record() for number, state in sorted(self.states.items())},
         }
         try:
@@ -158,11 +163,22 @@ def open_submission(folder: Path) -> Submission:
             Path(str(data["out"])),
             states,
             text(data.get("run")) or "",
+            {str(name): count(each) or 1 for name, each in (mapping(data.get("seatings")) or {}).items()},
+            _due(data.get("due"), of),
         )
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror or error}") from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise RunFormatError(str(path), "is damaged. Submit the experiment anew") from None
+
+
+def _due(written: object, of: int) -> list[int] | None:
+    if written is None:
+        return None
+    due = integers(written)
+    if due is None or not all(1 <= number <= of for number in due):
+        raise ValueError(written)
+    return list(due)
 
 
 def _state(row: Mapping[str, Any]) -> ShardState:

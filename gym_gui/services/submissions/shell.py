@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from gym_gui.core.errors import ProtocolError
 from gym_gui.core.record_fields import count, items, mapping, text
+from gym_gui.core.shards import COORDINATED
 from gym_gui.services.submissions.profile import Command
 
 PLAY: Final = "play.sh"
@@ -100,6 +101,7 @@ def play_script(command: str, of: int, how: Command) -> str:
         "umask 077",
         *from_home(how),
         f"MOSAIC_ALLOWED=$(cat {ALLOWED}) && export MOSAIC_ALLOWED || exit 1",
+        f"{COORDINATED}=1; export {COORDINATED}",
         'begun=$(ls -d "$place"/runs/*/run.json 2>/dev/null | head -n 1)',
         'if [ -n "$begun" ]; then',
         f'  {mosaic} {command} --resume "${{begun%/run.json}}" {options} {streams}',
