@@ -47,7 +47,11 @@ RunsFolder = Annotated[
 ]
 ShardOf = Annotated[
     str | None,
-    typer.Option("--shard", metavar="K/N", help="Play one of N parts, to be merged: mosaic runs merge."),
+    typer.Option(
+        "--shard",
+        metavar="K/N",
+        help="Play one of N parts, or several (1-9/64); then: mosaic runs merge.",
+    ),
 ]
 Executor = Annotated[
     str | None,

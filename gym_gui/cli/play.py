@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import os
 import signal
 import sys
 import threading
 from collections.abc import Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,6 +34,8 @@ from gym_gui.services.recorder import COMPLETED, FAILED, REPLAY, STOPPED
 from gym_gui.services.versions import commit, machine
 
 if TYPE_CHECKING:
+    from gym_gui.cli.parts import PartPlayer
+    from gym_gui.controllers.kept_sessions import KeptSessions
     from gym_gui.controllers.shard_plan import ShardPlan
     from gym_gui.core.shards import Shard
 
@@ -81,14 +83,6 @@ def play(
     if shard is not None:
         part = _part(experiment, resolved_operators, shard, resume)
         only = part.only if only is None else only
-    totals: dict[str, int] = {}
-    for resolved in resolved_operators:
-        name = resolved.config.operator_id
-        experiment.execution.check_seeds(len(resolved.seatings))
-        totals[name] = experiment.execution.num_episodes if only is None else len(only.get(name, ()))
-    shorter = experiment.execution.until == "decided"
-    if resume is not None and not dry_run and (done := finished(resume, totals, shorter=shorter)) is not None:
-        return say_finished(done, as_json, shard)
     workers = processes or experiment.execution.processes or usable_cores()
     if dry_run:
         from gym_gui.cli.dry_run import say_plan
@@ -97,29 +91,99 @@ def play(
         slots = hosts.run(estimate_cost(experiment, hosts.open_session, workers, _run)) if models else []
         say_plan(experiment, resolved_operators, workers, slots, part, as_json=as_json)
         return DONE
-    with run_progress(as_json=as_json) as show, concluding(totals if shard is None else None):
-        # Inside, so that a warning goes above the bars and not through them.
-        logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
-        for line in missing_in_words(experiment.matrix.rows) if experiment.matrix else ():
-            logging.getLogger(__name__).warning("Not played: %s.", line)
-        for resolved in resolved_operators:
+    table = _Table(experiment, resolved_operators, workers, header_of(replay), as_json, hosts)
+    return table.play(out, resume, part, only)
+
+
+def part_player(
+    experiment: Experiment, *, processes: int | None, as_json: bool, hosts: HostAhead, keep: bool
+) -> PartPlayer:
+    """Check an experiment against what is there, once for all of its parts that are played here.
+
+    Args:
+        experiment: It.
+        processes: Session processes.
+        as_json: For programs.
+        hosts: Where it is played.
+        keep: Whether several are played, which share what is started.
+
+    Raises:
+        UsageError: Something the person can fix; nothing was played.
+    """
+    from gym_gui.cli.parts import PartPlayer
+
+    resolved_operators, problems = resolve_all(experiment)
+    if problems:
+        from gym_gui.core.matrix_expansion import without
+
+        experiment = without(experiment, problems)
+    workers = processes or experiment.execution.processes or usable_cores()
+    table = _Table(experiment, resolved_operators, workers, header_of(), as_json, hosts)
+    return PartPlayer(experiment, resolved_operators, table.play_part, hosts, keep=keep)
+
+
+@dataclass(frozen=True)
+class _Table:
+    """An experiment that can be played: its operators checked, and how."""
+
+    experiment: Experiment
+    resolved_operators: Sequence[ResolvedOperator]
+    workers: int
+    header: Mapping[str, Any]
+    as_json: bool
+    hosts: HostAhead
+
+    def play_part(
+        self, part: ShardPlan, out: Path | None, begun: Path | None, kept: KeptSessions | None
+    ) -> int:
+        """Play a part, or what is left of it; returns the exit status."""
+        return self.play(out, begun, part, part.only, kept)
+
+    def play(
+        self,
+        out: Path | None,
+        resume: Path | None,
+        part: ShardPlan | None,
+        only: Mapping[str, Collection[int]] | None,
+        kept: KeptSessions | None = None,
+    ) -> int:
+        """Play it, and say how it came out; returns the exit status."""
+        experiment, as_json = self.experiment, self.as_json
+        shard = None if part is None else part.shard
+        totals: dict[str, int] = {}
+        for resolved in self.resolved_operators:
+            name = resolved.config.operator_id
+            experiment.execution.check_seeds(len(resolved.seatings))
+            totals[name] = experiment.execution.num_episodes if only is None else len(only.get(name, ()))
+        shorter = experiment.execution.until == "decided"
+        if resume is not None and (done := finished(resume, totals, shorter=shorter)) is not None:
+            return say_finished(done, as_json, shard)
+        with run_progress(as_json=as_json) as show, concluding(totals if shard is None else None):
+            # Inside, so that a warning goes above the bars and not through them.
+            logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
+            self._warn()
+            result = perform(
+                experiment,
+                self.resolved_operators,
+                out,
+                self.workers,
+                {**self.header, **(part.header if part is not None else {})},
+                hosts=self.hosts,
+                resume=resume,
+                show=show,
+                tried=None if experiment.matrix is None else tried_of(self.resolved_operators),
+                only=only,
+                kept=kept,
+            )
+        return conclude(result, as_json, shard=shard)
+
+    def _warn(self) -> None:
+        log = logging.getLogger(__name__)
+        for line in missing_in_words(self.experiment.matrix.rows) if self.experiment.matrix else ():
+            log.warning("Not played: %s.", line)
+        for resolved in self.resolved_operators:
             for note in resolved.notes:
-                logging.getLogger(__name__).warning(
-                    "Note: %s (operator %s).", note, resolved.config.operator_id
-                )
-        result = perform(
-            experiment,
-            resolved_operators,
-            out,
-            workers,
-            {**header_of(replay), **(part.header if part is not None else {})},
-            hosts=hosts,
-            resume=resume,
-            show=show,
-            tried=None if experiment.matrix is None else tried_of(resolved_operators),
-            only=only,
-        )
-    return conclude(result, as_json, shard=shard)
+                log.warning("Note: %s (operator %s).", note, resolved.config.operator_id)
 
 
 @contextmanager
@@ -161,10 +225,10 @@ def _part(
     shard: Shard,
     resume: Path | None,
 ) -> ShardPlan:
-    from gym_gui.controllers.shard_plan import check_same, plan_shard  # few runs are parts of one
-    from gym_gui.core.shards import COORDINATED
+    from gym_gui.cli.parts import planner_of  # few runs are parts of one
+    from gym_gui.controllers.shard_plan import check_same
 
-    part = plan_shard(experiment, resolved_operators, shard, coordinated=bool(os.environ.get(COORDINATED)))
+    part = planner_of(experiment, resolved_operators).plan(shard)
     if resume is not None:
         check_same(part, open_run(resume))
     return part
@@ -182,6 +246,7 @@ def perform(
     show: OnProgress,
     tried: Collection[str] | None = None,
     only: Mapping[str, Collection[int]] | None = None,
+    kept: KeptSessions | None = None,
 ) -> RunResult:
     """Play an experiment that was checked, over session processes; Ctrl-C ends it and keeps what is done.
 
@@ -196,6 +261,7 @@ def perform(
         show: Told how far it is.
         tried: Operators that are tried before anything is played; all of them by default.
         only: Episodes that are played, by operator; all of the schedule by default.
+        kept: Sessions that are handed from one part of the experiment to the next.
 
     Raises:
         UsageError: Something the person can fix; nothing was played.
@@ -211,6 +277,7 @@ def perform(
         on_progress=show,
         tried=tried,
         only=only,
+        kept=kept,
     )
     return hosts.run(_run(manager))
 

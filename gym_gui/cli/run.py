@@ -47,7 +47,7 @@ def run_experiment(
         budgets: What the run may take, by name in ``execution``.
         resume: A run folder to go on with.
         replay: A run whose recorded calls stand in for the models.
-        shard: Which part of how many, as ``3/64``, where not all of it is played.
+        shard: Which parts of how many, as ``3/64`` or ``1-16/64``, where not all of it is played.
         dry_run: Play nothing that counts.
         as_json: For programs.
         hosts: Where it is played.
@@ -58,16 +58,26 @@ def run_experiment(
     Raises:
         UsageError: Something the person can fix; nothing was played.
     """
-    part = asked_shard(shard, resume, replay)
+    parts = None
+    if shard is not None:
+        from gym_gui.cli.parts import asked_parts  # few runs are parts of one
+
+        parts = asked_parts(shard, resume, replay)
+        resume = None
     resume = find_run(resume) if resume is not None else None
     replay = find_run(replay) if replay is not None else None
     experiment = asked_experiment(file, resume, replay, episodes, concurrency, looked_at=dry_run)
     experiment = _with_budgets(experiment, budgets or {})
+    part = None if parts is None or not dry_run else parts.only
     if resume is not None:
         replay, part = _replayed_by(resume), shard_of(resume)
     # The engine takes a third of a second to import: who misspelled a key need not wait for it.
-    from gym_gui.cli.play import play
+    from gym_gui.cli.play import part_player, play
 
+    if parts is not None and not dry_run:
+        keep = len(parts.shards) > 1
+        player = part_player(experiment, processes=processes, as_json=as_json, hosts=hosts, keep=keep)
+        return parts.play(player, out, f"mosaic run {file}")
     return play(
         experiment,
         out=out,
@@ -79,26 +89,6 @@ def run_experiment(
         as_json=as_json,
         hosts=hosts,
     )
-
-
-def asked_shard(written: str | None, resume: Path | None, replay: Path | None = None) -> Shard | None:
-    """The part that a person has asked for; ``None``: all of it.
-
-    Args:
-        written: The part, as ``3/64``.
-        resume: A run folder that is gone on with.
-        replay: A run whose recorded calls stand in for the models.
-
-    Raises:
-        UsageError: It is no part, or goes with neither of these.
-    """
-    if written is None:
-        return None
-    if resume is not None:
-        raise UsageError("a run that is gone on with knows which shard it is", fix="Leave --shard out")
-    if replay is not None:
-        raise UsageError("--shard does not go with --replay", fix="Leave it out: recorded replies are quick")
-    return Shard.parse(written)
 
 
 def shard_of(run: Path) -> Shard | None:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gym_gui.analysis.reader import Run, open_run
 from gym_gui.cli.errors import DONE
 from gym_gui.cli.output import write_json, write_line
+from gym_gui.cli.parts import PartPlayer, asked_parts
 from gym_gui.cli.play import conclude, finished, perform, say_finished
 from gym_gui.cli.progress import run_progress
-from gym_gui.cli.run import asked_shard
 from gym_gui.controllers.contest import Contest
+from gym_gui.controllers.kept_sessions import KeptSessions
 from gym_gui.controllers.operator_execution import OperatorProgress
 from gym_gui.controllers.script_execution import OnProgress, RunResult
 from gym_gui.controllers.shard_plan import ShardPlan, check_same, plan_shard
@@ -50,7 +51,7 @@ def run_tournament(
         concurrency: Episodes in flight per process.
         processes: Session processes.
         resume: A run folder to go on with.
-        shard: Which part of how many, as ``3/64``, where not all of it is played.
+        shard: Which parts of how many, as ``3/64`` or ``1-16/64``, where not all of it is played.
         dry_run: Play nothing: say who would meet whom.
         as_json: For programs.
         hosts: Where it is played.
@@ -65,27 +66,76 @@ def run_tournament(
         raise UsageError(
             "a tournament file or --resume is needed", fix="For example: mosaic tournament FILE.yaml"
         )
-    part = asked_shard(shard, resume)
-    folder = find_run(resume) if resume is not None else None
+    parts = asked_parts(shard, resume)
+    if parts is not None and not dry_run:
+        if file is None:
+            raise UsageError("a tournament file is needed", fix=f"For example: FILE.yaml --shard {shard}")
+        player = tournament_parts(
+            file,
+            concurrency=concurrency,
+            processes=processes,
+            as_json=as_json,
+            hosts=hosts,
+            keep=len(parts.shards) > 1,
+        )
+        return parts.play(player, out, f"mosaic tournament {file}")
+    folder = find_run(resume) if resume is not None and parts is None else None
     before = open_run(folder) if folder is not None else None
-    source = file or folder
+    contest = _contest(file or folder, concurrency, before)
+    part = None if parts is None else parts.only
+    plan = plan_part(contest, part if before is None else Shard.of_run(before.record.extra), before)
+    if dry_run:
+        return _say_plan(contest, plan, as_json)
+    return _Table(contest, _workers(contest, processes), as_json, hosts).play(out, folder, plan)
+
+
+def tournament_parts(
+    file: Path, *, concurrency: int | None, processes: int | None, as_json: bool, hosts: HostAhead, keep: bool
+) -> PartPlayer:
+    """Read and check a tournament, once for all of its parts that are played here.
+
+    Args:
+        file: Tournament file.
+        concurrency: Episodes in flight per process.
+        processes: Session processes.
+        as_json: For programs.
+        hosts: Where it is played.
+        keep: Whether several are played, which share what is started.
+
+    Raises:
+        UsageError: Something the person can fix; nothing was played.
+    """
+    contest = _contest(file, concurrency, None)
+    check_has_parts(contest)
+    table = _Table(contest, _workers(contest, processes), as_json, hosts)
+    return PartPlayer(contest.experiment(), contest.resolved(), table.play_part, hosts, keep=keep)
+
+
+def _contest(source: Path | None, concurrency: int | None, before: Run | None) -> Contest:
     assert source is not None
     tournament = with_concurrency(load_tournament(source), concurrency)
     contest = Contest.of(tournament, before=before)
     for player in tournament.policies.values():
         for each in assignments_of(player):
             resolve_secrets(each)
-    plan = plan_part(contest, part if before is None else Shard.of_run(before.record.extra), before)
-    if dry_run:
-        return _say_plan(contest, plan, as_json)
-    workers = processes or tournament.execution.processes or usable_cores()
-    with run_progress(as_json=as_json) as show:
-        logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
-        result, played = _play(contest, plan, out, folder, workers, _as_one(show), hosts)
-    shard_played = None if plan is None else plan.shard
-    if not played and not as_json:
-        return say_finished(result, as_json, shard_played)
-    return conclude(result, as_json, "mosaic tournament --resume", shard_played)
+    return contest
+
+
+def _workers(contest: Contest, processes: int | None) -> int:
+    return processes or contest.tournament.execution.processes or usable_cores()
+
+
+def check_has_parts(contest: Contest) -> None:
+    """Refuse to cut a tournament whose parts would need each other.
+
+    Raises:
+        UsageError: They would.
+    """
+    if contest.tournament.schedule.kind == "swiss":
+        raise UsageError(
+            "a Swiss tournament pairs each round by the results of those before, which no shard has",
+            fix="Use schedule: round_robin, or write who meets; or play it without --shard",
+        )
 
 
 def plan_part(contest: Contest, shard: Shard | None, before: Run | None) -> ShardPlan | None:
@@ -96,11 +146,7 @@ def plan_part(contest: Contest, shard: Shard | None, before: Run | None) -> Shar
     """
     if shard is None:
         return None
-    if contest.tournament.schedule.kind == "swiss":
-        raise UsageError(
-            "a Swiss tournament pairs each round by the results of those before, which no shard has",
-            fix="Use schedule: round_robin, or write who meets; or play it without --shard",
-        )
+    check_has_parts(contest)
     plan = plan_shard(contest.experiment(), contest.resolved(), shard)
     if before is not None:
         check_same(plan, before)
@@ -113,45 +159,73 @@ def with_concurrency(tournament: Tournament, concurrency: int | None) -> Tournam
     return replace(tournament, execution=replace(tournament.execution, concurrency=concurrency))
 
 
-def _play(
-    contest: Contest,
-    plan: ShardPlan | None,
-    out: Path | None,
-    folder: Path | None,
-    workers: int,
-    show: OnProgress,
-    hosts: HostAhead,
-) -> tuple[RunResult, bool]:
-    """Play round after round into one folder; also whether there was anything to play."""
-    about = {"machine": machine(), "commit": commit(Path(__file__).parent)}
-    played = False
-    only = None if plan is None else plan.only
-    while True:
-        header = {**about, **contest.header}
-        totals = contest.totals
-        if plan is not None:
-            totals = plan.totals(list(contest.pairings))
-            header = {**header, **plan.header}
-        result = finished(folder, totals) if folder is not None else None
-        if result is None:
-            result = perform(
-                contest.experiment(),
-                contest.resolved(),
-                out,
-                workers,
-                header,
-                hosts=hosts,
-                resume=folder,
-                show=show,
-                tried=contest.tried(only),
-                only=only,
-            )
-            played = True
-        folder = result.folder
-        if result.status not in (COMPLETED, "failed") or result.problem:
-            return result, played
-        if not contest.next_round(open_run(folder)):
-            return result, played
+@dataclass(frozen=True)
+class _Table:
+    """A tournament that can be played: checked, and how."""
+
+    contest: Contest
+    workers: int
+    as_json: bool
+    hosts: HostAhead
+
+    def play_part(
+        self, part: ShardPlan, out: Path | None, begun: Path | None, kept: KeptSessions | None
+    ) -> int:
+        """Play a part, or what is left of it; returns the exit status."""
+        return self.play(out, begun, part, kept)
+
+    def play(
+        self, out: Path | None, folder: Path | None, plan: ShardPlan | None, kept: KeptSessions | None = None
+    ) -> int:
+        """Play it, and say how it came out; returns the exit status."""
+        with run_progress(as_json=self.as_json) as show:
+            logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
+            result, played = self._rounds(out, folder, plan, _as_one(show), kept)
+        shard_played = None if plan is None else plan.shard
+        if not played and not self.as_json:
+            return say_finished(result, self.as_json, shard_played)
+        return conclude(result, self.as_json, "mosaic tournament --resume", shard_played)
+
+    def _rounds(
+        self,
+        out: Path | None,
+        folder: Path | None,
+        plan: ShardPlan | None,
+        show: OnProgress,
+        kept: KeptSessions | None,
+    ) -> tuple[RunResult, bool]:
+        """Play round after round into one folder; also whether there was anything to play."""
+        contest = self.contest
+        about = {"machine": machine(), "commit": commit(Path(__file__).parent)}
+        played = False
+        only = None if plan is None else plan.only
+        while True:
+            header = {**about, **contest.header}
+            totals = contest.totals
+            if plan is not None:
+                totals = plan.totals(list(contest.pairings))
+                header = {**header, **plan.header}
+            result = finished(folder, totals) if folder is not None else None
+            if result is None:
+                result = perform(
+                    contest.experiment(),
+                    contest.resolved(),
+                    out,
+                    self.workers,
+                    header,
+                    hosts=self.hosts,
+                    resume=folder,
+                    show=show,
+                    tried=contest.tried(only),
+                    only=only,
+                    kept=kept,
+                )
+                played = True
+            folder = result.folder
+            if result.status not in (COMPLETED, "failed") or result.problem:
+                return result, played
+            if not contest.next_round(open_run(folder)):
+                return result, played
 
 
 def _as_one(show: OnProgress) -> OnProgress:

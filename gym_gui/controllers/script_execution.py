@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from gym_gui.controllers.episode_funds import EpisodeFunds
+from gym_gui.controllers.kept_sessions import KeptSessions
 from gym_gui.controllers.matrix_check import without_unstarted
 from gym_gui.controllers.model_slots import with_limits
 from gym_gui.controllers.operator_execution import (
@@ -63,6 +64,7 @@ class OperatorScriptExecutionManager:
         tried: Operators whose sessions are started before anything is played, to see what is wrong; all of
             them by default. Others are started when their turn comes.
         only: Episodes that are played, by operator; all of the schedule by default.
+        kept: Sessions that are handed from one part of an experiment to the next.
     """
 
     def __init__(
@@ -78,6 +80,7 @@ class OperatorScriptExecutionManager:
         on_progress: OnProgress | None = None,
         tried: Collection[str] | None = None,
         only: Mapping[str, Collection[int]] | None = None,
+        kept: KeptSessions | None = None,
     ) -> None:
         self._experiment, self._tried, self._only = experiment, tried, only
         self._processes = processes
@@ -96,7 +99,7 @@ class OperatorScriptExecutionManager:
         self._seats: list[SessionShare] = []
         self._warm: dict[str, list[SessionShare]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._starts = SessionStarts(self, experiment, open_session, self._ledger.introduce)
+        self._starts = SessionStarts(self, experiment, open_session, self._ledger.introduce, kept)
         self._changed = asyncio.Event()
         self.stopping = self._in_haste = False
         self._shown = 0.0
@@ -395,7 +398,7 @@ class OperatorScriptExecutionManager:
 
     async def _close(self, seat: SessionShare) -> None:
         seat.dead = True
-        if seat.session is not None:
+        if seat.session is not None and (self._in_haste or not await self._starts.keep(seat)):
             await seat.session.close(in_haste=self._in_haste)
 
     async def _close_all(self) -> None:

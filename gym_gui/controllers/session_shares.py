@@ -6,6 +6,7 @@ import logging
 import time
 from typing import Protocol
 
+from gym_gui.controllers.kept_sessions import KeptSession
 from gym_gui.controllers.operator_execution import OperatorExecution
 from gym_gui.controllers.session_events import (
     CallMade,
@@ -74,6 +75,7 @@ class SessionShare:
     def __init__(self, owner: ShareOwner, run: OperatorExecution) -> None:
         self.run, self._owner = run, owner
         self.session: Session | None = None
+        self.kept: KeptSession | None = None
         self.ready = SessionReady(0)
         self.assigned: dict[int, EpisodePlan] = {}
         self.begun: set[int] = set()

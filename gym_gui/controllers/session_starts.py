@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
+from gym_gui.controllers.kept_sessions import KeptSession, KeptSessions, SessionRoute
 from gym_gui.controllers.operator_execution import OperatorExecution
 from gym_gui.controllers.session_interface import (
     OpenSession,
@@ -33,6 +34,7 @@ class SessionStarts:
         experiment: What is run.
         open_session: Makes a session.
         introduce: Told who plays in each that has started.
+        kept: Sessions that an earlier part of the experiment has left, and that this one leaves.
     """
 
     def __init__(
@@ -41,9 +43,10 @@ class SessionStarts:
         experiment: Experiment,
         open_session: OpenSession,
         introduce: Callable[[OperatorExecution, SessionReady], None],
+        kept: KeptSessions | None = None,
     ) -> None:
         self._owner, self._experiment = owner, experiment
-        self._open_session, self._introduce = open_session, introduce
+        self._open_session, self._introduce, self._kept = open_session, introduce, kept
         self._starting: set[asyncio.Task[Any]] = set()
         self._over = asyncio.Event()
 
@@ -63,7 +66,14 @@ class SessionStarts:
             self._experiment.max_steps(run.resolved.config),
             self._experiment.execution.record.observations,
         )
-        seat.session = session = self._open_session(run.resolved, settings, seat.on_event)
+        kept = None if self._kept is None else self._kept.take(run.resolved, settings, seat.on_event)
+        if kept is not None:
+            seat.session, seat.ready, seat.steps, seat.kept = kept.session, kept.ready, kept.route.steps, kept
+            self._introduce(run, seat.ready)
+            return seat
+        route = SessionRoute(seat.on_event)
+        on_event = seat.on_event if self._kept is None else route.on_event
+        seat.session = session = self._open_session(run.resolved, settings, on_event)
         task = asyncio.current_task()
         assert task is not None
         self._starting.add(task)
@@ -76,8 +86,16 @@ class SessionStarts:
         finally:
             self._starting.discard(task)
             del task  # or it would hold its exception, and that this frame, and so the session
+        if self._kept is not None:
+            seat.kept = KeptSession(run.resolved, settings, session, seat.ready, route)
         self._introduce(run, seat.ready)
         return seat
+
+    async def keep(self, seat: SessionShare) -> bool:
+        """Leave a session to the part that is played next; false where it has to be closed."""
+        if self._kept is None or seat.kept is None or seat.assigned:
+            return False
+        return await self._kept.give(seat.kept)
 
     def room_of(self, run: OperatorExecution) -> int:
         """Episodes that a session of an operator is to keep in flight."""

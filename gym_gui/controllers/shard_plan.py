@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,77 @@ class ShardPlan:
         return {operator: len(self.only.get(operator, ())) for operator in operators}
 
 
+class ShardPlanner:
+    """Cuts an experiment, and takes the identity of what plays: once, for all parts that are played here.
+
+    Args:
+        experiment: The whole.
+        resolved_operators: Its operators, checked.
+        coordinated: Whether somebody looks at all parts while they are played.
+
+    Raises:
+        UsageError: The experiment cannot be cut.
+    """
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        resolved_operators: Sequence[ResolvedOperator],
+        *,
+        coordinated: bool = False,
+    ) -> None:
+        check_cuttable(experiment, coordinated=coordinated)
+        for resolved in resolved_operators:
+            experiment.execution.check_seeds(len(resolved.seatings))
+        self._resolved = resolved_operators
+        self._scheduled = schedule_of(
+            experiment.execution, {r.config.operator_id: len(r.seatings) for r in resolved_operators}
+        )
+        self._sha256 = identity_digest(experiment.to_record())
+        self._named = _named_files(resolved_operators)
+        self._contents: dict[str, str] = {}
+
+    def plan(self, shard: Shard) -> ShardPlan:
+        """What a part plays.
+
+        Raises:
+            UsageError: A file that plays in it cannot be read.
+        """
+        only = shard.episodes(self._scheduled)
+        seatings = {each.operator_id: each.seatings for each in self._scheduled if each.seatings > 1}
+        record = {
+            "number": shard.number,
+            "of": shard.of,
+            "experiment_sha256": self._sha256,
+            **({"seatings": seatings} if seatings else {}),
+            "episodes": {operator: list(indices) for operator, indices in only.items()},
+            "contents": self._contents_of(only),
+        }
+        return ShardPlan(shard, only, record)
+
+    def _contents_of(self, played: Mapping[str, object]) -> dict[str, str]:
+        """SHA-256 of files that play in a part, and of code that was allowed for it, by what it is."""
+        found: dict[str, str] = {}
+        wanted: set[str] = set()
+        for resolved in self._resolved:
+            if resolved.config.operator_id in played:
+                found |= _code(resolved.config)
+                wanted.update(path for _, path in _files(resolved))
+        for path, label in self._named.items():
+            if path in wanted and (content := self._content(path)):
+                found[f"{label} ({Path(path).name})"] = content
+        return found
+
+    def _content(self, path: str) -> str:
+        """A file's SHA-256; of large ones it is not taken for each part anew."""
+        if path not in self._contents:
+            try:
+                self._contents[path] = content_of(Path(path))
+            except OSError as error:
+                raise UsageError(f"{path} cannot be read: {error.strerror}") from error
+        return self._contents[path]
+
+
 def plan_shard(
     experiment: Experiment,
     resolved_operators: Sequence[ResolvedOperator],
@@ -52,34 +123,8 @@ def plan_shard(
     *,
     coordinated: bool = False,
 ) -> ShardPlan:
-    """Cut an experiment, and take the identity of what plays in one part.
-
-    Args:
-        experiment: The whole.
-        resolved_operators: Its operators, checked.
-        shard: The part.
-        coordinated: Whether somebody looks at all parts while they are played.
-
-    Raises:
-        UsageError: The experiment cannot be cut, or a file that it names cannot be read.
-    """
-    check_cuttable(experiment, coordinated=coordinated)
-    for resolved in resolved_operators:
-        experiment.execution.check_seeds(len(resolved.seatings))
-    scheduled = schedule_of(
-        experiment.execution, {r.config.operator_id: len(r.seatings) for r in resolved_operators}
-    )
-    only = shard.episodes(scheduled)
-    seatings = {each.operator_id: each.seatings for each in scheduled if each.seatings > 1}
-    record = {
-        "number": shard.number,
-        "of": shard.of,
-        "experiment_sha256": identity_digest(experiment.to_record()),
-        **({"seatings": seatings} if seatings else {}),
-        "episodes": {operator: list(indices) for operator, indices in only.items()},
-        "contents": _contents(resolved_operators, only),
-    }
-    return ShardPlan(shard, only, record)
+    """What one part plays: see :class:`ShardPlanner`."""
+    return ShardPlanner(experiment, resolved_operators, coordinated=coordinated).plan(shard)
 
 
 def check_same(plan: ShardPlan, begun: Run) -> None:
@@ -146,29 +191,19 @@ def _code(config: OperatorConfig) -> dict[str, str]:
     return {what: need.subject.sha256 for what, need in named.items() if need.subject.sha256}
 
 
-def _contents(resolved_operators: Sequence[ResolvedOperator], played: Mapping[str, object]) -> dict[str, str]:
-    """SHA-256 of the files that play in a part, and of the code that was allowed for it, by what it is.
+def _files(resolved: ResolvedOperator) -> Iterator[tuple[str, str]]:
+    """Files that an operator's settings name: what each is, and its path."""
+    for slot, assignment in resolved.assignments.items():
+        for setting in file_settings(assignment.worker_id):
+            path = assignment.settings.get(setting)
+            if isinstance(path, str) and path:
+                yield f"{setting} of {slot} of {resolved.config.operator_id}", path
 
-    A file is named after the first slot of the experiment that has it, so that all parts name it alike.
-    """
+
+def _named_files(resolved_operators: Sequence[ResolvedOperator]) -> dict[str, str]:
+    """What each file of an experiment is called: after its first slot, so that all parts name it alike."""
     named: dict[str, str] = {}
-    wanted: set[str] = set()
-    found: dict[str, str] = {}
     for resolved in resolved_operators:
-        operator = resolved.config.operator_id
-        for slot, assignment in resolved.assignments.items():
-            for setting in file_settings(assignment.worker_id):
-                path = assignment.settings.get(setting)
-                if isinstance(path, str) and path:
-                    named.setdefault(path, f"{setting} of {slot} of {operator}")
-                    wanted |= {path} if operator in played else set()
-        if operator in played:
-            found |= _code(resolved.config)
-    for path, label in named.items():
-        try:
-            content = content_of(Path(path)) if path in wanted else ""
-        except OSError as error:
-            raise UsageError(f"{path} cannot be read: {error.strerror}") from error
-        if content:
-            found[f"{label} ({Path(path).name})"] = content
-    return found
+        for label, path in _files(resolved):
+            named.setdefault(path, label)
+    return named

@@ -83,6 +83,27 @@ class Shard:
         return cls(number, of)
 
     @classmethod
+    def parse_all(cls, written: str) -> list[Shard]:
+        """Shards as a person writes them: ``3/64``, ``1-16/64``, ``3,7-9/64``.
+
+        Returns:
+            They, each once, in their order.
+
+        Raises:
+            UsageError: One is none.
+        """
+        listed, _, of = "".join(written.split()).partition("/")
+        found: set[Shard] = set()
+        for each in listed.split(","):
+            ends = [cls.parse(f"{end}/{of}") for end in each.split("-")]
+            if len(ends) > 2 or ends[-1] < ends[0]:
+                raise UsageError(
+                    f"--shard {shown(written)} is no part of a whole", fix="Write such as 1-16/64"
+                )
+            found.update(cls(number, ends[0].of) for number in range(ends[0].number, ends[-1].number + 1))
+        return sorted(found)
+
+    @classmethod
     def of_run(cls, header: Mapping[str, Any]) -> Shard | None:
         """Which part a run is, from ``run.json``; ``None`` where it is a run of its own."""
         about = mapping(header.get(SHARD)) or {}

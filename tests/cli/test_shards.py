@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,41 @@ def test_an_experiment_in_parts_is_the_experiment(mosaic: Mosaic) -> None:
     assert digests(again) == digests(parts[0]), "a part is played again as a part"
 
 
+def test_several_parts_by_one_command_are_what_as_many_commands_write(mosaic: Mosaic) -> None:
+    file = experiment(mosaic.home, *TWO, num_episodes=3)
+    second = shards(mosaic, "run", file)[1]
+    one_by_one = {part["shard"]["number"]: part for part in headers(mosaic.home / "shards")}
+    cut_off = shutil.copytree(second, mosaic.home / "some" / second.name)
+    cut(cut_off)
+    done = mosaic("run", file, "--shard", "1,2-3/3", "--resume", "some", "--json")
+    assert done.status == 0, done.err
+    said = [json.loads(line) for line in done.out.splitlines()]
+    assert [row["shard"] for row in said] == ["1/3", "2/3", "3/3"]
+    assert said[1]["run"] == f"some/{cut_off.name}", "what was begun is gone on with"
+    for part in headers(mosaic.home / "some"):
+        assert part == one_by_one[part["shard"]["number"]]
+    whole = run_of(mosaic, "run", file)
+    merged = run_of(mosaic, "runs", "merge", "some", "-o", "merged")
+    assert compare_runs(whole, merged) is None
+    again = mosaic("run", file, "--shard", "1-3/3", "--resume", "some")
+    assert again.out.count("Nothing is left to play") == 3
+
+
+def headers(folder: Path) -> list[dict[str, Any]]:
+    """What run folders say, without what no two of them share."""
+    own = ("run_id", "started_at", "finished_at", "files_sha256", "record_sha256")
+    found = [json.loads(file.read_text()) for file in folder.glob("*/run.json")]
+    return [{key: value for key, value in about.items() if key not in own} for about in found]
+
+
+def cut(run: Path) -> None:
+    """Leave of a run what a kill may leave."""
+    about = json.loads((run / "run.json").read_text())
+    (run / "run.json").write_text(json.dumps({**about, "status": "running"}))
+    for lines in run.rglob("episodes.jsonl"):
+        lines.write_bytes(b"")
+
+
 def test_a_tournament_in_parts_is_the_tournament(mosaic: Mosaic) -> None:
     pool = {
         "random": {"type": "random"},
@@ -74,7 +110,9 @@ def test_a_tournament_in_parts_is_the_tournament(mosaic: Mosaic) -> None:
     file = mosaic.home / "pool.yaml"
     data = {"task": "tictactoe_v3", "policies": pool, "execution": {"seeds": [0, 1], "processes": 1}}
     file.write_text(yaml.safe_dump(data, sort_keys=False))
-    parts = shards(mosaic, "tournament", file)
+    done = mosaic("tournament", file, "--shard", "1-3/3", "--out", "shards", "--json")
+    assert done.status == 0, done.err
+    parts = [mosaic.home / json.loads(line)["run"] for line in done.out.splitlines()]
     whole = run_of(mosaic, "tournament", file)
     merged = run_of(mosaic, "runs", "merge", *parts)
     assert compare_runs(whole, merged) is None
@@ -153,7 +191,12 @@ def test_a_slip_is_one_line(mosaic: Mosaic, played: Path) -> None:
     assert "there is no such part. Parts count from 1/2 to 2/2" in mosaic.refused(
         "run", file, "--shard", "3/2"
     )
-    assert "is no part of a whole" in mosaic.refused("run", file, "--shard", "3")
+    for slip in ("3", "2-1/2", "1-2-2/2", "1,/2"):
+        assert "is no part of a whole" in mosaic.refused("run", file, "--shard", slip)
+    assert "looks at one part" in mosaic.refused("run", file, "--shard", "1-2/2", "--dry-run")
+    assert "there is no folder nowhere" in mosaic.refused(
+        "run", file, "--shard", "1/2", "--resume", "nowhere"
+    )
     assert "knows which shard it is" in mosaic.refused("run", "--resume", played, "--shard", "1/2")
     assert "does not go with --replay" in mosaic.refused("run", "--replay", played, "--shard", "1/2")
     assert "is no shard" in mosaic.refused("runs", "merge", played)
