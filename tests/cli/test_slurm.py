@@ -15,7 +15,7 @@ import yaml
 from gym_gui.analysis import compare_runs
 from gym_gui.processes.tree import TAG
 from tests.support.commands import COMMAND, Mosaic, experiment
-from tests.support.slurm import slurm
+from tests.support.slurm import Cluster, slurm
 from tests.support.waiting import eventually
 
 pytestmark = [pytest.mark.full, pytest.mark.usefixtures("all_sessions_here")]
@@ -24,7 +24,7 @@ TWO = ({"id": "chance"}, {"id": "turns", "workers": {"agent": {"type": "baseline
 
 
 @pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[dict[str, str]]:
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
     with slurm(tmp_path / "slurm") as variables:
         yield variables
 
@@ -61,7 +61,7 @@ def submission_of(mosaic: Mosaic) -> Path:
     return next((mosaic.home / "runs" / "submissions").iterdir())
 
 
-def test_an_experiment_as_jobs_is_the_experiment(mosaic: Mosaic, cluster: dict[str, str]) -> None:
+def test_an_experiment_as_jobs_is_the_experiment(mosaic: Mosaic, cluster: Cluster) -> None:
     file = experiment(mosaic.home, *TWO, num_episodes=6)
     whole = mosaic.home / mosaic("run", file, "--json").json()["run"]
     asked = ("run", file, "--executor", "slurm", "--profile", profile(mosaic))
@@ -95,7 +95,7 @@ def test_a_tournament_as_jobs_is_the_tournament(mosaic: Mosaic, cluster: dict[st
 
 
 def test_a_job_that_is_ended_is_begun_again_and_a_killed_coordinator_followed(
-    mosaic: Mosaic, cluster: dict[str, str]
+    mosaic: Mosaic, cluster: Cluster
 ) -> None:
     file = experiment(mosaic.home, *TWO, num_episodes=120)
     whole = mosaic.home / mosaic("run", file, "--json").json()["run"]
@@ -122,7 +122,7 @@ def test_a_job_that_is_ended_is_begun_again_and_a_killed_coordinator_followed(
     assert {row["tries"] for row in record["shards"].values()} <= {1, 2}
 
 
-def test_what_the_scheduler_refuses_is_one_line(mosaic: Mosaic, cluster: dict[str, str]) -> None:
+def test_what_the_scheduler_refuses_is_one_line(mosaic: Mosaic, cluster: Cluster) -> None:
     file = experiment(mosaic.home)
     asked = ("run", file, "--executor", "slurm", "--profile", profile(mosaic, partition="nowhere"))
     done = mosaic(*asked, **cluster)

@@ -23,22 +23,46 @@ class Sshd:
     Attributes:
         config: A configuration of OpenSSH's client, in which any name is this server.
         pid: Its process; no child of ours, as sessions end strangers among the children of their process.
+        program: The server's program.
     """
 
     config: Path
     pid: int
+    program: str
+
+    def start(self) -> None:
+        """Start it, on the port that it had."""
+        folder = self.config.parent
+        (folder / "pid").unlink(missing_ok=True)
+        subprocess.run(
+            [self.program, "-E", str(folder / "log"), "-f", str(folder / "sshd_config")],
+            env={"PATH": os.defpath},
+            check=True,
+        )
+        self.pid = int(
+            eventually(lambda: (folder / "pid").exists() and (folder / "pid").read_text(), "sshd listens", 10)
+        )
 
     def end(self) -> None:
         """End it, as a machine that is switched off: its connections die as well."""
-        connections = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
+        try:
+            connections = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
+        except FileNotFoundError:  # it was ended before
+            return
         for pid in (self.pid, *map(int, connections)):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
 
 @contextmanager
-def sshd(folder: Path) -> Iterator[Sshd]:
-    """A server with a host key and a user's key of its own, on a free port."""
+def sshd(folder: Path, names: str = "*", **more: object) -> Iterator[Sshd]:
+    """A server with a host key and a user's key of its own, on a free port.
+
+    Args:
+        folder: A new folder of its own.
+        names: What the client's configuration calls it.
+        **more: Lines of ``sshd_config``, in place of those here.
+    """
     need_programs("sshd", "ssh", "scp", packages=("openssh-server", "openssh-client"))
     program = shutil.which("sshd", path=PATH)
     assert program is not None
@@ -65,6 +89,7 @@ def sshd(folder: Path) -> Iterator[Sshd]:
         "PermitRootLogin": "prohibit-password",
         "MaxStartups": 100,
         "Subsystem": "sftp internal-sftp",
+        **more,
     }
     client = {
         "HostName": "127.0.0.1",
@@ -75,17 +100,11 @@ def sshd(folder: Path) -> Iterator[Sshd]:
         "StrictHostKeyChecking": "yes",
     }
     for name, lines in (("sshd_config", server), ("ssh_config", client)):
-        head = "Host *\n" if name == "ssh_config" else ""
+        head = f"Host {names}\n" if name == "ssh_config" else ""
         (folder / name).write_text(head + "".join(f"{key} {value}\n" for key, value in lines.items()))
-    subprocess.run(
-        [program, "-E", str(folder / "log"), "-f", str(folder / "sshd_config")],
-        env={"PATH": os.defpath},
-        check=True,
-    )
-    pid = eventually(lambda: (folder / "pid").exists() and (folder / "pid").read_text(), "sshd listens", 10)
-    found = Sshd(folder / "ssh_config", int(pid))
+    found = Sshd(folder / "ssh_config", 0, program)
+    found.start()
     try:
         yield found
     finally:
-        if (folder / "pid").exists():
-            found.end()
+        found.end()

@@ -11,13 +11,13 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 from gym_gui.core.errors import MosaicError, ProtocolError, UsageError
 from gym_gui.services.submissions.record import COLLECTED, FAILED, SENT, WAITING, ShardState, Submission
 from gym_gui.services.submissions.shell import ShardLook
-from gym_gui.services.submissions.trouble import HostAwayError, HostFailedError
+from gym_gui.services.submissions.trouble import HereError, HostAwayError, HostFailedError
 
 MOST_TRIES: Final = 3
 """How often a shard is begun that is lost each time."""
@@ -25,6 +25,8 @@ _LOOK_S: Final = 2.0
 _SHARE, _SELDOM_S = 4.0, 30.0
 """A look that takes long, at many shards or a slow disk, is followed by a pause of so many times that."""
 _ENDING_S: Final = 30.0
+_LATE_S: Final = 60.0
+"""Time after which what a shard has written is there, on a disk that lags."""
 _USAGE: Final = 2
 """Exit status of a command that has refused what it was asked."""
 _TROUBLE: Final = (HostAwayError, HostFailedError, ProtocolError)
@@ -123,6 +125,7 @@ class Coordinator:
         self._stopping = asyncio.Event()
         self._given_up: dict[str, str] = {}
         self._prepared: set[str] = set()
+        self._awaited: dict[tuple[int, int], float] = {}
 
     def stop(self) -> None:
         """Have everything that is being played end; what is done is kept where it is."""
@@ -193,17 +196,18 @@ class Coordinator:
 
     async def _serve(self, site: Site) -> None:
         away_since: float | None = None
-        prepared, taken_s = False, 0.0
+        ready, taken_s = False, 0.0
         while self._open and site.name not in self._given_up:
             if self._stopping.is_set() and not self._mine(site):
                 return
             try:
-                if not prepared:
+                if not ready:
                     await site.prepare()
                     if mine := self._mine(site):
-                        # Written down, and perhaps not begun when the coordinator before was killed.
+                        # Written down, and perhaps not begun: the coordinator before was killed, or the place
+                        # went away meanwhile. No try is begun twice.
                         await site.start(mine)
-                    prepared = True
+                    ready = True
                     self._prepared.add(site.name)
                 if self._stopping.is_set():
                     await self._end(site)
@@ -212,6 +216,8 @@ class Coordinator:
                 begun = time.monotonic()
                 await self._follow(site)
                 taken_s, away_since = time.monotonic() - begun, None
+            except HereError:
+                raise
             except UsageError as error:
                 await self._send_away(site)
                 self._give_up(site, error.message)
@@ -221,8 +227,9 @@ class Coordinator:
                     return
                 now = time.monotonic()
                 away_since = away_since or now
-                if not prepared or now - away_since >= site.patience_s:
+                if site.name not in self._prepared or now - away_since >= site.patience_s:
                     self._give_up(site, error.message)
+                ready = False
             await self._pause(max(self._look_s, min(_SHARE * taken_s, _SELDOM_S)))
 
     async def _pause(self, seconds: float) -> None:
@@ -281,9 +288,11 @@ class Coordinator:
             if seen.running:
                 continue
             if seen.is_complete:
-                await site.fetch(number)
-                state.status, state.problem = COLLECTED, ""
-            elif seen.code == _USAGE:
+                if not (missing := await self._fetch(site, number)):
+                    state.status, state.problem = COLLECTED, ""
+                elif self._is_late(site, number, state):
+                    self._lose(site, number, state, replace(seen, said=missing))
+            elif seen.code == _USAGE and not state.done:
                 why = f"{site.name} refuses shard {number} of {self._submission.of}: {seen.said}"
                 refused = refused or why
             else:
@@ -292,6 +301,20 @@ class Coordinator:
         self._show()
         if refused:
             raise UsageError(refused.rstrip("."))
+
+    async def _fetch(self, site: Site, number: int) -> str:
+        """Bring a shard here; returns why that cannot be."""
+        try:
+            await site.fetch(number)
+        except HostFailedError as error:
+            return error.message
+        return ""
+
+    def _is_late(self, site: Site, number: int, state: ShardState) -> bool:
+        """Whether a shard that is said to be complete, and is not there, is waited for no more."""
+        now = time.monotonic()
+        first = self._awaited.setdefault((number, state.tries), now)
+        return now - first >= min(site.patience_s, _LATE_S)
 
     def _lose(self, site: Site, number: int, state: ShardState, seen: ShardLook) -> None:
         why = str(seen.result.get("problem") or seen.said or _ended(seen.code))

@@ -11,6 +11,7 @@ from typing import Any, Final
 from gym_gui.core.errors import RunFormatError, UsageError
 from gym_gui.core.formats import check_format
 from gym_gui.core.record_fields import count, integers, mapping, text
+from gym_gui.services.submissions.trouble import HereError
 from mosaic_worker.plain_files import read_file, replace_file
 
 NAME: Final = "submission.json"
@@ -112,7 +113,7 @@ class Submission:
         """Write it, whole or not at all.
 
         Raises:
-            UsageError: It cannot be written.
+            HereError: It cannot be written.
         """
         data = {
             "format": FORMAT,
@@ -129,7 +130,7 @@ class Submission:
         try:
             replace_file(self.folder / NAME, (json.dumps(data, indent=1) + "\n").encode(), mode=0o600)
         except OSError as error:
-            raise UsageError(f"{self.folder / NAME} cannot be written: {error.strerror}") from error
+            raise HereError(f"{self.folder / NAME} cannot be written: {error.strerror}") from error
 
 
 def is_submission(folder: Path) -> bool:

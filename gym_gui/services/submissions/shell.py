@@ -70,10 +70,19 @@ def from_home(how: Command) -> list[str]:
     lines = list(how.setup)
     if how.keys:
         file = shlex.quote(how.keys if how.keys.startswith("/") else f"./{how.keys}")
-        lines.append(f"if {own_alone(file)}; then set -a; . {file}; set +a; fi")
+        lines.append(f"if {own_alone(file)}; then {_READ_KEYS.format(file=file)}; fi")
     if not lines:
         return []
     return ["here=$(pwd -P)", "cd", "{", *lines, "} </dev/null >/dev/null", 'cd "$here" || exit 1']
+
+
+_READ_KEYS: Final = """while IFS= read -r line || [ -n "$line" ]; do
+  line=${{line#export }} name=${{line%%=*}} value=${{line#*=}}
+  case $name in "$line" | "" | [0-9]* | *[!A-Za-z0-9_]*) continue ;; esac
+  case $value in \\"*\\" | \\'*\\') value=${{value#?}} value=${{value%?}} ;; esac
+  export "$name=$value"
+done <{file}"""
+"""Lines ``NAME=VALUE`` of a file are data: nothing of them is run, and what is none is told nowhere."""
 
 
 def own_alone(file: str) -> str:
@@ -99,6 +108,8 @@ def play_script(command: str, of: int, how: Command) -> str:
         "place=work/$1",
         "try=$place/$2",
         "umask 077",
+        'echo $$ >"$try/own" && mv "$try/own" "$try/pid"',
+        f"{_ALIVE}{_END_EARLIER}",
         *from_home(how),
         f"MOSAIC_ALLOWED=$(cat {ALLOWED}) && export MOSAIC_ALLOWED || exit 1",
         f"{COORDINATED}=1; export {COORDINATED}",
@@ -129,12 +140,52 @@ def begin(place: str, tries: Mapping[int, int]) -> str:
     play = f"{shlex.quote(place)}/{PLAY}"
     return f"""cd {shlex.quote(place)} || exit 1
 umask 077
+begun=
 for each in {_listed(tries)}; do
   mkdir -p "work/${{each%/*}}/runs" || exit 1
   mkdir "work/$each" 2>/dev/null || continue
   nohup sh {play} "${{each%/*}}" "${{each#*/}}" >/dev/null 2>"work/$each/err" </dev/null &
-  echo $! > "work/$each/pid"
+  begun="$begun $each"
 done
+for each in $begun; do
+  # Its process is known by its command line, which it has once it has begun.
+  waited=0
+  until [ -f "work/$each/pid" ] || [ $waited -ge 100 ]; do
+    sleep 0.1 2>/dev/null || sleep 1
+    waited=$((waited + 1))
+  done
+done
+"""
+
+
+_ALIVE: Final = """alive() {
+  kill -0 "$1" 2>/dev/null || return 1
+  # After a restart of the host another process may have the number.
+  command -v ps >/dev/null || return 0
+  ps -p "$1" -o args= | grep -qe "$2"
+}
+"""
+"""Whether a process of a number is there, and has words on its command line."""
+
+_END_EARLIER: Final = """# It is played once at a time: an earlier try that still runs here is ended first.
+host="$(uname -n) $(cat /proc/sys/kernel/random/boot_id 2>/dev/null)"
+signal=TERM waited=0 left=1
+while [ -n "$left" ]; do
+  left=
+  for old in "$place"/[0-9]*; do
+    { [ "$old" != "$try" ] && [ "$(cat "$old/host" 2>/dev/null)" = "$host" ]; } || continue
+    if pid=$(cat "$old/run" 2>/dev/null) && alive "$pid" "$place/runs"; then :
+    elif pid=$(cat "$old/pid" 2>/dev/null) && alive "$pid" "play.sh $1 "; then :
+    else continue; fi
+    left=1
+    [ -z "$signal" ] || kill -$signal "$pid" 2>/dev/null
+  done
+  [ -z "$left" ] && break
+  signal= waited=$((waited + 1))
+  [ $waited -lt 30 ] || signal=KILL
+  sleep 1
+done
+echo "$host" >"$try/host"
 """
 
 
@@ -146,13 +197,7 @@ def look(place: str, tries: Mapping[int, int]) -> str:
         tries: Which try of each shard.
     """
     return f"""cd {shlex.quote(place)} || exit 1
-alive() {{
-  kill -0 "$1" 2>/dev/null || return 1
-  # After a restart of the host another process may have the number.
-  command -v ps >/dev/null || return 0
-  ps -p "$1" -o args= | grep -qe "$2"
-}}
-for each in {_listed(tries)}; do
+{_ALIVE}for each in {_listed(tries)}; do
   try=work/$each
   up=0
   pid=$(cat "$try/pid" 2>/dev/null) && alive "$pid" "{PLAY} ${{each%/*}} " && up=1
@@ -182,6 +227,24 @@ for each in {_listed(tries)}; do
   pid=$(cat "$file") && kill -{signal} "$pid"
 done 2>/dev/null
 exit 0
+"""
+
+
+def remove(place: str) -> str:
+    """End what is left of all shards, and remove the submission's folder there.
+
+    Args:
+        place: The folder.
+    """
+    return f"""cd {shlex.quote(place)} 2>/dev/null || exit 0
+{_ALIVE}
+for try in work/*/[0-9]*; do
+  [ -f "$try/code" ] && continue
+  each=${{try#work/}}
+  pid=$(cat "$try/pid" 2>/dev/null) && alive "$pid" "{PLAY} ${{each%/*}} " && kill -KILL "$pid"
+  pid=$(cat "$try/run" 2>/dev/null) && alive "$pid" "work/${{each%/*}}/runs" && kill -KILL "$pid"
+done 2>/dev/null
+cd / && rm -rf {shlex.quote(place)}
 """
 
 

@@ -14,6 +14,7 @@ from typing import Final
 
 from gym_gui.core.errors import UsageError
 from gym_gui.core.inherited import inherited
+from gym_gui.core.shards import Shard
 from gym_gui.processes.child import ChildStartError
 from gym_gui.processes.run_child import run_child
 from gym_gui.processes.tree import TAG
@@ -33,11 +34,16 @@ _LAG_S: Final = 30.0
 """Time after which what a job has written is seen here, on a disk that is slow to tell."""
 _LAG_WHEN_STOPPED_S: Final = 2.0
 """Who stops it need not wait for that: what comes late is found by whoever goes on."""
+_HELD_S: Final = 15.0
+"""Time after which a job is no more in the queue whose shard has ended."""
 _TAIL_BYTES: Final = 1 << 15
 _PLAY_ARRAY: Final = """#!/bin/sh
 # A task of an array: the shard and the try that stand on its line of the list.
 each=$(sed -n "${SLURM_ARRAY_TASK_ID}p" "$1")
 cd "$2" || exit 1
+# A scheduler that did not answer in time was perhaps asked twice: the first job plays it, also when requeued.
+(set -C; echo "$SLURM_ARRAY_JOB_ID" >"work/$each/job") 2>/dev/null
+[ "$(cat "work/$each/job")" = "$SLURM_ARRAY_JOB_ID" ] || exit 0
 rm -f "work/$each/code"
 exec sh "$2/play.sh" "${each%/*}" "${each#*/}" 2>>"work/$each/err"
 """
@@ -65,7 +71,8 @@ class SlurmSite:
         self._place = (folder or submission.folder / "cluster").absolute()
         self._tasks: dict[tuple[int, int], Task] = {}
         self._gone: dict[Task, float] = {}
-        self._most, self._lag_s = _MOST_TASKS, _LAG_S
+        self._held: dict[Task, float] = {}
+        self._most, self._lag_s, self._unsure = _MOST_TASKS, _LAG_S, False
 
     async def check(self) -> None:
         """See that the scheduler takes such jobs.
@@ -102,6 +109,8 @@ class SlurmSite:
             HostAwayError: It does not answer.
             HostFailedError: It refuses them.
         """
+        if self._unsure and any(key not in self._tasks for key in tries.items()):
+            await self._take_up()  # the scheduler may have taken what it did not answer to
         new = [key for key in tries.items() if key not in self._tasks]
         if not new:
             return
@@ -120,6 +129,7 @@ class SlurmSite:
             job, index, state, called = (*line.split(), "", "", "", "")[:4]
             if called.startswith(name) and index.isdigit():
                 queued[job, int(index)] = state
+        await self._free(tries, queued)
         looks = await asyncio.to_thread(self._looks, tries, queued)
         for number, seen in looks.items():
             if not seen.running and seen.code is None and not seen.said:
@@ -131,9 +141,12 @@ class SlurmSite:
         """Move what was played of a shard into the submission.
 
         Raises:
-            HostFailedError: It is not there.
+            HostFailedError: It is not there, or not whole.
+            HereError: There is no room for it.
         """
-        await asyncio.to_thread(take_in, self._place / "work" / str(number) / "runs", self._submission.shards)
+        submission = self._submission
+        runs = self._place / "work" / str(number) / "runs"
+        await asyncio.to_thread(take_in, runs, submission.shards, Shard(number, submission.of))
 
     async def stop(self, tries: Mapping[int, int], *, at_once: bool) -> None:
         """Take waiting shards out of the queue, and ask the others to end, or end them."""
@@ -207,13 +220,15 @@ class SlurmSite:
         listed = self._place / _ARRAYS / f"{array}.list"
         lines = "".join(f"{number}/{attempt}\n" for number, attempt in tries)
         await asyncio.to_thread(listed.write_text, lines)
+        self._unsure = True
         said = await self._ask(
             "sbatch",
             "--parsable",
             f"--job-name={self._job_name(array)}",
             f"--array=1-{len(tries)}%{at_once}",
             "--output=/dev/null",
-            f"--error={self._place / _ARRAYS}/{array}-%a.err",
+            # In names of files sbatch reads what follows a percent sign.
+            f"--error={str(self._place / _ARRAYS).replace('%', '%%')}/{array}-%a.err",
             "--open-mode=append",
             # The command is asked to end in time, and keeps what it has played.
             "--signal=B:TERM@60",
@@ -224,6 +239,7 @@ class SlurmSite:
         )
         job = said.strip().splitlines()[-1].partition(";")[0]
         listed.with_suffix(".job").write_text(job)
+        self._unsure = False
         self._tasks |= {key: (job, i) for i, key in enumerate(tries, 1)}
 
     async def _take_up(self) -> None:
@@ -240,15 +256,31 @@ class SlurmSite:
                 job.write_text(found[0] if found else "0")
             self._tasks |= {(int(n), int(t)): (job.read_text(), i) for i, (n, t) in enumerate(tries, 1)}
 
+    async def _free(self, tries: Mapping[int, int], queued: Mapping[Task, str]) -> None:
+        """Cancel jobs that the scheduler still has of shards that have been here for long."""
+        now = time.monotonic()
+        held = [
+            task
+            for (number, attempt), task in self._tasks.items()
+            if task in queued and tries.get(number) != attempt
+        ]
+        self._held = {task: self._held.get(task, now) for task in held}
+        if idle := [f"{job}_{index}" for (job, index), at in self._held.items() if now - at > _HELD_S]:
+            await self._ask("scancel", *idle)
+
     def _looks(self, tries: Mapping[int, int], queued: Mapping[Task, str]) -> dict[int, ShardLook]:
         found: dict[int, ShardLook] = {}
         for number, attempt in tries.items():
             task = self._tasks[number, attempt]
+            place = self._place / "work" / str(number) / str(attempt)
+            code = _tail(place / "code")
+            if code and (seen := look_from(False, 0, _tail(place / "out"), _tail(place / "err"))).is_complete:
+                # A controller that was killed may take it for one that runs, or waits.
+                found[number] = seen
+                continue
             if queued.get(task) == "PD":
                 found[number] = ShardLook(True, None, {}, (), "")
                 continue
-            place = self._place / "work" / str(number) / str(attempt)
-            code = _tail(place / "code")
             # What is in the queue may be begun again by the scheduler, whatever it has written.
             alive = task in queued or (not code and self._may_be_late(task))
             found[number] = look_from(

@@ -13,7 +13,9 @@ from gym_gui.services.submissions.profile import OF_A_COMMAND, USUAL, Command, c
 MOST_HOSTS: Final = 1_000
 MOST_SHARDS_EACH: Final = 256
 _FOLDER: Final = "mosaic-submissions"
-_OF_A_HOST: Final = {key: key for key in (*OF_A_COMMAND, "folder", "shards")}
+_PATIENCE_S: Final = 120
+_MOST_PATIENCE_S: Final = 86_400
+_OF_A_HOST: Final = {key: key for key in (*OF_A_COMMAND, "folder", "shards", "patience")}
 _OF_THE_FILE: Final = {**_OF_A_HOST, "hosts": "hosts", "ssh_config": "ssh_config"}
 
 
@@ -25,17 +27,20 @@ class Host:
         name: As ``ssh`` takes it: a name of its configuration, an address, ``user@address``.
         folder: Where submissions are put there, below the home or absolute.
         shards: How many are played there at once.
+        patience_s: Seconds for which it may be away before its shards are played elsewhere.
         command: How.
     """
 
     name: str
     folder: str = _FOLDER
     shards: int = 1
+    patience_s: int = _PATIENCE_S
     command: Command = USUAL
 
     def to_record(self) -> dict[str, Plain]:
         """Plain data, as in the file."""
         about: dict[str, Plain] = {"host": self.name, "folder": self.folder, "shards": self.shards}
+        about["patience"] = self.patience_s
         return about | self.command.to_record()
 
 
@@ -112,5 +117,6 @@ def _host(found: Mapping[str, object], where: str) -> Host:
             name,
             place(found.get("folder", _FOLDER), "folder"),
             integer(found.get("shards", 1), "shards", low=1, high=MOST_SHARDS_EACH),
+            integer(found.get("patience", _PATIENCE_S), "patience", low=0, high=_MOST_PATIENCE_S),
             command_of(found),
         )

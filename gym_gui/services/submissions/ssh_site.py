@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from gym_gui.core.errors import UsageError
+from gym_gui.core.shards import Shard
 from gym_gui.services.submissions.bundle import allowed_on
 from gym_gui.services.submissions.record import Submission
 from gym_gui.services.submissions.shell import (
@@ -21,11 +22,13 @@ from gym_gui.services.submissions.shell import (
     looks_of,
     own_alone,
     play_script,
+    remove,
     stop,
 )
 from gym_gui.services.submissions.ssh import SshHost
 from gym_gui.services.submissions.ssh_profile import Host
 from gym_gui.services.submissions.taking_in import take_in
+from gym_gui.services.submissions.trouble import HostFailedError, raise_if_full
 from gym_gui.version import __version__
 
 _MARK: Final = "mosaic-host"
@@ -41,10 +44,8 @@ class SshSite:
         config: A configuration of OpenSSH; empty: the person's own.
     """
 
-    patience_s = 120.0
-
     def __init__(self, host: Host, submission: Submission, config: str = "") -> None:
-        self.name, self.capacity = host.name, host.shards
+        self.name, self.capacity, self.patience_s = host.name, host.shards, float(host.patience_s)
         self._host, self._submission = host, submission
         self._ssh = SshHost(host.name, config)
         self._place = ""
@@ -72,12 +73,23 @@ class SshSite:
         return looks_of(await self._ssh.run(look(self._place, tries)))
 
     async def fetch(self, number: int) -> None:
-        """Copy what was played of a shard into the submission; raises as :meth:`SshHost.run`."""
-        incoming = self._submission.folder / "incoming" / str(number)
+        """Copy what was played of a shard into the submission.
+
+        Raises:
+            HostAwayError: The host cannot be reached.
+            HostFailedError: It is not there, or not whole.
+            HereError: There is no room for it.
+        """
+        submission = self._submission
+        incoming = submission.folder / "incoming" / str(number)
         shutil.rmtree(incoming, ignore_errors=True)
-        incoming.parent.mkdir(exist_ok=True)
-        await self._ssh.fetch(f"{self._place}/work/{number}/runs", incoming)
-        await asyncio.to_thread(take_in, incoming, self._submission.shards)
+        try:
+            incoming.parent.mkdir(exist_ok=True)
+            await self._ssh.fetch(f"{self._place}/work/{number}/runs", incoming)
+        except (HostFailedError, OSError) as error:
+            raise_if_full(error, incoming.parent)
+            raise
+        await asyncio.to_thread(take_in, incoming, submission.shards, Shard(number, submission.of))
         shutil.rmtree(incoming, ignore_errors=True)
 
     async def stop(self, tries: Mapping[int, int], *, at_once: bool) -> None:
@@ -85,8 +97,8 @@ class SshSite:
         await self._ssh.run(stop(self._place, tries, "KILL" if at_once else "TERM"))
 
     async def clear(self) -> None:
-        """Remove what was sent and played there; raises as :meth:`SshHost.run`."""
-        await self._ssh.run(f"rm -rf {shlex.quote(self._place)}\n")
+        """Remove what was sent and played there, and end what plays on; raises as :meth:`SshHost.run`."""
+        await self._ssh.run(remove(self._place))
 
     async def close(self) -> None:
         """End the connection; what is being played there goes on."""

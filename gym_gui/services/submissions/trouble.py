@@ -1,8 +1,14 @@
-"""What goes wrong with a place where shards are played, and may pass."""
+"""What goes wrong with a place where shards are played, and may pass; or here."""
 
 from __future__ import annotations
 
-from gym_gui.core.errors import MosaicError
+import errno
+import os
+from typing import Final
+
+from gym_gui.core.errors import MosaicError, UsageError
+
+_FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 
 
 class HostAwayError(MosaicError):
@@ -11,3 +17,21 @@ class HostAwayError(MosaicError):
 
 class HostFailedError(MosaicError):
     """It was reached, and what it was told to do has failed."""
+
+
+class HereError(UsageError):
+    """This machine cannot go on; what is being played elsewhere goes on without it."""
+
+
+def raise_if_full(error: BaseException, where: object) -> None:
+    """Tell a full disk of this machine from trouble elsewhere.
+
+    Raises:
+        HereError: What has failed says that there is no room.
+    """
+    code = error.errno if isinstance(error, OSError) else None
+    if code in _FULL or any(os.strerror(each) in str(error) for each in _FULL):
+        raise HereError(
+            f"there is no room in {where}",
+            fix="Make some, and go on with it; what is being played goes on meanwhile",
+        ) from error

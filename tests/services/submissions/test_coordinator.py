@@ -12,7 +12,7 @@ from gym_gui.core.errors import UsageError
 from gym_gui.services.submissions.coordinator import Coordinator, Site, Standing
 from gym_gui.services.submissions.record import SENT, ShardState, Submission, open_submission
 from gym_gui.services.submissions.shell import ShardLook
-from gym_gui.services.submissions.trouble import HostAwayError
+from gym_gui.services.submissions.trouble import HereError, HostAwayError, HostFailedError
 
 PLAYS = ShardLook(True, None, {}, [{"done": 1}], "")
 DONE = ShardLook(False, 0, {"status": "completed"}, [{"done": 4, "failed": 1}], "")
@@ -125,6 +125,55 @@ def test_no_place_is_left(submission: Submission) -> None:
     ):
         run(submission, Place("one", lambda number, attempt: REFUSED))
     assert submission.numbers("waiting") == [1, 2, 3, 4, 5, 6]
+
+
+def test_a_place_that_was_away_is_asked_to_begin_what_it_may_not_have_begun(submission: Submission) -> None:
+    class Shaky(Place):
+        async def start(self, tries: Mapping[int, int]) -> None:
+            await super().start(tries)
+            if len(self.started) == len(tries):
+                raise HostAwayError("one does not answer")
+
+    site = Shaky("one", lambda number, attempt: DONE)
+    site.patience_s = 60.0
+    run(submission, site)
+    assert site.started[:4] == [(1, 1), (2, 1), (1, 1), (2, 1)]
+    assert sorted(site.fetched) == [1, 2, 3, 4, 5, 6]
+    assert all(state.lost == 0 for state in submission.states.values()), "nothing was lost"
+
+
+def test_a_shard_that_is_not_whole_holds_up_no_other(submission: Submission) -> None:
+    class Lags(Place):
+        async def fetch(self, number: int) -> None:
+            if number == 3:
+                raise HostFailedError("the run folder of shard 3 of 6 is not whole")
+            await super().fetch(number)
+
+    site = Lags("one", lambda number, attempt: DONE)
+    run(submission, site)
+    assert sorted(site.fetched) == [1, 2, 4, 5, 6]
+    assert submission.numbers("failed") == [3]
+    assert submission.states[3].problem == "one: the run folder of shard 3 of 6 is not whole"
+
+
+def test_what_goes_on_with_a_shard_and_cannot_is_no_refusal_of_the_place(submission: Submission) -> None:
+    submission.states = {3: ShardState("waiting", "one", 1, done=2)}
+    site = Place("one", lambda number, attempt: REFUSED if (number, attempt) == (3, 2) else DONE)
+    run(submission, site)
+    assert (3, 3) in site.started and sorted(site.fetched) == [1, 2, 3, 4, 5, 6]
+
+
+def test_a_disk_that_is_full_here_ends_nothing_elsewhere(submission: Submission) -> None:
+    class Full(Place):
+        async def fetch(self, number: int) -> None:
+            raise HereError("there is no room in shards", fix="Make some")
+
+    full = Full("one", lambda number, attempt: DONE)
+    plays = Place("two", lambda number, attempt: PLAYS)
+    with pytest.raises(HereError, match="no room"):
+        run(submission, full, plays)
+    assert not plays.stopped and not full.stopped
+    assert submission.numbers("sent") == [1, 2, 3, 4], "and whoever goes on with it follows them"
 
 
 def test_what_was_sent_before_is_followed_and_not_begun_anew(submission: Submission) -> None:

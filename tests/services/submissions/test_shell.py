@@ -109,6 +109,32 @@ def test_keys_come_from_a_file_that_is_its_owners_alone(place: Path, mode: int, 
     assert "sk-planted" not in (place / shell.PLAY).read_text()
 
 
+def test_a_file_of_keys_is_data_and_what_is_none_is_told_nowhere(place: Path) -> None:
+    keys = place / "keys"
+    keys.write_text(
+        "# mine\nexport A=\"sk a\"\nB='$(touch ran)'\nC=$HOME=x\nsk-planted\nE F=sk-planted\n9=x\nD=last"
+    )
+    keys.chmod(0o600)
+    sent(place, 'printf "%s|" "$A" "$B" "$C" "$D" > told', keys=str(keys))
+    tell(shell.begin(str(place), {3: 1}))
+    seen = ended(place, 1)
+    assert (place / "told").read_text() == "sk a|$(touch ran)|$HOME=x|last|"
+    assert seen.said == "" and not (place / "ran").exists()
+
+
+def test_of_two_tries_the_earlier_one_is_ended_first(place: Path) -> None:
+    sent(place, WAITS)
+    tell(shell.begin(str(place), {3: 1}))
+    eventually((place / "up").exists, "it plays", 20)
+    (place / "up").unlink()
+    tell(shell.begin(str(place), {3: 2}))
+    eventually((place / "up").exists, "the second plays", 20)
+    assert ended(place, 1).code == 130, "it has kept what it had played"
+    assert shell.looks_of(tell(shell.look(str(place), {3: 2})))[3].running
+    tell(shell.remove(str(place)))
+    assert not place.exists(), "with what was playing"
+
+
 def test_set_up_that_fails_is_told(place: Path) -> None:
     sent(place, ENDS, "exit 7")
     tell(shell.begin(str(place), {3: 1}))
