@@ -53,6 +53,9 @@ _.call_ref, _.record_sha256, _.state_sha
 _.free_memory_mb, _.max_memory_mb
 _.accent_hover, _.accent_text, _.stage_text, _.icon_colour, _.spare_icon
 
+# -- what a process that talks to Ray, and an actor of Ray's, are told by name
+_.leave_out, _.handed
+
 # -- for people who write workers, environments and notebooks; the design documents' names
 MuJoCoMPCController, recorded_call
 _.to_pandas  # docs/python_api.md

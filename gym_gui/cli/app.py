@@ -231,7 +231,9 @@ def gui(
 def install(
     extra: Annotated[
         str,
-        typer.Argument(metavar="EXTRA", help="gui, tournaments, query, tensorboard, minari, wandb or evdev."),
+        typer.Argument(
+            metavar="EXTRA", help="gui, tournaments, query, tensorboard, minari, wandb, ray or evdev."
+        ),
     ],
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be installed, then end.")

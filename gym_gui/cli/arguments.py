@@ -55,7 +55,7 @@ ShardOf = Annotated[
 ]
 Executor = Annotated[
     str | None,
-    typer.Option("--executor", metavar="NAME", help="Play it elsewhere, in shards: ssh or slurm."),
+    typer.Option("--executor", metavar="NAME", help="Play it elsewhere, in shards: ssh, slurm or ray."),
 ]
 Profile = Annotated[
     Path | None, typer.Option("--profile", metavar="FILE", help="Where that is: hosts, or what jobs ask for.")
@@ -83,7 +83,7 @@ def is_elsewhere(executor: str | None, profile: Path | None, shards: int | None,
         return True
     for name, value in (("--profile", profile), ("--shards", shards)):
         if value is not None:
-            raise UsageError(f"{name} goes with --executor", fix="Add --executor ssh, or --executor slurm")
+            raise UsageError(f"{name} goes with --executor", fix="Add --executor ssh, slurm or ray")
     return False
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import signal
@@ -258,6 +259,12 @@ def test_what_does_not_go_together_is_one_line(mosaic: Mosaic) -> None:
     budget = experiment(mosaic.home, name="budget.json", token_budget=5)
     refused = mosaic.refused("run", budget, *arguments[2:])
     assert "token_budget holds for the whole run" in refused
+
+
+@pytest.mark.skipif(importlib.util.find_spec("ray") is not None, reason="Ray is installed here")
+def test_without_ray_the_line_that_installs_it(mosaic: Mosaic) -> None:
+    refused = mosaic.refused("run", experiment(mosaic.home), "--executor", "ray")
+    assert refused == "Ray is not installed. Run: mosaic install ray"
 
 
 def test_a_submission_is_watched_by_its_record(mosaic: Mosaic) -> None:

@@ -56,6 +56,12 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
         "mosaic run FILE --executor slurm --profile slurm.yaml --dry-run": _SITE,
         "mosaic run FILE --executor slurm --profile slurm.yaml": _SITE,
     },
+    "docs/cluster/ray.md": {
+        "mosaic install ray": _SITE,
+        "git clone URL mosaic && mosaic/scripts/run.sh --headless": _SITE,
+        "mosaic run FILE --executor ray --profile ray.yaml --dry-run": _SITE,
+        "mosaic run FILE --executor ray --profile ray.yaml": _SITE,
+    },
     "docs/doorkey.md": {
         "mosaic run docs/examples/doorkey/doorkey.yaml": "plays for minutes; its own tests are in tests/cli",
         "mosaic train --env Skills/MiniGrid-DoorKey-8x8-v0 --worker cleanrl_worker --steps 400000 "

@@ -10,14 +10,17 @@ from gym_gui.core.errors import ExperimentError, UsageError
 from gym_gui.core.validation import ConfigError, nearest, shown
 from gym_gui.services.submissions.coordinator import Site
 from gym_gui.services.submissions.profile import read_profile
+from gym_gui.services.submissions.ray_link import require_ray
+from gym_gui.services.submissions.ray_profile import RayProfile, ray_profile_of
+from gym_gui.services.submissions.ray_site import RaySite
 from gym_gui.services.submissions.record import Submission
 from gym_gui.services.submissions.slurm_profile import SlurmProfile, slurm_profile_of
 from gym_gui.services.submissions.slurm_site import SlurmSite
 from gym_gui.services.submissions.ssh_profile import SshProfile, ssh_profile_of
 from gym_gui.services.submissions.ssh_site import SshSite
 
-EXECUTORS: Final = ("ssh", "slurm")
-Profile: TypeAlias = SshProfile | SlurmProfile
+EXECUTORS: Final = ("ssh", "slurm", "ray")
+Profile: TypeAlias = SshProfile | SlurmProfile | RayProfile
 
 
 def load_profile(executor: str, path: Path | None) -> Profile:
@@ -25,16 +28,19 @@ def load_profile(executor: str, path: Path | None) -> Profile:
 
     Args:
         executor: Its name.
-        path: The file; Slurm needs none.
+        path: The file; Slurm and Ray need none.
 
     Raises:
         UsageError: There is no such executor, or something in its profile is wrong: one line that says where.
+        MissingDependencyError: It needs a package that is not installed.
     """
     if executor not in EXECUTORS:
         raise UsageError(f"there is no executor {shown(executor)}", fix=nearest(executor, EXECUTORS))
+    if executor == "ray":
+        require_ray()
     if path is None:
-        if executor == "slurm":
-            return SlurmProfile()
+        if executor != "ssh":
+            return _profile_of(executor, None)
         raise UsageError(
             "--executor ssh needs the hosts that it plays on",
             fix="Write them into a file (hosts: [one, two]), and give it by --profile FILE",
@@ -55,8 +61,11 @@ def sites_of(submission: Submission) -> Sequence[Site]:
     profile = _profile_of(submission.executor, submission.profile)
     if isinstance(profile, SlurmProfile):
         return [SlurmSite(profile, submission)]
+    if isinstance(profile, RayProfile):
+        return [RaySite(profile, submission)]
     return [SshSite(host, submission, profile.ssh_config) for host in profile.hosts]
 
 
 def _profile_of(executor: str, data: object) -> Profile:
-    return slurm_profile_of(data) if executor == "slurm" else ssh_profile_of(data)
+    readers = {"slurm": slurm_profile_of, "ray": ray_profile_of}
+    return readers.get(executor, ssh_profile_of)(data)

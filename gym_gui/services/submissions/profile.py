@@ -16,6 +16,10 @@ from mosaic_worker.plain_files import read_file
 
 OF_A_COMMAND: Final = ("mosaic", "setup", "keys", "processes")
 """Keys of :class:`Command`."""
+FOLDER: Final = "mosaic-submissions"
+"""Where submissions are put, below the home, where a profile does not say."""
+MEMORY: Final = re.compile(r"\d+[KMGT]?")
+"""How much memory a shard gets: 4G."""
 _MOST_BYTES: Final = 2**20
 _MOST_LINES: Final = 50
 _ASSIGNED: Final = re.compile(r"""(?:^|[\s;&|({])([A-Za-z_]\w*)=(?!["']?[$`])(?=[^\s;&])""")
@@ -94,6 +98,26 @@ def place(value: object, where: str) -> str:
     if ".." in Path(path).parts or (path.startswith("~") and not path.startswith("~/")):
         raise ConfigError(f"{path!r} cannot be used", where=where, fix="Write it from the home, or absolute")
     return path.removeprefix("~/")
+
+
+def matching(value: object, where: str, form: re.Pattern[str], such: str) -> str:
+    """What has a certain form, or nothing.
+
+    Args:
+        value: What is written; ``None``: nothing.
+        where: Its key.
+        form: What all of it matches.
+        such: What could be written in its place.
+
+    Raises:
+        ConfigError: It has another form.
+    """
+    if value is None:
+        return ""
+    written = text(value, where, max_length=255)
+    if form.fullmatch(written) is None:
+        raise ConfigError(f"{written!r} cannot be used", where=where, fix=f"Write {such}")
+    return written
 
 
 def _lines(value: object, where: str) -> tuple[str, ...]:

@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from gym_gui.core.validation import ConfigError, Plain, boolean, integer, keys, sequence, text
-from gym_gui.services.submissions.profile import OF_A_COMMAND, USUAL, Command, command_of, place
+from gym_gui.services.submissions.profile import (
+    MEMORY,
+    OF_A_COMMAND,
+    USUAL,
+    Command,
+    command_of,
+    matching,
+    place,
+)
 
 MOST_AT_ONCE: Final = 100_000
 _NAMES: Final = ("partition", "account", "qos")
@@ -17,7 +25,6 @@ _KEYS: Final = {
 }
 _NAME: Final = re.compile(r"[\w.,+-]+")
 _TIME: Final = re.compile(r"(\d+-\d{1,2}(:\d{1,2}){0,2}|\d+(:\d{1,2}){0,2})")
-_MEMORY: Final = re.compile(r"\d+[KMGT]?")
 _OURS: Final = ("--array", "--output", "--error", "--job-name", "--parsable", "--wrap", "--chdir")
 
 
@@ -98,14 +105,14 @@ def slurm_profile_of(data: object) -> SlurmProfile:
         ConfigError: With the place of what is wrong.
     """
     found = keys(data if data is not None else {}, "", _KEYS)
-    names = [_matching(found.get(key), key, _NAME, "such as short") for key in _NAMES]
+    names = [matching(found.get(key), key, _NAME, "such as short") for key in _NAMES]
     # YAML reads 1:30:00 as a number of seconds.
     if isinstance(found.get("time"), int) and not isinstance(found.get("time"), bool):
         raise ConfigError("is a number", where="time", fix='Write it in quotes: time: "1:30:00"')
     return SlurmProfile(
         *names,
-        time=_matching(found.get("time"), "time", _TIME, '"1:30:00", or "90" for minutes'),
-        memory=_matching(found.get("memory"), "memory", _MEMORY, "4G"),
+        time=matching(found.get("time"), "time", _TIME, '"1:30:00", or "90" for minutes'),
+        memory=matching(found.get("memory"), "memory", MEMORY, "4G"),
         cpus=integer(found["cpus"], "cpus", low=1, high=4096) if "cpus" in found else None,
         gpus=integer(found["gpus"], "gpus", low=0, high=1024) if "gpus" in found else None,
         shards=integer(found.get("shards", SlurmProfile.shards), "shards", low=1, high=MOST_AT_ONCE),
@@ -114,15 +121,6 @@ def slurm_profile_of(data: object) -> SlurmProfile:
         options=_options(found.get("options", ())),
         command=command_of(found),
     )
-
-
-def _matching(value: object, where: str, form: re.Pattern[str], such: str) -> str:
-    if value is None:
-        return ""
-    written = text(value, where, max_length=255)
-    if form.fullmatch(written) is None:
-        raise ConfigError(f"{written!r} cannot be used", where=where, fix=f"Write {such}")
-    return written
 
 
 def _options(value: object) -> tuple[str, ...]:

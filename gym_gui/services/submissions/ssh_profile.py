@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Final
 
 from gym_gui.core.validation import ConfigError, Plain, integer, keys, sequence, text, under
-from gym_gui.services.submissions.profile import OF_A_COMMAND, USUAL, Command, command_of, place
+from gym_gui.services.submissions.profile import FOLDER, OF_A_COMMAND, USUAL, Command, command_of, place
 
 MOST_HOSTS: Final = 1_000
 MOST_SHARDS_EACH: Final = 256
-_FOLDER: Final = "mosaic-submissions"
 _PATIENCE_S: Final = 120
 _MOST_PATIENCE_S: Final = 86_400
 _OF_A_HOST: Final = {key: key for key in (*OF_A_COMMAND, "folder", "shards", "patience")}
@@ -32,7 +31,7 @@ class Host:
     """
 
     name: str
-    folder: str = _FOLDER
+    folder: str = FOLDER
     shards: int = 1
     patience_s: int = _PATIENCE_S
     command: Command = USUAL
@@ -115,7 +114,7 @@ def _host(found: Mapping[str, object], where: str) -> Host:
             )
         return Host(
             name,
-            place(found.get("folder", _FOLDER), "folder"),
+            place(found.get("folder", FOLDER), "folder"),
             integer(found.get("shards", 1), "shards", low=1, high=MOST_SHARDS_EACH),
             integer(found.get("patience", _PATIENCE_S), "patience", low=0, high=_MOST_PATIENCE_S),
             command_of(found),

@@ -11,16 +11,15 @@ from typing import Final
 from gym_gui.core.errors import UsageError
 from gym_gui.core.shards import Shard
 from gym_gui.services.submissions.bundle import allowed_on
+from gym_gui.services.submissions.host_check import MARK, check_told, keys_check, told_by, version_check
 from gym_gui.services.submissions.record import Submission
 from gym_gui.services.submissions.shell import (
     ALLOWED,
     PLAY,
     ShardLook,
     begin,
-    from_home,
     look,
     looks_of,
-    own_alone,
     play_script,
     remove,
     stop,
@@ -29,9 +28,7 @@ from gym_gui.services.submissions.ssh import SshHost
 from gym_gui.services.submissions.ssh_profile import Host
 from gym_gui.services.submissions.taking_in import take_in
 from gym_gui.services.submissions.trouble import HostFailedError, raise_if_full
-from gym_gui.version import __version__
 
-_MARK: Final = "mosaic-host"
 _SETUP_S: Final = 120.0
 
 
@@ -107,43 +104,26 @@ class SshSite:
     async def _is_sent(self) -> bool:
         """Check the host; returns whether it has what is played."""
         said = await self._ssh.run(self._check_script(), within_s=_SETUP_S)
-        found = {
-            key: value
-            for line in said.splitlines()
-            for mark, key, value in [(line + "  ").split(" ", 2)]
-            if mark == _MARK
-        }
-        version, folder = found.get("version", "").strip(), found.get("place", "").strip()
+        told = told_by(said)
+        folder = told.get("place", "")
         if not folder:
             raise UsageError(
                 f"{self.name}: the folder {self._host.folder} cannot be made there",
                 fix="Name another one in the profile: folder: …",
             )
-        if version != f"mosaic {__version__}":
-            raise UsageError(
-                f"{self.name}: has {version or 'no mosaic'}, and here is mosaic {__version__}",
-                fix="Install that version there, or say in the profile where it is: mosaic: …, setup: […]",
-            )
-        keys = self._host.command.keys
-        if found.get("keys", "").strip() == "open":
-            raise UsageError(
-                f"{self.name}: the file of keys {keys} is not there, or not its owner's alone",
-                fix=f"Look at it there; then: chmod 600 {keys}",
-            )
+        check_told(self.name, told, self._host.command)
         self._place = f"{folder}/{self._submission.folder.name}"
-        return found.get("there", "").strip() == "yes"
+        return told.get("there") == "yes"
 
     def _check_script(self) -> str:
         folder = self._host.folder
         there = shlex.quote(f"{self._submission.folder.name}/{PLAY}")
-        keys = shlex.quote(self._host.command.keys)
         lines = [
-            *([f'{own_alone(keys)} || echo "{_MARK} keys open"'] if self._host.command.keys else []),
+            *keys_check(self._host.command),
             f"umask 077; mkdir -p {shlex.quote(folder)} && cd {shlex.quote(folder)} || exit 0",
-            f'echo "{_MARK} place $(pwd -P)"',
-            f'[ -f {there} ] && echo "{_MARK} there yes"',
-            *from_home(self._host.command),
-            f'echo "{_MARK} version $({self._host.command.mosaic} --version 2>&1 </dev/null | tail -n 1)"',
+            f'echo "{MARK} place $(pwd -P)"',
+            f'[ -f {there} ] && echo "{MARK} there yes"',
+            *version_check(self._host.command),
             "exit 0",
         ]
         return "\n".join(lines) + "\n"

@@ -9,8 +9,10 @@ import pytest
 import yaml
 
 from gym_gui.core.errors import UsageError
+from gym_gui.core.validation import ConfigError
 from gym_gui.services.submissions.executors import load_profile
 from gym_gui.services.submissions.profile import Command
+from gym_gui.services.submissions.ray_profile import RayProfile, ray_profile_of
 from gym_gui.services.submissions.slurm_profile import SlurmProfile, slurm_profile_of
 from gym_gui.services.submissions.ssh_profile import Host, SshProfile, ssh_profile_of
 
@@ -102,3 +104,37 @@ def test_a_mistake_of_a_job_is_one_line(tmp_path: Path, written: str, line: str)
     with pytest.raises(UsageError) as refused:
         load_profile("slurm", file)
     assert str(refused.value).startswith(f"slurm.yaml: {line}")
+
+
+def test_what_a_task_asks_for() -> None:
+    data = {"address": "ray://head:10001", "cpus": 2, "gpus": 0.5, "memory": "4G", "resources": {"a100": 1}}
+    profile = ray_profile_of({**data, "shards": 32, "keys": "~/keys", "setup": ["module load python"]})
+    options = {"num_cpus": 2, "num_gpus": 0.5, "memory": 4 * 2**30, "resources": {"a100": 1}}
+    assert profile.options == options
+    assert profile.needs == {"CPU": 2, "GPU": 0.5, "memory": 4 * 2**30, "a100": 1}
+    assert profile.command == Command(setup=("module load python",), keys="keys")
+    assert ray_profile_of(profile.to_record()) == profile
+    assert ray_profile_of(None) == RayProfile()
+    assert RayProfile().options == {"num_cpus": 1, "num_gpus": 0}
+
+
+@pytest.mark.parametrize(
+    ("written", "line"),
+    [
+        ("address: head", "address: 'head' cannot be used"),
+        ("address: ray://head:10001/x", "address: 'ray://head:10001/x' cannot be used"),
+        ("cpus: many", "cpus: must be a number, not 'many'"),
+        ("gpus: 1.5", "gpus: is 1.5"),
+        ("memory: 4 GB", "memory: '4 GB' cannot be used"),
+        ("resources: [a100]", "resources: must be"),
+        ("resources: {GPU: 1}", "resources.GPU: has a key of its own"),
+        ("resources: {a100: 0}", "resources.a100: must lie between 0.0001"),
+        ("shards: 0", "shards: must lie between 1 and 10000, not 0"),
+        ("setup: ['export WANDB_API_KEY=w1']", "setup[0]: writes WANDB_API_KEY into a script"),
+        ("hosts: [one]", "hosts: unknown key"),
+    ],
+)
+def test_a_mistake_of_a_task_is_one_line(written: str, line: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        ray_profile_of(yaml.safe_load(written))
+    assert str(refused.value).startswith(line)

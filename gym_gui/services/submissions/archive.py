@@ -1,0 +1,56 @@
+"""Folders as archives that travel: files alone, and nothing outside of the folder that they go into."""
+
+from __future__ import annotations
+
+import gzip
+import shutil
+import tarfile
+import zlib
+from pathlib import Path
+from typing import Final
+
+_FIRST: Final = "episodes.jsonl"
+"""An episode's rows are written before its line: copied first, it names no episode without its rows."""
+
+
+def pack(folder: Path, target: Path) -> None:
+    """Put a folder's files, and no links, into an archive.
+
+    Args:
+        folder: A run in it may be written meanwhile: it is gone on with as if it had been cut off then.
+        target: The archive.
+
+    Raises:
+        OSError: A file was not there any more.
+    """
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+    files.sort(key=lambda path: path.name != _FIRST)
+    with tarfile.open(target, "w:gz", compresslevel=1) as archive:
+        for file in files:
+            archive.add(file, str(file.relative_to(folder)), recursive=False)
+
+
+def unpack(source: Path, folder: Path) -> None:
+    """Take an archive apart into a new folder.
+
+    Raises:
+        ValueError: It is damaged, or holds what is no file, or a file that lies elsewhere.
+        OSError: A file cannot be written.
+    """
+    folder.mkdir(parents=True, mode=0o700)
+    try:
+        with gzip.open(source) as packed, tarfile.open(fileobj=packed, mode="r|") as archive:
+            for member in archive:
+                parts = member.name.split("/")
+                if not member.isreg() or not all(parts) or not {".", ".."}.isdisjoint(parts):
+                    raise ValueError(f"{member.name[:200]!r} has no place in an archive")
+                target = folder.joinpath(*parts)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                content = archive.extractfile(member)
+                assert content is not None, "it is a file"
+                with target.open("xb") as file:
+                    shutil.copyfileobj(content, file)
+            while packed.read(1 << 16):
+                pass  # its end says whether all of it is there
+    except (tarfile.TarError, gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise ValueError(f"an archive is damaged: {error}") from error

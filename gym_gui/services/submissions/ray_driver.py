@@ -1,0 +1,211 @@
+"""The process that talks to Ray: ``python -m gym_gui.services.submissions.ray_driver``.
+
+Ray brings threads, handlers of signals and a log, and a process that has lost its cluster may end at once.
+So it is a child's affair, which is told what to do line by line: a request is a JSON object on standard
+input, ``{"do": NAME, …}``, its answer one on standard output, ``{"done": …}`` or ``{"trouble": KIND,
+"message": …}``.
+
+What nodes answer was pickled by Ray, and is unpickled here: this process has no keys, and what it hands on is
+JSON and files.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import socket
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from gym_gui.services.submissions import archive, ray_keeper, ray_node
+
+AWAY: Final = "away"
+FAILED: Final = "failed"
+REFUSED: Final = "refused"
+_NAMESPACE: Final = "mosaic"
+_KNOCK_S: Final = 10.0
+_ANSWER_S: Final = 60.0
+_CHECK_S: Final = 180.0
+_HEAD: Final = "node:__internal_head__"
+"""A resource that the head alone has."""
+
+
+class _Trouble(Exception):
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+class Driver:
+    """A connection to a cluster; its public methods are what it can be told, with JSON for arguments."""
+
+    def __init__(self) -> None:
+        self._ray: Any = importlib.import_module("ray")
+        for module in (archive, ray_node, ray_keeper):
+            self._ray.cloudpickle.register_pickle_by_value(module)
+        self._keeper: Any = None
+        self._plan: Mapping[str, Any] = {}
+
+    def connect(self, address: str) -> str:
+        """Connect to the cluster at an address; returns its version of Ray."""
+        _knock(address)
+        quiet: dict[str, Any] = {} if address.startswith("ray://") else {"logging_level": "error"}
+        try:
+            self._ray.init(address=address, namespace=_NAMESPACE, log_to_driver=False, **quiet)
+        except Exception as error:  # of many kinds
+            raise _not_connected(address, error) from error
+        return str(self._ray.__version__)
+
+    def nodes(self, needs: Mapping[str, float]) -> list[dict[str, Any]]:
+        """What each node is called, what it has of what is needed, and whether that is enough."""
+        return [
+            {
+                "id": node["NodeID"],
+                "name": node["NodeName"],
+                "has": {name: node["Resources"].get(name, 0) for name in needs},
+                "fits": all(node["Resources"].get(name, 0) >= much for name, much in needs.items()),
+            }
+            for node in self._alive
+        ]
+
+    def check(self, nodes: Sequence[str], plan: Mapping[str, Any]) -> dict[str, str]:
+        """What the check says on nodes, by their ids."""
+        asked = {node: self._on(node, ray_node.check_node, plan) for node in nodes}
+        return dict(zip(asked, self._answer(list(asked.values()), _CHECK_S), strict=True))
+
+    def keep(self, plan: Mapping[str, Any], bundle: str) -> None:
+        """Have the keeper keep a submission; where there is none yet it is begun."""
+        self._plan = plan
+        head = any(_HEAD in node["Resources"] for node in self._alive)
+        # A detached actor outlives this process; the next one finds it by its name.
+        keeper = self._ray.remote(ray_keeper.Keeper).options(
+            name=f"mosaic-{plan['name']}",
+            namespace=_NAMESPACE,
+            lifetime="detached",
+            get_if_exists=True,
+            num_cpus=0,
+            resources={_HEAD: 0.001} if head else {},
+        )
+        self._keeper = keeper.remote(plan["name"], plan["folder"])
+        if self._ask("use", plan):
+            return
+        name = ray_node.bundle_name(plan)
+        with Path(bundle).open("rb") as file:
+            while data := file.read(ray_node.CHUNK):
+                self._ask("put", name, file.tell() - len(data), data)
+        self._ask("put", name, 0, b"")
+
+    def begin(self, tries: Sequence[Sequence[int]]) -> None:
+        """Begin tries of shards, each once."""
+        self._ask("begin", _pairs(tries))
+
+    def look(self, tries: Sequence[Sequence[int]]) -> dict[str, Any]:
+        """How tries stand, and what was said on nodes that are left out."""
+        rows, without = self._ask("look", _pairs(tries))
+        return {"tries": rows, "without": without}
+
+    def leave_out(self, nodes: Mapping[str, str]) -> None:
+        """Play nothing on nodes, by their ids."""
+        self._ask("leave_out", dict(nodes))
+
+    def fetch(self, number: int, target: str) -> bool:
+        """Copy what was played of a shard to a file here; whether there was something."""
+        name = self._ask("saved", number)
+        if not name:
+            return False
+        with Path(target).open("wb") as file:
+            while data := self._ask("get", name, file.tell()):
+                file.write(data)
+        self._ask("handed", number)
+        return True
+
+    def stop(self, tries: Sequence[Sequence[int]], at_once: bool) -> None:
+        """Ask tries to end, or end them."""
+        self._ask("stop", _pairs(tries), at_once)
+
+    def clear(self) -> None:
+        """Remove what is left on nodes, and the keeper."""
+        self._answer([self._on(node["NodeID"], ray_node.clear_node, self._plan) for node in self._alive])
+        self._ask("clear")
+        self._ray.kill(self._keeper)
+        self._keeper = None
+
+    @property
+    def _alive(self) -> list[dict[str, Any]]:
+        return [node for node in self._ray.nodes() if node["Alive"]]
+
+    def _on(self, node: str, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Run a function on a node, without a core."""
+        strategies: Any = importlib.import_module("ray.util.scheduling_strategies")
+        there = strategies.NodeAffinitySchedulingStrategy(node, soft=False)
+        task = self._ray.remote(function).options(num_cpus=0, max_retries=0, scheduling_strategy=there)
+        return task.remote(*arguments)
+
+    def _ask(self, method: str, *arguments: Any) -> Any:
+        if self._keeper is None:
+            raise _Trouble(AWAY, "the cluster has lost what keeps the submission")
+        return self._answer(getattr(self._keeper, method).remote(*arguments))
+
+    def _answer(self, asked: Any, within_s: float = _ANSWER_S) -> Any:
+        errors: Any = importlib.import_module("ray.exceptions")
+        try:
+            return self._ray.get(asked, timeout=within_s)
+        except errors.GetTimeoutError as error:
+            raise _Trouble(AWAY, f"the cluster did not answer within {within_s:g} s") from error
+        except errors.RayTaskError as error:
+            raise _Trouble(FAILED, f"{type(error.cause).__name__}: {error.cause}") from error
+        except errors.RayError as error:
+            self._keeper = None
+            raise _Trouble(AWAY, _first_line(error)) from error
+
+
+def _pairs(tries: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
+    return [(number, attempt) for number, attempt in tries]
+
+
+def _knock(address: str) -> None:
+    """See that somebody listens at an address: Ray itself would try for long."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not port.isdigit():
+        return
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), _KNOCK_S).close()
+    except (OSError, OverflowError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise _Trouble(AWAY, f"no cluster of Ray answers at {address}: {why}") from error
+
+
+def _not_connected(address: str, error: Exception) -> _Trouble:
+    said = " ".join(str(error).split())
+    if "ersion mismatch" in said or "do not match" in said:
+        return _Trouble(REFUSED, f"the cluster at {address} has other versions: {said[:400]}")
+    return _Trouble(AWAY, f"the cluster at {address} cannot be used: {said[:400] or type(error).__name__}")
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0][:300]
+
+
+def main() -> None:
+    """Do what lines on standard input say, until they end."""
+    # What Ray prints goes where errors go.
+    with os.fdopen(os.dup(sys.stdout.fileno()), "w") as told:
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+        driver = Driver()
+        for line in sys.stdin:
+            request: dict[str, Any] = json.loads(line)
+            try:
+                answer: dict[str, Any] = {"done": getattr(driver, request.pop("do"))(**request)}
+            except _Trouble as error:
+                answer = {"trouble": error.kind, "message": str(error)}
+            except (OSError, ConnectionError) as error:
+                answer = {"trouble": AWAY, "message": _first_line(error)}
+            told.write(json.dumps(answer) + "\n")
+            told.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,287 @@
+"""What runs on nodes of a Ray cluster: the check of one, and a try of a shard as a task.
+
+It travels by value, with :mod:`.ray_keeper` and :mod:`.archive`: a node's Ray need not know MOSAIC, which is
+begun by the command of the profile. So they need Python's own library, Ray, and one another.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import importlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Generator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import IO, Any, Final
+
+from gym_gui.services.submissions.archive import pack, unpack
+
+PLACE: Final = "/MOSAIC-PLACE"
+"""Stands for the folder on a node, in what was allowed."""
+CHUNK: Final = 4 << 20
+"""Bytes of a file that travel at once."""
+WAITING: Final = "waiting"
+PLAYING: Final = "playing"
+ENDED: Final = "ended"
+REFUSED: Final = "refused"
+_CHECK_S: Final = 120.0
+_TAIL_BYTES: Final = 1 << 15
+_SAVE_S, _SAVE_SHARE = 15.0, 30.0
+"""Seconds between two savings of what is being played; after one that took long so many times that."""
+_LEFT_S: Final = 60.0
+"""Time in which what a lost task has begun here ends."""
+_END_S: Final = 30.0
+_GUARD: Final = """
+exec 3<&0
+sh play.sh "$1" "$2" </dev/null 3<&- &
+play=$!
+# Its standard input ends when it shall end, and with the task.
+{
+  while read -r line; do :; done
+  kill -TERM $play
+  seconds=0
+  while kill -0 $play && [ $seconds -lt 20 ]; do sleep 1; seconds=$((seconds + 1)); done
+  kill -KILL 0
+} <&3 2>/dev/null &
+watch=$!
+exec 3<&-
+wait $play
+kill $watch
+"""
+_RAYS_OWN: Final = ("RAY_", "PYTHONBREAKPOINT", "PYTHONUNBUFFERED")
+
+
+class Line:
+    """Asks the keeper, from a thread of its own.
+
+    A task whose main thread waits for an answer of Ray's gives its cores to another one meanwhile.
+
+    Args:
+        keeper: The actor.
+    """
+
+    def __init__(self, keeper: Any) -> None:
+        self._keeper, self._thread = keeper, ThreadPoolExecutor(1)
+        self._ray: Any = importlib.import_module("ray")
+
+    def ask(self, method: str, *arguments: Any) -> Any:
+        """Call a method of the keeper, and wait for its answer."""
+        answer = getattr(self._keeper, method).remote(*arguments)
+        return self._thread.submit(self._ray.get, answer).result()
+
+    def bring(self, name: str, target: Path) -> None:
+        """Copy one of its files here."""
+        with target.open("wb") as file:
+            while data := self.ask("get", name, file.tell()):
+                file.write(data)
+
+    def send(self, source: Path, name: str) -> None:
+        """Copy a file to it."""
+        with source.open("rb") as file:
+            while data := file.read(CHUNK):
+                self.ask("put", name, file.tell() - len(data), data)
+        self.ask("put", name, 0, b"")
+
+
+def bundle_name(plan: Mapping[str, Any]) -> str:
+    """The file with what nodes are sent."""
+    return f"bundle-{plan['digest']}"
+
+
+def check_node(plan: Mapping[str, Any]) -> str:
+    """What the check says on this node."""
+    try:
+        return _check(plan)
+    except (OSError, subprocess.SubprocessError) as error:
+        return f"{plan['mark']} trouble {error}\n"
+
+
+def clear_node(plan: Mapping[str, Any]) -> None:
+    """Remove what was put onto this node."""
+    shutil.rmtree(_base(plan), ignore_errors=True)
+
+
+def play(keeper: Any, plan: Mapping[str, Any], number: int, attempt: int) -> None:
+    """Play a try of a shard on this node, and bring to the keeper what came of it."""
+    line = Line(keeper)
+    place, said = _placed(line, plan)
+    if said:
+        line.ask("note", number, attempt, {"state": REFUSED, "said": said, "node": _node()})
+        return
+    work = place / "work" / str(number)
+    here = work / str(attempt)
+    work.mkdir(parents=True, exist_ok=True)
+    with _alone(work) as lock:
+        shutil.rmtree(here, ignore_errors=True)
+        here.mkdir()
+        _take_up(line, work, number, attempt)
+        _follow(line, _begin(place, here, lock, number, attempt), work, number, attempt)
+        code = "".join(_tail(here / "code", 1))
+        ended = {"code": int(code) if code.isdigit() else None, **_tails(here)}
+        _save(line, work, number, attempt)
+        line.ask("note", number, attempt, {"state": ENDED, **ended})
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def _node() -> str:
+    ray: Any = importlib.import_module("ray")
+    return str(ray.get_runtime_context().get_node_id())
+
+
+def _base(plan: Mapping[str, Any]) -> Path:
+    return Path.home() / plan["folder"] / plan["name"]
+
+
+def _placed(line: Line, plan: Mapping[str, Any]) -> tuple[Path, str]:
+    """Where what is sent lies on this node; and what the check has said, where it cannot be used."""
+    # Nodes may share a home.
+    place = _base(plan) / f"{_node()[:16]}-{plan['digest'][:16]}"
+    checked = place / "checked"
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with place.with_suffix(".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not place.exists():
+                _put(line, plan, place)
+            if not checked.exists():
+                said = _check(plan)
+                if said != plan["expected"]:
+                    return place, said or "\n"
+                checked.touch()
+    except (OSError, ValueError, subprocess.SubprocessError) as error:
+        return place, f"{plan['mark']} trouble {error}\n"
+    return place, ""
+
+
+def _put(line: Line, plan: Mapping[str, Any], place: Path) -> None:
+    sent, new = place.with_suffix(".sent"), place.with_suffix(".new")
+    shutil.rmtree(new, ignore_errors=True)
+    line.bring(bundle_name(plan), sent)
+    unpack(sent, new)
+    sent.unlink()
+    rows = json.loads(plan["allowed"])
+    for row in rows:
+        if (row["name"] + "/").startswith(f"{PLACE}/"):
+            row["name"] = f"{place}{row['name'][len(PLACE) :]}"
+    allowed = new / plan["allowed_name"]
+    allowed.touch(0o600)
+    allowed.write_text(json.dumps(rows))
+    new.rename(place)
+
+
+def _check(plan: Mapping[str, Any]) -> str:
+    """What the check says of itself, without what start files and set-up print."""
+    done = subprocess.run(
+        ["sh", "-s"],
+        input=plan["check"].encode(),
+        cwd=Path.home(),
+        env=_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        timeout=_CHECK_S,
+        check=False,
+    )
+    lines = done.stdout.decode("utf-8", "replace").splitlines()
+    return "".join(f"{line.rstrip()}\n" for line in lines if line.startswith(f"{plan['mark']} "))
+
+
+def _environment() -> dict[str, str]:
+    """The node's own, without what Ray says to its workers."""
+    return {key: value for key, value in os.environ.items() if not key.startswith(_RAYS_OWN)}
+
+
+@contextlib.contextmanager
+def _alone(work: Path) -> Generator[IO[str]]:
+    """Wait until nothing is left of a lost try here: its processes hold the lock as well."""
+    with (work / "lock").open("w") as lock:
+        deadline = time.monotonic() + _LEFT_S
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except OSError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.2)
+        yield lock
+
+
+def _take_up(line: Line, work: Path, number: int, attempt: int) -> None:
+    """Go on with what was played of a shard: by a try that was lost here, or by a later one elsewhere."""
+    runs, by = work / "runs", work / "by"
+    last = int(by.read_text()) if by.exists() else 0
+    saved = line.ask("saved", number)
+    if saved and int(saved.partition("-")[2]) > last:
+        shutil.rmtree(runs, ignore_errors=True)
+        line.bring(saved, work / "sent")
+        unpack(work / "sent", runs)
+    runs.mkdir(exist_ok=True)
+    by.write_text(str(attempt))
+
+
+def _begin(place: Path, here: Path, lock: IO[str], number: int, attempt: int) -> subprocess.Popen[bytes]:
+    with (here / "err").open("ab") as err:
+        return subprocess.Popen(
+            ["sh", "-c", _GUARD, "mosaic-shard", str(number), str(attempt)],
+            cwd=place,
+            env=_environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=err,
+            start_new_session=True,
+            pass_fds=[lock.fileno()],
+        )
+
+
+def _follow(line: Line, guard: subprocess.Popen[bytes], work: Path, number: int, attempt: int) -> None:
+    """Say how it stands until it has ended, and have it end when it is told to."""
+    assert guard.stdin is not None
+    due = time.monotonic() + _SAVE_S
+    try:
+        while guard.poll() is None:
+            told = {"state": PLAYING, **_tails(work / str(attempt))}
+            order, every_s = line.ask("note", number, attempt, told)
+            if order:
+                guard.stdin.close()
+            if order == "KILL":
+                os.killpg(guard.pid, signal.SIGKILL)
+            if (begun := time.monotonic()) > due:
+                with contextlib.suppress(OSError):  # it is being packed: the next time
+                    _save(line, work, number, attempt)
+                due = time.monotonic() + max(_SAVE_S, _SAVE_SHARE * (time.monotonic() - begun))
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                guard.wait(every_s)
+    finally:
+        guard.stdin.close()
+        try:
+            guard.wait(_END_S)
+        except subprocess.TimeoutExpired:
+            os.killpg(guard.pid, signal.SIGKILL)
+
+
+def _save(line: Line, work: Path, number: int, attempt: int) -> None:
+    """Bring what was played so far to the keeper."""
+    if not any((work / "runs").glob("*/run.json")):
+        return
+    pack(work / "runs", work / "packed")
+    line.send(work / "packed", f"{number}-{attempt}")
+
+
+def _tails(here: Path) -> dict[str, list[str]]:
+    return {"out": _tail(here / "out", 3), "err": _tail(here / "err", 20)}
+
+
+def _tail(path: Path, lines: int) -> list[str]:
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - _TAIL_BYTES))
+            return file.read().decode("utf-8", "replace").splitlines()[-lines:]
+    except OSError:
+        return []

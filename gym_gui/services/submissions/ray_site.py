@@ -1,0 +1,244 @@
+"""Where shards of a submission are played: a cluster of Ray."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import shutil
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from gym_gui.core.errors import UsageError
+from gym_gui.core.shards import Shard
+from gym_gui.services.submissions.archive import pack, unpack
+from gym_gui.services.submissions.bundle import allowed_on
+from gym_gui.services.submissions.host_check import (
+    EXPECTED,
+    MARK,
+    check_told,
+    keys_check,
+    told_by,
+    version_check,
+)
+from gym_gui.services.submissions.profile import Command
+from gym_gui.services.submissions.ray_link import RayLink
+from gym_gui.services.submissions.ray_node import PLACE, PLAYING, WAITING
+from gym_gui.services.submissions.ray_profile import RayProfile
+from gym_gui.services.submissions.record import Submission
+from gym_gui.services.submissions.shell import ALLOWED, PLAY, ShardLook, look_from, play_script
+from gym_gui.services.submissions.taking_in import take_in
+from gym_gui.services.submissions.trouble import HostAwayError, HostFailedError, raise_if_full
+
+_SENT: Final = "sent.tar.gz"
+_SHOWN: Final = 3
+_log = logging.getLogger(__name__)
+
+
+class RaySite:
+    """Plays shards of one submission as tasks.
+
+    All that may be played at once are handed to the cluster, which has them wait for room.
+
+    Args:
+        profile: The cluster, and what tasks ask for.
+        submission: What is played.
+    """
+
+    name = "ray"
+    patience_s = 300.0
+
+    def __init__(self, profile: RayProfile, submission: Submission) -> None:
+        self.capacity = profile.shards
+        self._profile, self._submission = profile, submission
+        self._link = RayLink()
+        self._kept = False
+        self._checked: dict[str, str] = {}
+        """What the check has said, by node."""
+        self._told: set[str] = set()
+        """Nodes that were said to be left out."""
+
+    async def check(self) -> None:
+        """See that the cluster has nodes on which shards can be played.
+
+        Raises:
+            HostAwayError: It does not answer.
+            UsageError: No node has what a shard asks for, or this version of MOSAIC; or Ray is not installed.
+        """
+        nodes = await self._fitting()
+        new = [node for node in nodes if node not in self._checked]
+        if new:
+            self._checked |= await self._tell("check", nodes=new, plan=self._check_plan)
+        problems = {node: why for node in nodes if (why := self._problem(nodes[node], self._checked[node]))}
+        if len(problems) == len(nodes):
+            raise next(iter(problems.values()))
+        for node, why in problems.items():
+            self._warn(node, why)
+
+    async def prepare(self) -> None:
+        """Check the cluster, and bring there what is played; raises as :meth:`check`."""
+        await self.check()
+        await self._keep()
+
+    async def start(self, tries: Mapping[int, int]) -> None:
+        """Hand tries of shards to the cluster; raises as :meth:`check`."""
+        await self._ask("begin", tries=_listed(tries))
+
+    async def look(self, tries: Mapping[int, int]) -> dict[int, ShardLook]:
+        """How shards stand, by number; raises as :meth:`check`."""
+        told = await self._ask("look", tries=_listed(tries))
+        rows = {number: row for number, _, row in told["tries"]}
+        without: dict[str, str] = told["without"]
+        for node, said in without.items():
+            if why := self._problem(f"node {node[:8]}", said):
+                self._warn(node, why)
+        if any(row["state"] == WAITING for row in rows.values()):
+            fitting = await self._fitting()
+            if not fitting.keys() - without.keys():
+                raise HostAwayError("no node is left on which a shard can be played")
+        return {number: _look(row) for number, row in rows.items()}
+
+    async def fetch(self, number: int) -> None:
+        """Copy what was played of a shard into the submission.
+
+        Raises:
+            HostAwayError: The cluster does not answer.
+            HostFailedError: It is not there, or not whole.
+            HereError: There is no room for it.
+        """
+        submission = self._submission
+        incoming = submission.folder / "incoming" / str(number)
+        packed = incoming.with_suffix(".tar.gz")
+        shutil.rmtree(incoming, ignore_errors=True)
+        try:
+            incoming.parent.mkdir(exist_ok=True)
+            if await self._ask("fetch", number=number, target=str(packed.absolute())):
+                await asyncio.to_thread(unpack, packed, incoming)
+                packed.unlink()
+        except (HostAwayError, OSError) as error:
+            raise_if_full(error, incoming.parent)
+            raise
+        except ValueError as error:
+            raise HostFailedError(f"shard {number}: {error}") from error
+        await asyncio.to_thread(take_in, incoming, submission.shards, Shard(number, submission.of))
+        shutil.rmtree(incoming, ignore_errors=True)
+
+    async def stop(self, tries: Mapping[int, int], *, at_once: bool) -> None:
+        """Ask shards to end, or end them at once; raises as :meth:`check`."""
+        await self._ask("stop", tries=_listed(tries), at_once=at_once)
+
+    async def clear(self) -> None:
+        """Remove what is on nodes; raises as :meth:`check`."""
+        await self._ask("clear")
+        self._kept = False
+
+    async def close(self) -> None:
+        """Leave the cluster; what is being played there goes on."""
+        await self._link.close()
+
+    @property
+    def _command(self) -> Command:
+        """How MOSAIC is begun: by default with a session process for each core that a task is given."""
+        how = self._profile.command
+        return how if how.processes else replace(how, processes=max(1, min(256, int(self._profile.cpus))))
+
+    @property
+    def _check_plan(self) -> dict[str, Any]:
+        lines = [*keys_check(self._command), *version_check(self._command), "exit 0"]
+        return {"check": "\n".join(lines) + "\n", "mark": MARK, "expected": EXPECTED}
+
+    async def _ask(self, what: str, **about: Any) -> Any:
+        """Have something done by the keeper, which is begun or found again where that is not so."""
+        if not (self._kept and self._link.is_open):
+            await self._keep()
+        return await self._tell(what, **about)
+
+    async def _tell(self, what: str, **about: Any) -> Any:
+        """Have something done by the process that talks to the cluster, begun where it is not there."""
+        try:
+            if not self._link.is_open:
+                self._kept = False
+                await self._link.open()
+                await self._link.ask("connect", address=self._profile.address)
+            return await self._link.ask(what, **about)
+        except HostAwayError:
+            await self._link.close()  # the next time anew: also who keeps it may be another one then
+            raise
+
+    async def _keep(self) -> None:
+        packed = await asyncio.to_thread(self._packed)
+        digest = hashlib.sha256(packed.read_bytes()).hexdigest()
+        plan = {
+            **self._check_plan,
+            "name": self._submission.folder.name,
+            "folder": self._profile.folder,
+            "digest": digest,
+            "options": self._profile.options,
+            "allowed": allowed_on(self._submission.bundle, PLACE),
+            "allowed_name": ALLOWED,
+        }
+        await self._tell("keep", plan=plan, bundle=str(packed.absolute()))
+        out = {node: said for node, said in self._checked.items() if said != EXPECTED}
+        await self._tell("leave_out", nodes=out)
+        self._kept = True
+
+    def _packed(self) -> Path:
+        """What nodes are sent; the same archive as long as it says the same."""
+        submission = self._submission
+        script, packed = submission.bundle / PLAY, submission.folder / _SENT
+        text = play_script(submission.command, submission.of, self._command)
+        if not packed.exists() or not script.exists() or script.read_text() != text:
+            script.write_text(text)
+            new = packed.with_suffix(".new")
+            pack(submission.bundle, new)
+            new.rename(packed)
+        return packed
+
+    async def _fitting(self) -> dict[str, str]:
+        """Nodes that have what a shard asks for, by id their names."""
+        needs = self._profile.needs
+        nodes: list[dict[str, Any]] = await self._tell("nodes", needs=needs)
+        found = {node["id"]: node["name"] for node in nodes if node["fits"]}
+        if not found:
+            have = [f"{node['name']} has {_amounts(node['has'])}" for node in nodes[:_SHOWN]]
+            more = f", and {len(nodes) - _SHOWN} more have no more" if len(nodes) > _SHOWN else ""
+            raise UsageError(
+                f"no node has what a shard asks for, {_amounts(needs)}: {', '.join(have)}{more}",
+                fix="Ask for less in the profile",
+            )
+        return found
+
+    def _problem(self, name: str, said: str) -> UsageError | None:
+        told = told_by(said)
+        if "trouble" in told:
+            return UsageError(f"{name}: {told['trouble']}")
+        try:
+            check_told(name, told, self._profile.command)
+        except UsageError as error:
+            return error
+        return None
+
+    def _warn(self, node: str, why: UsageError) -> None:
+        if node not in self._told:
+            self._told.add(node)
+            _log.warning("%s. Nothing is played there", why.message)
+
+
+def _listed(tries: Mapping[int, int]) -> list[list[int]]:
+    return [[number, attempt] for number, attempt in sorted(tries.items())]
+
+
+def _look(row: Mapping[str, Any]) -> ShardLook:
+    """How a shard stands, by what its task has told last."""
+    alive = row["state"] in (WAITING, PLAYING)
+    seen = look_from(alive, row.get("code"), row.get("out", ()), row.get("err", ()))
+    return replace(seen, said=str(row["why"])) if "why" in row else seen
+
+
+def _amounts(amounts: Mapping[str, float]) -> str:
+    def much(name: str, amount: float) -> str:
+        return f"{amount / 2**30:.1f} GiB" if name == "memory" else f"{amount:g}"
+
+    return ", ".join(f"{name} {much(name, each)}" for name, each in amounts.items()) or "nothing"
