@@ -34,13 +34,19 @@ def head(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ray]:
 
 
 @pytest.fixture
-def cluster(head: Ray, mosaic: Mosaic, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ray]:
-    """Both nodes, and commands that can get in."""
+def alone(head: Ray, mosaic: Mosaic, monkeypatch: pytest.MonkeyPatch) -> Ray:
+    """The head, and commands that can get in."""
     mosaic.env.update(head.variables)
     if (path := head.variables.get("PYTHONPATH")) is not None:
         monkeypatch.syspath_prepend(path)
-    with second_node(head):
-        yield head
+    return head
+
+
+@pytest.fixture
+def cluster(alone: Ray) -> Iterator[Ray]:
+    """Both nodes."""
+    with second_node(alone):
+        yield alone
 
 
 def profile(home: Mosaic, address: str, /, **more: object) -> Path:
@@ -171,3 +177,18 @@ def test_what_cannot_be_played_there_is_a_line(mosaic: Mosaic, cluster: Ray) -> 
     other = profile(mosaic, cluster.address, mosaic="echo mosaic 0.0.1; :")
     done = mosaic(*asked, other, "--dry-run")
     assert (done.status, "has mosaic 0.0.1, and here is mosaic " in done.out) == (2, True), done.err
+
+
+def test_a_node_that_cannot_be_used_is_named_and_the_others_play(mosaic: Mosaic, alone: Ray) -> None:
+    file = experiment(mosaic.home, *TWO, num_episodes=LONG)
+    there = profile(mosaic, alone.address, mosaic=f'"{sys.executable}$BROKEN" -m gym_gui')
+    first = begun(mosaic, "run", file, "--executor", "ray", "--profile", there, "--shards", "4")
+    said = mosaic.home / "said"
+    eventually(lambda: playing(mosaic), "the head plays")
+    with second_node(alone, BROKEN="-is-not-here"):
+        assert first.wait(300) == 0, said.read_text()
+        # One that joins is checked by the task that comes to it.
+        assert "-is-not-here: not found, and here is mosaic " in said.read_text()
+        again = mosaic("run", file, "--executor", "ray", "--profile", there, "--episodes", "2")
+    assert again.status == 0, again.err
+    assert "127.0.0.2: has " in again.err and "Nothing is played there" in again.err, again.err

@@ -22,7 +22,7 @@ from tests.support.commands import ROOT
 from tests.support.waiting import eventually
 
 _PORTS = (
-    *("node-manager-port", "object-manager-port", "runtime-env-agent-port", "metrics-export-port"),
+    *("node-manager-port", "object-manager-port", "metrics-export-port"),
     *("dashboard-agent-grpc-port", "dashboard-agent-listen-port", "min-worker-port", "max-worker-port"),
 )
 
@@ -91,12 +91,11 @@ def ray_cluster(python_path: Path | None) -> Iterator[Ray]:
             "RAY_AUTH_TOKEN_PATH": str(token),
             **({"PYTHONPATH": str(python_path)} if python_path else {}),
         }
-        port, outside, agent = _port(), _port(), _port()
+        port, outside = _port(), _port()
         head = (
             "--include-dashboard=false",
             f"--port={port}",
             f"--ray-client-server-port={outside}",
-            f"--runtime-env-agent-port={agent}",
         )
         _start(
             stack, "first", variables, "--head", "--include-dashboard=false", f"--temp-dir={folder}", *head
@@ -105,11 +104,11 @@ def ray_cluster(python_path: Path | None) -> Iterator[Ray]:
 
 
 @contextmanager
-def second_node(ray: Ray) -> Iterator[None]:
-    """The second node of a cluster, which may be lost meanwhile."""
+def second_node(ray: Ray, **variables: str) -> Iterator[None]:
+    """The second node of a cluster, which may be lost meanwhile; its environment has more variables."""
     with ExitStack() as stack:
         own = ("--node-ip-address=127.0.0.2", f"--address={ray.address}")
-        ray.second = _start(stack, "second", ray.variables, *own)
+        ray.second = _start(stack, "second", {**ray.variables, **variables}, *own)
         yield
 
 
@@ -118,6 +117,7 @@ def _start(stack: ExitStack, name: str, variables: Mapping[str, str], *options: 
         *(sys.executable, "-m", "ray.scripts.scripts", "start", "--block", "--disable-usage-stats"),
         *("--num-cpus=1", f"--resources={json.dumps({name: 1})}", f"--object-store-memory={80 << 20}"),
         *(f"--{port}=0" for port in _PORTS),
+        f"--runtime-env-agent-port={_port()}",
         *options,
     ]
     # Its parent is a shell that has ended: sessions in this process end strangers among its children.

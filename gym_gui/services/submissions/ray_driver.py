@@ -73,8 +73,17 @@ class Driver:
 
     def check(self, nodes: Sequence[str], plan: Mapping[str, Any]) -> dict[str, str]:
         """What the check says on nodes, by their ids."""
-        asked = {node: self._on(node, ray_node.check_node, plan) for node in nodes}
-        return dict(zip(asked, self._answer(list(asked.values()), _CHECK_S), strict=True))
+        asked = [self._on(node, ray_node.check_node, plan) for node in nodes]
+        answered, _ = self._ray.wait(asked, num_returns=len(asked), timeout=_CHECK_S)
+        told: dict[str, str] = {}
+        for node, task in zip(nodes, asked, strict=True):
+            try:
+                told[node] = (
+                    self._answer(task) if task in answered else f"{plan['mark']} trouble does not answer\n"
+                )
+            except _Trouble as error:
+                told[node] = f"{plan['mark']} trouble {error}\n"
+        return told
 
     def keep(self, plan: Mapping[str, Any], bundle: str) -> None:
         """Have the keeper keep a submission; where there is none yet it is begun."""
@@ -128,7 +137,10 @@ class Driver:
 
     def clear(self) -> None:
         """Remove what is left on nodes, and the keeper."""
-        self._answer([self._on(node["NodeID"], ray_node.clear_node, self._plan) for node in self._alive])
+        asked = [self._on(node["NodeID"], ray_node.clear_node, self._plan) for node in self._alive]
+        self._ray.wait(
+            asked, num_returns=len(asked), timeout=_ANSWER_S
+        )  # a node that does not answer keeps it
         self._ask("clear")
         self._ray.kill(self._keeper)
         self._keeper = None
@@ -157,8 +169,10 @@ class Driver:
             raise _Trouble(AWAY, f"the cluster did not answer within {within_s:g} s") from error
         except errors.RayTaskError as error:
             raise _Trouble(FAILED, f"{type(error.cause).__name__}: {error.cause}") from error
-        except errors.RayError as error:
+        except errors.RayActorError as error:
             self._keeper = None
+            raise _Trouble(AWAY, _first_line(error)) from error
+        except errors.RayError as error:
             raise _Trouble(AWAY, _first_line(error)) from error
 
 

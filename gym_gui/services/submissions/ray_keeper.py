@@ -39,6 +39,7 @@ class Keeper:
         self._plan: Mapping[str, Any] = {}
         self._tries: dict[tuple[int, int], dict[str, Any]] = {}
         self._tasks: dict[tuple[int, int], Any] = {}
+        self._play: Any = None
         self._latest: dict[int, int] = {}
         self._orders: dict[tuple[int, int], str] = {}
         self._handed: set[int] = set()
@@ -133,7 +134,8 @@ class Keeper:
         if self._without:
             options["label_selector"] = {"ray.io/node-id": f"!in({','.join(self._without)})"}
         keeper = ray.get_runtime_context().current_actor
-        task = ray.remote(play).options(**options).remote(keeper, self._plan, number, attempt)
+        self._play = self._play or ray.remote(play)
+        task = self._play.options(**options).remote(keeper, self._plan, number, attempt)
         self._tries[number, attempt], self._tasks[number, attempt] = {"state": WAITING}, task
 
     def _find_lost(self) -> None:

@@ -267,7 +267,7 @@ def _follow(line: Line, guard: subprocess.Popen[bytes], work: Path, number: int,
 
 def _save(line: Line, work: Path, number: int, attempt: int) -> None:
     """Bring what was played so far to the keeper."""
-    if not any((work / "runs").glob("*/run.json")):
+    if not any(path.is_file() for path in (work / "runs").rglob("*")):
         return
     pack(work / "runs", work / "packed")
     line.send(work / "packed", f"{number}-{attempt}")

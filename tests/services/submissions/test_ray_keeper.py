@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -62,4 +64,11 @@ def test_a_try_that_was_given_up_is_to_end(keeper: Keeper) -> None:
 def test_a_folder_is_cleared(keeper: Keeper, tmp_path: Path) -> None:
     sent(keeper, "3-1", b"played")
     keeper.clear()
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_nobody_asks_for_is_removed_in_time(tmp_path: Path) -> None:
+    waits = "import sys, threading; from gym_gui.services.submissions.ray_keeper import Keeper"
+    begins = f"{waits}; Keeper('01SUBMISSION', sys.argv[1], kept_s=0.1); threading.Event().wait()"
+    subprocess.run([sys.executable, "-c", begins, str(tmp_path)], timeout=60, check=True)
     assert not list(tmp_path.iterdir())
