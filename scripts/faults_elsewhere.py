@@ -42,7 +42,7 @@ from tests.support.sshd import Sshd, sshd  # noqa: E402
 
 EPISODES, SHARDS = 150, 4
 """Of each of two operators; and in how many parts they are played."""
-LONG_S = 300.0
+LONG_S = 420.0
 ATTEMPTS, TOO_LATE = 4, "it had ended"
 RESUMED = 3
 """How often a person goes on with what has ended unfinished."""
@@ -150,11 +150,20 @@ class Played:
         """All living processes of a place."""
         return marked(f"{MARK}={self.mark}-{place}".encode())
 
+    def _status(self) -> int:
+        deadline = time.monotonic() + LONG_S
+        while time.monotonic() < deadline:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                return self.process.wait(2.0)
+            if self.executor == "slurm":
+                self.nodes.cluster.resume()
+        raise Broken(f"it has not ended within {LONG_S:g} s")
+
     def end(self) -> str:
         """Wait until it has ended, and go on with it as a person would; returns how it came to that."""
         resumed = 0
         while True:
-            status = self.process.wait(LONG_S)
+            status = self._status()
             if status == 0:
                 return (
                     "went on by itself"
@@ -278,7 +287,7 @@ def once(nodes: Nodes, fault: Fault, whole: Path, mark: str) -> tuple[bool, str]
             came = came or played.end()
             timer.join()
         look_at(played, whole)
-    except (Broken, subprocess.TimeoutExpired) as error:
+    except Broken as error:
         played.process.kill()
         last = played.said.read_text(errors="replace").strip().splitlines()[-3:]
         queue = nodes.cluster.ask("squeue", "-h", "-r", "-o", "%i %t %r").replace("\n", ", ")

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,8 @@ import yaml
 from gym_gui.analysis import compare_runs
 from gym_gui.processes.tree import TAG
 from tests.support.commands import COMMAND, Mosaic, experiment
+from tests.support.little_workers import PATIENT, little_worker
+from tests.support.runs import Gate
 from tests.support.slurm import Cluster, slurm
 from tests.support.waiting import eventually
 
@@ -132,3 +135,78 @@ def test_what_the_scheduler_refuses_is_one_line(mosaic: Mosaic, cluster: Cluster
     assert said.status == 2 and "invalid partition" in said.out.lower(), said.out
     right = ("run", file, "--executor", "slurm", "--profile", profile(mosaic), "--dry-run")
     assert mosaic(*right, **cluster).status == 0
+
+
+def test_jobs_that_can_never_begin_are_one_line(mosaic: Mosaic, cluster: Cluster) -> None:
+    file = experiment(mosaic.home)
+    asked = ("run", file, "--executor", "slurm", "--profile")
+    # This site takes such a job, and has it wait for ever.
+    done = mosaic(*asked, profile(mosaic, time="2:00:00"), **cluster)
+    assert done.status == 2
+    assert "slurm: its jobs can never begin (PartitionTimeLimit)" in done.err, done.err
+    assert cluster.ask("squeue", "-h") == "", "nothing is left in the queue"
+    done = mosaic(*asked, profile(mosaic, memory="900G"), **cluster)
+    assert (done.status, "Requested node configuration is not available" in done.err) == (2, True), done.err
+    # Its controller is gone: nothing was handed in, and what was submitted can be gone on with.
+    cluster.kill("slurmctld")
+    done = mosaic(*asked, profile(mosaic), **cluster)
+    assert done.status == 2
+    assert "Unable to contact slurm controller" in done.err, done.err
+    cluster.start("slurmctld")
+    eventually(lambda: cluster.ask("sinfo", "-h", "-o", "%t").strip() == "idle", "the node is idle", 60)
+    resume = done.err.rsplit("mosaic run --resume ", 1)[1].split()[0]
+    done = mosaic("run", "--resume", resume, "--json", **cluster)
+    assert done.status == 0, done.err
+
+
+def waiting(mosaic: Mosaic, gate: Gate, at: int, **more: object) -> tuple[str | Path, ...]:
+    """What plays five episodes one after the other, as one shard; from episode ``at`` on it waits."""
+    little_worker(mosaic.home / "data/workers", PATIENT, "patient_worker")
+    player = {"type": "baseline", "worker_id": "patient_worker", "settings": {"at": at}}
+    file = experiment(mosaic.home, {"workers": {"agent": player}}, num_episodes=5, concurrency=1)
+    place = profile(mosaic, **more)
+    data = yaml.safe_load(place.read_text())
+    gates = {"MOSAIC_TEST_GATE": gate.folder, "MOSAIC_DATA_DIR": mosaic.home / "data"}
+    data["setup"] += [f"export {name}='{folder}'" for name, folder in gates.items()]
+    place.write_text(yaml.safe_dump(data))
+    return ("run", file, "--trust", "--executor", "slurm", "--profile", place, "--shards", "1", "--json")
+
+
+def test_a_job_that_is_killed_for_memory_is_named(mosaic: Mosaic, tmp_path: Path) -> None:
+    gather = {"JobAcctGatherType": "jobacct_gather/linux", "JobAcctGatherParams": "OverMemoryKill"}
+    gather["SelectTypeParameters"] = "CR_CPU_Memory"
+    asked = waiting(mosaic, Gate(mosaic.home / "gate"), 0, memory="40M")
+    with slurm(tmp_path / "slurm", JobAcctGatherFrequency="task=1", **gather) as cluster:
+        done = mosaic(*asked, **cluster)
+    assert done.status == 1
+    assert "shard 1 of 1 is missing: slurm: Exceeded job memory limit" in done.err, done.err
+
+
+def test_a_job_whose_time_is_over_keeps_what_it_has_and_is_gone_on_with(
+    mosaic: Mosaic, cluster: Cluster
+) -> None:
+    gate = Gate(mosaic.home / "gate")
+    asked = waiting(mosaic, gate, 3, time="2")
+    with ThreadPoolExecutor(1) as pool:
+        playing = pool.submit(
+            subprocess.run,
+            [*COMMAND, *map(str, asked)],
+            cwd=mosaic.home,
+            env={name: value for name, value in {**mosaic.env, **cluster}.items() if name != TAG},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        gate.reached()
+        first = next((mosaic.home / "runs/submissions").glob("*/cluster/work/1/1"))
+        eventually((first / "code").exists, "it is asked to end in time, and ends")
+        gate.open()
+        done = playing.result()
+    assert done.returncode == 0, done.stderr
+    assert "begun again" in done.stderr
+    run = Path(json.loads(done.stdout)["run"])
+    lines = (run / "operators/op_0/episodes.jsonl").read_text().splitlines()
+    assert [json.loads(line)["episode_index"] for line in lines] == [0, 1, 2, 3, 4]
+    record = json.loads((submission_of(mosaic) / "submission.json").read_text())
+    assert record["shards"]["1"]["tries"] == 2

@@ -57,6 +57,11 @@ class Cluster(dict[str, str]):
                 os.kill(pid, signal.SIGKILL)
         _gone(found[0], daemon)
 
+    def resume(self) -> None:
+        """Do what an administrator does where the node is drained: after the loss of a controller's state."""
+        if "drain" in self.ask("sinfo", "-h", "-o", "%T"):
+            self.ask("scontrol", "update", f"NodeName={self.host}", "State=RESUME")
+
     def end(self) -> None:
         """Cancel what runs, and end the daemons."""
         if "slurmctld" in self._pids:
@@ -129,7 +134,7 @@ def slurm(folder: Path, **more: object) -> Iterator[Cluster]:
         "ReturnToService": 2,
         "MaxArraySize": 11,
         "KillWait": 10,
-        "NodeName": f"{host} NodeAddr=127.0.0.1 CPUs={os.cpu_count()} State=UNKNOWN",
+        "NodeName": f"{host} NodeAddr=127.0.0.1 CPUs={os.cpu_count()} RealMemory=4000 State=UNKNOWN",
         "PartitionName": f"short Nodes={host} Default=YES MaxTime=60 State=UP",
         **more,
     }

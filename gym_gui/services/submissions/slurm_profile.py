@@ -23,6 +23,7 @@ _NUMBERS: Final = ("cpus", "gpus", "shards")
 _KEYS: Final = {
     key: key for key in (*_NAMES, *OF_A_COMMAND, *_NUMBERS, "time", "memory", "requeue", "folder", "options")
 }
+_LEAST_S: Final = 120
 _NAME: Final = re.compile(r"[\w.,+-]+")
 _TIME: Final = re.compile(r"(\d+-\d{1,2}(:\d{1,2}){0,2}|\d+(:\d{1,2}){0,2})")
 _OURS: Final = ("--array", "--output", "--error", "--job-name", "--parsable", "--wrap", "--chdir")
@@ -111,7 +112,7 @@ def slurm_profile_of(data: object) -> SlurmProfile:
         raise ConfigError("is a number", where="time", fix='Write it in quotes: time: "1:30:00"')
     return SlurmProfile(
         *names,
-        time=matching(found.get("time"), "time", _TIME, '"1:30:00", or "90" for minutes'),
+        time=_time(found.get("time")),
         memory=matching(found.get("memory"), "memory", MEMORY, "4G"),
         cpus=integer(found["cpus"], "cpus", low=1, high=4096) if "cpus" in found else None,
         gpus=integer(found["gpus"], "gpus", low=0, high=1024) if "gpus" in found else None,
@@ -121,6 +122,22 @@ def slurm_profile_of(data: object) -> SlurmProfile:
         options=_options(found.get("options", ())),
         command=command_of(found),
     )
+
+
+def _time(value: object) -> str:
+    written = matching(value, "time", _TIME, '"1:30:00", or "90" for minutes')
+    days, dash, rest = written.rpartition("-")
+    parts = [int(part) for part in rest.split(":") if part]
+    # Minutes, M:SS, H:MM:SS; behind days H, H:MM, H:MM:SS.
+    hours = bool(dash) or len(parts) == 3
+    seconds = sum(part * size for part, size in zip(parts, (3600, 60, 1) if hours else (60, 1), strict=False))
+    if written and int(days or 0) * 86_400 + seconds < _LEAST_S:
+        raise ConfigError(
+            f"{written!r} is too short: a minute before it is over a shard is asked to end",
+            where="time",
+            fix='Write "2" or more, for minutes',
+        )
+    return written
 
 
 def _options(value: object) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import re
 import shutil
@@ -47,8 +48,16 @@ cd "$2" || exit 1
 rm -f "work/$each/code"
 exec sh "$2/play.sh" "${each%/*}" "${each#*/}" 2>>"work/$each/err"
 """
+_HOPELESS: Final = re.compile(
+    r"(Invalid|Bad)(Account|QOS|Constraints)|(Account|QOS)NotAllowed|Partition(TimeLimit|NodeLimit)"
+    r"|(Assoc|QOS)Max\w+PerJobLimit|DependencyNeverSatisfied|launch_failed_requeued_held"
+)
+"""Reasons for which a job waits for ever, in Slurm's words."""
+_USUAL: Final = frozenset({"None", "Resources", "Priority", "BeginTime", "JobArrayTaskLimit", "Cleaning"})
 Task = tuple[str, int]
 """A job's number and the task's in its array, from 1."""
+
+_log = logging.getLogger(__name__)
 
 
 class SlurmSite:
@@ -72,6 +81,7 @@ class SlurmSite:
         self._tasks: dict[tuple[int, int], Task] = {}
         self._gone: dict[Task, float] = {}
         self._held: dict[Task, float] = {}
+        self._heard: set[str] = set()
         self._most, self._lag_s, self._unsure = _MOST_TASKS, _LAG_S, False
 
     async def check(self) -> None:
@@ -121,14 +131,21 @@ class SlurmSite:
             await self._hand_in(each, at_once)
 
     async def look(self, tries: Mapping[int, int]) -> dict[int, ShardLook]:
-        """How shards stand, by their jobs and by what these have written; raises as :meth:`start`."""
+        """How shards stand, by their jobs and by what these have written.
+
+        Raises:
+            HostAwayError: The scheduler does not answer.
+            HostFailedError: It does not take what it would not take before.
+            UsageError: It has taken jobs that can never begin.
+        """
         await self.start(tries)  # what the scheduler would not take before
         name = self._job_name("")
         queued: dict[Task, str] = {}
-        for line in (await self._ask("squeue", "-h", "-r", "--me", "-o", "%F %K %t %j")).splitlines():
-            job, index, state, called = (*line.split(), "", "", "", "")[:4]
+        for line in (await self._ask("squeue", "-h", "-r", "--me", "-o", "%F %K %t %j %r")).splitlines():
+            job, index, state, called, reason = (*line.split(maxsplit=4), "", "", "", "", "")[:5]
             if called.startswith(name) and index.isdigit():
                 queued[job, int(index)] = state
+                self._hear(reason)
         await self._free(tries, queued)
         looks = await asyncio.to_thread(self._looks, tries, queued)
         for number, seen in looks.items():
@@ -256,6 +273,21 @@ class SlurmSite:
                 job.write_text(found[0] if found else "0")
             self._tasks |= {(int(n), int(t)): (job.read_text(), i) for i, (n, t) in enumerate(tries, 1)}
 
+    def _hear(self, reason: str) -> None:
+        """Say for what jobs wait; not every site refuses at once what its partitions do not have.
+
+        Raises:
+            UsageError: A job waits for what does not come.
+        """
+        if found := _HOPELESS.search(reason):
+            raise UsageError(
+                f"slurm: its jobs can never begin ({found[0]})",
+                fix="Mend the profile: its partition, account, qos, time or memory",
+            )
+        if reason and reason not in _USUAL | self._heard:
+            _log.warning("Shards wait in Slurm's queue: %s.", reason)
+            self._heard.add(reason)
+
     async def _free(self, tries: Mapping[int, int], queued: Mapping[Task, str]) -> None:
         """Cancel jobs that the scheduler still has of shards that have been here for long."""
         now = time.monotonic()
@@ -297,7 +329,14 @@ class SlurmSite:
         return now - self._gone.setdefault(task, now) < self._lag_s
 
     async def _why_ended(self, task: Task) -> str:
+        """What the scheduler says of a job that has not ended by itself."""
         job, index = task
+        for written in (self._place / _ARRAYS).glob("*.job"):
+            if written.read_text() == job:
+                for line in reversed(_tail(written.with_name(f"{written.stem}-{index}.err"))):
+                    # slurmstepd-node: error: Exceeded job memory limit
+                    if (said := line.partition(" error: ")[2]) and "***" not in said:
+                        return said.strip()
         try:
             said = await self._ask("scontrol", "show", "job", "-o", f"{job}_{index}")
         except HostFailedError:  # the scheduler has forgotten it

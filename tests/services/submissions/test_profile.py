@@ -138,3 +138,14 @@ def test_a_mistake_of_a_task_is_one_line(written: str, line: str) -> None:
     with pytest.raises(ConfigError) as refused:
         ray_profile_of(yaml.safe_load(written))
     assert str(refused.value).startswith(line)
+
+
+@pytest.mark.parametrize("time", ["1", "0:59", "1:59", "0:01:59", "0-0:1"])
+def test_a_time_in_which_nothing_can_be_kept_is_refused(time: str) -> None:
+    with pytest.raises(ConfigError, match="is too short"):
+        slurm_profile_of({"time": time})
+
+
+@pytest.mark.parametrize("time", ["2", "2:00", "0:02:00", "0-1", "1-0:00:01", "90"])
+def test_times_are_as_sbatch_takes_them(time: str) -> None:
+    assert slurm_profile_of({"time": time}).time == time
