@@ -10,15 +10,15 @@ from typing import TypeAlias
 
 from gym_gui.analysis.reader import open_run
 from gym_gui.cli.errors import DONE, INTERRUPTED, tell
+from gym_gui.cli.hand import Hand, begun_in
 from gym_gui.controllers.kept_sessions import KeptSessions
 from gym_gui.controllers.resolved_operator import ResolvedOperator
 from gym_gui.controllers.shard_plan import ShardPlan, ShardPlanner, check_same
 from gym_gui.core.config import Experiment
 from gym_gui.core.errors import UsageError
 from gym_gui.core.paths import runs_dir
-from gym_gui.core.shards import COORDINATED, Shard
+from gym_gui.core.shards import COORDINATED, HAND, Shard
 from gym_gui.host.ahead import HostAhead
-from gym_gui.services.recorder import read_header
 
 PlayPart: TypeAlias = Callable[[ShardPlan, Path | None, Path | None, KeptSessions | None], int]
 """Plays a part: its plan, the folder for a new run folder, the one to go on with, sessions of parts before.
@@ -131,22 +131,7 @@ def planner_of(experiment: Experiment, resolved_operators: Sequence[ResolvedOper
     return ShardPlanner(experiment, resolved_operators, coordinated=bool(os.environ.get(COORDINATED)))
 
 
-def begun_in(folder: Path) -> Mapping[Shard, Path]:
-    """Run folders of parts in a folder; of one that was begun twice, the later.
-
-    Raises:
-        UsageError: There is no such folder, or it is a run itself.
-    """
-    if (folder / "run.json").exists():
-        raise UsageError("a run that is gone on with knows which shard it is", fix="Leave --shard out")
-    if not folder.is_dir():
-        raise UsageError(f"there is no folder {folder}", fix="Give the folder of the shards' run folders")
-    runs = sorted(file.parent for file in folder.glob("*/run.json"))
-    found = ((Shard.of_run(read_header(run)), run) for run in runs)
-    return {shard: run for shard, run in found if shard is not None}
-
-
-def asked_parts(written: str | None, resume: Path | None, replay: Path | None = None) -> Parts | None:
+def asked_parts(written: str | None, resume: Path | None, replay: Path | None = None) -> Parts | Hand | None:
     """The parts that a person has asked for; ``None``: all of it.
 
     Args:
@@ -163,7 +148,9 @@ def asked_parts(written: str | None, resume: Path | None, replay: Path | None = 
         raise UsageError("--shard does not go with --replay", fix="Leave it out: recorded replies are quick")
     if resume is not None:
         begun_in(resume)
-    return Parts(Shard.parse_all(written), resume)
+    shards = Shard.parse_all(written)
+    dealt = os.environ.get(HAND)
+    return Hand.of(dealt, shards) if dealt and resume is None else Parts(shards, resume)
 
 
 def _listed(numbers: Sequence[int]) -> str:

@@ -22,6 +22,8 @@ SHARDS: Final = "shards"
 MOST_SHARDS: Final = 1_000_000
 COORDINATED: Final = "MOSAIC_COORDINATED"
 """Environment variable of a shard that somebody coordinates with the others."""
+HAND: Final = "MOSAIC_HAND"
+"""Environment variable of a process that is dealt several shards: them, each with its try."""
 
 _WRITTEN = re.compile(r"(\d{1,9})/(\d{1,9})")
 

@@ -40,11 +40,13 @@ class Site(Protocol):
     Attributes:
         name: What it is called.
         capacity: How many it plays at once.
+        deals: Whether a process there plays several, one after the other: what it has started serves all.
         patience_s: Seconds for which it may be away before its shards go elsewhere.
     """
 
     name: str
     capacity: int
+    deals: bool
     patience_s: float
 
     async def check(self) -> None:
@@ -56,11 +58,15 @@ class Site(Protocol):
         ...
 
     async def start(self, tries: Mapping[int, int]) -> None:
-        """Begin tries of shards; those that were begun before are left alone."""
+        """Begin tries of shards, by hands of the record; those that were begun before are left alone."""
         ...
 
     async def look(self, tries: Mapping[int, int]) -> dict[int, ShardLook]:
         """How tries of shards stand."""
+        ...
+
+    async def take_back(self, tries: Mapping[int, int]) -> Sequence[int]:
+        """Take back tries that wait there for their turn; returns the shards that were still waiting."""
         ...
 
     async def fetch(self, number: int) -> None:
@@ -126,6 +132,8 @@ class Coordinator:
         self._given_up: dict[str, str] = {}
         self._prepared: set[str] = set()
         self._awaited: dict[tuple[int, int], float] = {}
+        self._unbegun: dict[str, set[int]] = {}
+        """By place, shards that waited there for their turn at the last look."""
 
     def stop(self) -> None:
         """Have everything that is being played end; what is done is kept where it is."""
@@ -258,36 +266,94 @@ class Coordinator:
                 _log.warning("Shards there may go on: %s", error)
 
     async def _fill(self, site: Site) -> None:
-        """Give a place as many shards as it plays at once."""
-        room = site.capacity - len(self._mine(site))
+        """Give a place as many shards as it plays at once; or as many hands of several."""
+        states = self._submission.states
+        room = site.capacity - len({states[number].hand or number for number in self._mine(site)})
         begun: dict[int, int] = {}
-        known = {each.name for each in self._sites} - self._given_up.keys()
+        while room > 0 and (hand := self._next_hand(site)):
+            room -= 1
+            for number in hand:
+                state = self._submission.state(number)
+                state.status, state.host, state.tries = SENT, site.name, state.tries + 1
+                state.kept, state.hand = state.done, hand[0] if len(hand) > 1 else 0
+                begun[number] = state.tries
+        if begun:
+            self._submission.save()
+            await site.start(begun)
+        elif room > 0 and site.deals and await self._relieve(site):
+            await self._fill(site)
+
+    def _next_hand(self, site: Site) -> list[int]:
+        """What a process there plays next: its share of all that is open, as far as that waits."""
+        serving = [each for each in self._sites if each.name not in self._given_up]
+        share = -(-len(self._open) // sum(each.capacity for each in serving)) if site.deals else 1
+        known = {each.name for each in serving}
+        hand: list[int] = []
         for number in self._submission.numbers(WAITING):
-            if len(begun) >= room:
-                break
             state = self._submission.state(number)
             begun_elsewhere = bool(state.tries) and state.host != site.name and state.host in known
             if begun_elsewhere and state.lost < MOST_TRIES - 1:
                 continue  # begun there: that place goes on with it
-            state.status, state.host, state.tries = SENT, site.name, state.tries + 1
-            state.kept = state.done
-            begun[number] = state.tries
-        if begun:
-            self._submission.save()
-            await site.start(begun)
+            hand.append(number)
+            if len(hand) == share:
+                break
+        return hand
+
+    async def _relieve(self, idle: Site) -> bool:
+        """Take back half of what waits for its turn in the longest hand, as a place has nothing to do.
+
+        Returns:
+            Whether anything was.
+        """
+        hands: dict[tuple[str, int], list[int]] = {}
+        for host, numbers in self._unbegun.items():
+            for number in sorted(numbers):
+                state = self._submission.states[number]
+                movable = not state.done or host == idle.name
+                dealt = state.hand not in (0, number)
+                if state.status == SENT and state.host == host and movable and dealt:
+                    hands.setdefault((host, state.hand), []).append(number)
+        if not hands:
+            return False
+        (host, _), waiting = max(hands.items(), key=lambda each: len(each[1]))
+        site = next(each for each in self._sites if each.name == host)
+        late = waiting[len(waiting) // 2 :]
+        self._unbegun[host].difference_update(late)
+        try:
+            back = await site.take_back({each: self._submission.states[each].tries for each in late})
+        except _TROUBLE as error:
+            _log.debug("What waits there was not taken back: %s", error)
+            return False
+        for number in back:
+            self._put_back(number)
+        self._submission.save()
+        return bool(back)
+
+    def _put_back(self, number: int) -> None:
+        """A shard that was dealt and not begun waits again; nothing of it is anywhere."""
+        state = self._submission.states[number]
+        state.status, state.hand = WAITING, 0
+        if not state.done:
+            state.host = ""
 
     async def _follow(self, site: Site) -> None:
         mine = self._mine(site)
         if not mine:
             return
         refused = ""
-        for number, seen in (await site.look(mine)).items():
+        looks = await site.look(mine)
+        self._unbegun[site.name] = {number for number, seen in looks.items() if not seen.begun}
+        for number, seen in looks.items():
             state = self._submission.states[number]
+            if (state.status, state.host, state.tries) != (SENT, site.name, mine[number]):
+                continue  # taken back meanwhile
             if seen.progress:
                 state.done, state.failed = seen.done, seen.failed
             if seen.running:
                 continue
-            if seen.is_complete:
+            if not seen.begun and state.hand not in (0, number):
+                self._put_back(number)  # its process was lost with another one
+            elif seen.is_complete:
                 if not (missing := await self._fetch(site, number)):
                     state.status, state.problem = COLLECTED, ""
                 elif self._is_late(site, number, state):
@@ -339,7 +405,7 @@ class Coordinator:
                 state = self._submission.states[number]
                 state.done = seen.done if seen.progress else state.done
                 # Asked to: that was no try that failed.
-                state.status = WAITING
+                state.status, state.hand = WAITING, 0
             if mine:
                 await asyncio.sleep(min(self._look_s, 1.0))
         if mine:
@@ -358,7 +424,14 @@ def standing_of(submission: Submission) -> Standing:
         of=submission.of if submission.due is None else len(submission.due),
         done=sum(state.done for state in states),
         failed=sum(state.failed for state in states),
-        playing=Counter(state.host for state in states if state.status == SENT),
+        playing=Counter(
+            host
+            for host, _ in {
+                (state.host, state.hand or number)
+                for number, state in submission.states.items()
+                if state.status == SENT
+            }
+        ),
     )
 
 

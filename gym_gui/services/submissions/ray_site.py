@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import logging
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -49,6 +49,7 @@ class RaySite:
 
     name = "ray"
     patience_s = 300.0
+    deals = False
 
     def __init__(self, profile: RayProfile, submission: Submission) -> None:
         self.capacity = profile.shards
@@ -99,6 +100,10 @@ class RaySite:
             if not fitting.keys() - without.keys():
                 raise HostAwayError("no node is left on which a shard can be played")
         return {number: _look(row) for number, row in rows.items()}
+
+    async def take_back(self, tries: Mapping[int, int]) -> Sequence[int]:
+        """Nothing: what waits is nobody's yet."""
+        return []
 
     async def fetch(self, number: int) -> None:
         """Copy what was played of a shard into the submission.

@@ -40,6 +40,7 @@ class ShardState:
         problem: Why it was lost the last time.
         done: Work of it that is done, in the submission's units.
         failed: Of these, failed ones.
+        hand: The first of the shards that one process plays, one after the other, this among them; 0: none.
     """
 
     status: str = WAITING
@@ -50,6 +51,7 @@ class ShardState:
     problem: str = ""
     done: int = 0
     failed: int = 0
+    hand: int = 0
 
     def to_record(self) -> dict[str, Any]:
         """Plain data, without what is empty."""
@@ -108,6 +110,14 @@ class Submission:
             for number in (range(1, self.of + 1) if self.due is None else self.due)
             if (self.states[number].status in statuses if number in self.states else waiting)
         ]
+
+    def hands(self, tries: Mapping[int, int]) -> list[list[tuple[int, int]]]:
+        """Tries of shards by the process that plays them, in their order."""
+        found: dict[int, list[tuple[int, int]]] = {}
+        for number, attempt in sorted(tries.items()):
+            state = self.states.get(number)
+            found.setdefault(state.hand if state and state.hand else number, []).append((number, attempt))
+        return list(found.values())
 
     def save(self) -> None:
         """Write it, whole or not at all.
@@ -195,4 +205,5 @@ def _state(row: Mapping[str, Any]) -> ShardState:
         problem=text(row.get("problem")) or "",
         done=count(row.get("done")) or 0,
         failed=count(row.get("failed")) or 0,
+        hand=count(row.get("hand")) or 0,
     )

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from gym_gui.core.errors import ProtocolError
 from gym_gui.core.record_fields import count, items, mapping, text
-from gym_gui.core.shards import COORDINATED
+from gym_gui.core.shards import COORDINATED, HAND
 from gym_gui.services.submissions.profile import Command
 
 PLAY: Final = "play.sh"
@@ -38,6 +38,7 @@ class ShardLook:
         result: What the command has printed at its end.
         progress: By operator, how far it is.
         said: What the command has said last.
+        begun: Whether it was begun; of several that one process plays, one after the other, each by itself.
     """
 
     running: bool
@@ -45,6 +46,7 @@ class ShardLook:
     result: Mapping[str, Any]
     progress: Sequence[Mapping[str, Any]]
     said: str
+    begun: bool = True
 
     @property
     def done(self) -> int:
@@ -91,9 +93,10 @@ def own_alone(file: str) -> str:
 
 
 def play_script(command: str, of: int, how: Command) -> str:
-    """The script that plays one shard: ``sh play.sh NUMBER TRY``.
+    """The script that plays one shard: ``sh play.sh NUMBER TRY``; or several, one after the other, by one
+    command: ``sh play.sh NUMBER TRY NUMBER/TRY …``.
 
-    What was begun of it there is gone on with. A try is begun once, whoever asks for it how often.
+    What was begun of one there is gone on with. A try is begun once, whoever asks for it how often.
 
     Args:
         command: ``run`` or ``tournament``.
@@ -107,46 +110,68 @@ def play_script(command: str, of: int, how: Command) -> str:
         'cd "$(dirname "$0")" || exit 1',
         "place=work/$1",
         "try=$place/$2",
+        "hand=$1/$2; numbers=$1; number=$1; more=$3",
+        "shift 2",
+        'for each; do hand="$hand $each"; numbers="$numbers,${each%/*}"; done',
         "umask 077",
+        'for each; do echo $$ >"work/$each/pid"; done',
         'echo $$ >"$try/own" && mv "$try/own" "$try/pid"',
         f"{_ALIVE}{_END_EARLIER}",
         *from_home(how),
         f"MOSAIC_ALLOWED=$(cat {ALLOWED}) && export MOSAIC_ALLOWED || exit 1",
         f"{COORDINATED}=1; export {COORDINATED}",
         'begun=$(ls -d "$place"/runs/*/run.json 2>/dev/null | head -n 1)',
-        'if [ -n "$begun" ]; then',
+        'if [ -n "$more" ]; then',
+        # Each of them has files of its own, which the command opens when it is its turn.
+        f'  {HAND}="$hand" {mosaic} {command} {EXPERIMENT} --shard "$numbers/{of}" {options} '
+        '>/dev/null 2>>"$try/err" </dev/null &',
+        'elif [ -n "$begun" ]; then',
         f'  {mosaic} {command} --resume "${{begun%/run.json}}" {options} {streams}',
         "else",
-        f'  {mosaic} {command} {EXPERIMENT} --shard "$1/{of}" --out "$place/runs" {options} {streams}',
+        f'  {mosaic} {command} {EXPERIMENT} --shard "$number/{of}" --out "$place/runs" {options} {streams}',
         "fi",
         "run=$!",
         "trap 'kill -TERM $run 2>/dev/null' TERM INT",
-        'echo $run > "$try/run"',
+        'for each in $hand; do echo $run > "work/$each/run"; done',
         "wait $run; code=$?",
         # A signal ends the waiting and not yet the command.
         "while kill -0 $run 2>/dev/null; do wait $run; code=$?; done",
-        'echo $code > "$try/ended" && mv "$try/ended" "$try/code"',
+        # Of several, the one that it was at; or the first, where it was at none.
+        '[ -f "$try/out" ] || [ $code = 0 ] || : > "$try/out"',
+        "for each in $hand; do",
+        '  [ -f "work/$each/out" ] && [ ! -f "work/$each/code" ] || continue',
+        '  echo $code > "work/$each/ended" && mv "work/$each/ended" "work/$each/code"',
+        "done",
     ]
     return "\n".join(lines) + "\n"
 
 
-def begin(place: str, tries: Mapping[int, int]) -> str:
+def begin(place: str, hands: Sequence[Sequence[tuple[int, int]]]) -> str:
     """Begin tries of shards, each once, in the background, whoever hangs up.
 
     Args:
         place: The submission's folder there.
-        tries: Which try of each shard.
+        hands: Shards that one process plays, one after the other, each with its try.
     """
     play = f"{shlex.quote(place)}/{PLAY}"
-    return f"""cd {shlex.quote(place)} || exit 1
-umask 077
-begun=
-for each in {_listed(tries)}; do
-  mkdir -p "work/${{each%/*}}/runs" || exit 1
-  mkdir "work/$each" 2>/dev/null || continue
-  nohup sh {play} "${{each%/*}}" "${{each#*/}}" >/dev/null 2>"work/$each/err" </dev/null &
-  begun="$begun $each"
-done
+    lines = [f"cd {shlex.quote(place)} || exit 1", "umask 077", "begun="]
+    for hand in hands:
+        (first, attempt), *others = hand
+        folders = " ".join(f"work/{number}/runs" for number, _ in hand)
+        listed = " ".join(f"{number}/{t}" for number, t in others)
+        lines += [
+            f"mkdir -p {folders} || exit 1",
+            f"if mkdir work/{first}/{attempt} 2>/dev/null; then",
+            *([f"  mkdir -p {' '.join(f'work/{number}/{t}' for number, t in others)}"] if others else []),
+            f"  nohup sh {play} {first} {attempt} {listed} >/dev/null 2>work/{first}/{attempt}/err "
+            "</dev/null &",
+            f'  begun="$begun {first}/{attempt}"',
+            "fi",
+        ]
+    return "\n".join(lines) + _UNTIL_BEGUN
+
+
+_UNTIL_BEGUN: Final = """
 for each in $begun; do
   # Its process is known by its command line, which it has once it has begun.
   waited=0
@@ -157,58 +182,100 @@ for each in $begun; do
 done
 """
 
-
-_ALIVE: Final = """alive() {
+_ALIVE: Final = """plays() {
   kill -0 "$1" 2>/dev/null || return 1
   # After a restart of the host another process may have the number.
-  command -v ps >/dev/null || return 0
-  ps -p "$1" -o args= | grep -qe "$2"
+  args=$(ps -ww -p "$1" -o args= 2>/dev/null)
+  [ -z "$args" ] && return 0  # there is no ps
+  echo "$args" | grep -qEe \
+    "play[.]sh (${2%/*} |.* $2( |$))|work/${2%/*}/runs|--shard ([0-9]+,)*${2%/*}[,/]"
 }
 """
-"""Whether a process of a number is there, and has words on its command line."""
+"""Whether a process of a number is there, and plays a try of a shard; it itself, or its command."""
 
 _END_EARLIER: Final = """# It is played once at a time: an earlier try that still runs here is ended first.
 host="$(uname -n) $(cat /proc/sys/kernel/random/boot_id 2>/dev/null)"
 signal=TERM waited=0 left=1
 while [ -n "$left" ]; do
   left=
-  for old in "$place"/[0-9]*; do
-    { [ "$old" != "$try" ] && [ "$(cat "$old/host" 2>/dev/null)" = "$host" ]; } || continue
-    if pid=$(cat "$old/run" 2>/dev/null) && alive "$pid" "$place/runs"; then :
-    elif pid=$(cat "$old/pid" 2>/dev/null) && alive "$pid" "play.sh $1 "; then :
-    else continue; fi
-    left=1
-    [ -z "$signal" ] || kill -$signal "$pid" 2>/dev/null
+  for each in $hand; do
+    for old in "work/${each%/*}"/[0-9]*; do
+      [ "$old" != "work/$each" ] && [ ! -f "$old/code" ] || continue
+      [ "$(cat "$old/host" 2>/dev/null)" = "$host" ] || continue
+      if pid=$(cat "$old/run" 2>/dev/null) && plays "$pid" "${old#work/}"; then :
+      elif pid=$(cat "$old/pid" 2>/dev/null) && plays "$pid" "${old#work/}"; then :
+      else continue; fi
+      left=1
+      [ -z "$signal" ] || kill -$signal "$pid" 2>/dev/null
+    done
   done
   [ -z "$left" ] && break
   signal= waited=$((waited + 1))
   [ $waited -lt 30 ] || signal=KILL
   sleep 1
 done
-echo "$host" >"$try/host"
+for each in $hand; do echo "$host" >"work/$each/host"; done
 """
 
 
 def look(place: str, tries: Mapping[int, int]) -> str:
     """Say how shards stand, for :func:`looks_of`.
 
+    What waits for its turn costs no process there, and the files of what is played are read once each.
+
     Args:
         place: The submission's folder there.
         tries: Which try of each shard.
     """
     return f"""cd {shlex.quote(place)} || exit 1
-{_ALIVE}for each in {_listed(tries)}; do
+{_ALIVE}is_up() {{
+  case "$known" in *" $1 "*) return 0;; esac
+  case "$gone" in *" $1 "*) return 1;; esac
+  if plays "$1" "$2"; then known="$known$1 "; else gone="$gone$1 "; return 1; fi
+}}
+known=" " gone=" "
+for each in {_listed(tries)}; do
   try=work/$each
-  up=0
-  pid=$(cat "$try/pid" 2>/dev/null) && alive "$pid" "{PLAY} ${{each%/*}} " && up=1
-  pid=$(cat "$try/run" 2>/dev/null) && alive "$pid" "work/${{each%/*}}/runs" && up=1
-  echo "{_MARK} $each $up $(cat "$try/code" 2>/dev/null)"
-  tail -n 3 "$try/out" 2>/dev/null
+  up=0 code= pid=
+  {{ read -r pid < "$try/pid"; }} 2>/dev/null
+  [ -n "$pid" ] && is_up "$pid" "$each" && up=1
+  pid=
+  {{ read -r pid < "$try/run"; }} 2>/dev/null
+  [ -n "$pid" ] && is_up "$pid" "$each" && up=1
+  {{ read -r code < "$try/code"; }} 2>/dev/null
+  begun=1
+  [ -f "$try/out" ] || begun=0
+  echo "{_MARK} $each $up $begun $code"
+  [ $begun = 1 ] && tail -n 3 "$try/out" 2>/dev/null
   echo "{_MARK} err"
-  tail -n {_TAIL} "$try/err" 2>/dev/null
+  [ -s "$try/err" ] && tail -n {_TAIL} "$try/err" 2>/dev/null
 done
 echo "{_MARK} end"
 """
+
+
+def take_back(place: str, tries: Mapping[int, int]) -> str:
+    """Take tries back that wait for their turn, for :func:`taken_back`.
+
+    Args:
+        place: The submission's folder there.
+        tries: Which try of each shard.
+    """
+    return f"""cd {shlex.quote(place)} || exit 1
+set -C  # a file is made by one: by us, or by who plays it
+for each in {_listed(tries)}; do
+  true > "work/$each/out" || continue
+  rm -f "work/$each/host" "work/$each/run"  # its process plays others, and goes on
+  echo "{_MARK} $each"
+done 2>/dev/null
+exit 0
+"""
+
+
+def taken_back(output: str) -> list[int]:
+    """The shards that :func:`take_back` has taken."""
+    marked = (line.split() for line in output.splitlines() if line.startswith(f"{_MARK} "))
+    return [int(words[1].partition("/")[0]) for words in marked if len(words) == 2]
 
 
 def stop(place: str, tries: Mapping[int, int], signal: str) -> str:
@@ -220,11 +287,15 @@ def stop(place: str, tries: Mapping[int, int], signal: str) -> str:
         signal: ``TERM`` or ``KILL``.
     """
     return f"""cd {shlex.quote(place)} || exit 0
+told=" "
 for each in {_listed(tries)}; do
   [ -f "work/$each/code" ] && continue
   file=work/$each/run
   [ -f "$file" ] || file=work/$each/pid  # the command has not begun yet
-  pid=$(cat "$file") && kill -{signal} "$pid"
+  read -r pid < "$file" || continue
+  case "$told" in *" $pid "*) continue;; esac
+  told="$told$pid "
+  kill -{signal} "$pid"
 done 2>/dev/null
 exit 0
 """
@@ -241,8 +312,8 @@ def remove(place: str) -> str:
 for try in work/*/[0-9]*; do
   [ -f "$try/code" ] && continue
   each=${{try#work/}}
-  pid=$(cat "$try/pid" 2>/dev/null) && alive "$pid" "{PLAY} ${{each%/*}} " && kill -KILL "$pid"
-  pid=$(cat "$try/run" 2>/dev/null) && alive "$pid" "work/${{each%/*}}/runs" && kill -KILL "$pid"
+  pid=$(cat "$try/pid" 2>/dev/null) && plays "$pid" "$each" && kill -KILL "$pid"
+  pid=$(cat "$try/run" 2>/dev/null) && plays "$pid" "$each" && kill -KILL "$pid"
 done 2>/dev/null
 cd / && rm -rf {shlex.quote(place)}
 """
@@ -262,7 +333,7 @@ def looks_of(output: str) -> dict[int, ShardLook]:
     lines = output.splitlines()
     if not lines or lines[-1] != f"{_MARK} end":
         raise ProtocolError("the host did not say how all shards stand")
-    number, alive, code = 0, False, None
+    number, alive, begun, code = 0, False, True, None
     parts: tuple[list[str], list[str]] = ([], [])
     into = parts[0]
     for line in lines:
@@ -273,21 +344,23 @@ def looks_of(output: str) -> dict[int, ShardLook]:
             into = parts[1]
         else:
             if number:
-                found[number] = look_from(alive, code, *parts)
+                found[number] = look_from(alive, code, *parts, begun=begun)
             parts = ([], [])
             into = parts[0]
             if rest == "end":
                 break
             try:
-                where, up, *status = rest.split()
-                number, alive = int(where.partition("/")[0]), up == "1"
+                where, up, out, *status = rest.split()
+                number, alive, begun = int(where.partition("/")[0]), up == "1", out == "1"
                 code = int(status[0]) if status else None
             except ValueError:
                 raise ProtocolError(f"the host said {line[:80]!r} of a shard") from None
     return found
 
 
-def look_from(alive: bool, code: int | None, out: Iterable[str], err: Iterable[str]) -> ShardLook:
+def look_from(
+    alive: bool, code: int | None, out: Iterable[str], err: Iterable[str], *, begun: bool = True
+) -> ShardLook:
     """How a shard stands, by what its command has printed.
 
     Args:
@@ -295,6 +368,7 @@ def look_from(alive: bool, code: int | None, out: Iterable[str], err: Iterable[s
         code: Its exit status, where it has ended.
         out: The last lines of its standard output.
         err: Those of its standard error.
+        begun: Whether it was begun.
     """
     result = next((row for line in out if (row := _json(line)) and "status" in row), _NOTHING)
     progress: Sequence[Mapping[str, Any]] = ()
@@ -308,7 +382,7 @@ def look_from(alive: bool, code: int | None, out: Iterable[str], err: Iterable[s
         elif row.get("event") == "error":
             fix = text(row.get("fix"))
             said = str(row.get("message")) + (f". {fix}" if fix else "")
-    return ShardLook(alive and code is None, code, result, progress, said)
+    return ShardLook(alive and code is None, code, result, progress, said, begun)
 
 
 def _json(line: str) -> dict[str, Any] | None:

@@ -31,6 +31,8 @@ _ARRAYS: Final = "arrays"
 _MOST_TASKS: Final = 1000
 """Tasks of an array where the site does not say its limit."""
 _ANSWER_S: Final = 60.0
+_JOBS_EACH: Final = 4
+"""Jobs for each that may run at once, where there are more shards: one that is lost or slow holds up few."""
 _LAG_S: Final = 30.0
 """Time after which what a job has written is seen here, on a disk that is slow to tell."""
 _LAG_WHEN_STOPPED_S: Final = 2.0
@@ -39,14 +41,22 @@ _HELD_S: Final = 15.0
 """Time after which a job is no more in the queue whose shard has ended."""
 _TAIL_BYTES: Final = 1 << 15
 _PLAY_ARRAY: Final = """#!/bin/sh
-# A task of an array: the shard and the try that stand on its line of the list.
-each=$(sed -n "${SLURM_ARRAY_TASK_ID}p" "$1")
+# A task of an array: shards, each with its try, that stand on its line of the list.
+hand=$(sed -n "${SLURM_ARRAY_TASK_ID}p" "$1")
 cd "$2" || exit 1
+first=${hand%% *}
 # A scheduler that did not answer in time was perhaps asked twice: the first job plays it, also when requeued.
-(set -C; echo "$SLURM_ARRAY_JOB_ID" >"work/$each/job") 2>/dev/null
-[ "$(cat "work/$each/job")" = "$SLURM_ARRAY_JOB_ID" ] || exit 0
-rm -f "work/$each/code"
-exec sh "$2/play.sh" "${each%/*}" "${each#*/}" 2>>"work/$each/err"
+(set -C; echo "$SLURM_ARRAY_JOB_ID" >"work/$first/job") 2>/dev/null
+[ "$(cat "work/$first/job")" = "$SLURM_ARRAY_JOB_ID" ] || exit 0
+[ "$first" = "$hand" ] && others= || others=${hand#* }
+for each in $hand; do
+  # One that was ended in time, or lost with its node, is gone on with; what is done is not played again.
+  case $(cat "work/$each/code" 2>/dev/null) in
+    0 | 1 | 2) [ -n "$others" ] || rm -f "work/$each/code" ;;
+    *) rm -f "work/$each/code" "work/$each/out" ;;
+  esac
+done
+exec sh "$2/play.sh" "${first%/*}" "${first#*/}" $others 2>>"work/$first/err"
 """
 _HOPELESS: Final = re.compile(
     r"(Invalid|Bad)(Account|QOS|Constraints)|(Account|QOS)NotAllowed|Partition(TimeLimit|NodeLimit)"
@@ -72,9 +82,10 @@ class SlurmSite:
 
     name = "slurm"
     patience_s = 1800.0
+    deals = True
 
     def __init__(self, profile: SlurmProfile, submission: Submission) -> None:
-        self.capacity = submission.of
+        self.capacity = min(submission.of, _JOBS_EACH * profile.shards)
         self._profile, self._submission = profile, submission
         folder = Path.home() / profile.folder / submission.folder.name if profile.folder else None
         self._place = (folder or submission.folder / "cluster").absolute()
@@ -125,7 +136,8 @@ class SlurmSite:
         if not new:
             return
         await asyncio.to_thread(self._make_folders, new)
-        lists = [new[i : i + self._most] for i in range(0, len(new), self._most)]
+        hands = self._submission.hands(dict(new))
+        lists = [hands[i : i + self._most] for i in range(0, len(hands), self._most)]
         for each in lists:
             at_once = max(1, self._profile.shards // len(lists))
             await self._hand_in(each, at_once)
@@ -149,10 +161,14 @@ class SlurmSite:
         await self._free(tries, queued)
         looks = await asyncio.to_thread(self._looks, tries, queued)
         for number, seen in looks.items():
-            if not seen.running and seen.code is None and not seen.said:
+            if seen.begun and not seen.running and seen.code is None and not seen.said:
                 said = await self._why_ended(self._tasks[number, tries[number]])
                 looks[number] = ShardLook(False, None, seen.result, seen.progress, said)
         return looks
+
+    async def take_back(self, tries: Mapping[int, int]) -> Sequence[int]:
+        """Nothing: the scheduler deals what waits to whoever is free."""
+        return []
 
     async def fetch(self, number: int) -> None:
         """Move what was played of a shard into the submission.
@@ -231,18 +247,18 @@ class SlurmSite:
             (self._place / "work" / str(number) / "runs").mkdir(parents=True, exist_ok=True)
             (self._place / "work" / str(number) / str(attempt)).mkdir(exist_ok=True)
 
-    async def _hand_in(self, tries: Sequence[tuple[int, int]], at_once: int) -> None:
+    async def _hand_in(self, hands: Sequence[Sequence[tuple[int, int]]], at_once: int) -> None:
         """Submit one array. Its list is there first, so that a kill in between is understood."""
         array = f"{len(list((self._place / _ARRAYS).glob('*.list'))) + 1:04}"
         listed = self._place / _ARRAYS / f"{array}.list"
-        lines = "".join(f"{number}/{attempt}\n" for number, attempt in tries)
+        lines = "".join(" ".join(f"{number}/{t}" for number, t in hand) + "\n" for hand in hands)
         await asyncio.to_thread(listed.write_text, lines)
         self._unsure = True
         said = await self._ask(
             "sbatch",
             "--parsable",
             f"--job-name={self._job_name(array)}",
-            f"--array=1-{len(tries)}%{at_once}",
+            f"--array=1-{len(hands)}%{at_once}",
             "--output=/dev/null",
             # In names of files sbatch reads what follows a percent sign.
             f"--error={str(self._place / _ARRAYS).replace('%', '%%')}/{array}-%a.err",
@@ -257,21 +273,23 @@ class SlurmSite:
         job = said.strip().splitlines()[-1].partition(";")[0]
         listed.with_suffix(".job").write_text(job)
         self._unsure = False
-        self._tasks |= {key: (job, i) for i, key in enumerate(tries, 1)}
+        self._tasks |= {key: (job, i) for i, hand in enumerate(hands, 1) for key in hand}
 
     async def _take_up(self) -> None:
         """Take up what a coordinator before has handed in, also where it was killed at that very moment."""
         for listed in sorted((self._place / _ARRAYS).glob("*.list")):
             job = listed.with_suffix(".job")
-            tries = [line.split("/") for line in listed.read_text().split()]
+            lines = listed.read_text().splitlines()
+            hands = [[tuple(map(int, each.split("/"))) for each in line.split()] for line in lines]
             if not job.exists():
                 named = f"--name={self._job_name(listed.stem)}"
                 found = (await self._ask("squeue", "-h", "--me", named, "-o", "%F")).split()
-                begun = any((self._place / "work" / n / t / "run").exists() for n, t in tries)
+                begun = any((self._place / "work" / f"{n}/{t}" / "run").exists() for [(n, t), *_] in hands)
                 if not found and not begun:
                     continue  # it was not handed in any more
                 job.write_text(found[0] if found else "0")
-            self._tasks |= {(int(n), int(t)): (job.read_text(), i) for i, (n, t) in enumerate(tries, 1)}
+            number = job.read_text()
+            self._tasks |= {(n, t): (number, i) for i, hand in enumerate(hands, 1) for n, t in hand}
 
     def _hear(self, reason: str) -> None:
         """Say for what jobs wait; not every site refuses at once what its partitions do not have.
@@ -291,37 +309,40 @@ class SlurmSite:
     async def _free(self, tries: Mapping[int, int], queued: Mapping[Task, str]) -> None:
         """Cancel jobs that the scheduler still has of shards that have been here for long."""
         now = time.monotonic()
-        held = [
-            task
-            for (number, attempt), task in self._tasks.items()
-            if task in queued and tries.get(number) != attempt
-        ]
+        wanted = {self._tasks[key] for key in tries.items() if key in self._tasks}
+        held = [task for task in {*self._tasks.values()} if task in queued and task not in wanted]
         self._held = {task: self._held.get(task, now) for task in held}
         if idle := [f"{job}_{index}" for (job, index), at in self._held.items() if now - at > _HELD_S]:
             await self._ask("scancel", *idle)
 
     def _looks(self, tries: Mapping[int, int], queued: Mapping[Task, str]) -> dict[int, ShardLook]:
+        """How shards stand; of a job that waits, and of those whose turn has not come, nothing is read."""
         found: dict[int, ShardLook] = {}
-        for number, attempt in tries.items():
+        at: set[Task] = set()
+        for number, attempt in sorted(tries.items()):
             task = self._tasks[number, attempt]
-            place = self._place / "work" / str(number) / str(attempt)
-            code = _tail(place / "code")
-            if code and (seen := look_from(False, 0, _tail(place / "out"), _tail(place / "err"))).is_complete:
-                # A controller that was killed may take it for one that runs, or waits.
-                found[number] = seen
+            if task in at:
+                found[number] = ShardLook(True, None, {}, (), "", begun=False)
                 continue
-            if queued.get(task) == "PD":
-                found[number] = ShardLook(True, None, {}, (), "")
-                continue
-            # What is in the queue may be begun again by the scheduler, whatever it has written.
-            alive = task in queued or (not code and self._may_be_late(task))
-            found[number] = look_from(
-                alive,
-                int(code[0]) if code and code[0].isdigit() and task not in queued else None,
-                _tail(place / "out"),
-                _tail(place / "err"),
-            )
+            seen = found[number] = self._look_at(number, attempt, queued.get(task))
+            if seen.running:
+                at.add(task)
         return found
+
+    def _look_at(self, number: int, attempt: int, state: str | None) -> ShardLook:
+        place = self._place / "work" / str(number) / str(attempt)
+        code = _tail(place / "code")
+        if state == "PD" and not code:
+            return ShardLook(True, None, {}, (), "", begun=False)
+        out, err = _tail(place / "out"), _tail(place / "err")
+        seen = look_from(False, int(code[0]) if code and code[0].isdigit() else None, out, err)
+        # A controller that was killed may take it for one that runs, or waits.
+        if code and seen.is_complete:
+            return seen
+        # What is in the queue may be begun again by the scheduler, whatever it has written.
+        if state is not None or (not code and self._may_be_late(self._tasks[number, attempt])):
+            return look_from(True, None, out, err)
+        return look_from(False, seen.code, out, err, begun=(place / "out").exists())
 
     def _may_be_late(self, task: Task) -> bool:
         """Whether a job that has left the queue may have written what is not seen here yet."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import shlex
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from gym_gui.core.errors import UsageError
@@ -23,6 +23,8 @@ from gym_gui.services.submissions.shell import (
     play_script,
     remove,
     stop,
+    take_back,
+    taken_back,
 )
 from gym_gui.services.submissions.ssh import SshHost
 from gym_gui.services.submissions.ssh_profile import Host
@@ -40,6 +42,8 @@ class SshSite:
         submission: What is played.
         config: A configuration of OpenSSH; empty: the person's own.
     """
+
+    deals = True
 
     def __init__(self, host: Host, submission: Submission, config: str = "") -> None:
         self.name, self.capacity, self.patience_s = host.name, host.shards, float(host.patience_s)
@@ -63,11 +67,15 @@ class SshSite:
 
     async def start(self, tries: Mapping[int, int]) -> None:
         """Begin tries of shards; raises as :meth:`SshHost.run`."""
-        await self._ssh.run(begin(self._place, tries))
+        await self._ssh.run(begin(self._place, self._submission.hands(tries)))
 
     async def look(self, tries: Mapping[int, int]) -> dict[int, ShardLook]:
         """How shards stand, by number; raises as :meth:`SshHost.run`."""
         return looks_of(await self._ssh.run(look(self._place, tries)))
+
+    async def take_back(self, tries: Mapping[int, int]) -> Sequence[int]:
+        """Take back what waits for its turn there; raises as :meth:`SshHost.run`."""
+        return taken_back(await self._ssh.run(take_back(self._place, tries)))
 
     async def fetch(self, number: int) -> None:
         """Copy what was played of a shard into the submission.

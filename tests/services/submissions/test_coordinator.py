@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
 from gym_gui.core.errors import UsageError
 from gym_gui.services.submissions.coordinator import Coordinator, Site, Standing
-from gym_gui.services.submissions.record import SENT, ShardState, Submission, open_submission
+from gym_gui.services.submissions.record import COLLECTED, SENT, ShardState, Submission, open_submission
 from gym_gui.services.submissions.shell import ShardLook
 from gym_gui.services.submissions.trouble import HereError, HostAwayError, HostFailedError
 
 PLAYS = ShardLook(True, None, {}, [{"done": 1}], "")
 DONE = ShardLook(False, 0, {"status": "completed"}, [{"done": 4, "failed": 1}], "")
+WAITS = ShardLook(True, None, {}, (), "", begun=False)
+GONE = ShardLook(False, None, {}, (), "", begun=False)
 LOST = ShardLook(False, None, {}, (), "")
 REFUSED = ShardLook(False, 2, {}, (), "no such package")
 ENDED = ShardLook(False, 130, {"status": "stopped"}, [{"done": 2}], "")
@@ -23,6 +25,8 @@ ENDED = ShardLook(False, 130, {"status": "stopped"}, [{"done": 2}], "")
 
 class Place:
     """A place: says of each shard at each look what ``says`` says."""
+
+    deals = False
 
     def __init__(self, name: str, says: Callable[[int, int], ShardLook], capacity: int = 2) -> None:
         self.name, self.capacity, self._says = name, capacity, says
@@ -43,6 +47,9 @@ class Place:
     async def look(self, tries: Mapping[int, int]) -> dict[int, ShardLook]:
         return {number: self._says(number, attempt) for number, attempt in tries.items()}
 
+    async def take_back(self, tries: Mapping[int, int]) -> Sequence[int]:
+        return []
+
     async def fetch(self, number: int) -> None:
         self.fetched.append(number)
 
@@ -54,6 +61,52 @@ class Place:
 
     async def close(self) -> None:
         pass
+
+
+class Dealt(Place):
+    """A place that plays several by one process: one of each hand at each look.
+
+    Args:
+        name: Its name.
+        submission: Whose hands.
+        every: At how many looks it plays one of each.
+        kills: A try with which its process is lost.
+    """
+
+    deals = True
+
+    def __init__(
+        self,
+        name: str,
+        submission: Submission,
+        *,
+        capacity: int = 1,
+        every: int = 1,
+        kills: tuple[int, int] | None = None,
+    ) -> None:
+        super().__init__(name, lambda number, attempt: DONE, capacity)
+        self._submission, self._every, self._kills = submission, every, kills
+        self._looks = 0
+        self._done: set[tuple[int, int]] = set()
+        self.hands: list[list[int]] = []
+
+    async def start(self, tries: Mapping[int, int]) -> None:
+        await super().start(tries)
+        self.hands += [[number for number, _ in hand] for hand in self._submission.hands(tries)]
+
+    async def look(self, tries: Mapping[int, int]) -> dict[int, ShardLook]:
+        self._looks += 1
+        found: dict[int, ShardLook] = {}
+        for hand in self._submission.hands(tries):
+            first, *others = hand
+            found[first[0]] = PLAYS if self._looks % self._every else DONE
+            dead = first == self._kills
+            found[first[0]] = LOST if dead else found[first[0]]
+            found |= {number: GONE if dead else WAITS for number, _ in others}
+        return found
+
+    async def take_back(self, tries: Mapping[int, int]) -> Sequence[int]:
+        return list(tries)
 
 
 class Away(Place):
@@ -200,3 +253,27 @@ def test_who_stops_it_has_everything_ended_and_kept(submission: Submission) -> N
     home = Place("one", lambda number, attempt: DONE)
     run(submission, again, home)
     assert {1, 2} <= set(home.fetched), "where they were begun"
+
+
+def test_each_process_is_dealt_its_share(submission: Submission) -> None:
+    sites = [Dealt("one", submission, capacity=2), Dealt("two", submission)]
+    run(submission, *sites)
+    assert (sites[0].hands[:2], sites[1].hands[0]) == ([[1, 2], [3, 4]], [5, 6])
+    assert sorted(sites[0].fetched + sites[1].fetched) == [1, 2, 3, 4, 5, 6]
+
+
+def test_a_process_that_is_lost_loses_the_shard_that_it_was_playing(submission: Submission) -> None:
+    site = Dealt("one", submission, kills=(3, 1))
+    run(submission, site)
+    assert site.hands == [[1, 2, 3, 4, 5, 6], [3, 4, 5, 6]]
+    assert sorted(site.fetched) == [1, 2, 3, 4, 5, 6]
+    assert {number: state.lost for number, state in submission.states.items() if state.lost} == {3: 1}
+
+
+def test_who_has_nothing_to_do_takes_from_who_has_most(submission: Submission) -> None:
+    slow, quick = Dealt("one", submission, every=1000), Dealt("two", submission)
+    submission.states = {number: ShardState(COLLECTED) for number in (4, 5, 6)}
+    run(submission, slow, quick)
+    assert slow.hands == [[1, 2]] and slow.fetched == [1]
+    assert quick.hands == [[3], [2]] and quick.fetched == [3, 2]
+    assert submission.states[2].host == "two"

@@ -58,11 +58,11 @@ def ended(place: Path, attempt: int) -> ShardLook:
 def test_a_shard_is_begun_once_and_followed_by_what_it_printed(place: Path) -> None:
     sent(place, ENDS, "echo noise", "export WHERE=there")
     for _ in range(2):
-        tell(shell.begin(str(place), {3: 1}))
+        tell(shell.begin(str(place), [[(3, 1)]]))
     seen = ended(place, 1)
     assert (seen.code, seen.done, seen.failed, seen.said) == (1, 4, 1, "Note: something.")
     assert seen.is_complete, "episodes that failed are no reason to play it again"
-    tell(shell.begin(str(place), {3: 2}))
+    tell(shell.begin(str(place), [[(3, 2)]]))
     ended(place, 2)
     first, second = (place / "calls").read_text().splitlines()
     assert first == "run experiment.json --shard 3/8 --out work/3/runs --json --processes 2"
@@ -72,7 +72,7 @@ def test_a_shard_is_begun_once_and_followed_by_what_it_printed(place: Path) -> N
 
 def test_a_shard_is_asked_to_end(place: Path) -> None:
     sent(place, WAITS)
-    tell(shell.begin(str(place), {3: 1}))
+    tell(shell.begin(str(place), [[(3, 1)]]))
     eventually((place / "up").exists, "it plays", 20)
     assert shell.looks_of(tell(shell.look(str(place), {3: 1})))[3].running
     tell(shell.stop(str(place), {3: 1}, "TERM"))
@@ -82,7 +82,7 @@ def test_a_shard_is_asked_to_end(place: Path) -> None:
 
 def test_a_shard_whose_process_is_gone_is_lost(place: Path) -> None:
     sent(place, WAITS)
-    tell(shell.begin(str(place), {3: 1}))
+    tell(shell.begin(str(place), [[(3, 1)]]))
     eventually((place / "up").exists, "it plays", 20)
     for name in ("pid", "run"):
         tell(f"kill -KILL {(place / 'work/3/1' / name).read_text()}")
@@ -92,7 +92,7 @@ def test_a_shard_whose_process_is_gone_is_lost(place: Path) -> None:
 
 def test_why_a_command_has_refused_is_told(place: Path) -> None:
     sent(place, 'echo \'{"event": "error", "message": "no x", "fix": "Add x"}\' >&2; exit 2')
-    tell(shell.begin(str(place), {3: 1}))
+    tell(shell.begin(str(place), [[(3, 1)]]))
     seen = ended(place, 1)
     assert (seen.code, seen.said) == (2, "no x. Add x")
 
@@ -103,7 +103,7 @@ def test_keys_come_from_a_file_that_is_its_owners_alone(place: Path, mode: int, 
     keys.write_text("OPENAI_API_KEY=sk-planted\n")
     keys.chmod(mode)
     sent(place, 'echo "[$OPENAI_API_KEY]" > told', keys=str(keys))
-    tell(shell.begin(str(place), {3: 1}))
+    tell(shell.begin(str(place), [[(3, 1)]]))
     ended(place, 1)
     assert (place / "told").read_text().strip() == told
     assert "sk-planted" not in (place / shell.PLAY).read_text()
@@ -116,7 +116,7 @@ def test_a_file_of_keys_is_data_and_what_is_none_is_told_nowhere(place: Path) ->
     )
     keys.chmod(0o600)
     sent(place, 'printf "%s|" "$A" "$B" "$C" "$D" > told', keys=str(keys))
-    tell(shell.begin(str(place), {3: 1}))
+    tell(shell.begin(str(place), [[(3, 1)]]))
     seen = ended(place, 1)
     assert (place / "told").read_text() == "sk a|$(touch ran)|$HOME=x|last|"
     assert seen.said == "" and not (place / "ran").exists()
@@ -124,10 +124,10 @@ def test_a_file_of_keys_is_data_and_what_is_none_is_told_nowhere(place: Path) ->
 
 def test_of_two_tries_the_earlier_one_is_ended_first(place: Path) -> None:
     sent(place, WAITS)
-    tell(shell.begin(str(place), {3: 1}))
+    tell(shell.begin(str(place), [[(3, 1)]]))
     eventually((place / "up").exists, "it plays", 20)
     (place / "up").unlink()
-    tell(shell.begin(str(place), {3: 2}))
+    tell(shell.begin(str(place), [[(3, 2)]]))
     eventually((place / "up").exists, "the second plays", 20)
     assert ended(place, 1).code == 130, "it has kept what it had played"
     assert shell.looks_of(tell(shell.look(str(place), {3: 2})))[3].running
@@ -135,9 +135,34 @@ def test_of_two_tries_the_earlier_one_is_ended_first(place: Path) -> None:
     assert not place.exists(), "with what was playing"
 
 
+def test_several_wait_for_their_turn_and_are_taken_back(place: Path) -> None:
+    sent(place, WAITS)
+    hand = [(3, 1), (5, 2), (6, 1)]
+    for _ in range(2):
+        tell(shell.begin(str(place), [hand, [(7, 1)]]))
+    eventually((place / "work/7/1/run").exists, "the second plays", 20)
+    eventually((place / "work/6/1/run").exists, "the first plays", 20)
+    command = Path("/proc", (place / "work/3/1/run").read_text().strip(), "cmdline").read_bytes()
+    assert b"experiment.json\0--shard\x003,5,6/8\0--json" in command
+    (place / "work/5/2/out").touch()  # as the command does when it is its turn
+    assert shell.taken_back(tell(shell.take_back(str(place), {5: 2, 6: 1}))) == [6]
+    assert not (place / "work/6/1/run").exists(), "a later try of it does not end the others"
+    looks = shell.looks_of(tell(shell.look(str(place), {3: 1, 5: 2, 7: 1})))
+    assert {number: (seen.running, seen.begun) for number, seen in looks.items()} == {
+        3: (True, False),
+        5: (True, True),
+        7: (True, True),
+    }
+    tell(shell.stop(str(place), {3: 1, 5: 2, 7: 1}, "TERM"))
+    eventually((place / "work/5/2/code").exists, "it ends", 20)
+    looks = shell.looks_of(tell(shell.look(str(place), {3: 1, 5: 2})))
+    # Where it was at none, the first; and the one that it was at.
+    assert [(seen.running, seen.begun, seen.code) for seen in looks.values()] == [(False, True, 130)] * 2
+
+
 def test_set_up_that_fails_is_told(place: Path) -> None:
     sent(place, ENDS, "exit 7")
-    tell(shell.begin(str(place), {3: 1}))
+    tell(shell.begin(str(place), [[(3, 1)]]))
     assert ended(place, 1).code is None
 
 
