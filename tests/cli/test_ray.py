@@ -148,6 +148,7 @@ def test_who_stops_it_or_is_killed_is_followed_by_another(mosaic: Mosaic, cluste
     there = profile(mosaic, cluster.address)
     first = begun(mosaic, "run", file, "--executor", "ray", "--profile", there, "--shards", "4")
     eventually(lambda: len(playing(mosaic)) == 2, "both nodes play")
+    runs = {path.name for path in mosaic.home.glob("nodes/*/*/work/*/runs/*")}
     first.send_signal(signal.SIGINT)
     assert first.wait(60) == 130, (mosaic.home / "said").read_text()
     assert not commands_there(mosaic)
@@ -162,6 +163,8 @@ def test_who_stops_it_or_is_killed_is_followed_by_another(mosaic: Mosaic, cluste
     done = mosaic("run", "--resume", submission_of(mosaic), "--json")
     assert done.status == 0, done.err
     assert compare_runs(whole, Path(done.json()["run"])) is None
+    collected = {path.name for path in (submission_of(mosaic) / "shards").iterdir()}
+    assert runs and runs <= collected, "what was begun is gone on with"
     record = json.loads((submission_of(mosaic) / "submission.json").read_text())
     assert max(row["tries"] for row in record["shards"].values()) == 2, "by the second, and not by the third"
 

@@ -147,7 +147,7 @@ def _start(stack: ExitStack, name: str, variables: Mapping[str, str], *options: 
         assert process.is_running(), Path(log.name).read_text()
         return "runtime started" in Path(log.name).read_text()
 
-    eventually(is_up, f"the {name} node is up", 60)
+    eventually(is_up, f"the {name} node is up")
     return process
 
 
