@@ -246,6 +246,14 @@ def install(
     raise typer.Exit(install_extra(extra, dry_run=dry_run, as_json=as_json))
 
 
+@app.command("session-host", hidden=True)
+def session_host() -> None:
+    """Hold a session for a window on another machine, which begins this over ssh."""
+    from gym_gui.host.keeper import keep_host
+
+    raise typer.Exit(keep_host())
+
+
 def run(arguments: Sequence[str]) -> int:
     """Run a command line.
 

@@ -65,6 +65,7 @@ class Draft:
         links: Who shares a file with whom.
         origin: The file that it was read from, which may name its environment no more than any file.
         named: Whether somebody chose the name.
+        host: Which of the person's hosts it runs on; empty: this machine.
     """
 
     task: str = ""
@@ -80,6 +81,7 @@ class Draft:
     links: tuple[Link, ...] = ()
     origin: Origin = TYPED
     named: bool = False
+    host: str = ""
 
     @classmethod
     def of(cls, config: OperatorConfig) -> Draft:
@@ -102,6 +104,7 @@ class Draft:
             links,
             config.origin,
             config.named,
+            config.host,
         )
 
     def config(self) -> OperatorConfig:
@@ -127,6 +130,7 @@ class Draft:
             seats=self.seats,
             origin=self.origin,
             named=self.named,
+            host=self.host,
         )
         config.check_complete()
         return config

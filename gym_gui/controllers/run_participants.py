@@ -24,16 +24,22 @@ class RunParticipants:
         self._actions: dict[str, Any] = dict(said.get("actions") or {})
         self._renamed: dict[str, Any] = dict(said.get(RENAMED) or {})
         self._versions: dict[str, str] = dict(said.get("versions") or {})
+        self._machines: dict[str, Any] = dict(said.get("machines") or {})
 
     def add(self, operator_id: str, ready: SessionReady) -> None:
         """Note what a session says of its operator, in place of what was said before."""
         self._players[operator_id] = ready.players
         self._actions[operator_id] = ready.actions
-        self._versions.update(ready.versions)
+        if ready.machine:
+            self._machines[operator_id] = {**ready.machine, "versions": ready.versions}
+        else:
+            self._machines.pop(operator_id, None)
+            self._versions.update(ready.versions)
         if ready.renamed:
             self._renamed[operator_id] = ready.renamed
 
     def record(self) -> dict[str, Any]:
         """The keys of ``run.json``, as far as they are known."""
         known = {"players": self._players, "actions": self._actions, "versions": self._versions}
-        return {**known, RENAMED: self._renamed} if self._renamed else known
+        seldom = {RENAMED: self._renamed, "machines": self._machines}
+        return {**known, **{key: value for key, value in seldom.items() if value}}

@@ -27,6 +27,7 @@ class SessionReady(Struct, frozen=True):
         versions: Versions of what acts in it.
         actions: Words of discrete actions, by slot that has them.
         renamed: What is called otherwise, ``"key: vatab"``, by slot that is told so.
+        machine: What it runs on, as ``run.json`` says it, where that is another machine.
     """
 
     pid: int
@@ -35,6 +36,7 @@ class SessionReady(Struct, frozen=True):
     versions: Mapping[str, str] = field(default_factory=dict[str, Any])
     actions: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Any])
     renamed: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Any])
+    machine: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 class Session(Protocol):

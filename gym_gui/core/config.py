@@ -94,6 +94,8 @@ class OperatorConfig:
         group: Of which training of a group its policy is, ``None`` where that is not said.
         origin: The file that says all this, and where its own modules are looked for.
         named: Whether somebody chose ``display_name``; else it follows who decides.
+        host: Which of the person's hosts it runs on in the window; empty: this machine. It says where an
+            operator runs and not what it is, so no experiment holds it.
     """
 
     operator_id: str
@@ -111,6 +113,7 @@ class OperatorConfig:
     group: TrainingOf | None
     origin: Origin = field(compare=False)
     named: bool = field(compare=False)
+    host: str
 
     def __init__(
         self,
@@ -130,6 +133,7 @@ class OperatorConfig:
         group: object = None,
         origin: Origin = TYPED,
         named: bool = True,
+        host: str = "",
     ) -> None:
         """Check and normalise.
 
@@ -160,6 +164,7 @@ class OperatorConfig:
             group=None if group is None else TrainingOf.from_data(group, "group"),
             origin=origin,
             named=named and bool(display_name),
+            host=text(host, "host", empty=True, max_length=255),
         )
         slots = link_slots(players, self.link_groups)
         for agent in self.manager:

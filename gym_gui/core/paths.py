@@ -33,6 +33,11 @@ def config_dir() -> Path:
     return _from_env("MOSAIC_CONFIG_DIR") or Path(platformdirs.user_config_dir(APP, appauthor=False))
 
 
+def hosts_file() -> Path:
+    """Where a person's hosts are."""
+    return config_dir() / "hosts.yaml"
+
+
 def runs_dir() -> Path:
     """Where run folders go when no other place is given: ``runs`` in the working directory."""
     return _from_env("MOSAIC_RUNS_DIR") or Path("runs")

@@ -7,7 +7,9 @@ import json
 import logging
 from collections.abc import Awaitable, Iterable, Mapping
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from msgspec import structs
 
 from gym_gui.controllers.resolved_operator import ResolvedOperator, vouch
 from gym_gui.controllers.session_events import (
@@ -46,6 +48,9 @@ from gym_gui.services.rpc.calling import Requests
 from gym_gui.services.secrets import resolve_secrets
 from gym_gui.services.store import Store
 
+if TYPE_CHECKING:
+    from gym_gui.host.elsewhere import Elsewhere
+
 SEEN_EVERY = 2
 """Looks after which the host is told that they have been taken in."""
 _PLAYING_FAREWELL_S = 8.0
@@ -66,6 +71,7 @@ class HostSession:
         share_memory: Whether pictures come through memory; else they are part of the messages, as
             they must be where the host runs on another machine.
         take: Has perhaps a process that is started already.
+        elsewhere: The other machine that it runs on; it has its own keys, and shares no memory.
     """
 
     def __init__(
@@ -78,10 +84,15 @@ class HostSession:
         patience_s: float = PATIENCE_S,
         share_memory: bool = True,
         take: TakeProgram | None = None,
+        elsewhere: Elsewhere | None = None,
     ) -> None:
         self._resolved, self._settings, self._tell = resolved, settings, on_event
         operator = resolved.config.operator_id
         self._name = f"session process of {operator}"
+        self._elsewhere = elsewhere
+        if elsewhere is not None:
+            self._name += f" on {elsewhere.name}"
+            share_memory, take = False, elsewhere.take
         farewell_s = _PLAYING_FAREWELL_S if settings.live is None else FAREWELL_S
         self._host = HostProcess(
             self, self._name, operator, store, patience_s=patience_s, farewell_s=farewell_s, take=take
@@ -107,13 +118,13 @@ class HostSession:
     async def start(self) -> SessionReady:
         try:
             # Before the process gets its environment, which secrets are then kept out of.
-            request = launch_message(self._resolved, self._settings)
+            request = launch_message(self._resolved, self._settings, keys=self._elsewhere is None)
             memory = make_memory() if self._share else None
             if memory is not None:
                 self._frames = FrameReader(memory)
             await self._host.start(memory, vouch(self._resolved.config))
             self._host.follow("Follow", self._seen, self._on_event)
-            ready = ready_of(await self._host.ask("Launch", request))
+            ready = await self._launch(request)
             if self._closing:  # its last word came while it was being ended
                 raise HostLostError("was closed")
             self._started = True
@@ -126,6 +137,19 @@ class HostSession:
         except BaseException:
             await self.close()
             raise
+
+    async def _launch(self, request: pb.LaunchRequest) -> SessionReady:
+        elsewhere = self._elsewhere
+        if elsewhere is None:
+            return ready_of(await self._host.ask("Launch", request))
+        request.operator = json.dumps(elsewhere.operator.to_record()).encode()
+        try:
+            ready = ready_of(await self._host.ask("Launch", request))
+        except HostLostError:
+            raise
+        except MosaicError as exc:
+            raise type(exc)(f"{elsewhere.name}: {exc.message}", fix=exc.fix) from None
+        return structs.replace(ready, machine=elsewhere.machine)
 
     # -- what the host says ----------------------------------------------------------------
 
@@ -262,8 +286,11 @@ class HostSession:
         self, agent: AgentID, assignment: WorkerAssignment, allowance: Amount | None = None
     ) -> Mapping[str, str]:
         self._check_running()
-        # The keyring may have to ask for a password.
-        secrets = await asyncio.to_thread(resolve_secrets, assignment)
+        secrets: Mapping[str, str] = {}
+        if self._elsewhere is not None:
+            assignment = await self._elsewhere.send_player(assignment)
+        else:  # the keyring may have to ask for a password
+            secrets = await asyncio.to_thread(resolve_secrets, assignment)
         record = json.dumps(assignment.to_record()).encode()
         told = None if allowance is None else allowance_message(agent, allowance)
         request = pb.RebindRequest(agent=agent, assignment=record, secrets=secrets, allowance=told)

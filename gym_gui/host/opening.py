@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gym_gui.core.config import OperatorConfig
@@ -11,6 +13,7 @@ from gym_gui.core.config import OperatorConfig
 if TYPE_CHECKING:
     from gym_gui.controllers.session_events import OnSessionEvent
     from gym_gui.controllers.session_interface import Session, SessionSettings
+    from gym_gui.host.elsewhere import Elsewhere
     from gym_gui.services.store import Store
 
 
@@ -19,10 +22,26 @@ async def open_host_session(
 ) -> Session:
     """A session in a process of its own, for an operator that nobody has checked yet; it is not started.
 
+    The process is on the machine that the operator names.
+
     What it needs is imported in a thread: that takes half a second.
+
+    Raises:
+        UsageError: There is no such host among the person's.
     """
     await asyncio.to_thread(importlib.import_module, "gym_gui.host.client")
+    elsewhere = await asyncio.to_thread(_elsewhere, config) if config.host else None
     from gym_gui.controllers.resolved_operator import unchecked_operator
     from gym_gui.host.client import HostSession
 
-    return HostSession(unchecked_operator(config), settings, on_event, store=store)
+    return HostSession(
+        unchecked_operator(config), settings, on_event, store=store, elsewhere=elsewhere and elsewhere()
+    )
+
+
+def _elsewhere(config: OperatorConfig) -> Callable[[], Elsewhere]:
+    from gym_gui.host.elsewhere import Elsewhere
+    from gym_gui.services.hosts import HostsFile
+
+    profile = HostsFile().load()
+    return partial(Elsewhere, profile.find(config.host), config, profile.ssh_config)

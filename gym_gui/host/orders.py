@@ -22,17 +22,21 @@ from gym_gui.host.views import text_by_name, texts, words, words_by_name
 from gym_gui.services.secrets import resolve_secrets
 
 
-def launch_message(resolved: ResolvedOperator, settings: SessionSettings) -> pb.LaunchRequest:
+def launch_message(
+    resolved: ResolvedOperator, settings: SessionSettings, *, keys: bool = True
+) -> pb.LaunchRequest:
     """The operator and how it plays.
+
+    Args:
+        resolved: The operator.
+        settings: How it plays.
+        keys: Whether it is sent what its settings refer to; else the host has keys of its own.
 
     Raises:
         ExperimentError: A secret that its settings refer to is not there.
     """
-    secrets = {
-        f"{agent} {place}": secret
-        for agent, assignment in resolved.assignments.items()
-        for place, secret in resolve_secrets(assignment).items()
-    }
+    found = keys_of(resolved) if keys else {}
+    secrets = {f"{agent} {place}": secret for agent, kept in found.items() for place, secret in kept.items()}
     return pb.LaunchRequest(
         operator=json.dumps(resolved.config.to_record()).encode(),
         concurrency=settings.concurrency,
@@ -41,6 +45,11 @@ def launch_message(resolved: ResolvedOperator, settings: SessionSettings) -> pb.
         secrets=secrets,
         live=None if settings.live is None else _live_message(settings.live),
     )
+
+
+def keys_of(resolved: ResolvedOperator) -> dict[str, dict[str, str]]:
+    """The keys that an operator's settings refer to, by slot and place; raises as :func:`launch_message`."""
+    return {agent: resolve_secrets(assignment) for agent, assignment in resolved.assignments.items()}
 
 
 def operator_of(message: pb.LaunchRequest) -> ResolvedOperator:

@@ -125,8 +125,9 @@ class HostProcess:
         program = self._program = await self._start_program(environment, frames)
         child = self._child = program.child
         create_task = asyncio.get_running_loop().create_task
-        self._watcher = create_task(self._watch(child))
+        self._watcher = create_task(self._watch(program, child))
         program.hear(self._owner)
+        await program.reach(folder / "h")
         program.tell(folder / "h", token, self._operator, environment)
         await self._until_listening(program, child)
         address = UnixAddress(folder / "h")
@@ -252,7 +253,7 @@ class HostProcess:
 
     # -- its end ---------------------------------------------------------------------------
 
-    async def _watch(self, child: ManagedChild) -> None:
+    async def _watch(self, program: HostProgram, child: ManagedChild) -> None:
         """Notice silence, and how it ends."""
         while child.running:
             before = time.monotonic()
@@ -264,7 +265,7 @@ class HostProcess:
                 child.kill(f"did not respond for {silent:.0f} s")
         if self._hearing is not None:  # what it said last is still on its way
             await asyncio.wait({self._hearing}, timeout=1.0)
-        outcome = await child.finished()
+        outcome = program.judge(await child.finished())
         self._end = outcome.words
         if self._owner is not None:
             self._owner.on_exit(outcome)
@@ -302,4 +303,5 @@ class HostProcess:
             await asyncio.wait(self._orders)
         if program is not None:
             program.hear(None)
+            await program.release()
         self._owner = self._hearing = self._connection = self._watcher = self._on_message = self._stub = None

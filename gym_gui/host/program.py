@@ -12,11 +12,18 @@ import sys
 from asyncio.subprocess import PIPE
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from pathlib import Path
-from typing import Final, Protocol, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 from gym_gui.core.inherited import inherited
 from gym_gui.processes.child import ManagedChild, lines_of
+from gym_gui.processes.outcome import ChildOutcome
 
+ALIVE_EVERY_S: Final = 10.0
+"""How often whoever holds a session on another machine says so."""
+GREETING: Final = b"mosaic-host"
+"""First word of the line in which one on another machine says where it is."""
+ENDED: Final = b"ended"
+"""First word of the line in which it says how it has ended."""
 LISTENING: Final = b"listening"
 """First line of the pipe that takes the indices of episodes that begin."""
 
@@ -80,7 +87,17 @@ class HostProgram:
         )
         return program
 
-    def tell(self, socket: Path, token: str, operator: str, environment: Mapping[str, str]) -> None:
+    async def reach(self, socket: Path) -> None:
+        """Make the socket that it will listen on one of this machine; raises as :meth:`start`."""
+
+    def tell(
+        self,
+        socket: Path,
+        token: str,
+        operator: str,
+        environment: Mapping[str, str],
+        keys: Mapping[str, str] | None = None,
+    ) -> None:
         """Tell it, once, what it is for: on stdin, as none of this is for others to see.
 
         Args:
@@ -88,12 +105,15 @@ class HostProgram:
             token: What its client will show.
             operator: Who plays there.
             environment: All its variables from now on.
+            keys: Variables that its operator's settings may refer to, where it looks them up itself;
+                ``None``: its client sends those that it needs.
         """
-        orders = {
+        orders: dict[str, Any] = {
             "socket": str(socket),
             "token": token,
             "operator": operator,
             "environment": dict(environment),
+            "keys": None if keys is None else dict(keys),
         }
         assert self.child.stdin is not None
         self.child.stdin.write(json.dumps(orders).encode() + b"\n")
@@ -107,6 +127,13 @@ class HostProgram:
             for line in unheard:
                 listener.on_output(line)
 
+    def judge(self, outcome: ChildOutcome) -> ChildOutcome:
+        """How the host has ended, where its process has ended so."""
+        return outcome
+
+    async def release(self) -> None:
+        """Let go of what was needed to reach it; its process has ended."""
+
     async def _read_output(self, child: ManagedChild) -> None:
         await asyncio.gather(self._read_begun(child), self._read_stderr(child))
 
@@ -117,10 +144,13 @@ class HostProgram:
         while data := await child.stdout.read(1 << 16):
             *whole, rest = (rest + data).split(b"\n")
             for line in whole:
-                if line == LISTENING:
-                    self.listening.set()
-                elif self._listener is not None:
-                    self._listener.on_begun(int(line))
+                self._on_line(line)
+
+    def _on_line(self, line: bytes) -> None:
+        if line == LISTENING:
+            self.listening.set()
+        elif self._listener is not None:
+            self._listener.on_begun(int(line))
 
     async def _read_stderr(self, child: ManagedChild) -> None:
         async for line in lines_of(child.stderr):

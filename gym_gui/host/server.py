@@ -27,6 +27,7 @@ from gym_gui.host.program import LISTENING
 from gym_gui.host.servicer import SessionServicer
 from gym_gui.processes.tree import TAG, adopt_orphans
 from gym_gui.services.rpc.serving import RpcServer
+from gym_gui.services.secrets import provide
 
 
 class _Forward(logging.Handler):
@@ -42,7 +43,9 @@ class _Forward(logging.Handler):
             self._loop.call_soon_threadsafe(self._outbox.on_event, LogLine(*line))
 
 
-async def serve(socket_path: str, token: str, begun: int, frames: int | None = None) -> None:
+async def serve(
+    socket_path: str, token: str, begun: int, frames: int | None = None, *, own_keys: bool = False
+) -> None:
     """Serve one client on a Unix socket, then return.
 
     Args:
@@ -50,11 +53,12 @@ async def serve(socket_path: str, token: str, begun: int, frames: int | None = N
         token: What the client must show.
         begun: Pipe that is told ``listening``, then the indices of episodes that begin.
         frames: The client's memory for pictures.
+        own_keys: Whether it looks up keys itself; else the client sends them.
     """
     outbox = Outbox(begun, None if frames is None else FrameWriter(frames))
     done = asyncio.Event()
     generated: Any = session_pb2_grpc
-    servicer = SessionServicer(outbox, done)
+    servicer = SessionServicer(outbox, done, own_keys=own_keys)
     server = RpcServer(token, lambda server: generated.add_SessionServicer_to_server(servicer, server))
     server.listen(Path(socket_path))
     await server.start()
@@ -93,7 +97,10 @@ def main(frames: int | None = None) -> int:
     os.dup2(2, 1)  # what an environment prints must not get between
     if frames is not None:
         os.set_inheritable(frames, False)  # workers have no business with it
-    asyncio.run(serve(orders["socket"], orders["token"], begun, frames))
+    keys = orders["keys"]
+    provide(keys or {})
+    serving = serve(orders["socket"], orders["token"], begun, frames, own_keys=keys is not None)
+    asyncio.run(serving)
     return 0
 
 

@@ -14,6 +14,7 @@ from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.host.orders import (
     amount_of,
     assignment_of,
+    keys_of,
     operator_of,
     plan_of,
     player_message,
@@ -23,6 +24,7 @@ from gym_gui.host.orders import (
 )
 from gym_gui.host.outbox import Outbox
 from gym_gui.host.service import greeting, pb
+from gym_gui.services.secrets import resolve_secrets
 from mosaic_worker.failures import described
 
 _DONE = pb.Done()
@@ -34,10 +36,11 @@ class SessionServicer:
     Args:
         outbox: What is told to who follows the session.
         done: Set when its client has gone and its workers have ended.
+        own_keys: Whether keys are looked up here, and none are sent.
     """
 
-    def __init__(self, outbox: Outbox, done: asyncio.Event) -> None:
-        self._outbox, self._done = outbox, done
+    def __init__(self, outbox: Outbox, done: asyncio.Event, *, own_keys: bool = False) -> None:
+        self._outbox, self._done, self._own_keys = outbox, done, own_keys
         self._taken = self._launched = self._in_haste = False
         self._started: LocalSession | None = None
         self._loading: set[asyncio.Task[Any]] = set()
@@ -109,7 +112,8 @@ class SessionServicer:
             _draw_in_memory()
         resolved = operator_of(request)
         settings, outbox = settings_of(request, resolved), self._outbox
-        session = LocalSession(resolved, settings, outbox.on_event, secrets_of(request), outbox.is_behind)
+        secrets = keys_of(resolved) if self._own_keys else secrets_of(request)
+        session = LocalSession(resolved, settings, outbox.on_event, secrets, outbox.is_behind)
         ready: SessionReady = await self._while_it_lasts(session.start())
         self._started = session
         outbox.watch(session)
@@ -208,7 +212,9 @@ class SessionServicer:
         """Somebody else plays a slot; others go on."""
         agent, session = request.agent, self._session
         allowance = amount_of(request.allowance) if request.HasField("allowance") else None
-        given = session.rebind(agent, assignment_of(request), allowance, dict(request.secrets))
+        assignment = assignment_of(request)
+        secrets = resolve_secrets(assignment) if self._own_keys else dict(request.secrets)
+        given = session.rebind(agent, assignment, allowance, secrets)
         try:
             player: Mapping[str, str] = await self._while_it_lasts(given)
         except MosaicError:

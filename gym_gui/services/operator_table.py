@@ -55,6 +55,7 @@ class OperatorTable:
             "seed": self.seed,
             "operators": [
                 {**operator.to_record(), "origin": asdict(operator.origin), "named": operator.named}
+                | ({"host": operator.host} if operator.host else {})
                 for operator in self.operators
             ],
         }
@@ -85,5 +86,6 @@ def _operator(record: dict[str, Any]) -> OperatorConfig:
     # What a person built themselves is theirs after a restart; what a file named is still that file's.
     said = cast("dict[str, Any]", fields.pop("origin"))
     origin, named = Origin(str(said["file"]), str(said["folder"])), bool(fields.pop("named"))
+    host = str(fields.pop("host", ""))  # where it runs, which no experiment says
     experiment = experiment_from_data({"operators": [fields]}, complete=False, origin=origin)
-    return replace(experiment.operators[0], named=named)
+    return replace(experiment.operators[0], named=named, host=host)

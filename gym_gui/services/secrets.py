@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+from collections.abc import Mapping
 from typing import Any, Final
 
 from gym_gui.core.assignment import WorkerAssignment
@@ -12,6 +13,15 @@ from gym_gui.core.inherited import withhold
 from gym_gui.core.secret_refs import SecretRef, references
 
 KEYRING_SERVICE: Final = "mosaic"
+_provided: dict[str, str] = {}
+
+
+def provide(variables: Mapping[str, str]) -> None:
+    """Have these found as environment variables are, though this process's environment has them not.
+
+    For a process that runs others' code: what is in its environment is theirs to read.
+    """
+    _provided.update(variables)
 
 
 def resolve_secrets(assignment: WorkerAssignment) -> dict[str, str]:
@@ -33,7 +43,7 @@ def _lookup(ref: SecretRef, place: str) -> str:
     if ref.store == "keyring":
         return _from_keyring(ref.name, place)
     withhold(ref.name)
-    value = os.environ.get(ref.name, "")
+    value = os.environ.get(ref.name, "") or _provided.get(ref.name, "")
     if not value:
         raise ExperimentError(
             f"environment variable {ref.name}, which setting {place!r} names, is not set",

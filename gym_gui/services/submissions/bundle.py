@@ -24,13 +24,19 @@ FILES: Final = "files"
 _NEEDS: Final = "needs.json"
 
 
-def write_bundle(folder: Path, asked: Experiment | Tournament, needs: Iterable[Need]) -> None:
+def write_bundle(
+    folder: Path, asked: Experiment | Tournament, needs: Iterable[Need], place: str = ""
+) -> Experiment | Tournament:
     """Put together what hosts are sent.
 
     Args:
         folder: A new folder.
         asked: What is played, checked here.
         needs: What of it has been allowed here.
+        place: Where its files are to be found; by default from the bundle's own folder.
+
+    Returns:
+        What is played, with its files where they are then.
 
     Raises:
         UsageError: A file cannot be read, or code of one's own lies in more than one folder.
@@ -38,12 +44,13 @@ def write_bundle(folder: Path, asked: Experiment | Tournament, needs: Iterable[N
     try:
         folder.mkdir(parents=True, mode=0o700)
         (folder / FILES).mkdir()
-        moved = _relocated(asked, lambda path: _taken(path, folder))
+        moved = _relocated(asked, lambda path: _taken(path, folder, place))
         (folder / EXPERIMENT).write_text(json.dumps(moved.to_record(), indent=1) + "\n")
         subjects = dict.fromkeys(need.subject for need in needs)
         _take_code(folder, subjects)
         rows = [asdict(subject) for subject in subjects]
         (folder / _NEEDS).write_text(json.dumps(rows))
+        return moved
     except OSError as error:
         raise UsageError(f"{error.filename or folder} cannot be used: {error.strerror}") from error
 
@@ -69,11 +76,35 @@ def write_allowed(bundle: Path, place: str, target: Path) -> None:
     target.write_text(allowed_on(bundle, place))
 
 
+def bundle_player(folder: Path, player: WorkerAssignment, place: str) -> WorkerAssignment:
+    """Put together the files of one player alone.
+
+    Args:
+        folder: A new folder.
+        player: It.
+        place: Where the files are to be found.
+
+    Raises:
+        OSError: A file cannot be read.
+    """
+    (folder / FILES).mkdir(parents=True, mode=0o700)
+    return _moved(player, lambda path: _taken(path, folder, place))
+
+
+def holds_files(folder: Path) -> bool:
+    """Whether a bundle holds anything but the experiment itself."""
+    return any(path.is_file() and path.name not in (EXPERIMENT, _NEEDS) for path in folder.rglob("*"))
+
+
+def _moved(player: WorkerAssignment, move: Callable[[str], str]) -> WorkerAssignment:
+    given = {name: player.settings.get(name) for name in file_settings(player.worker_id)}
+    paths = {name: move(path) for name, path in given.items() if isinstance(path, str) and path}
+    return replace(player, settings={**player.settings, **paths}) if paths else player
+
+
 def _relocated(asked: Experiment | Tournament, move: Callable[[str], str]) -> Experiment | Tournament:
     def moved(assignment: WorkerAssignment) -> WorkerAssignment:
-        given = {name: assignment.settings.get(name) for name in file_settings(assignment.worker_id)}
-        paths = {name: move(path) for name, path in given.items() if isinstance(path, str) and path}
-        return replace(assignment, settings={**assignment.settings, **paths}) if paths else assignment
+        return _moved(assignment, move)
 
     if isinstance(asked, Tournament):
         return replace(asked, policies={name: altered(p, moved) for name, p in asked.policies.items()})
@@ -89,7 +120,7 @@ def _relocated(asked: Experiment | Tournament, move: Callable[[str], str]) -> Ex
     return replace(asked, operators=operators)
 
 
-def _taken(written: str, folder: Path) -> str:
+def _taken(written: str, folder: Path, place: str) -> str:
     """A file's path in the bundle, where it is copied to; what is no path stays as it is."""
     source = Path(written)
     sha = content_of(source) if written else ""
@@ -103,7 +134,7 @@ def _taken(written: str, folder: Path) -> str:
             shutil.copytree(source, target, symlinks=False, ignore=_links)
         else:
             shutil.copyfile(source, target)
-    return name
+    return f"{place}/{name}" if place else name
 
 
 def _links(folder: str, names: list[str]) -> list[str]:

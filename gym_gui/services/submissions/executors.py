@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 
 from gym_gui.core.errors import ExperimentError, UsageError
 from gym_gui.core.validation import ConfigError, nearest, shown
+from gym_gui.services.hosts import HostsFile
 from gym_gui.services.submissions.coordinator import Site
 from gym_gui.services.submissions.profile import read_profile
 from gym_gui.services.submissions.ray_link import require_ray
@@ -28,7 +29,7 @@ def load_profile(executor: str, path: Path | None) -> Profile:
 
     Args:
         executor: Its name.
-        path: The file; Slurm and Ray need none.
+        path: The file; Slurm and Ray need none, and ssh none where hosts are kept (:class:`HostsFile`).
 
     Raises:
         UsageError: There is no such executor, or something in its profile is wrong: one line that says where.
@@ -41,6 +42,8 @@ def load_profile(executor: str, path: Path | None) -> Profile:
     if path is None:
         if executor != "ssh":
             return _profile_of(executor, None)
+        if (kept := HostsFile().load()).hosts:
+            return kept
         raise UsageError(
             "--executor ssh needs the hosts that it plays on",
             fix="Write them into a file (hosts: [one, two]), and give it by --profile FILE",

@@ -6,8 +6,9 @@ import asyncio
 import os
 import shutil
 from asyncio.subprocess import PIPE
+from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from gym_gui.core.errors import MissingDependencyError
 from gym_gui.core.inherited import inherited
@@ -20,8 +21,9 @@ from gym_gui.services.submissions.trouble import HostAwayError, HostFailedError
 
 _CONNECT_S: Final = 20
 _ANSWER_S: Final = 60.0
-_AWAY: Final = 255
+LOST: Final = 255
 """Exit status of ``ssh`` where the connection failed, and not the command."""
+_NO_FORWARDING: Final = "-oClearAllForwardings=yes"
 _OPTIONS: Final = (
     "-oBatchMode=yes",
     f"-oConnectTimeout={_CONNECT_S}",
@@ -29,7 +31,7 @@ _OPTIONS: Final = (
     "-oServerAliveCountMax=3",
     "-oForwardAgent=no",
     "-oForwardX11=no",
-    "-oClearAllForwardings=yes",
+    _NO_FORWARDING,
 )
 
 
@@ -106,6 +108,49 @@ class SshHost:
         command = ["ssh", *self._options, *self._through, "--", self.name, "exec sh -s"]
         return (await self._done(command, script.encode(), within_s)).decode("utf-8", "replace")
 
+    async def start(
+        self, script: str, listen: Callable[[ManagedChild], Coroutine[Any, Any, None]]
+    ) -> ManagedChild:
+        """Have the host's ``sh`` run a script that stays, and is spoken to through its pipes.
+
+        Args:
+            script: What it runs; the last command of it takes over its pipes (``exec``), and is to be
+                told nothing before it has said something.
+            listen: Reads its pipes.
+
+        Raises:
+            HostAwayError: It cannot be reached.
+        """
+        await self.connect()
+        command = ["ssh", *self._options, *self._through, "--", self.name, "exec sh -s"]
+        name = f"ssh {self.name}"
+        try:
+            child = await ManagedChild.start(
+                *command, name=name, environment=self._environment, listen=listen, stdin=PIPE, stdout=PIPE
+            )
+        except ChildStartError as error:
+            raise HostAwayError(f"{self.name}: {error}") from error
+        assert child.stdin is not None
+        child.stdin.write(script.encode())
+        return child
+
+    async def forward(self, here: Path, there: str) -> None:
+        """Have a Unix socket of the host listened for here as well, as long as the connection lasts.
+
+        Args:
+            here: Where it is to be, in a private folder.
+            there: Where it is on the host.
+
+        Raises:
+            HostAwayError: It cannot be reached.
+            HostFailedError: No such socket can be made here.
+        """
+        await self.connect()
+        options = [option for option in self._options if option != _NO_FORWARDING]
+        ends = ":".join(path.replace("\\", "\\\\").replace(":", "\\:") for path in (str(here), there))
+        command = ["ssh", *options, *self._through, "-O", "forward", "-L", ends, "--", self.name]
+        await self._done(command, b"", _ANSWER_S)
+
     async def send(self, source: Path, place: str, *, within_s: float = 3600.0) -> None:
         """Copy a folder to a place that is not there yet; raises as :meth:`run`."""
         await self._copy(str(source), f"{self._target}:{place}", within_s)
@@ -152,7 +197,7 @@ class SshHost:
             raise HostAwayError(f"{self.name}: {error}") from error
         if done.outcome.succeeded:
             return done.output
-        if done.outcome.code is None or done.outcome.code == _AWAY:
+        if done.outcome.code is None or done.outcome.code == LOST:
             raise HostAwayError(f"{self.name} does not answer{_reason(done.outcome)}")
         raise HostFailedError(f"{self.name}{_reason(done.outcome) or f': {done.outcome.words}'}")
 

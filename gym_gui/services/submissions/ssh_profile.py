@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from gym_gui.core.errors import UnknownNameError
 from gym_gui.core.validation import ConfigError, Plain, integer, keys, sequence, text, under
 from gym_gui.services.submissions.profile import FOLDER, OF_A_COMMAND, USUAL, Command, command_of, place
 
@@ -59,6 +60,17 @@ class SshProfile:
     def places(self) -> int:
         """How many shards are played at once."""
         return sum(host.shards for host in self.hosts)
+
+    def find(self, name: str) -> Host:
+        """The host of that name.
+
+        Raises:
+            UnknownNameError: There is none.
+        """
+        found = next((host for host in self.hosts if host.name == name), None)
+        if found is None:
+            raise UnknownNameError("host", name, [host.name for host in self.hosts])
+        return found
 
     def beside(self, folder: Path) -> SshProfile:
         """The profile, whose paths were written from its file's folder."""

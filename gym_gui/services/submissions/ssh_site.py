@@ -6,12 +6,10 @@ import asyncio
 import shlex
 import shutil
 from collections.abc import Mapping, Sequence
-from typing import Final
 
-from gym_gui.core.errors import UsageError
 from gym_gui.core.shards import Shard
 from gym_gui.services.submissions.bundle import allowed_on
-from gym_gui.services.submissions.host_check import MARK, check_told, keys_check, told_by, version_check
+from gym_gui.services.submissions.host_check import MARK
 from gym_gui.services.submissions.record import Submission
 from gym_gui.services.submissions.shell import (
     ALLOWED,
@@ -27,11 +25,10 @@ from gym_gui.services.submissions.shell import (
     taken_back,
 )
 from gym_gui.services.submissions.ssh import SshHost
+from gym_gui.services.submissions.ssh_check import check_host
 from gym_gui.services.submissions.ssh_profile import Host
 from gym_gui.services.submissions.taking_in import take_in
 from gym_gui.services.submissions.trouble import HostFailedError, raise_if_full
-
-_SETUP_S: Final = 120.0
 
 
 class SshSite:
@@ -111,30 +108,10 @@ class SshSite:
 
     async def _is_sent(self) -> bool:
         """Check the host; returns whether it has what is played."""
-        said = await self._ssh.run(self._check_script(), within_s=_SETUP_S)
-        told = told_by(said)
-        folder = told.get("place", "")
-        if not folder:
-            raise UsageError(
-                f"{self.name}: the folder {self._host.folder} cannot be made there",
-                fix="Name another one in the profile: folder: …",
-            )
-        check_told(self.name, told, self._host.command)
-        self._place = f"{folder}/{self._submission.folder.name}"
-        return told.get("there") == "yes"
-
-    def _check_script(self) -> str:
-        folder = self._host.folder
         there = shlex.quote(f"{self._submission.folder.name}/{PLAY}")
-        lines = [
-            *keys_check(self._host.command),
-            f"umask 077; mkdir -p {shlex.quote(folder)} && cd {shlex.quote(folder)} || exit 0",
-            f'echo "{MARK} place $(pwd -P)"',
-            f'[ -f {there} ] && echo "{MARK} there yes"',
-            *version_check(self._host.command),
-            "exit 0",
-        ]
-        return "\n".join(lines) + "\n"
+        found = await check_host(self._ssh, self._host, [f'[ -f {there} ] && echo "{MARK} there yes"'])
+        self._place = f"{found['place']}/{self._submission.folder.name}"
+        return found.get("there") == "yes"
 
     async def _send(self) -> None:
         sub = self._submission

@@ -15,6 +15,7 @@ from gym_gui.ui import theme
 from gym_gui.ui.agents.setting_controls import SteadySpinBox
 from gym_gui.ui.config_panels.multi_agent import MultiAgentPanel
 from gym_gui.ui.config_panels.single_agent import SingleAgentPanel
+from gym_gui.ui.hosts.runs_on import RunsOn
 from gym_gui.ui.language.desk import SettingsDesk
 from gym_gui.ui.live.operator import LiveOperator
 from gym_gui.ui.operators.environment_look import EnvironmentLook
@@ -102,6 +103,8 @@ class OperatorConfigWidget(QWidget):
         self.limit = more.add_row(
             "Max steps", self._limit_box(), tooltip="Steps after which an episode is cut off"
         )
+        self._host = more.add_row("Runs on", RunsOn(self._context), tooltip="The machine that plays it")
+        self._host.host_chosen.connect(self._on_host)
         column.addWidget(more)
         self._notes_place = QVBoxLayout()
         self._notes_place.setSpacing(theme.STEP)
@@ -206,6 +209,7 @@ class OperatorConfigWidget(QWidget):
         blocked = self.limit.blockSignals(True)
         self.limit.setValue(config.max_steps or 0)
         self.limit.blockSignals(blocked)
+        self._host.set_host(config.host)
         self._record.refresh()
         self._look_again()
 
@@ -331,6 +335,11 @@ class OperatorConfigWidget(QWidget):
     def _on_limit(self, steps: float) -> None:
         if self._draft is not None:
             self._draft = replace(self._draft, max_steps=int(steps) or None)
+            self._changed()
+
+    def _on_host(self, host: str) -> None:
+        if self._draft is not None:
+            self._draft = replace(self._draft, host=host)
             self._changed()
 
     def _on_policy(self, agent: str, policy_id: str) -> None:

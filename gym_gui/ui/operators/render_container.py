@@ -285,9 +285,10 @@ class OperatorRenderContainer(Card):
         self._show_returns()
 
     def _show_facts(self, view: LiveView | None) -> None:
-        limit = self.operator.player.feed.limit
+        limit, host = self.operator.player.feed.limit, self.operator.player.config.host
+        place = [("Host", host)] if host else []
         if view is None:
-            self._facts.set_facts(("Episode", "—"), ("Step", "—"), ("Return", "—"))
+            self._facts.set_facts(("Episode", "—"), ("Step", "—"), ("Return", "—"), *place)
             return
         episode = f"{view.episode + 1}" if not limit else f"{view.episode + 1} / {limit}"
         facts = [
@@ -300,15 +301,17 @@ class OperatorRenderContainer(Card):
             facts.append(("Action", agent.action or "—"))
             if agent.value is not None:
                 facts.append(("Value", number_words(agent.value)))
-        self._facts.set_facts(*facts)
+        self._facts.set_facts(*facts, *place)
 
     def _show_returns(self) -> None:
         self._sparkline.set_values(self.operator.player.tally.last_returns(_RETURNS))
         self._sparkline.setVisible(len(self._sparkline.values) > 1 and self._has_room)
 
     def _describe(self) -> None:
-        trouble = f", {self.operator.player.trouble}" if self.operator.player.trouble else ""
-        self.setAccessibleName(f"Operator {self.operator.player.config.display_name}{trouble}")
+        player = self.operator.player
+        trouble = f", {player.trouble}" if player.trouble else ""
+        place = f" on {player.config.host}" if player.config.host else ""
+        self.setAccessibleName(f"Operator {player.config.display_name}{place}{trouble}")
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
         """A broken operator's card has a red edge."""

@@ -250,6 +250,7 @@ class SettingsPage(Page):
         self._column.setSpacing(theme.ROW)
         self._add_settings()
         self._add_folders()
+        self._add_hosts()
         self._add_keys()
         self._column.addStretch(1)
         fill_scrolling(self.body, content, "settings-scroll")
@@ -297,6 +298,27 @@ class SettingsPage(Page):
             if number:
                 card.add(Divider())
             card.add(FolderRow(title, text, path))
+
+    def _add_hosts(self) -> None:
+        card = self._section("Hosts")
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        words.addWidget(label("Other machines"))
+        about = "Reached by ssh. Operators run on them, and mosaic run --executor ssh plays on them."
+        words.addWidget(label(about, "small", wrap=True))
+        row = QHBoxLayout()
+        row.setContentsMargins(0, 8, 0, 8)
+        row.setSpacing(theme.GAP)
+        row.addLayout(words, 1)
+        row.addWidget(
+            QuietButton("Hosts…", name="open-hosts", tooltip="Add, change and check", on_click=self._on_hosts)
+        )
+        card.body.addLayout(row)
+
+    def _on_hosts(self) -> None:
+        from gym_gui.ui.hosts.dialog import HostsDialog
+
+        HostsDialog(self.context, self.window()).open()
 
     def _add_keys(self) -> None:
         card = self._section("API keys")

@@ -1,0 +1,153 @@
+"""``mosaic session-host``: a session host for somebody on another machine, who speaks to us through ssh.
+
+It lives as long as somebody holds our stdin and says every few seconds that they are still here. When
+that ends, however it does, the host, its workers and all that they have started end, and so do we.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from gym_gui.core.errors import UsageError
+from gym_gui.core.inherited import inherited
+from gym_gui.core.record_fields import mapping
+from gym_gui.core.trust import VARIABLE
+from gym_gui.host.program import ALIVE_EVERY_S, ENDED, GREETING, LISTENING, HostProgram
+from gym_gui.host.socket_folder import SocketFolder
+from gym_gui.processes.outcome import ChildOutcome
+from gym_gui.processes.reaper import guard, remove_after
+from gym_gui.services.store import Store
+from gym_gui.version import __version__
+
+SILENCE_S: Final = 6 * ALIVE_EVERY_S
+"""Whoever says nothing for so long has gone, although the connection still seems to be there."""
+_FAREWELL_S: Final = 5.0
+
+
+class _Relay:
+    """Passes on what the host prints."""
+
+    def on_begun(self, index: int) -> None:
+        """It is about to take the first step of an episode."""
+        say(b"%d" % index)
+
+    def on_output(self, line: str) -> None:
+        """It printed a line."""
+        with suppress(OSError):
+            os.write(2, line.encode() + b"\n")
+
+
+def say(line: bytes) -> None:
+    """Tell a line to whoever listens, if anybody still does."""
+    with suppress(OSError):
+        os.write(1, line + b"\n")
+
+
+def keep_host() -> int:
+    """Keep one session host; returns the command's exit status."""
+    guard()
+    for said in (1, 2):
+        os.set_blocking(said, False)  # a line is lost rather than we wait for a reader that has gone
+    store = Store()
+    folders = [SocketFolder(store.runtime_dir()), SocketFolder(store.cache_dir("sent"))]
+    for folder in folders:
+        remove_after(folder.path)
+    try:
+        return asyncio.run(_keep(*(folder.path for folder in folders)))
+    finally:
+        for folder in folders:
+            folder.remove()
+
+
+async def _keep(socket_folder: Path, files: Path) -> int:
+    program = await HostProgram.start("the session process")
+    outcome: ChildOutcome | None = None
+    try:
+        socket = socket_folder / "h"
+        from gym_gui.services.versions import machine  # while the host imports what it needs
+
+        about = {"version": __version__, "socket": str(socket), "files": str(files), "machine": machine()}
+        say(GREETING + b" " + json.dumps(about).encode())
+        said = await _stdin()
+        line = await _next_line(said)
+        if line:
+            program.hear(_Relay())
+            orders = _orders(line)
+            program.tell(socket, orders["token"], orders["operator"], _environment(orders), _keys())
+            await _until_over(program, said)
+    finally:
+        outcome = program.judge(await program.child.end(_FAREWELL_S))
+        say(ENDED + b" " + json.dumps({"code": outcome.code, "signal": outcome.signal}).encode())
+    return 0
+
+
+def _orders(line: bytes) -> dict[str, Any]:
+    try:
+        found = mapping(json.loads(line)) or {}
+    except ValueError:
+        found = {}
+    if set(found) != {"token", "operator", "allowed", "workers"}:
+        raise UsageError("what was said is no order for a session host", fix="The window begins this, by ssh")
+    return found
+
+
+def _environment(orders: Mapping[str, Any]) -> dict[str, str]:
+    from gym_gui.workers.discovery import find_workers
+    from gym_gui.workers.environment import engine_environment
+
+    find_workers(orders["workers"])  # what their manifests name is for it as well
+    return {**engine_environment(), VARIABLE: str(orders["allowed"])}
+
+
+def _keys() -> dict[str, str]:
+    """What this account has in its environment beside what every child gets: its keys among it."""
+    ours = inherited()
+    return {name: value for name, value in os.environ.items() if name not in ours}
+
+
+async def _stdin() -> asyncio.StreamReader:
+    loop, reader = asyncio.get_running_loop(), asyncio.StreamReader(limit=1 << 24)
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin.buffer)
+    return reader
+
+
+async def until_silent(said: asyncio.StreamReader, silence_s: float = SILENCE_S) -> None:
+    """Wait until somebody says nothing more, or has said nothing for so long."""
+    while await _next_line(said, silence_s):
+        pass
+
+
+async def _next_line(said: asyncio.StreamReader, silence_s: float = SILENCE_S) -> bytes:
+    """The next line; empty where nobody is there any more."""
+    try:
+        async with asyncio.timeout(silence_s):
+            return await said.readline()
+    except (TimeoutError, ValueError, OSError):
+        return b""
+
+
+async def _until_over(program: HostProgram, said: asyncio.StreamReader) -> None:
+    """Wait until the host has ended, or whoever it is for has gone."""
+
+    async def tell_listening() -> None:
+        await program.listening.wait()
+        say(LISTENING)
+
+    create_task = asyncio.get_running_loop().create_task
+    gone, telling = create_task(until_silent(said)), create_task(tell_listening())
+    try:
+        await asyncio.wait({gone, program.child.exited}, return_when=asyncio.FIRST_COMPLETED)
+        if program.child.running:
+            # Its client's call breaks off, too: it has a moment to end by itself.
+            await asyncio.wait({program.child.exited}, timeout=_FAREWELL_S)
+    finally:
+        for task in (gone, telling):
+            task.cancel()
+        await asyncio.gather(gone, telling, return_exceptions=True)

@@ -1,0 +1,155 @@
+"""The program of a session host on another machine, as it is seen through ssh.
+
+There ``mosaic session-host`` (:mod:`gym_gui.host.keeper`) starts the host and speaks in lines: where its
+socket will be, that it listens, episodes that begin, how it has ended. It is told token and permissions,
+and every few seconds that somebody is still here: when that stops, everything there ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shlex
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from gym_gui.core.record_fields import mapping, text
+from gym_gui.host.program import ALIVE_EVERY_S, ENDED, GREETING, HostProgram
+from gym_gui.processes.outcome import ChildOutcome, ChildStatus
+from gym_gui.services.submissions.host_check import check_told
+from gym_gui.services.submissions.shell import from_home, own_alone
+from gym_gui.services.submissions.ssh import LOST, SshHost
+from gym_gui.services.submissions.ssh_check import check_host
+from gym_gui.services.submissions.ssh_profile import Host
+from gym_gui.services.submissions.trouble import HostFailedError
+
+_GREETING_S: Final = 120.0
+"""Modules that are loaded first, and a disk that has to be woken, take their time."""
+
+
+class RemoteProgram(HostProgram):
+    """A host that is being started on another machine; made by :meth:`begin`.
+
+    Attributes:
+        allowed: What it may use, as :data:`gym_gui.core.trust.VARIABLE` hands it on.
+        workers: Ids of the workers that play there.
+        files: A private folder there, which goes with it.
+        machine: What it runs on.
+    """
+
+    def __init__(self, host: Host, ssh: SshHost) -> None:
+        super().__init__(frozenset())
+        self._host, self._ssh = host, ssh
+        self._greeted: asyncio.Future[Mapping[str, Any]] = asyncio.get_running_loop().create_future()
+        self._ended: ChildOutcome | None = None
+        self._alive: asyncio.Task[None] | None = None
+        self._socket = self.allowed = self.files = ""
+        self.workers: list[str] = []
+        self.machine: Mapping[str, Any] = {}
+
+    @classmethod
+    async def begin(cls, host: Host, ssh: SshHost) -> RemoteProgram:
+        """Start one. Whatever comes of it, ``ssh`` is to be closed later.
+
+        Raises:
+            HostAwayError: The host cannot be reached.
+            HostFailedError: It could not start, with its last words.
+            UsageError: It has another version of MOSAIC or none, or its keys are others' as well.
+        """
+        program = cls(host, ssh)
+        child = program.child = await ssh.start(_script(host), program._read_output)
+        await asyncio.wait(
+            {program._greeted, child.exited}, timeout=_GREETING_S, return_when=asyncio.FIRST_COMPLETED
+        )
+        if not program._greeted.done():
+            running = child.running
+            outcome = await child.end()
+            await check_host(ssh, host)  # says what it is, where that is known
+            why = f"did not start within {_GREETING_S:.0f} s" if running else outcome.words
+            raise HostFailedError(f"{host.name}: mosaic session-host {why}")
+        program._take(program._greeted.result())
+        return program
+
+    def _take(self, said: Mapping[str, Any]) -> None:
+        host, version = self._host, f"mosaic {text(said.get('version'))}"
+        check_told(host.name, {"version": version}, host.command)
+        self._socket, self.files = text(said.get("socket")) or "", text(said.get("files")) or ""
+        self.machine = {"host": self._host.name, **(mapping(said.get("machine")) or {})}
+
+    async def reach(self, socket: Path) -> None:
+        await self._ssh.forward(socket, self._socket)
+
+    def tell(
+        self,
+        socket: Path,
+        token: str,
+        operator: str,
+        environment: Mapping[str, str],
+        keys: Mapping[str, str] | None = None,
+    ) -> None:
+        """Tell it what it is for. It has an environment of its own, and its own keys."""
+        orders = {"token": token, "operator": operator, "allowed": self.allowed, "workers": self.workers}
+        self._write(json.dumps(orders))
+        self._alive = asyncio.get_running_loop().create_task(self._stay_alive())
+
+    async def _stay_alive(self) -> None:
+        while self.child.running:
+            await asyncio.sleep(ALIVE_EVERY_S)
+            self._write("")
+
+    def _write(self, line: str) -> None:
+        assert self.child.stdin is not None
+        with suppress(OSError, RuntimeError):  # the connection has gone, which is noticed elsewhere
+            self.child.stdin.write(line.encode() + b"\n")
+
+    def _on_line(self, line: bytes) -> None:
+        word, _, rest = line.partition(b" ")
+        if not self._greeted.done():
+            if word == GREETING and (said := _object(rest)) is not None:
+                self._greeted.set_result(said)
+            return  # what start files of a shell print
+        if word == ENDED:
+            self._ended = _outcome(_object(rest) or {})
+        else:
+            super()._on_line(line)
+
+    def judge(self, outcome: ChildOutcome) -> ChildOutcome:
+        """How the host has ended: as it was said, or because of the connection."""
+        if outcome.status in (ChildStatus.ENDED, ChildStatus.TIMED_OUT):
+            return outcome
+        if self._ended is not None:
+            return replace(self._ended, asked=outcome.asked, stderr_tail=outcome.stderr_tail)
+        if outcome.code in (None, LOST):
+            reason = f"the connection to {self._host.name} broke"
+            return replace(outcome, status=ChildStatus.LOST, code=None, signal=None, reason=reason)
+        return outcome
+
+    async def release(self) -> None:
+        if self._alive is not None:
+            self._alive.cancel()
+            await asyncio.gather(self._alive, return_exceptions=True)
+        await self._ssh.close()
+
+
+def _script(host: Host) -> str:
+    how = host.command
+    keys = [f"{own_alone(shlex.quote(how.keys))} || exit 1"] if how.keys else []
+    return "\n".join([*keys, *from_home(how), f"exec {how.mosaic} session-host"]) + "\n"
+
+
+def _object(data: bytes) -> dict[str, Any] | None:
+    try:
+        return mapping(json.loads(data))
+    except ValueError:
+        return None
+
+
+def _outcome(said: Mapping[str, Any]) -> ChildOutcome:
+    """How a host has ended, as its keeper says."""
+    signal, code = said.get("signal"), said.get("code")
+    if isinstance(signal, int):
+        return ChildOutcome(ChildStatus.KILLED, signal=signal)
+    return ChildOutcome(ChildStatus.EXITED, code if isinstance(code, int) else None)

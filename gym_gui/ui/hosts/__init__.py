@@ -1,0 +1,1 @@
+"""Other machines that operators run on: their list, and which one an operator has."""

@@ -1,0 +1,95 @@
+"""Which machine an operator runs on."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from PyQt6.QtCore import pyqtSignal
+from PyQt6.QtWidgets import QWidget
+
+from gym_gui.core import paths
+from gym_gui.core.errors import UsageError
+from gym_gui.ui.agents.setting_controls import SteadyComboBox
+
+if TYPE_CHECKING:
+    from gym_gui.ui.context import AppContext
+
+_HERE: Final = "This machine"
+_HOSTS: Final = "Hosts…"
+
+
+class RunsOn(SteadyComboBox):
+    """This machine, one of the person's hosts, and a way to their list.
+
+    Args:
+        context: Whose event loop reads the list.
+        parent: Qt owner.
+    """
+
+    host_chosen = pyqtSignal(str)
+    """Name of a host; empty: this machine."""
+
+    def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("operator-host")
+        self._context = context
+        self._host, self._names = "", tuple[str, ...]()
+        self.activated.connect(self._on_activated)
+        self._fill()
+
+    def set_host(self, host: str) -> None:
+        """Show where an operator runs, among the hosts that there are now."""
+        self._host = host
+        self._fill()
+        self._read()
+
+    def _read(self) -> None:
+        if not self._names and not paths.hosts_file().exists():
+            return  # who has no hosts imports nothing of them
+        self._context.spawn(self._show_names(), "Reading the hosts")
+
+    async def _show_names(self) -> None:
+        names = tuple(await asyncio.to_thread(_host_names))
+        if names != self._names:
+            self._names = names
+            self._fill()
+
+    def _fill(self) -> None:
+        self.clear()
+        self.addItem(_HERE, "")
+        unknown = () if self._host in ("", *self._names) else (self._host,)
+        for name in (*self._names, *unknown):
+            self.addItem(name, name)
+        self.insertSeparator(self.count())
+        self.addItem(_HOSTS, None)
+        self._show_host()
+
+    def _show_host(self) -> None:
+        self.setCurrentIndex(max(self.findData(self._host), 0))
+
+    def _on_activated(self, index: int) -> None:
+        host = self.itemData(index)
+        if host is None:
+            self._show_host()
+            self._open_hosts()
+        elif host != self._host:
+            self._host = str(host)
+            self.host_chosen.emit(self._host)
+
+    def _open_hosts(self) -> None:
+        from gym_gui.ui.hosts.dialog import HostsDialog  # few have hosts
+
+        dialog = HostsDialog(self._context, self.window())
+        dialog.changed.connect(self._read)
+        dialog.open()
+
+
+def _host_names() -> Sequence[str]:
+    from gym_gui.services.hosts import HostsFile
+
+    try:
+        return [host.name for host in HostsFile().load().hosts]
+    except UsageError:  # the list of hosts says what is wrong with it
+        return ()
