@@ -11,6 +11,7 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -167,6 +168,7 @@ def _submit(asked: _Asked, where: Elsewhere, profile: Profile, out: Path | None,
     submission = Submission(
         folder, where.executor or "", profile.to_record(), asked.command, of, asked.total, out
     )
+    submission.began_at = _now()
     if decided is not None:
         submission.seatings, submission.due = asked.seatings, Batches(decided, asked.seatings, of).first()
     if where.dry_run:
@@ -213,12 +215,15 @@ def _follow(submission: Submission, as_json: bool) -> int:
     try:
         if submission.run:
             tell("nothing is left to play")
+            coordinator = Coordinator(submission, sites_of(submission), lambda _: None)
         else:
             coordinator = _play(submission, as_json)
             if (status := _missing(submission, coordinator)) is not None:
                 return status
             _merge(submission)
-            asyncio.run(coordinator.clear())
+        if not submission.cleared:
+            submission.cleared = asyncio.run(coordinator.clear())
+            submission.save()
         return conclude(_merged(submission), as_json)
     finally:
         os.close(lock)
@@ -245,7 +250,9 @@ def _add_batch(submission: Submission, due: list[int]) -> bool:
     batches = Batches(experiment, submission.seatings, submission.of)
     place = submission.folder / _LOOKED_AT
     shutil.rmtree(place, ignore_errors=True)  # who was killed meanwhile looks again, and sees the same
-    run = merge_shards([submission.shards], place, planned=batches.planned(due)).folder
+    run = merge_shards(
+        [submission.shards], place, planned=batches.planned(due), times=_times(submission)
+    ).folder
     more = asyncio.run(batches.look(run))
     if not more:
         place.rename(submission.folder / _MERGED)
@@ -253,6 +260,16 @@ def _add_batch(submission: Submission, due: list[int]) -> bool:
     submission.due = [*due, *more]
     submission.save()
     return True
+
+
+def _times(submission: Submission) -> tuple[str, str]:
+    """From its submission to now, by the clock here: those of hosts may be hours off."""
+    now = _now()
+    return min(submission.began_at or now, now), now
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def _made(submission: Submission) -> Path | None:
@@ -300,7 +317,10 @@ def _missing(submission: Submission, coordinator: Coordinator) -> int | None:
 
 def _merge(submission: Submission) -> None:
     """Make one run of the shards; who was killed meanwhile makes no second one."""
-    made = _made(submission) or merge_shards([submission.shards], submission.folder / _MERGED).folder
+    made = _made(submission)
+    if made is None:
+        place = submission.folder / _MERGED
+        made = merge_shards([submission.shards], place, times=_times(submission)).folder
     submission.run = str(submission.out / made.name)
     submission.save()
 

@@ -75,6 +75,7 @@ def merge_shards(
     allow_differences: bool = False,
     partial: bool = False,
     planned: Mapping[str, int] | None = None,
+    times: tuple[str, str] | None = None,
     on_part: OnPart | None = None,
     on_bytes: OnBytes | None = None,
 ) -> Merged:
@@ -87,6 +88,8 @@ def merge_shards(
         partial: Merge what there is, though parts are missing: the run is ``stopped``, to be gone on with.
         planned: Of an experiment that is played until it is decided, how many of each operator's episodes are
             to be there by now; the run is ``stopped``, to be looked at.
+        times: When it all began and ended by one clock, where somebody has looked at one: those of several
+            machines differ, perhaps by hours. By default what the parts say.
         on_part: Told how many parts have been read.
         on_bytes: Told how much has been copied.
 
@@ -101,7 +104,7 @@ def merge_shards(
         raise UnmergeableError(
             others, "Play these shards again with the same versions, or merge them so: --allow-differences"
         )
-    merge = _Merge(shards, planned)
+    merge = _Merge(shards, planned, times)
     missing = merge.missing()
     if missing and not partial:
         raise UnmergeableError(missing, "Play what is missing, or merge what there is: --partial")
@@ -130,7 +133,10 @@ def merge_shards(
 class _Merge:
     """Parts, and what is taken of each."""
 
-    def __init__(self, shards: ShardSet, planned: Mapping[str, int] | None) -> None:
+    def __init__(
+        self, shards: ShardSet, planned: Mapping[str, int] | None, times: tuple[str, str] | None
+    ) -> None:
+        self._times = times or _times_of(shards.parts)
         self._whole, self._parts = shards.whole, shards.parts
         experiment = mapping(shards.whole.get("experiment")) or {}
         self._execution = mapping(experiment.get("execution")) or {}
@@ -227,7 +233,7 @@ class _Merge:
                     copy.episodes(name, owners)
                     copy.calls(name, owners)
             retries = [row for part in self._parts for row in items(part.header.get("retries")) or []]
-            ended = {"finished_at": at} if (at := self._last("finished_at")) else {}
+            ended = {"finished_at": at} if (at := self._times[1]) else {}
             recorder.close(status, retries=retries, problem=problem or None, **ended)
         except BaseException:
             recorder.abandon()
@@ -238,7 +244,6 @@ class _Merge:
 
     def _header(self) -> dict[str, Any]:
         """What ``run.json`` says of the whole; what most parts say, where they need not be equal."""
-        started = [at for part in self._parts if (at := text(part.header.get("started_at")))]
         names = dict.fromkeys(name for part in self._parts for name in part.versions)
         versions = {name: usual(part.versions.get(name) for part in self._parts) for name in names}
         common: dict[str, Any] = {
@@ -247,7 +252,7 @@ class _Merge:
         }
         renamed = self._joined(RENAMED)
         return {
-            **({"started_at": min(started)} if started else {}),
+            **({"started_at": at} if (at := self._times[0]) else {}),
             **common,
             "episodes": {each.operator_id: each.episodes for each in self._scheduled},
             **self._whole,
@@ -258,14 +263,20 @@ class _Merge:
             **({RENAMED: renamed} if renamed else {}),
         }
 
-    def _last(self, key: str) -> str:
-        return max((at for part in self._parts if (at := text(part.header.get(key)))), default="")
-
     def _joined(self, key: str) -> dict[str, Any]:
         """By operator, what the parts say that have played it."""
         said = [mapping(part.header.get(key)) or {} for part in self._parts]
         found = ((name, usual(each.get(name) for each in said)) for name in self._operators)
         return {name: value for name, value in found if value is not None}
+
+
+def _times_of(parts: Sequence[ShardPart]) -> tuple[str, str]:
+    """When the first part began and the last ended, by the clocks of their machines; empty: nobody says."""
+
+    def said(key: str) -> list[str]:
+        return [at for part in parts if (at := text(part.header.get(key)))]
+
+    return min(said("started_at"), default=""), max(said("finished_at"), default="")
 
 
 def _about(part: ShardPart, common: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ import yaml
 
 from gym_gui.analysis import compare_runs
 from gym_gui.processes.tree import TAG
+from gym_gui.services.run_lock import lock_run
 from gym_gui.services.submissions.record import ShardState, Submission
 from tests.support.commands import COMMAND, Mosaic, experiment
 from tests.support.sshd import Sshd, sshd
@@ -265,6 +266,17 @@ def test_what_does_not_go_together_is_one_line(mosaic: Mosaic) -> None:
 def test_without_ray_the_line_that_installs_it(mosaic: Mosaic) -> None:
     refused = mosaic.refused("run", experiment(mosaic.home), "--executor", "ray")
     assert refused == "Ray is not installed. Run: mosaic install ray"
+
+
+def test_one_coordinator_at_a_time(mosaic: Mosaic) -> None:
+    folder = mosaic.home / "submission"
+    folder.mkdir()
+    Submission(folder, "ssh", {"hosts": ["one"]}, "run", 2, 10, mosaic.home / "runs").save()
+    held = lock_run(folder)
+    try:
+        assert "is being written by another process" in mosaic.refused("run", "--resume", folder)
+    finally:
+        os.close(held)
 
 
 def test_a_submission_is_watched_by_its_record(mosaic: Mosaic) -> None:

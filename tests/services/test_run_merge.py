@@ -196,6 +196,17 @@ def test_the_run_began_with_its_first_part_and_ended_with_its_last(tmp_path: Pat
     assert [each.episode_index for each in record.retries] == [5]
 
 
+def test_who_has_looked_at_one_clock_says_when_it_was(tmp_path: Path) -> None:
+    # One machine is five hours ahead, and the clock of the other was set back meanwhile.
+    ahead = altered(played(tmp_path, "2/2"), started_at="2026-01-01T15:00:00+00:00")
+    back = altered(played(tmp_path, "1/2"), finished_at="2025-12-31T10:00:00+00:00")
+    times = ("2026-01-01T10:00:00+00:00", "2026-01-01T10:07:00+00:00")
+    run = merged(tmp_path, ahead, back, times=times).folder
+    record = open_run(run).record
+    assert (record.started_at, record.finished_at) == times
+    assert indices(run, "a") == list(range(EPISODES))
+
+
 def test_failed_episodes_are_a_part_of_it(tmp_path: Path) -> None:
     shards = [
         played(

@@ -174,18 +174,26 @@ class Coordinator:
                 f"{self._submission.folder}",
             )
 
-    async def clear(self) -> None:
-        """Remove what is left on all places; one that is away keeps it."""
+    async def clear(self) -> bool:
+        """Remove what is left on all places; one that is away keeps it.
+
+        Returns:
+            Whether nothing is left.
+        """
+        used = self._prepared | {state.host for state in self._submission.states.values()}
+        removed = True
         for site in self._sites:
-            if site.name not in self._prepared:
+            if site.name not in used:
                 continue
             try:
                 await site.prepare()
                 await site.clear()
             except MosaicError as error:
+                removed = False
                 _log.warning("Not removed there: %s", error)
             finally:
                 await site.close()
+        return removed
 
     # -- inside --------------------------------------------------------------------------
 

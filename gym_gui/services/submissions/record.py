@@ -72,6 +72,8 @@ class Submission:
         out: Folder for the run folder that they are merged into.
         states: Shards that have been begun, by number.
         run: The run folder that they were merged into; empty before.
+        cleared: Whether nothing of it is left where it was played.
+        began_at: When it was handed in, by the clock here, in ISO 8601.
         seatings: Where it is played until it is decided: episodes of each seed, by operator.
         due: Then, shards that are to be played by now, the others perhaps later; ``None``: all are.
     """
@@ -87,6 +89,8 @@ class Submission:
     run: str = ""
     seatings: Mapping[str, int] = field(default_factory=dict[str, int])
     due: list[int] | None = None
+    cleared: bool = False
+    began_at: str = ""
 
     @property
     def shards(self) -> Path:
@@ -133,6 +137,8 @@ class Submission:
             "total": self.total,
             "out": str(self.out),
             "run": self.run,
+            "cleared": self.cleared,
+            "began_at": self.began_at,
             "profile": dict(self.profile),
             **({} if self.due is None else {"seatings": dict(self.seatings), "due": self.due}),
             "shards": {str(number): state.to_record() for number, state in sorted(self.states.items())},
@@ -176,6 +182,8 @@ def open_submission(folder: Path) -> Submission:
             text(data.get("run")) or "",
             {str(name): count(each) or 1 for name, each in (mapping(data.get("seatings")) or {}).items()},
             _due(data.get("due"), of),
+            data.get("cleared") is True,
+            text(data.get("began_at")) or "",
         )
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror or error}") from None

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from gym_gui.core.errors import UsageError
+from gym_gui.services.submissions import record
 from gym_gui.services.submissions.coordinator import Coordinator, Site, Standing
 from gym_gui.services.submissions.record import COLLECTED, SENT, ShardState, Submission, open_submission
 from gym_gui.services.submissions.shell import ShardLook
@@ -34,6 +35,7 @@ class Place:
         self.started: list[tuple[int, int]] = []
         self.fetched: list[int] = []
         self.stopped: list[int] = []
+        self.cleared = 0
 
     async def check(self) -> None:
         pass
@@ -57,7 +59,7 @@ class Place:
         self.stopped += tries
 
     async def clear(self) -> None:
-        pass
+        self.cleared += 1
 
     async def close(self) -> None:
         pass
@@ -277,3 +279,65 @@ def test_who_has_nothing_to_do_takes_from_who_has_most(submission: Submission) -
     assert slow.hands == [[1, 2]] and slow.fetched == [1]
     assert quick.hands == [[3], [2]] and quick.fetched == [3, 2]
     assert submission.states[2].host == "two"
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_a_coordinator_may_be_killed_at_each_write_of_its_record(
+    submission: Submission, monkeypatch: pytest.MonkeyPatch, before: bool
+) -> None:
+    class Killed(BaseException):
+        pass
+
+    class Kept(Place):
+        """A place that stays while coordinators come and go: it begins no try twice."""
+
+        async def start(self, tries: Mapping[int, int]) -> None:
+            self.started += [each for each in tries.items() if each not in self.started]
+
+        async def look(self, tries: Mapping[int, int]) -> dict[int, ShardLook]:
+            return {n: DONE if (n, t) in self.started else LOST for n, t in tries.items()}
+
+    write = record.replace_file
+    for deadly in range(1, 30):
+        writes = 0
+
+        def deadly_write(path: Path, content: bytes, *, mode: int, deadly: int = deadly) -> None:
+            nonlocal writes
+            writes += 1
+            if writes == deadly and before:
+                raise Killed
+            write(path, content, mode=mode)
+            if writes == deadly:
+                raise Killed
+
+        monkeypatch.setattr(record, "replace_file", write)
+        Submission(submission.folder, "ssh", {}, "run", 6, 24, submission.folder).save()
+        site = Kept("one", lambda number, attempt: DONE)
+        monkeypatch.setattr(record, "replace_file", deadly_write)
+        try:
+            run(open_submission(submission.folder), site)
+        except Killed:
+            monkeypatch.setattr(record, "replace_file", write)
+            run(open_submission(submission.folder), site)
+        ended = open_submission(submission.folder)
+        assert {state.status for state in ended.states.values()} == {"collected"}
+        assert site.started == [(number, 1) for number in range(1, 7)], "each was begun once"
+        if writes < deadly:
+            return  # it has not come to this write
+    pytest.fail("it never ends")
+
+
+def test_what_a_killed_coordinator_has_left_is_removed_by_the_next(submission: Submission) -> None:
+    class Gone(Place):
+        async def prepare(self) -> None:
+            raise HostAwayError("two does not answer")
+
+    submission.states = {1: ShardState("collected", "one", 1), 2: ShardState("collected", "two", 1)}
+    played, unused = Place("one", lambda number, attempt: DONE), Place("three", lambda number, attempt: DONE)
+    coordinator = Coordinator(submission, [played, unused], lambda _: None)
+    assert asyncio.run(coordinator.clear())
+    assert (played.cleared, unused.cleared) == (1, 0)
+    gone = Gone("two", lambda number, attempt: DONE)
+    assert not asyncio.run(Coordinator(submission, [played, gone], lambda _: None).clear()), (
+        "it is tried again"
+    )
