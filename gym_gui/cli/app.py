@@ -248,7 +248,7 @@ def install(
 
 @app.command("session-host", hidden=True)
 def session_host() -> None:
-    """Hold a session for a window on another machine, which begins this over ssh."""
+    """Hold a session for a window on another machine."""
     from gym_gui.host.keeper import keep_host
 
     raise typer.Exit(keep_host())

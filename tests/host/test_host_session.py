@@ -123,6 +123,7 @@ async def bare_host() -> AsyncIterator[tuple[asyncio.subprocess.Process, str]]:
         )
         assert process.stdin is not None
         orders = {"socket": str(path), "token": "right", "operator": "op", "environment": dict(os.environ)}
+        orders["keys"] = None
         process.stdin.write(json.dumps(orders).encode() + b"\n")
         try:
             assert process.stdout is not None
