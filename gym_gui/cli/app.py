@@ -118,7 +118,8 @@ def run_command(
     """
     trust.allow_all(trusted)
     if is_elsewhere(executor, profile, shards, resume):
-        from gym_gui.cli.submit import Elsewhere, submit_experiment
+        from gym_gui.cli.coordinating import Elsewhere
+        from gym_gui.cli.submit import submit_experiment
 
         check_alone(shard=shard, replay=replay, processes=processes)
         check_alone(money_budget=money_budget, token_budget=token_budget, time_budget=time_budget)
@@ -185,7 +186,8 @@ def tournament(
     """
     trust.allow_all(trusted)
     if is_elsewhere(executor, profile, shards, resume):
-        from gym_gui.cli.submit import Elsewhere, submit_tournament
+        from gym_gui.cli.coordinating import Elsewhere
+        from gym_gui.cli.submit import submit_tournament
 
         check_alone(shard=shard, processes=processes)
         where = Elsewhere(executor, profile, shards, resume, dry_run)

@@ -55,7 +55,7 @@ ShardOf = Annotated[
 ]
 Executor = Annotated[
     str | None,
-    typer.Option("--executor", metavar="NAME", help="Play it elsewhere, in shards: ssh, slurm or ray."),
+    typer.Option("--executor", metavar="NAME", help="Do it elsewhere, in parts: ssh, slurm or ray."),
 ]
 Profile = Annotated[
     Path | None, typer.Option("--profile", metavar="FILE", help="Where that is: hosts, or what jobs ask for.")

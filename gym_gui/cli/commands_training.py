@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from gym_gui.cli import completion
-from gym_gui.cli.arguments import Json, Trust
+from gym_gui.cli.arguments import Executor, Json, Profile, Trust, check_alone, is_elsewhere
 from gym_gui.core import trust
 
 
@@ -51,7 +51,8 @@ def train(
         ),
     ] = None,
     resume: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Go on with the training of a run folder.")
+        Path | None,
+        typer.Option(metavar="DIR", help="Go on with the training of a run folder, or with a submission."),
     ] = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace a policy that is in the run folder.")
@@ -60,6 +61,8 @@ def train(
         bool, typer.Option("--background", help="Queue it and return: it needs no terminal.")
     ] = False,
     priority: Annotated[int, typer.Option(metavar="N", help="In the background: higher runs first.")] = 0,
+    executor: Executor = None,
+    profile: Profile = None,
     trusted: Trust = False,
     as_json: Json = False,
 ) -> None:
@@ -70,6 +73,12 @@ def train(
     from gym_gui.cli.train import train_policy
 
     trust.allow_all(trusted)
+    elsewhere = None
+    if is_elsewhere(executor, profile, None, resume):
+        from gym_gui.cli.coordinating import Elsewhere
+
+        check_alone(background=background or None, priority=priority or None)
+        elsewhere = Elsewhere(executor, profile, None, resume)
     raise typer.Exit(
         train_policy(
             worker,
@@ -85,6 +94,7 @@ def train(
             overwrite=overwrite,
             background=background,
             priority=priority,
+            elsewhere=elsewhere,
             extra=context.args,
             as_json=as_json,
         )

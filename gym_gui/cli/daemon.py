@@ -103,6 +103,8 @@ async def _health_and_runs(store: Store) -> tuple[Health, list[TrainingRecord]]:
 
 def _line(run: TrainingRecord) -> str:
     what = f"{run.run_id}  {run.state:<9} {run.algorithm} in {run.env_id}"
+    if run.place:
+        what += f" on {run.place}"
     if run.total_steps:
         what += f", {run.step:,} of {run.total_steps:,} steps"
     if run.position:

@@ -6,7 +6,6 @@ import asyncio
 import logging
 import os
 import shutil
-import signal
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -18,6 +17,7 @@ from typing import Final
 from ulid import ULID
 
 from gym_gui.analysis.reader import open_run
+from gym_gui.cli.coordinating import Elsewhere, reopened, until_stopped
 from gym_gui.cli.errors import INTERRUPTED, WORK_FAILED, tell
 from gym_gui.cli.play import conclude, finished
 from gym_gui.cli.progress import run_progress
@@ -43,7 +43,7 @@ from gym_gui.services.run_merge import merge_shards
 from gym_gui.services.submissions.bundle import write_bundle
 from gym_gui.services.submissions.coordinator import Coordinator
 from gym_gui.services.submissions.executors import Profile, load_profile, sites_of
-from gym_gui.services.submissions.record import FAILED, Submission, is_submission, open_submission
+from gym_gui.services.submissions.record import FAILED, Submission
 from gym_gui.services.submissions.shell import EXPERIMENT
 
 _EACH: Final = 4
@@ -52,25 +52,6 @@ _SHOWN: Final = 5
 _MERGED: Final = "merged"
 _LOOKED_AT: Final = "looked-at"
 """Where the run lies that was made of what was played so far."""
-
-
-@dataclass(frozen=True)
-class Elsewhere:
-    """Where something is to be played.
-
-    Attributes:
-        executor: By what: ``ssh``.
-        profile: The file that says where.
-        shards: How many it is cut into.
-        resume: A submission to go on with.
-        dry_run: Play nothing: check the places, and say what would be sent where.
-    """
-
-    executor: str | None
-    profile: Path | None
-    shards: int | None
-    resume: Path | None
-    dry_run: bool = False
 
 
 @dataclass(frozen=True)
@@ -183,29 +164,12 @@ def _submit(asked: _Asked, where: Elsewhere, profile: Profile, out: Path | None,
 
 
 def _go_on(where: Elsewhere, file: Path | None, command: str, as_json: bool) -> int:
-    assert where.resume is not None
-    if where.dry_run:
-        raise UsageError(
-            "--dry-run does not go with --resume SUBMISSION",
-            fix=f"How far it is: mosaic runs watch {where.resume}",
-        )
-    if not is_submission(where.resume):
-        raise UsageError(
-            "--executor begins a submission, and --resume goes on with one", fix="Give one of them"
-        )
+    submission = reopened(where, command)
     if file is not None or where.shards is not None:
         raise UsageError(
             "a submission that is gone on with has its experiment and its shards",
             fix=f"Give --resume {where.resume} alone",
         )
-    submission = open_submission(where.resume)
-    if submission.command != command:
-        raise UsageError(
-            f"{where.resume} is of mosaic {submission.command}",
-            fix=f"Run: mosaic {submission.command} --resume {where.resume}",
-        )
-    if where.profile is not None:
-        submission.profile = load_profile(submission.executor, where.profile).to_record()
     return _follow(submission, as_json)
 
 
@@ -235,7 +199,7 @@ def _play(submission: Submission, as_json: bool) -> Coordinator:
         logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
         while True:
             coordinator = Coordinator(submission, sites_of(submission), shown_by(show, submission.total))
-            asyncio.run(_until_stopped(coordinator))
+            asyncio.run(until_stopped(coordinator))
             if submission.due is None or coordinator.is_stopped or submission.numbers(FAILED):
                 return coordinator
             if not _add_batch(submission, submission.due):
@@ -275,28 +239,6 @@ def _now() -> str:
 def _made(submission: Submission) -> Path | None:
     """The run that the shards were merged into, before it is where it belongs."""
     return next((file.parent for file in (submission.folder / _MERGED).glob("*/run.json")), None)
-
-
-async def _until_stopped(coordinator: Coordinator) -> None:
-    loop = asyncio.get_running_loop()
-    playing = asyncio.ensure_future(coordinator.run())
-
-    def end() -> None:
-        if coordinator.is_stopped:
-            playing.cancel()
-        else:
-            tell("what is being played is asked to end, and keeps what is done; again: do not wait for that")
-            coordinator.stop()
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, end)
-    try:
-        await asyncio.wait([playing])
-        if not playing.cancelled():
-            await playing
-    finally:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.remove_signal_handler(number)
 
 
 def _missing(submission: Submission, coordinator: Coordinator) -> int | None:

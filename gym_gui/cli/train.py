@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import json
-import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gym_gui.cli.errors import DONE, INTERRUPTED, tell
-from gym_gui.cli.output import write_json, write_line
-from gym_gui.cli.training import in_words, result_row, shown, slot_of, trained
+from gym_gui.cli.output import write_json
+from gym_gui.cli.training import print_result, result_row, trained
 from gym_gui.core.errors import UsageError
 from gym_gui.services.trainer import TrainRequest, TrainResult
 from gym_gui.services.trainer.service import resumed
 from gym_gui.services.worker_orchestrator import UnifiedRunConfig, WorkerOrchestrator
 from gym_gui.services.worker_registry import WorkerCatalog
 from gym_gui.workers.definition import WorkerTypeDefinition
+
+if TYPE_CHECKING:
+    from gym_gui.cli.coordinating import Elsewhere
 
 _ALGORITHM, _SEED = "ppo", 1
 MOST_SEEDS = 1000
@@ -39,6 +40,7 @@ def train_policy(
     overwrite: bool = False,
     background: bool = False,
     priority: int = 0,
+    elsewhere: Elsewhere | None = None,
     extra: Sequence[str] = (),
     as_json: bool = False,
 ) -> int:
@@ -58,6 +60,7 @@ def train_policy(
         overwrite: Replace a policy that is in ``out``.
         background: Hand it to the trainer daemon and return at once.
         priority: In the background: higher runs first.
+        elsewhere: Other machines to train on; they say which submission is gone on with.
         extra: Further settings, as command-line options.
         as_json: Progress as JSON lines on stderr, one result object on stdout.
 
@@ -75,16 +78,12 @@ def train_policy(
         raise UsageError("--group names a group of trainings", fix="Say which, as --seeds 5")
     texts = _assignments(settings) | ({} if steps is None else {"total_steps": str(steps)})
     if resume is not None:
-        _check_resume(
-            worker=worker,
-            algo=algo,
-            env=env,
-            seed=seed,
-            seeds=seeds,
-            out=out,
-            overwrite=overwrite,
-            extra=extra,
-        )
+        asked: dict[str, Any] = {"worker": worker, "algo": algo, "env": env, "seed": seed, "seeds": seeds}
+        _check_resume(**asked, out=out, overwrite=overwrite, extra=extra, texts=elsewhere and texts)
+        if elsewhere is not None:
+            from gym_gui.cli.train_elsewhere import go_on_training
+
+            return go_on_training(elsewhere, as_json=as_json)
         requests = [resumed(resume, texts, WorkerCatalog().registry)]
     else:
         definition = _choose(worker, algo or _ALGORITHM, env)
@@ -92,6 +91,11 @@ def train_policy(
         requests = _new_requests(definition, seed, seeds, group, out, overwrite=overwrite, **about)
         if not as_json and not worker:
             sys.stderr.write(f"Worker: {definition.type_id}\n")
+    if elsewhere is not None:
+        from gym_gui.cli.train_elsewhere import submit_trainings
+
+        given = [part for name, value in texts.items() for part in ("--set", f"{name}={value}")]
+        return submit_trainings(requests, elsewhere, [*given, *extra], as_json=as_json)
     if background:
         from gym_gui.cli.background import queue_trainings  # gRPC, which the foreground can do without
 
@@ -151,7 +155,7 @@ def _ended(result: TrainResult, request: TrainRequest, *, as_json: bool) -> int:
     if as_json:
         write_json(result_row(result, request.definition))
     else:
-        _print_result(result, request)
+        print_result(result, request.algo, request.env_id, request.definition)
     if result.status == "completed":
         return DONE
     if not as_json:
@@ -178,7 +182,8 @@ def _check_background(out: Path | None, *, overwrite: bool) -> None:
 def _check_resume(**given: Any) -> None:
     named = {"algo": "--algo", "env": "--env", "worker": "--worker", "seed": "--seed", "out": "--out"}
     named |= {"seeds": "--seeds", "overwrite": "--overwrite", "extra": "other options"}
-    twice = [named[name] for name, value in given.items() if value not in ("", None, False, (), [])]
+    named |= {"texts": "a setting"}
+    twice = [named[name] for name, value in given.items() if value not in ("", None, False, (), [], {})]
     if twice:
         raise UsageError(
             f"--resume goes on with what its folder says, so {twice[0]} cannot be given beside it",
@@ -206,16 +211,3 @@ def _choose(worker: str, algo: str, env: str) -> WorkerTypeDefinition:
     spelled = {name.lower(): name for train in trainers for name in train.algorithms}
     config = UnifiedRunConfig(task=env, algorithm=spelled.get(algo.lower(), algo))
     return WorkerOrchestrator(catalog.registry).select_worker(config)
-
-
-def _print_result(result: TrainResult, request: TrainRequest) -> None:
-    write_line(f"Trained: {in_words(result)}")
-    write_line(f"Policy:  {shlex.quote(shown(result.out))}")
-    operator = {
-        "id": request.algo.lower(),
-        "task": request.env_id,
-        "workers": {"agent": slot_of(result, request.definition)},
-    }
-    write_line("\nAs an operator of an experiment file:")
-    head, _, tail = json.dumps(operator, ensure_ascii=False).partition('"workers": ')
-    write_line(f'  {head.rstrip()}\n   "workers": {tail}')

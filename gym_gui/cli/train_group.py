@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from gym_gui.analysis import wording
@@ -15,6 +16,7 @@ from gym_gui.services.trainer import TrainingFailedError, TrainRequest, TrainRes
 from gym_gui.services.trainer.service import resumed
 from gym_gui.services.training_groups import GroupMember, read_member, setting_difference
 from gym_gui.services.worker_registry import WorkerCatalog
+from gym_gui.workers.definition import WorkerTypeDefinition
 
 
 def train_group(requests: Sequence[TrainRequest], *, as_json: bool) -> int:
@@ -31,14 +33,14 @@ def train_group(requests: Sequence[TrainRequest], *, as_json: bool) -> int:
         UsageError: There are trainings of that group with other settings; nothing was trained.
         MosaicError: None could be started.
     """
-    before = {request.seed: _standing(request) for request in requests}
+    before = {request.seed: standing(request) for request in requests}
     rows: list[Mapping[str, Any]] = []
     failed, stopped = 0, False
     for number, request in enumerate(requests, 1):
         about = f", seed {request.seed} ({number} of {len(requests)})"
         member = before[request.seed]
         if member is not None and member.completed:
-            rows.append(_done_before(member, request))
+            rows.append(done_row(member, request.definition) | {"before": True})
             _say(as_json, f"seed {request.seed} is trained already: {shown(member.folder)}")
             continue
         try:
@@ -55,15 +57,17 @@ def train_group(requests: Sequence[TrainRequest], *, as_json: bool) -> int:
             stopped = True
             break
         _say(as_json, f"seed {request.seed}: {in_words(result)}")
-    _tell_end(requests, rows, as_json=as_json)
+    first = requests[0]
+    name = group_name(first.group, first.env_id)
+    tell_group(name, first.out.parent, len(requests), rows, as_json=as_json)
     if stopped:
         _say(as_json, "stopped; the same command goes on with it")
         return INTERRUPTED
     return WORK_FAILED if failed else DONE
 
 
-def _standing(request: TrainRequest) -> GroupMember | None:
-    """What is in the folder of a training already.
+def standing(request: TrainRequest) -> GroupMember | None:
+    """What is in the folder of a training already; ``None``: nothing, or what is to be replaced.
 
     Raises:
         UsageError: Another training.
@@ -90,9 +94,10 @@ def _to_go_on(request: TrainRequest, member: GroupMember | None) -> TrainRequest
     return resumed(member.folder, {}, WorkerCatalog().registry)
 
 
-def _done_before(member: GroupMember, request: TrainRequest) -> Mapping[str, Any]:
+def done_row(member: GroupMember, definition: WorkerTypeDefinition) -> dict[str, Any]:
+    """What a program is told of a training that is there."""
     result = TrainResult(member.folder, member.state, member.step, member.score, 0.0)
-    return {"seed": member.seed, **result_row(result, request.definition), "before": True}
+    return {"seed": member.seed, **result_row(result, definition)}
 
 
 def _say(as_json: bool, text: str) -> None:
@@ -100,15 +105,21 @@ def _say(as_json: bool, text: str) -> None:
         tell(text)
 
 
-def _tell_end(requests: Sequence[TrainRequest], rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
-    first = requests[0]
-    name = group_name(first.group, first.env_id)
-    folder = first.out.parent
+def tell_group(name: str, folder: Path, of: int, rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
+    """Say what came of the trainings of a group.
+
+    Args:
+        name: What it is called.
+        folder: Where its trainings lie.
+        of: How many were asked for.
+        rows: What a program is told of each.
+        as_json: Tell a program.
+    """
     done = [row for row in rows if row["status"] == "completed"]
     if as_json:
         write_json({"group": name, "out": str(folder), "trainings": rows})
         return
-    write_line(f"Group:   {name}, {len(done)} of {len(requests)} trainings done")
+    write_line(f"Group:   {name}, {len(done)} of {of} trainings done")
     returns = [wording.number(row["mean_return"]) for row in done if row["mean_return"] is not None]
     if returns:
         write_line(f"Returns: {', '.join(returns)}")

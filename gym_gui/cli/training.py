@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import signal
 import sys
 from collections.abc import Generator, Mapping
@@ -12,6 +13,7 @@ from typing import Any
 
 from gym_gui.analysis import wording
 from gym_gui.cli.errors import tell
+from gym_gui.cli.output import write_line
 from gym_gui.cli.progress import train_progress
 from gym_gui.services.trainer import TrainRequest, TrainResult, carry_out
 from gym_gui.workers.definition import WorkerTypeDefinition
@@ -73,7 +75,7 @@ def shown(path: Path) -> str:
 
 def in_words(result: TrainResult) -> str:
     """How long a training took, and what its policy earns."""
-    told = f"{result.step:,} steps in {result.wall_s:.0f} s"
+    told = f"{result.step:,} steps" + (f" in {result.wall_s:.0f} s" if result.wall_s else "")
     if result.mean_return is None:
         return told
     return f"{told}, mean return {wording.number(result.mean_return)} in its evaluation"
@@ -86,6 +88,16 @@ def slot_of(result: TrainResult, definition: WorkerTypeDefinition) -> dict[str, 
         "worker_id": definition.type_id,
         "checkpoint": shown(result.out),
     }
+
+
+def print_result(result: TrainResult, algo: str, env_id: str, definition: WorkerTypeDefinition) -> None:
+    """Say what came of a training, and how its policy is used."""
+    write_line(f"Trained: {in_words(result)}")
+    write_line(f"Policy:  {shlex.quote(shown(result.out))}")
+    operator = {"id": algo.lower(), "task": env_id, "workers": {"agent": slot_of(result, definition)}}
+    write_line("\nAs an operator of an experiment file:")
+    head, _, tail = json.dumps(operator, ensure_ascii=False).partition('"workers": ')
+    write_line(f'  {head.rstrip()}\n   "workers": {tail}')
 
 
 def result_row(result: TrainResult, definition: WorkerTypeDefinition) -> Mapping[str, Any]:

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from gym_gui.analysis import wording
 from gym_gui.cli.errors import DONE, WORK_FAILED
 from gym_gui.cli.output import write_json, write_line
-from gym_gui.cli.progress import run_progress
-from gym_gui.cli.submission_progress import shown_by
+from gym_gui.cli.progress import run_progress, train_progress
+from gym_gui.cli.submission_progress import shown_by, shown_trainings, title_of
 from gym_gui.core.errors import UsageError
 from gym_gui.services.run_lock import is_being_written
-from gym_gui.services.submissions.coordinator import standing_of
-from gym_gui.services.submissions.record import Submission, is_submission, open_submission
+from gym_gui.services.submissions.coordinator import OnStanding, standing_of
+from gym_gui.services.submissions.record import (
+    COLLECTED,
+    STOPPED,
+    ShardState,
+    Submission,
+    is_submission,
+    open_submission,
+)
 
 _EVERY_S: Final = 1.0
 
@@ -35,16 +43,60 @@ def watch_submission(folder: Path, *, as_json: bool) -> int:
         raise UsageError(
             f"{folder} is no submission", fix="Give the folder that mosaic run --executor has named"
         )
+    submission = open_submission(folder)
+    if submission.trainings is not None:
+        return _watch_trainings(folder, as_json)
     with run_progress(as_json=as_json) as show:
-        while True:
-            # Asked first: who follows it has written all when it lets go.
-            followed = is_being_written(folder)
-            submission = open_submission(folder)
-            shown_by(show, submission.total)(standing_of(submission))
-            if submission.run or not followed:
-                break
-            time.sleep(_EVERY_S)
+        submission = _until_left(folder, shown_by(show, submission.total))
     return _say(submission, as_json)
+
+
+def _until_left(folder: Path, tell: OnStanding) -> Submission:
+    while True:
+        # Asked first: who follows it has written all when it lets go.
+        followed = is_being_written(folder)
+        submission = open_submission(folder)
+        tell(standing_of(submission))
+        if submission.run or not followed:
+            return submission
+        time.sleep(_EVERY_S)
+
+
+def _watch_trainings(folder: Path, as_json: bool) -> int:
+    """The same for trainings: steps, and their last returns."""
+    begun = open_submission(folder)
+    with train_progress(title_of(begun), as_json=as_json) as show:
+        submission = _until_left(folder, shown_trainings(show, lambda: open_submission(folder)))
+    assert submission.trainings is not None
+    rows = [_row(submission, number) for number in range(1, submission.of + 1)]
+    here = sum(row["state"] in (COLLECTED, STOPPED) for row in rows)
+    if as_json:
+        write_json({"out": submission.run or None, "trainings": rows})
+        return DONE if submission.run else WORK_FAILED
+    for row in rows:
+        told = "" if row["mean_return"] is None else f", last return {wording.number(row['mean_return'])}"
+        where = f" on {row['place']}" if row["place"] else ""
+        why = f": {row['problem']}" if row["problem"] else ""
+        write_line(f"Seed {row['seed']}: {row['state']}{where}, {row['steps']:,} steps{told}{why}")
+    if submission.run:
+        write_line(f"Folder:  {submission.run}")
+        return DONE
+    write_line(f"{here} of {submission.of} trainings are here, and nobody follows the others.")
+    write_line(f"Go on with it:  mosaic train --resume {submission.folder}")
+    return WORK_FAILED
+
+
+def _row(submission: Submission, number: int) -> dict[str, Any]:
+    assert submission.trainings is not None
+    state = submission.states.get(number) or ShardState()
+    return {
+        "seed": submission.trainings.part(number).seed,
+        "state": state.status,
+        "place": state.host,
+        "steps": state.done,
+        "mean_return": state.score,
+        "problem": state.problem,
+    }
 
 
 def _say(submission: Submission, as_json: bool) -> int:

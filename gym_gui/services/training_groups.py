@@ -16,6 +16,7 @@ from typing import Any, Final
 from gym_gui.core.errors import MosaicError, UnknownNameError, UsageError
 from gym_gui.core.training_of import GROUP_PREFIX, group_name
 from gym_gui.services.store import Store
+from gym_gui.services.trainer.elsewhere import read_elsewhere
 from gym_gui.services.trainer.folder import QUEUE, REQUEST, RUNNER, RunFolder
 from gym_gui.services.trainer.outcome import read_outcome
 from gym_gui.services.trainer.process import TrainingProcess
@@ -244,6 +245,8 @@ def read_member(folder: Path) -> GroupMember | None:
 
 def _standing(folder: Path, request: KeptRequest) -> GroupMember:
     run = RunFolder(folder)
+    if (where := read_elsewhere(folder)) is not None:
+        return GroupMember(folder, request, where.state, where.reason or f"it is on {where.place}")
     runner = run.read(RUNNER)
     if runner is None:
         if run.read(QUEUE) is None:

@@ -1,10 +1,11 @@
-"""What a host is sent: the experiment as data, the files that it names, and what was allowed, by hash."""
+"""What a host is sent: an experiment as data, or seeds; the files that it names; and what was allowed."""
 
 from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final
@@ -19,6 +20,7 @@ from gym_gui.core.tournament import Tournament
 from gym_gui.services.experiment_file import file_settings
 from gym_gui.services.experiment_identity import content_of
 from gym_gui.services.submissions.shell import EXPERIMENT
+from gym_gui.services.submissions.trainings import SEEDS, Trainings
 
 FILES: Final = "files"
 _NEEDS: Final = "needs.json"
@@ -41,16 +43,28 @@ def write_bundle(
     Raises:
         UsageError: A file cannot be read, or code of one's own lies in more than one folder.
     """
+    with _made(folder, needs):
+        moved = _relocated(asked, lambda path: _taken(path, folder, place))
+        (folder / EXPERIMENT).write_text(json.dumps(moved.to_record(), indent=1) + "\n")
+    return moved
+
+
+def write_training_bundle(folder: Path, trainings: Trainings, needs: Iterable[Need]) -> None:
+    """Put together what hosts are sent that train; as :func:`write_bundle`."""
+    with _made(folder, needs):
+        (folder / SEEDS).write_text("".join(f"{each.seed}\n" for each in trainings.parts))
+
+
+@contextmanager
+def _made(folder: Path, needs: Iterable[Need]) -> Generator[None]:
     try:
         folder.mkdir(parents=True, mode=0o700)
         (folder / FILES).mkdir()
-        moved = _relocated(asked, lambda path: _taken(path, folder, place))
-        (folder / EXPERIMENT).write_text(json.dumps(moved.to_record(), indent=1) + "\n")
+        yield
         subjects = dict.fromkeys(need.subject for need in needs)
         _take_code(folder, subjects)
         rows = [asdict(subject) for subject in subjects]
         (folder / _NEEDS).write_text(json.dumps(rows))
-        return moved
     except OSError as error:
         raise UsageError(f"{error.filename or folder} cannot be used: {error.strerror}") from error
 

@@ -15,8 +15,17 @@ from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 from gym_gui.core.errors import MosaicError, ProtocolError, UsageError
-from gym_gui.services.submissions.record import COLLECTED, FAILED, SENT, WAITING, ShardState, Submission
+from gym_gui.services.submissions.record import (
+    COLLECTED,
+    FAILED,
+    SENT,
+    STOPPED,
+    WAITING,
+    ShardState,
+    Submission,
+)
 from gym_gui.services.submissions.shell import ShardLook
+from gym_gui.services.submissions.training_mirror import TrainingMirror, TrainingSite
 from gym_gui.services.submissions.trouble import HereError, HostAwayError, HostFailedError
 
 MOST_TRIES: Final = 3
@@ -24,7 +33,8 @@ MOST_TRIES: Final = 3
 _LOOK_S: Final = 2.0
 _SHARE, _SELDOM_S = 4.0, 30.0
 """A look that takes long, at many shards or a slow disk, is followed by a pause of so many times that."""
-_ENDING_S: Final = 30.0
+_ENDING_S: Final = 45.0
+"""A training has 30 s to keep what it has learnt."""
 _LATE_S: Final = 60.0
 """Time after which what a shard has written is there, on a disk that lags."""
 _USAGE: Final = 2
@@ -128,6 +138,8 @@ class Coordinator:
     ) -> None:
         self._submission, self._sites, self._tell = submission, sites, on_standing
         self._look_s = look_s
+        trainings = submission.trainings
+        self._mirror = TrainingMirror(submission, trainings) if trainings is not None else None
         self._stopping = asyncio.Event()
         self._given_up: dict[str, str] = {}
         self._prepared: set[str] = set()
@@ -168,8 +180,9 @@ class Coordinator:
         self._show()
         if self._open and not self._stopping.is_set():
             reasons = "; ".join(self._given_up.values())
+            parts = f"{len(self._open)} of {self._submission.of} {self._submission.parts}"
             raise UsageError(
-                f"{len(self._open)} of {self._submission.of} shards can be played nowhere: {reasons}",
+                f"{parts} can be played nowhere: {reasons}",
                 fix=f"Mend that, and go on with it: mosaic {self._submission.command} --resume "
                 f"{self._submission.folder}",
             )
@@ -263,7 +276,8 @@ class Coordinator:
             state = self._submission.states[number]
             state.status, state.problem = WAITING, reason
         self._submission.save()
-        _log.warning("%s. Nothing more is played there; %d shards wait for another place.", reason, len(lost))
+        waiting = f"{len(lost)} {self._submission.parts} wait for another place"
+        _log.warning("%s. Nothing more is played there; %s.", reason, waiting)
 
     async def _send_away(self, site: Site) -> None:
         """End what is being played at a place that is used no more."""
@@ -294,7 +308,11 @@ class Coordinator:
     def _next_hand(self, site: Site) -> list[int]:
         """What a process there plays next: its share of all that is open, as far as that waits."""
         serving = [each for each in self._sites if each.name not in self._given_up]
-        share = -(-len(self._open) // sum(each.capacity for each in serving)) if site.deals else 1
+        share = (
+            -(-len(self._open) // sum(each.capacity for each in serving))
+            if site.deals and self._mirror is None
+            else 1
+        )
         known = {each.name for each in serving}
         hand: list[int] = []
         for number in self._submission.numbers(WAITING):
@@ -351,12 +369,14 @@ class Coordinator:
         refused = ""
         looks = await site.look(mine)
         self._unbegun[site.name] = {number for number, seen in looks.items() if not seen.begun}
+        if self._mirror is not None and isinstance(site, TrainingSite):
+            await self._mirror.follow(site, mine)
         for number, seen in looks.items():
             state = self._submission.states[number]
             if (state.status, state.host, state.tries) != (SENT, site.name, mine[number]):
                 continue  # taken back meanwhile
             if seen.progress:
-                state.done, state.failed = seen.done, seen.failed
+                state.done, state.failed, state.safe = seen.done, seen.failed, seen.done
             if seen.running:
                 continue
             if not seen.begun and state.hand not in (0, number):
@@ -366,8 +386,10 @@ class Coordinator:
                     state.status, state.problem = COLLECTED, ""
                 elif self._is_late(site, number, state):
                     self._lose(site, number, state, replace(seen, said=missing))
+            elif state.asked:
+                await self._take_stopped(site, number, state)
             elif seen.code == _USAGE and not state.done:
-                why = f"{site.name} refuses shard {number} of {self._submission.of}: {seen.said}"
+                why = f"{site.name} refuses {self._submission.called(number)}: {seen.said}"
                 refused = refused or why
             else:
                 self._lose(site, number, state, seen)
@@ -394,15 +416,25 @@ class Coordinator:
         why = str(seen.result.get("problem") or seen.said or _ended(seen.code))
         state.problem = f"{site.name}: {why}"
         # A try that has played something, until its time was over say, was none in vain.
-        state.lost = 1 if state.done > state.kept else state.lost + 1
+        state.lost = 1 if state.safe > state.kept else state.lost + 1
         state.status = WAITING if state.lost < MOST_TRIES else FAILED
         then = "begun again" if state.status == WAITING else f"given up after {state.lost} tries"
-        _log.warning("Shard %d of %d, %s; %s.", number, self._submission.of, state.problem.rstrip("."), then)
+        called = self._submission.called(number)
+        _log.warning("%s%s, %s; %s.", called[0].upper(), called[1:], state.problem.rstrip("."), then)
+
+    async def _take_stopped(self, site: Site, number: int, state: ShardState) -> None:
+        """A person has had it end: what it has kept is all that there will be."""
+        try:
+            await site.fetch(number)
+        except HostFailedError:
+            state.problem = "it was stopped before it had begun"
+        state.status = STOPPED
 
     async def _end(self, site: Site) -> None:
         """Have what a place plays end, and wait for that."""
         deadline = time.monotonic() + _ENDING_S
         mine = self._mine(site)
+        ended = dict(mine)
         if mine:
             await site.stop(mine, at_once=False)
         while mine and time.monotonic() < deadline:
@@ -411,16 +443,21 @@ class Coordinator:
                     continue
                 del mine[number]
                 state = self._submission.states[number]
-                state.done = seen.done if seen.progress else state.done
+                if seen.progress:
+                    state.done = state.safe = seen.done
                 # Asked to: that was no try that failed.
                 state.status, state.hand = WAITING, 0
             if mine:
                 await asyncio.sleep(min(self._look_s, 1.0))
         if mine:
             await site.stop(mine, at_once=True)
+        if self._mirror is not None and isinstance(site, TrainingSite):
+            await self._mirror.follow(site, ended)
         self._submission.save()
 
     def _show(self) -> None:
+        if self._mirror is not None:
+            self._mirror.note()
         self._tell(standing_of(self._submission))
 
 

@@ -11,6 +11,8 @@ from typing import Any, Final
 from gym_gui.core.errors import RunFormatError, UsageError
 from gym_gui.core.formats import check_format
 from gym_gui.core.record_fields import count, integers, mapping, text
+from gym_gui.core.record_fields import number as real
+from gym_gui.services.submissions.trainings import TRAIN, Trainings, trainings_of
 from gym_gui.services.submissions.trouble import HereError
 from mosaic_worker.plain_files import read_file, replace_file
 
@@ -24,6 +26,8 @@ WAITING: Final = "waiting"
 SENT: Final = "sent"
 COLLECTED: Final = "collected"
 FAILED: Final = "failed"
+STOPPED: Final = "stopped"
+"""Ended because somebody wanted that; what it has is here."""
 _MOST_BYTES: Final = 256 * 2**20
 
 
@@ -32,15 +36,18 @@ class ShardState:
     """Where one shard stands.
 
     Attributes:
-        status: ``waiting``, ``sent``, ``collected`` or ``failed``.
+        status: ``waiting``, ``sent``, ``collected``, ``failed`` or ``stopped``.
         host: Where it is played, or was begun.
         tries: How often it was begun.
         lost: How often it was lost one after another without having played anything.
-        kept: Work that was done when it was begun the last time.
+        kept: Work that was safe when it was begun the last time.
         problem: Why it was lost the last time.
         done: Work of it that is done, in the submission's units.
         failed: Of these, failed ones.
         hand: The first of the shards that one process plays, one after the other, this among them; 0: none.
+        safe: Work that no end of its process takes away: that of a training to its last checkpoint.
+        score: Mean return of the last episodes of a training; ``None`` before the first.
+        asked: Somebody wants it to end.
     """
 
     status: str = WAITING
@@ -52,30 +59,36 @@ class ShardState:
     done: int = 0
     failed: int = 0
     hand: int = 0
+    safe: int = 0
+    score: float | None = None
+    asked: bool = False
 
     def to_record(self) -> dict[str, Any]:
         """Plain data, without what is empty."""
-        return {key: value for key, value in vars(self).items() if value}
+        return {
+            key: value for key, value in vars(self).items() if value or (key == "score" and value is not None)
+        }
 
 
 @dataclass
 class Submission:
-    """An experiment that is played elsewhere.
+    """Something that is played elsewhere: an experiment, a tournament, trainings.
 
     Attributes:
         folder: Its own folder.
         executor: By what: ``ssh``.
         profile: Where, as its file says.
-        command: ``run`` or ``tournament``.
-        of: How many shards it is cut into.
-        total: Work that they have together: episodes.
-        out: Folder for the run folder that they are merged into.
+        command: ``run``, ``tournament`` or ``train``.
+        of: How many shards it is cut into, or how many trainings it has.
+        total: Work that they have together: episodes, or environment steps.
+        out: Folder for the run folder that they are merged into, or that of the trainings.
         states: Shards that have been begun, by number.
-        run: The run folder that they were merged into; empty before.
+        run: The run folder that they were merged into, or that of the trainings; empty before.
         cleared: Whether nothing of it is left where it was played.
         began_at: When it was handed in, by the clock here, in ISO 8601.
         seatings: Where it is played until it is decided: episodes of each seed, by operator.
         due: Then, shards that are to be played by now, the others perhaps later; ``None``: all are.
+        trainings: What it trains.
     """
 
     folder: Path
@@ -91,6 +104,18 @@ class Submission:
     due: list[int] | None = None
     cleared: bool = False
     began_at: str = ""
+    trainings: Trainings | None = None
+
+    @property
+    def parts(self) -> str:
+        """What its parts are."""
+        return "trainings" if self.trainings else "shards"
+
+    def called(self, number: int) -> str:
+        """What a part is called."""
+        if self.trainings:
+            return f"the training with seed {self.trainings.part(number).seed}"
+        return f"shard {number} of {self.of}"
 
     @property
     def shards(self) -> Path:
@@ -141,6 +166,7 @@ class Submission:
             "began_at": self.began_at,
             "profile": dict(self.profile),
             **({} if self.due is None else {"seatings": dict(self.seatings), "due": self.due}),
+            **({"trainings": self.trainings.to_record()} if self.trainings else {}),
             "shards": {str(number): state.to_record() for number, state in sorted(self.states.items())},
         }
         try:
@@ -168,7 +194,10 @@ def open_submission(folder: Path) -> Submission:
         rows = mapping(data["shards"]) or {}
         of, executor, command = count(data["of"]), text(data["executor"]), text(data["command"])
         states = {int(number): _state(mapping(row) or {}) for number, row in rows.items()}
-        if not of or not executor or command not in ("run", "tournament"):
+        if not of or not executor or command not in ("run", "tournament", TRAIN):
+            raise ValueError
+        trainings = trainings_of(data.get("trainings"))
+        if (trainings is not None) != (command == TRAIN) or (trainings and len(trainings.parts) != of):
             raise ValueError
         return Submission(
             folder,
@@ -184,11 +213,12 @@ def open_submission(folder: Path) -> Submission:
             _due(data.get("due"), of),
             data.get("cleared") is True,
             text(data.get("began_at")) or "",
+            trainings=trainings,
         )
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror or error}") from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise RunFormatError(str(path), "is damaged. Submit the experiment anew") from None
+        raise RunFormatError(str(path), "is damaged. Submit it anew") from None
 
 
 def _due(written: object, of: int) -> list[int] | None:
@@ -202,7 +232,7 @@ def _due(written: object, of: int) -> list[int] | None:
 
 def _state(row: Mapping[str, Any]) -> ShardState:
     status = text(row.get("status")) or WAITING
-    if status not in (WAITING, SENT, COLLECTED, FAILED):
+    if status not in (WAITING, SENT, COLLECTED, FAILED, STOPPED):
         raise ValueError(status)
     return ShardState(
         status,
@@ -214,4 +244,7 @@ def _state(row: Mapping[str, Any]) -> ShardState:
         done=count(row.get("done")) or 0,
         failed=count(row.get("failed")) or 0,
         hand=count(row.get("hand")) or 0,
+        safe=count(row.get("safe")) or 0,
+        score=real(row.get("score")),
+        asked=row.get("asked") is True,
     )

@@ -17,6 +17,7 @@ from gym_gui.core.errors import ProtocolError
 from gym_gui.core.record_fields import count, items, mapping, text
 from gym_gui.core.shards import COORDINATED, HAND
 from gym_gui.services.submissions.profile import Command
+from gym_gui.services.submissions.trainings import Trainings
 
 PLAY: Final = "play.sh"
 EXPERIMENT: Final = "experiment.json"
@@ -25,7 +26,9 @@ ALLOWED: Final = "allowed.json"
 _MARK: Final = "mosaic-shard"
 _NOTHING: Final[dict[str, Any]] = {}
 _TAIL: Final = 20
-"""Lines of a command's output that are looked at."""
+"""Lines of what a command says that are looked at."""
+_RESULT: Final = 60
+"""Lines of its result at most: an object on one line, or one value a line."""
 
 
 @dataclass(frozen=True)
@@ -92,19 +95,18 @@ def own_alone(file: str) -> str:
     return f'[ -f {file} ] && [ "$(ls -lLd {file} | cut -c 5-10)" = "------" ]'
 
 
-def play_script(command: str, of: int, how: Command) -> str:
-    """The script that plays one shard: ``sh play.sh NUMBER TRY``; or several, one after the other, by one
+def play_script(command: str, of: int, how: Command, trainings: Trainings | None = None) -> str:
+    """The script that plays one part: ``sh play.sh NUMBER TRY``; or several, one after the other, by one
     command: ``sh play.sh NUMBER TRY NUMBER/TRY …``.
 
     What was begun of one there is gone on with. A try is begun once, whoever asks for it how often.
 
     Args:
-        command: ``run`` or ``tournament``.
-        of: How many shards there are.
+        command: ``run``, ``tournament`` or ``train``.
+        of: How many parts there are.
         how: How MOSAIC is begun there.
+        trainings: What is trained, where the parts are trainings.
     """
-    mosaic = how.mosaic
-    options = f"--json{f' --processes {how.processes}' if how.processes else ''}"
     streams = '>"$try/out" 2>>"$try/err" </dev/null &'
     lines = [
         'cd "$(dirname "$0")" || exit 1',
@@ -120,16 +122,7 @@ def play_script(command: str, of: int, how: Command) -> str:
         *from_home(how),
         f"MOSAIC_ALLOWED=$(cat {ALLOWED}) && export MOSAIC_ALLOWED || exit 1",
         f"{COORDINATED}=1; export {COORDINATED}",
-        'begun=$(ls -d "$place"/runs/*/run.json 2>/dev/null | head -n 1)',
-        'if [ -n "$more" ]; then',
-        # Each of them has files of its own, which the command opens when it is its turn.
-        f'  {HAND}="$hand" {mosaic} {command} {EXPERIMENT} --shard "$numbers/{of}" {options} '
-        '>/dev/null 2>>"$try/err" </dev/null &',
-        'elif [ -n "$begun" ]; then',
-        f'  {mosaic} {command} --resume "${{begun%/run.json}}" {options} {streams}',
-        "else",
-        f'  {mosaic} {command} {EXPERIMENT} --shard "$number/{of}" --out "$place/runs" {options} {streams}',
-        "fi",
+        *(trainings.script(how.mosaic, streams) if trainings else _shards(command, of, how, streams)),
         "run=$!",
         "trap 'kill -TERM $run 2>/dev/null' TERM INT",
         'for each in $hand; do echo $run > "work/$each/run"; done',
@@ -144,6 +137,23 @@ def play_script(command: str, of: int, how: Command) -> str:
         "done",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _shards(command: str, of: int, how: Command, streams: str) -> list[str]:
+    options = f"--json{f' --processes {how.processes}' if how.processes else ''}"
+    mosaic = f"{how.mosaic} {command}"
+    return [
+        'begun=$(ls -d "$place"/runs/*/run.json 2>/dev/null | head -n 1)',
+        'if [ -n "$more" ]; then',
+        # Each of them has files of its own, which the command opens when it is its turn.
+        f'  {HAND}="$hand" {mosaic} {EXPERIMENT} --shard "$numbers/{of}" {options} '
+        '>/dev/null 2>>"$try/err" </dev/null &',
+        'elif [ -n "$begun" ]; then',
+        f'  {mosaic} --resume "${{begun%/run.json}}" {options} {streams}',
+        "else",
+        f'  {mosaic} {EXPERIMENT} --shard "$number/{of}" --out "$place/runs" {options} {streams}',
+        "fi",
+    ]
 
 
 def begin(place: str, hands: Sequence[Sequence[tuple[int, int]]]) -> str:
@@ -246,7 +256,7 @@ for each in {_listed(tries)}; do
   begun=1
   [ -f "$try/out" ] || begun=0
   echo "{_MARK} $each $up $begun $code"
-  [ $begun = 1 ] && tail -n 3 "$try/out" 2>/dev/null
+  [ $begun = 1 ] && tail -n {_RESULT} "$try/out" 2>/dev/null
   echo "{_MARK} err"
   [ -s "$try/err" ] && tail -n {_TAIL} "$try/err" 2>/dev/null
 done
@@ -370,7 +380,9 @@ def look_from(
         err: Those of its standard error.
         begun: Whether it was begun.
     """
-    result = next((row for line in out if (row := _json(line)) and "status" in row), _NOTHING)
+    lines = list(out)
+    rows = [_result(row) for each in ("\n".join(lines), *lines) if (row := _json(each))]
+    result = next((row for row in rows if "status" in row), _NOTHING)
     progress: Sequence[Mapping[str, Any]] = ()
     said = ""
     for line in err:
@@ -383,6 +395,17 @@ def look_from(
             fix = text(row.get("fix"))
             said = str(row.get("message")) + (f". {fix}" if fix else "")
     return ShardLook(alive and code is None, code, result, progress, said, begun)
+
+
+def _result(row: dict[str, Any]) -> dict[str, Any]:
+    """What a command has said at its end; of a group of trainings, what came of the one that it has here."""
+    trained = items(row.get("trainings"))
+    if not trained:
+        return row
+    found = mapping(trained[0]) or {}
+    # A shard whose episodes have failed is whole, a training that has failed is not.
+    failed = {"problem": text(found.get("reason")) or "failed"} if found.get("status") == "failed" else {}
+    return {**found, **failed}
 
 
 def _json(line: str) -> dict[str, Any] | None:

@@ -9,13 +9,13 @@ import re
 import shutil
 import stat
 import time
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from gym_gui.core.errors import UsageError
 from gym_gui.core.inherited import inherited
-from gym_gui.core.shards import Shard
 from gym_gui.processes.child import ChildStartError
 from gym_gui.processes.run_child import run_child
 from gym_gui.processes.tree import TAG
@@ -23,7 +23,8 @@ from gym_gui.services.submissions.bundle import write_allowed
 from gym_gui.services.submissions.record import Submission
 from gym_gui.services.submissions.shell import ALLOWED, PLAY, ShardLook, look_from, play_script
 from gym_gui.services.submissions.slurm_profile import SlurmProfile
-from gym_gui.services.submissions.taking_in import take_in
+from gym_gui.services.submissions.taking_in import take_part
+from gym_gui.services.submissions.training_files import Grown, Known, grown_in
 from gym_gui.services.submissions.trouble import HostAwayError, HostFailedError
 
 ARRAY: Final = "array.sh"
@@ -170,6 +171,17 @@ class SlurmSite:
         """Nothing: the scheduler deals what waits to whoever is free."""
         return []
 
+    async def exchange(self, known: Mapping[int, Known]) -> dict[int, Grown]:
+        """Pass wishes on, and bring what files of trainings have grown by.
+
+        Raises:
+            HostAwayError: The disk does not answer.
+        """
+        try:
+            return await asyncio.to_thread(self._grown, known)
+        except OSError as error:
+            raise HostAwayError(f"{error.filename or self._place}: {error.strerror}") from error
+
     async def fetch(self, number: int) -> None:
         """Move what was played of a shard into the submission.
 
@@ -177,14 +189,18 @@ class SlurmSite:
             HostFailedError: It is not there, or not whole.
             HereError: There is no room for it.
         """
-        submission = self._submission
         runs = self._place / "work" / str(number) / "runs"
-        await asyncio.to_thread(take_in, runs, submission.shards, Shard(number, submission.of))
+        await asyncio.to_thread(take_part, runs, self._submission, number)
 
     async def stop(self, tries: Mapping[int, int], *, at_once: bool) -> None:
         """Take waiting shards out of the queue, and ask the others to end, or end them."""
         self._lag_s = _LAG_WHEN_STOPPED_S
-        jobs = sorted({self._tasks[key][0] for key in tries.items() if key in self._tasks})
+        tasks = defaultdict[str, list[int]](list)
+        for key in tries.items():
+            if key in self._tasks:
+                job, index = self._tasks[key]
+                tasks[job].append(index)
+        jobs = [f"{job}_[{','.join(map(str, sorted(set(each))))}]" for job, each in sorted(tasks.items())]
         if not jobs:
             return
         if at_once:
@@ -231,7 +247,9 @@ class SlurmSite:
             shutil.copytree(submission.bundle, new)
             new.chmod(0o700)
             write_allowed(submission.bundle, str(self._place), new / ALLOWED)
-            script = play_script(submission.command, submission.of, self._profile.command)
+            script = play_script(
+                submission.command, submission.of, self._profile.command, submission.trainings
+            )
             (new / PLAY).write_text(script)
             (new / ARRAY).write_text(_PLAY_ARRAY)
             (new / _ARRAYS).mkdir()
@@ -343,6 +361,10 @@ class SlurmSite:
         if state is not None or (not code and self._may_be_late(self._tasks[number, attempt])):
             return look_from(True, None, out, err)
         return look_from(False, seen.code, out, err, begun=(place / "out").exists())
+
+    def _grown(self, known: Mapping[int, Known]) -> dict[int, Grown]:
+        found = {number: grown_in(self._place / "work" / str(number), each) for number, each in known.items()}
+        return {number: each for number, each in found.items() if each is not None}
 
     def _may_be_late(self, task: Task) -> bool:
         """Whether a job that has left the queue may have written what is not seen here yet."""

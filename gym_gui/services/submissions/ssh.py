@@ -104,9 +104,13 @@ class SshHost:
             HostAwayError: It cannot be reached, or does not answer in time.
             HostFailedError: The script has failed, with its last line.
         """
+        return (await self.read(script, within_s=within_s)).decode("utf-8", "replace")
+
+    async def read(self, script: str, *, within_s: float = _ANSWER_S) -> bytes:
+        """The same, with what it prints as bytes."""
         await self.connect()
         command = ["ssh", *self._options, *self._through, "--", self.name, "exec sh -s"]
-        return (await self._done(command, script.encode(), within_s)).decode("utf-8", "replace")
+        return await self._done(command, script.encode(), within_s)
 
     async def start(
         self, script: str, listen: Callable[[ManagedChild], Coroutine[Any, Any, None]]

@@ -7,7 +7,6 @@ import shlex
 import shutil
 from collections.abc import Mapping, Sequence
 
-from gym_gui.core.shards import Shard
 from gym_gui.services.submissions.bundle import allowed_on
 from gym_gui.services.submissions.host_check import MARK
 from gym_gui.services.submissions.record import Submission
@@ -27,7 +26,8 @@ from gym_gui.services.submissions.shell import (
 from gym_gui.services.submissions.ssh import SshHost
 from gym_gui.services.submissions.ssh_check import check_host
 from gym_gui.services.submissions.ssh_profile import Host
-from gym_gui.services.submissions.taking_in import take_in
+from gym_gui.services.submissions.taking_in import take_part
+from gym_gui.services.submissions.training_files import Grown, Known, exchange_script, grown_of
 from gym_gui.services.submissions.trouble import HostFailedError, raise_if_full
 
 
@@ -74,6 +74,10 @@ class SshSite:
         """Take back what waits for its turn there; raises as :meth:`SshHost.run`."""
         return taken_back(await self._ssh.run(take_back(self._place, tries)))
 
+    async def exchange(self, known: Mapping[int, Known]) -> dict[int, Grown]:
+        """Pass wishes on, and bring what files of trainings have grown by; raises as :meth:`SshHost.run`."""
+        return grown_of(await self._ssh.read(exchange_script(self._place, known)))
+
     async def fetch(self, number: int) -> None:
         """Copy what was played of a shard into the submission.
 
@@ -91,7 +95,7 @@ class SshSite:
         except (HostFailedError, OSError) as error:
             raise_if_full(error, incoming.parent)
             raise
-        await asyncio.to_thread(take_in, incoming, submission.shards, Shard(number, submission.of))
+        await asyncio.to_thread(take_part, incoming, submission, number)
         shutil.rmtree(incoming, ignore_errors=True)
 
     async def stop(self, tries: Mapping[int, int], *, at_once: bool) -> None:
@@ -118,7 +122,7 @@ class SshSite:
         new = f"{self._place}.new"
         await self._ssh.run(f"rm -rf {shlex.quote(new)}\n")
         await self._ssh.send(sub.bundle, new)
-        script = play_script(sub.command, sub.of, self._host.command)
+        script = play_script(sub.command, sub.of, self._host.command, sub.trainings)
         allowed = allowed_on(sub.bundle, self._place)
         await self._ssh.run(
             "umask 077\n"

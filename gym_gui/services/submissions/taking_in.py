@@ -1,4 +1,4 @@
-"""Run folders of shards are taken to where those are that are whole."""
+"""What was played elsewhere is taken to where it belongs here."""
 
 from __future__ import annotations
 
@@ -11,10 +11,30 @@ from gym_gui.core.errors import MosaicError
 from gym_gui.core.shards import Shard
 from gym_gui.services.recorder import read_header
 from gym_gui.services.shard_parts import read_parts
+from gym_gui.services.submissions.record import Submission
+from gym_gui.services.submissions.taking_trainings import take_training
 from gym_gui.services.submissions.trouble import HostFailedError, raise_if_full
 
 _COMING: Final = ".coming-"
 _NAME: Final = re.compile(r"[0-9A-Za-z_-]{1,64}")
+
+
+def take_part(source: Path, submission: Submission, number: int) -> None:
+    """Take what was played of a part to where it belongs.
+
+    Args:
+        source: The folder with what it has written.
+        submission: What it is a part of.
+        number: Which part.
+
+    Raises:
+        HostFailedError: It is not there, not whole (yet), or another one.
+        HereError: There is no room for it.
+    """
+    if submission.trainings is not None:
+        take_training(source, submission.trainings.part(number))
+    else:
+        take_in(source, submission.shards, Shard(number, submission.of))
 
 
 def take_in(source: Path, shards: Path, expected: Shard) -> None:

@@ -1,8 +1,9 @@
 """The run folder of a training: its files.
 
 What a worker writes there is described in :mod:`mosaic_worker.training`; ours are
-``train.json`` (what was asked for), ``queue.json`` (its place in the queue), ``runner.json`` (which
-process watches it), ``exit.json`` (how it ended) and ``log.txt`` (what it printed).
+``train.json`` (what was asked for), ``queue.json`` (its place in the queue), ``elsewhere.json`` (which other
+machine it is on), ``runner.json`` (which process watches it), ``exit.json`` (how it ended) and ``log.txt``
+(what it printed).
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ from mosaic_worker.training import CONTROL, EPISODES, EVENTS, METRICS, STATE, TE
 
 REQUEST, RUNNER, EXIT, LOG, LOCK = "train.json", "runner.json", "exit.json", "log.txt", ".lock"
 QUEUE = "queue.json"
+ELSEWHERE = "elsewhere.json"
 POLICY, WEIGHTS = "policy.json", "model.safetensors"
 
-_OURS = (REQUEST, RUNNER, EXIT, LOG, LOCK, EVENTS, METRICS, EPISODES, CONTROL)
+_OURS = (REQUEST, ELSEWHERE, RUNNER, EXIT, LOG, LOCK, EVENTS, METRICS, EPISODES, CONTROL)
 _POLICY = (POLICY, WEIGHTS, STATE, TENSORBOARD, VIDEOS)
 
 

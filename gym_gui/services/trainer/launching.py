@@ -18,6 +18,7 @@ from gym_gui.core.errors import UsageError, WorkerLaunchError
 from gym_gui.processes.reaper import guard
 from gym_gui.processes.tree import TAG, tagged
 from gym_gui.services.trainer import runner
+from gym_gui.services.trainer.elsewhere import read_elsewhere
 from gym_gui.services.trainer.folder import LOCK, POLICY, REQUEST, RunFolder
 from gym_gui.services.trainer.records import RunLimits
 from gym_gui.services.trainer.request import TrainRequest
@@ -83,8 +84,14 @@ def prepare(folder: RunFolder, request: TrainRequest) -> None:
     """See that the folder is as the request says, and take away what an earlier training left in it.
 
     Raises:
-        UsageError: There is a policy where none is expected, or none to go on with.
+        UsageError: There is a policy where none is expected, or none to go on with; or it is elsewhere.
     """
+    where = None if request.overwrite else read_elsewhere(folder.path)
+    if where is not None:
+        raise UsageError(
+            f"the training in {folder.path} is on another machine ({where.place})",
+            fix=f"Go on with it there, by {where.again}, or begin it anew here, by --overwrite",
+        )
     if request.resume:
         if not folder.holds_policy:
             raise UsageError(

@@ -111,6 +111,7 @@ class TrainingRecord:
         warning: The last thing a person should know, or empty.
         evaluated: Whether ``mean_return`` is that of its evaluation.
         group: What its group is called: trainings that differ in their seed alone; empty for none.
+        place: Which other machine it is on, or was; empty for none.
     """
 
     run_id: str
@@ -144,6 +145,7 @@ class TrainingRecord:
     warning: str = ""
     evaluated: bool = False
     group: str = ""
+    place: str = ""
 
     @property
     def over(self) -> bool:

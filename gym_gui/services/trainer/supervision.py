@@ -8,12 +8,15 @@ import time
 from collections.abc import Coroutine
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from gym_gui.core.errors import MosaicError
 from gym_gui.services.trainer.admission import Admission
 from gym_gui.services.trainer.folder import EVENTS, RUNNER, RunFolder
 from gym_gui.services.trainer.follower import Follower
+from gym_gui.services.trainer.following import RunsElsewhere
+from gym_gui.services.trainer.outcome import TrainingOutcome
 from gym_gui.services.trainer.process import TrainingProcess
 from gym_gui.services.trainer.queue import Claim, Grant, RunQueue
 from gym_gui.services.trainer.reading import after_event
@@ -33,12 +36,14 @@ class Supervision:
     """What happens by itself.
 
     Args:
-        book: The runs.
+        run_store: The runs.
         queue: Those that wait.
         admission: Says what to ask of a worker.
+        folder: Where run folders are.
     """
 
-    def __init__(self, run_store: RunStore, queue: RunQueue, admission: Admission) -> None:
+    def __init__(self, run_store: RunStore, queue: RunQueue, admission: Admission, folder: Path) -> None:
+        self._elsewhere = RunsElsewhere(folder, run_store, self._finish_with)
         self._run_store, self._queue, self._admission = run_store, queue, admission
         self._meter = UsageMeter()
         self._measured = 0.0
@@ -68,7 +73,7 @@ class Supervision:
     async def take_up(self, run: Run) -> None:
         """Go on with a run where an earlier daemon left it."""
         record = run.record
-        if record.over:
+        if record.over or record.place:
             return
         if record.started_at is None:
             if self._cancelled(run):
@@ -127,6 +132,7 @@ class Supervision:
 
     def _look(self) -> None:
         now = time.monotonic()
+        self._elsewhere.look(now)
         for run in self._run_store:
             if run.record.over or run.record.state == "queued":
                 continue
@@ -236,6 +242,9 @@ class Supervision:
         if outcome is None:  # it is there after all
             run.ending = False
             return
+        self._finish_with(run, outcome)
+
+    def _finish_with(self, run: Run, outcome: TrainingOutcome) -> None:
         found = outcome.mean_return
         about = {} if found is None else {"mean_return": found, "evaluated": True}
         policy = str(run.record.folder) if RunFolder(run.record.folder).holds_policy else ""

@@ -22,7 +22,9 @@ from ulid import ULID
 from gym_gui.core.errors import MissingDependencyError, MosaicError, UsageError
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.admission import Admission
+from gym_gui.services.trainer.elsewhere import forget
 from gym_gui.services.trainer.folder import REQUEST, RunFolder
+from gym_gui.services.trainer.following import tell_elsewhere
 from gym_gui.services.trainer.queue import CAPACITY, Machine, RunQueue
 from gym_gui.services.trainer.records import DEFAULT_LIMITS, RunLimits, TrainingRecord
 from gym_gui.services.trainer.recovery import found_again
@@ -61,7 +63,7 @@ class Trainer:
         self._admission = Admission()
         self.queue = RunQueue(machine or Machine.here(self._admission.gpus), capacity)
         self._run_store = RunStore(self.folder)
-        self._supervision = Supervision(self._run_store, self.queue, self._admission)
+        self._supervision = Supervision(self._run_store, self.queue, self._admission, self.folder)
 
     async def start(self) -> None:
         """Take up what an earlier trainer left, and begin to hand out room."""
@@ -80,7 +82,7 @@ class Trainer:
     @property
     def busy(self) -> bool:
         """There is something to do or to wait for."""
-        return any(not run.record.over for run in self._run_store)
+        return any(not run.record.over and not run.record.place for run in self._run_store)
 
     # -- what is asked of it -----------------------------------------------------------------
 
@@ -141,6 +143,7 @@ class Trainer:
             started_at=None,
             ended_at=None,
             warning="",
+            place="",
         )
         run = Run(record, RunPlan(resume=earlier is not None))
         try:
@@ -180,6 +183,10 @@ class Trainer:
             MosaicError: It cannot be written down that it is not to begin.
         """
         run = self._run_store.active(run_id)
+        if run.record.place:
+            tell_elsewhere(run.record, "stop")
+            self._run_store.change(run, state="stopping", reason="asked to stop")
+            return
         self._keep_cancelled(run)
         if run.record.started_at is None:
             self._supervision.finish(run, "stopped", CANCELLED)
@@ -217,6 +224,9 @@ class Trainer:
             raise UsageError(f"a run can be told pause, resume or checkpoint, not {command!r}")
         if run.record.state == "stopping":
             raise UsageError(f"run {run_id} is stopping", fix="Resume it once it has stopped")
+        if run.record.place:
+            tell_elsewhere(run.record, command)
+            return
         if run.record.started_at is not None:
             self._supervision.command(run, command)
             return
@@ -230,7 +240,7 @@ class Trainer:
         self._supervision.wake()
 
     async def remove(self, run_id: str) -> None:
-        """Forget a run that is over; its folder goes to the trash.
+        """Forget a run that is over; its folder goes to the trash, if it is one of the trainer's own.
 
         Raises:
             UsageError: There is no such run, or it is not over.
@@ -240,6 +250,7 @@ class Trainer:
         folder = run.record.folder
         if folder.is_dir() and folder.parent == self.folder:  # whatever a registry says, no other
             await asyncio.to_thread(_throw_away, folder, self.folder / REMOVED)
+        forget(self.folder, run_id)
         self._run_store.remove(run)
 
     def runs(self) -> list[TrainingRecord]:

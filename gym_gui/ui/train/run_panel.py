@@ -52,6 +52,7 @@ _FACTS: Final = (
     ("took", "Trained for"),
     ("left", "Left"),
     ("machine", "Uses"),
+    ("place", "Trained on"),
 )
 
 
@@ -176,6 +177,11 @@ class RunPanel(QWidget):
         if self._record is None or (record.run_id, record.state) != (self._record.run_id, self._record.state):
             self._longer.hide()
         self._record = record
+        self._sure.set_text(
+            "It is taken off this list; its folder stays where it is."
+            if record.place
+            else "Its folder goes to the trash, with its policy and its log."
+        )
         self._title.setText(title)
         word = STATE_WORDS.get(record.state, record.state)
         if record.state == "queued" and record.position:
@@ -214,7 +220,8 @@ class RunPanel(QWidget):
 
     def _show_facts(self, record: TrainingRecord) -> None:
         left = duration(record.remaining_s, SCREEN) if record.state == "running" else ""
-        uses = f"{record.cpu_percent:.0f} % of one core, {record.memory_mb:,.0f} MB" if record.live else ""
+        here = record.live and not record.place
+        uses = f"{record.cpu_percent:.0f} % of one core, {record.memory_mb:,.0f} MB" if here else ""
         texts = {
             "algorithm": algorithm_word(record.algorithm),
             "env": record.env_id,
@@ -227,6 +234,7 @@ class RunPanel(QWidget):
             "took": duration(record.elapsed_s) if record.elapsed_s else "",
             "left": left,
             "machine": f"{uses}, GPU {record.gpu}" if uses and record.gpu else uses,
+            "place": record.place,
         }
         for name, value in self._values.items():
             if value.text() != texts[name]:

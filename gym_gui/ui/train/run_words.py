@@ -157,6 +157,9 @@ def summary(records: Sequence[TrainingRecord]) -> str:
     parts = [f"{running} running"] if running else []
     if counts["paused"]:
         parts.append(f"{counts['paused']} paused")
-    if counts["queued"]:
-        parts.append(f"{counts['queued']} waiting for a core")
+    away = sum(record.state == "queued" and bool(record.place) for record in records)
+    if counts["queued"] > away:
+        parts.append(f"{counts['queued'] - away} waiting for a core")
+    if away:
+        parts.append(f"{away} waiting elsewhere")
     return " · ".join(parts)

@@ -74,12 +74,13 @@ def _drawn_tip(row: RunRow) -> str:
 
 
 def _title(row: RunRow) -> str:
-    return row.title
+    return f"{row.title} · {row.record.place}" if row.record.place else row.title
 
 
 def _about(row: RunRow) -> str:
     record = row.record
-    return f"{row.title}\n{record.worker_id}, seed {record.seed}\n{record.folder}"
+    place = f"trained on {record.place}\n" if record.place else ""
+    return f"{row.title}\n{record.worker_id}, seed {record.seed}\n{place}{record.folder}"
 
 
 def _environment(row: RunRow) -> str:

@@ -80,7 +80,7 @@ class RunList(_message.Message):
     def __init__(self, runs: _Optional[_Iterable[_Union[TrainingRunState, _Mapping]]] = ...) -> None: ...
 
 class TrainingRunState(_message.Message):
-    __slots__ = ("run_id", "title", "worker_id", "algorithm", "env_id", "seed", "settings", "state", "reason", "step", "total_steps", "mean_return", "episodes", "steps_per_s", "remaining_s", "elapsed_s", "priority", "position", "folder", "submitted_at", "started_at", "ended_at", "cpu_percent", "memory_mb", "gpu", "policy", "video", "limits", "warning", "evaluated", "group")
+    __slots__ = ("run_id", "title", "worker_id", "algorithm", "env_id", "seed", "settings", "state", "reason", "step", "total_steps", "mean_return", "episodes", "steps_per_s", "remaining_s", "elapsed_s", "priority", "position", "folder", "submitted_at", "started_at", "ended_at", "cpu_percent", "memory_mb", "gpu", "policy", "video", "limits", "warning", "evaluated", "group", "place")
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     TITLE_FIELD_NUMBER: _ClassVar[int]
     WORKER_ID_FIELD_NUMBER: _ClassVar[int]
@@ -112,6 +112,7 @@ class TrainingRunState(_message.Message):
     WARNING_FIELD_NUMBER: _ClassVar[int]
     EVALUATED_FIELD_NUMBER: _ClassVar[int]
     GROUP_FIELD_NUMBER: _ClassVar[int]
+    PLACE_FIELD_NUMBER: _ClassVar[int]
     run_id: str
     title: str
     worker_id: str
@@ -143,7 +144,8 @@ class TrainingRunState(_message.Message):
     warning: str
     evaluated: bool
     group: str
-    def __init__(self, run_id: _Optional[str] = ..., title: _Optional[str] = ..., worker_id: _Optional[str] = ..., algorithm: _Optional[str] = ..., env_id: _Optional[str] = ..., seed: _Optional[int] = ..., settings: _Optional[str] = ..., state: _Optional[str] = ..., reason: _Optional[str] = ..., step: _Optional[int] = ..., total_steps: _Optional[int] = ..., mean_return: _Optional[float] = ..., episodes: _Optional[int] = ..., steps_per_s: _Optional[float] = ..., remaining_s: _Optional[float] = ..., elapsed_s: _Optional[float] = ..., priority: _Optional[int] = ..., position: _Optional[int] = ..., folder: _Optional[str] = ..., submitted_at: _Optional[float] = ..., started_at: _Optional[float] = ..., ended_at: _Optional[float] = ..., cpu_percent: _Optional[float] = ..., memory_mb: _Optional[float] = ..., gpu: _Optional[str] = ..., policy: _Optional[str] = ..., video: _Optional[str] = ..., limits: _Optional[_Union[RunQuota, _Mapping]] = ..., warning: _Optional[str] = ..., evaluated: bool = ..., group: _Optional[str] = ...) -> None: ...
+    place: str
+    def __init__(self, run_id: _Optional[str] = ..., title: _Optional[str] = ..., worker_id: _Optional[str] = ..., algorithm: _Optional[str] = ..., env_id: _Optional[str] = ..., seed: _Optional[int] = ..., settings: _Optional[str] = ..., state: _Optional[str] = ..., reason: _Optional[str] = ..., step: _Optional[int] = ..., total_steps: _Optional[int] = ..., mean_return: _Optional[float] = ..., episodes: _Optional[int] = ..., steps_per_s: _Optional[float] = ..., remaining_s: _Optional[float] = ..., elapsed_s: _Optional[float] = ..., priority: _Optional[int] = ..., position: _Optional[int] = ..., folder: _Optional[str] = ..., submitted_at: _Optional[float] = ..., started_at: _Optional[float] = ..., ended_at: _Optional[float] = ..., cpu_percent: _Optional[float] = ..., memory_mb: _Optional[float] = ..., gpu: _Optional[str] = ..., policy: _Optional[str] = ..., video: _Optional[str] = ..., limits: _Optional[_Union[RunQuota, _Mapping]] = ..., warning: _Optional[str] = ..., evaluated: bool = ..., group: _Optional[str] = ..., place: _Optional[str] = ...) -> None: ...
 
 class ControlWish(_message.Message):
     __slots__ = ("id", "run_id", "wish")

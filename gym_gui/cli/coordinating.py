@@ -1,0 +1,87 @@
+"""What ``--executor`` does for every command: submissions are gone on with, and coordinated until stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from dataclasses import dataclass
+from pathlib import Path
+
+from gym_gui.cli.errors import tell
+from gym_gui.core.errors import UsageError
+from gym_gui.services.submissions.coordinator import Coordinator
+from gym_gui.services.submissions.executors import load_profile
+from gym_gui.services.submissions.record import Submission, is_submission, open_submission
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """Where something is to be played.
+
+    Attributes:
+        executor: By what: ``ssh``.
+        profile: The file that says where.
+        shards: How many it is cut into.
+        resume: A submission to go on with.
+        dry_run: Play nothing: check the places, and say what would be sent where.
+    """
+
+    executor: str | None
+    profile: Path | None
+    shards: int | None
+    resume: Path | None
+    dry_run: bool = False
+
+
+def reopened(where: Elsewhere, command: str) -> Submission:
+    """The submission that a person goes on with, at other places where they have said so.
+
+    Args:
+        where: Which, and where.
+        command: The command that goes on with it.
+
+    Raises:
+        UsageError: It is none, or of another command.
+    """
+    assert where.resume is not None
+    if where.dry_run:
+        raise UsageError(
+            "--dry-run does not go with --resume SUBMISSION",
+            fix=f"How far it is: mosaic runs watch {where.resume}",
+        )
+    if not is_submission(where.resume):
+        raise UsageError(
+            "--executor begins a submission, and --resume goes on with one", fix="Give one of them"
+        )
+    submission = open_submission(where.resume)
+    if submission.command != command:
+        raise UsageError(
+            f"{where.resume} is of mosaic {submission.command}",
+            fix=f"Run: mosaic {submission.command} --resume {where.resume}",
+        )
+    if where.profile is not None:
+        submission.profile = load_profile(submission.executor, where.profile).to_record()
+    return submission
+
+
+async def until_stopped(coordinator: Coordinator) -> None:
+    """Have a submission played; Ctrl-C and ``SIGTERM`` have it end, the second one at once."""
+    loop = asyncio.get_running_loop()
+    playing = asyncio.ensure_future(coordinator.run())
+
+    def end() -> None:
+        if coordinator.is_stopped:
+            playing.cancel()
+        else:
+            tell("what is being played is asked to end, and keeps what is done; again: do not wait for that")
+            coordinator.stop()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, end)
+    try:
+        await asyncio.wait([playing])
+        if not playing.cancelled():
+            await playing
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)

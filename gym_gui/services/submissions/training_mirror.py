@@ -1,0 +1,197 @@
+"""Trainings that are played elsewhere, as their run folders here show them while they are on.
+
+What their files grow by comes into the run folders here, so that whoever follows a training of this machine
+(the trainer daemon, the window, a terminal) follows these as well; wishes that are written into
+``control.jsonl`` go the other way.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final, Protocol, runtime_checkable
+
+from gym_gui.core.errors import RunFormatError
+from gym_gui.core.record_fields import count, mapping, number
+from gym_gui.services.submissions.record import FAILED, SENT, STOPPED, WAITING, ShardState, Submission
+from gym_gui.services.submissions.training_files import FOLLOWED, Grown, Known
+from gym_gui.services.submissions.trainings import Trainings
+from gym_gui.services.submissions.trouble import HereError
+from gym_gui.services.trainer import elsewhere
+from gym_gui.services.trainer.elsewhere import Elsewhere, keep_elsewhere, read_elsewhere
+from gym_gui.services.trainer.folder import ELSEWHERE
+from mosaic_worker.plain_files import open_file
+from mosaic_worker.training import CONTROL, EVENTS
+
+_STATES: Final = {WAITING: elsewhere.WAITING, FAILED: elsewhere.FAILED, STOPPED: elsewhere.STOPPED}
+
+_log = logging.getLogger(__name__)
+
+
+@runtime_checkable
+class TrainingSite(Protocol):
+    """A place whose trainings can be followed; see :class:`.coordinator.Site`."""
+
+    async def stop(self, tries: Mapping[int, int], *, at_once: bool) -> None:
+        """Ask trainings to end."""
+        ...
+
+    async def exchange(self, known: Mapping[int, Known]) -> dict[int, Grown]:
+        """Pass wishes on, and say what files have grown by."""
+        ...
+
+
+class TrainingMirror:
+    """Keeps the run folders here as far as their trainings are elsewhere.
+
+    Args:
+        submission: What is trained.
+        trainings: The same, as its parts.
+    """
+
+    def __init__(self, submission: Submission, trainings: Trainings) -> None:
+        self._submission, self._trainings = submission, trainings
+        self._where: dict[int, Elsewhere] = {}
+
+    async def follow(self, site: TrainingSite, tries: Mapping[int, int]) -> None:
+        """Bring what trainings of one place have written, and pass wishes on to them.
+
+        Args:
+            site: The place.
+            tries: Which try of each part it plays.
+
+        Raises:
+            HostAwayError: It does not answer.
+            HereError: Here, nothing can be written.
+        """
+        known = await asyncio.to_thread(self._known, tries)
+        stopped = {
+            part: tries[part]
+            for part, each in known.items()
+            if b'"stop"' in each.wishes and not self._submission.state(part).asked
+        }
+        if stopped:
+            for part in stopped:
+                self._submission.state(part).asked = True
+            self._submission.save()
+            await site.stop(stopped, at_once=False)
+        grown = await site.exchange(known)
+        await asyncio.to_thread(self._take, known, grown)
+
+    def note(self) -> None:
+        """Say in each run folder where its training stands; one that waits and is to stop does not begin."""
+        for part, training in enumerate(self._trainings.parts, 1):
+            state = self._submission.states.get(part) or ShardState()
+            if state.status == WAITING and b'"stop"' in self._wishes(part, training.folder):
+                state = self._submission.state(part)
+                state.status, state.asked = STOPPED, True
+            says = _STATES.get(state.status) if state.status != SENT else self._sent(part)
+            if says is None:  # it is here
+                if self._where.pop(part, None) is not None:
+                    (training.folder / ELSEWHERE).unlink(missing_ok=True)
+                continue
+            place = state.host or self._submission.executor
+            before = self._standing(part, training.folder)
+            where = replace(before, place=place, state=says, reason=state.problem)
+            if where != before or part not in self._where:
+                self._keep(part, where)
+
+    # -- inside --------------------------------------------------------------------------
+
+    def _sent(self, part: int) -> str:
+        """A job may have to wait where it was sent."""
+        return elsewhere.RUNNING if self._submission.states[part].done else elsewhere.WAITING
+
+    def _standing(self, part: int, folder: Path) -> Elsewhere:
+        if part not in self._where:
+            with suppress(RunFormatError):
+                found = read_elsewhere(folder)
+                if found is not None and found.submission == self._submission.folder:
+                    return found
+            return Elsewhere(self._submission.folder, self._submission.executor)
+        return self._where[part]
+
+    def _keep(self, part: int, where: Elsewhere) -> None:
+        folder = self._trainings.part(part).folder
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            keep_elsewhere(folder, where)
+        except OSError as error:
+            raise _trouble(error, folder) from error
+        self._where[part] = where
+
+    def _wishes(self, part: int, folder: Path) -> bytes:
+        """Lines that somebody has written since wishes were passed on last."""
+        with suppress(OSError), open_file(folder / CONTROL) as file:
+            file.seek(self._standing(part, folder).heard)
+            return file.read().rpartition(b"\n")[0]
+        return b""
+
+    def _known(self, tries: Mapping[int, int]) -> dict[int, Known]:
+        found: dict[int, Known] = {}
+        for part in tries:
+            folder = self._trainings.part(part).folder
+            sizes = tuple(_size(folder / name) for name in FOLLOWED)
+            wishes = self._wishes(part, folder)
+            found[part] = Known(self._standing(part, folder).start, sizes, wishes + b"\n" if wishes else b"")
+        return found
+
+    def _take(self, known: Mapping[int, Known], grown: Mapping[int, Grown]) -> None:
+        for part, more in grown.items():
+            folder = self._trainings.part(part).folder
+            where = self._standing(part, folder)
+            state = self._submission.states[part]
+            if more.start != where.start:
+                for name in FOLLOWED:
+                    (folder / name).unlink(missing_ok=True)
+                state.done = state.safe = 0
+            heard = where.heard + len(known[part].wishes)
+            if (more.start, heard) != (where.start, where.heard):
+                self._keep(part, replace(where, start=more.start, heard=heard))
+            for name, data in more.more.items():
+                whole = data[: data.rfind(b"\n") + 1]
+                if not whole:
+                    continue
+                try:
+                    with open_file(folder / name, "ab", buffering=0) as file:
+                        file.write(whole)
+                except OSError as error:
+                    raise _trouble(error, folder) from error
+                if name == EVENTS:
+                    _count_in(state, whole)
+
+
+def _trouble(error: OSError, folder: Path) -> HereError:
+    return HereError(
+        f"{error.filename or folder} cannot be written: {error.strerror}",
+        fix="Mend that, and go on with it; what is being trained goes on meanwhile",
+    )
+
+
+def _count_in(state: ShardState, lines: bytes) -> None:
+    """How far a training is, by what it has said."""
+    for line in lines.splitlines():
+        try:
+            row: Mapping[str, Any] = mapping(json.loads(line)) or {}
+        except ValueError:
+            continue
+        step, event = count(row.get("step")), row.get("event")
+        if step is None:
+            continue
+        state.done = step
+        if event in ("checkpoint", "done"):
+            state.safe = step
+        if event in ("progress", "done") and (score := number(row.get("mean_return"))) is not None:
+            state.score = score
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0

@@ -1,0 +1,110 @@
+"""Trainings as parts of a submission: each has one seed, and its run folder here."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from gym_gui.core.record_fields import count, items, mapping, strings, text
+
+TRAIN: Final = "train"
+"""The command whose parts are trainings."""
+SEEDS: Final = "seeds"
+"""File of the bundle: the seed of each training, one a line."""
+
+
+@dataclass(frozen=True)
+class Training:
+    """One training.
+
+    Attributes:
+        seed: Its one seed.
+        folder: Its run folder here.
+        run_id: By which the trainer daemon knows it.
+    """
+
+    seed: int
+    folder: Path
+    run_id: str
+
+
+@dataclass(frozen=True)
+class Trainings:
+    """What a submission trains.
+
+    Attributes:
+        arguments: Of ``mosaic train``, without seed and folder.
+        is_group: Whether they are a group, as ``--seeds`` makes one; otherwise it is one training.
+        parts: The trainings, in the order of their parts.
+    """
+
+    arguments: tuple[str, ...]
+    is_group: bool
+    parts: tuple[Training, ...]
+
+    def part(self, number: int) -> Training:
+        """The training of a part, which are counted from 1."""
+        return self.parts[number - 1]
+
+    def script(self, mosaic: str, streams: str) -> Sequence[str]:
+        """Lines of shell that train one part, in the background, where its last checkpoint is.
+
+        What was begun lies in ``runs/START/seedN``: one that has kept nothing is begun anew beside it, so
+        that whoever follows its files is never given a second beginning for the first.
+
+        Args:
+            mosaic: The command, as the shell there reads it.
+            streams: Where what it prints goes, and that it is in the background.
+        """
+        arguments = shlex.join(self.arguments)
+        lines = [
+            f'seed=$(sed -n "${{number}}p" {SEEDS})',
+            'kept=$(ls -d "$place"/runs/*/seed*/policy.json 2>/dev/null | tail -n 1)',
+            'if [ -n "$kept" ]; then start=${kept%/seed*}',
+            'else start=$place/runs/$(printf %04d $(($(ls "$place/runs" | wc -l) + 1))); fi',
+        ]
+        if self.is_group:
+            # A group that is asked for again goes on where it was.
+            return [*lines, f'{mosaic} train {arguments} --seeds "$seed," --out "$start" --json {streams}']
+        return [
+            *lines,
+            'if [ -n "$kept" ]; then',
+            f'  {mosaic} train --resume "$start/seed$seed" --json {streams}',
+            "else",
+            f'  {mosaic} train {arguments} --seed "$seed" --out "$start/seed$seed" --json {streams}',
+            "fi",
+        ]
+
+    def to_record(self) -> dict[str, Any]:
+        """Plain data."""
+        parts = [
+            {"seed": each.seed, "folder": str(each.folder), "run_id": each.run_id} for each in self.parts
+        ]
+        return {"arguments": list(self.arguments), "is_group": self.is_group, "parts": parts}
+
+
+def trainings_of(data: object) -> Trainings | None:
+    """What :meth:`Trainings.to_record` has written; ``None`` where a submission trains nothing.
+
+    Raises:
+        ValueError: It was changed.
+    """
+    if data is None:
+        return None
+    row = mapping(data) or {}
+    arguments, rows = strings(row.get("arguments")), items(row.get("parts"))
+    if arguments is None or not rows:
+        raise ValueError("trainings")
+    return Trainings(
+        arguments, bool(row.get("is_group")), tuple(_training(mapping(each) or {}) for each in rows)
+    )
+
+
+def _training(row: Mapping[str, Any]) -> Training:
+    seed, folder, run_id = count(row.get("seed")), text(row.get("folder")), text(row.get("run_id"))
+    if seed is None or not folder or not run_id:
+        raise ValueError("a training")
+    return Training(seed, Path(folder), run_id)

@@ -1,0 +1,157 @@
+"""Runs on other machines, as the daemon knows them: from their run folders here, which others let grow."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import mosaic_worker.training
+from gym_gui.core.errors import MosaicError, UsageError
+from gym_gui.services.trainer import elsewhere
+from gym_gui.services.trainer.elsewhere import ANNOUNCED, Elsewhere, announced, read_elsewhere
+from gym_gui.services.trainer.folder import EVENTS, RUNNER, RunFolder
+from gym_gui.services.trainer.follower import Follower
+from gym_gui.services.trainer.outcome import TrainingOutcome, read_outcome
+from gym_gui.services.trainer.records import RunState, TrainingRecord
+from gym_gui.services.trainer.registry import RunPlan
+from gym_gui.services.trainer.request import KeptRequest
+from gym_gui.services.trainer.run_store import Run, RunStore
+
+_EVERY_S: Final = 1.0
+
+_log = logging.getLogger(__name__)
+
+
+class RunsElsewhere:
+    """Takes up runs that were announced, and says where they stand.
+
+    Args:
+        folder: Where the daemon's run folders are.
+        run_store: The runs.
+        finish: Takes leave of a run that has ended.
+    """
+
+    def __init__(
+        self, folder: Path, run_store: RunStore, finish: Callable[[Run, TrainingOutcome], None]
+    ) -> None:
+        self._folder, self._run_store, self._finish = folder, run_store, finish
+        self._looked = -_EVERY_S
+        self._announced_at = 0
+
+    def look(self, now: float) -> None:
+        """Look, once a second at most.
+
+        Args:
+            now: Seconds on the monotonic clock.
+        """
+        if now - self._looked < _EVERY_S:
+            return
+        self._looked = now
+        try:
+            changed = (self._folder / ANNOUNCED).stat().st_mtime_ns
+        except OSError:
+            changed = 0
+        if changed != self._announced_at:
+            self._announced_at = changed
+            for run_id, folder in announced(self._folder).items():
+                try:
+                    self._take_up(run_id, folder)
+                except MosaicError as error:
+                    _log.warning("run %s: %s", run_id, error)
+        followed: dict[Path, bool] = {}
+        for run in self._run_store:
+            if run.record.place and not run.record.over:
+                try:
+                    self._look_at(run, followed)
+                except (MosaicError, OSError) as error:
+                    _log.warning("run %s: %s", run.record.run_id, error)
+
+    def _take_up(self, run_id: str, folder: Path) -> None:
+        where, run = read_elsewhere(folder), self._run_store.find(run_id)
+        if run is None:
+            asked = KeptRequest.read(folder)
+            record = TrainingRecord(
+                run_id,
+                asked.worker,
+                asked.algorithm,
+                asked.env_id,
+                asked.seed,
+                folder,
+                time.time(),
+                title=asked.title,
+                group=asked.group,
+                settings=asked.given,
+                place=where.place if where is not None else "elsewhere",
+            )
+            self._run_store.add(Run(record, RunPlan()))
+        elif run.record.over and where is not None and not where.over:  # somebody goes on with it
+            self._run_store.change(run, state="queued", reason="", place=where.place, ended_at=None)
+
+    def _look_at(self, run: Run, followed: dict[Path, bool]) -> None:
+        folder = run.record.folder
+        where = read_elsewhere(folder)
+        if run.events is None:
+            run.events = Follower(folder / EVENTS)
+        if where is None:
+            self._end(run, folder)
+            return
+        if where.over:
+            state = "failed" if where.state == elsewhere.FAILED else "stopped"
+            self._finish(run, TrainingOutcome(state, where.reason))
+            return
+        if where.submission not in followed:
+            followed[where.submission] = where.followed
+        self._stand(run, where, followed[where.submission])
+
+    def _stand(self, run: Run, where: Elsewhere, followed: bool) -> None:
+        record = run.record
+        state: RunState = record.state
+        if where.state == elsewhere.WAITING:
+            state = "queued" if state != "stopping" else state
+        elif state == "queued":
+            state = "running"
+        asked = record.reason if state == "stopping" else ""
+        reason = asked or where.reason or (f"waits on {where.place}" if state == "queued" else "")
+        changes = {"started_at": time.time()} if state == "running" and record.started_at is None else {}
+        if not followed:
+            reason = f"nobody follows it: {where.again} goes on with it"
+            changes |= {"steps_per_s": 0.0}
+        self._run_store.change(run, state=state, reason=reason, place=where.place, **changes)
+
+    def _end(self, run: Run, folder: Path) -> None:
+        """It is here, or was thrown away."""
+        runner = RunFolder(folder).read(RUNNER)
+        if runner is None:
+            outcome = TrainingOutcome("failed", f"its run folder {folder} does not say how it went")
+        else:
+            outcome = read_outcome(RunFolder(folder), runner)
+        self._finish(run, outcome)
+
+
+def tell_elsewhere(record: TrainingRecord, wish: str) -> None:
+    """Have somebody tell a training on another machine something.
+
+    Args:
+        record: The run.
+        wish: ``stop``, ``pause``, ``resume`` or ``checkpoint``.
+
+    Raises:
+        UsageError: There is nobody who would, or it is no wish.
+        MosaicError: It cannot be written down.
+    """
+    where = read_elsewhere(record.folder)
+    if where is None:
+        raise UsageError(f"run {record.run_id} has just ended on {record.place}", fix="Look again")
+    if not where.followed:
+        raise UsageError(
+            f"nobody follows run {record.run_id} on {where.place}", fix=f"Go on with it: {where.again}"
+        )
+    try:
+        mosaic_worker.training.ask(record.folder, wish)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    except OSError as error:
+        raise MosaicError(f"the training could not be told to {wish}: {error.strerror}") from error
