@@ -122,11 +122,18 @@ def run_command(
         from gym_gui.cli.submit import submit_experiment
 
         check_alone(shard=shard, replay=replay, processes=processes)
-        check_alone(money_budget=money_budget, token_budget=token_budget, time_budget=time_budget)
+        check_alone(time_budget=time_budget)
+        budgets = {"money_budget_usd": money_budget, "token_budget": token_budget}
         where = Elsewhere(executor, profile, shards, resume, dry_run)
         raise typer.Exit(
             submit_experiment(
-                file, where, out=out, episodes=episodes, concurrency=concurrency, as_json=as_json
+                file,
+                where,
+                out=out,
+                episodes=episodes,
+                concurrency=concurrency,
+                budgets=budgets,
+                as_json=as_json,
             )
         )
     from gym_gui.host.ahead import HostAhead

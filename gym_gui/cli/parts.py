@@ -13,12 +13,13 @@ from gym_gui.cli.errors import DONE, INTERRUPTED, tell
 from gym_gui.cli.hand import Hand, begun_in
 from gym_gui.controllers.kept_sessions import KeptSessions
 from gym_gui.controllers.resolved_operator import ResolvedOperator
-from gym_gui.controllers.shard_plan import ShardPlan, ShardPlanner, check_same
+from gym_gui.controllers.shard_plan import ShardPlan, ShardPlanner, check_same, has_budgets
 from gym_gui.core.config import Experiment
 from gym_gui.core.errors import UsageError
 from gym_gui.core.paths import runs_dir
 from gym_gui.core.shards import COORDINATED, HAND, Shard
 from gym_gui.host.ahead import HostAhead
+from gym_gui.services.lease_files import LeaseFiles
 
 PlayPart: TypeAlias = Callable[[ShardPlan, Path | None, Path | None, KeptSessions | None], int]
 """Plays a part: its plan, the folder for a new run folder, the one to go on with, sessions of parts before.
@@ -99,6 +100,11 @@ class PartPlayer:
         keep: bool,
     ) -> None:
         self._planner = planner_of(experiment, resolved_operators)
+        if keep and has_budgets(experiment):
+            raise UsageError(
+                "where budgets hold for the whole run, each shard is told by itself what it may spend",
+                fix="Play one shard at a time",
+            )
         self._play, self._hosts = play, hosts
         self._kept = KeptSessions() if keep else None
 
@@ -129,6 +135,12 @@ class PartPlayer:
 def planner_of(experiment: Experiment, resolved_operators: Sequence[ResolvedOperator]) -> ShardPlanner:
     """Who cuts an experiment; raises as :class:`ShardPlanner`."""
     return ShardPlanner(experiment, resolved_operators, coordinated=bool(os.environ.get(COORDINATED)))
+
+
+def leased_here() -> LeaseFiles | None:
+    """Where a shard is told what it may spend; ``None`` where nobody coordinates it."""
+    folder = os.environ.get(COORDINATED)
+    return LeaseFiles(Path(folder)) if folder else None
 
 
 def asked_parts(written: str | None, resume: Path | None, replay: Path | None = None) -> Parts | Hand | None:

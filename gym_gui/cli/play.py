@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from gym_gui.controllers.kept_sessions import KeptSessions
     from gym_gui.controllers.shard_plan import ShardPlan
     from gym_gui.core.shards import Shard
+    from gym_gui.services.lease_files import LeaseFiles
 
 
 def play(
@@ -174,6 +175,7 @@ class _Table:
                 tried=None if experiment.matrix is None else tried_of(self.resolved_operators),
                 only=only,
                 kept=kept,
+                leased=None if part is None else _leased(),
             )
         return conclude(result, as_json, shard=shard)
 
@@ -184,6 +186,12 @@ class _Table:
         for resolved in self.resolved_operators:
             for note in resolved.notes:
                 log.warning("Note: %s (operator %s).", note, resolved.config.operator_id)
+
+
+def _leased() -> LeaseFiles | None:
+    from gym_gui.cli.parts import leased_here  # few runs are parts of one
+
+    return leased_here()
 
 
 @contextmanager
@@ -247,6 +255,7 @@ def perform(
     tried: Collection[str] | None = None,
     only: Mapping[str, Collection[int]] | None = None,
     kept: KeptSessions | None = None,
+    leased: LeaseFiles | None = None,
 ) -> RunResult:
     """Play an experiment that was checked, over session processes; Ctrl-C ends it and keeps what is done.
 
@@ -262,6 +271,7 @@ def perform(
         tried: Operators that are tried before anything is played; all of them by default.
         only: Episodes that are played, by operator; all of the schedule by default.
         kept: Sessions that are handed from one part of the experiment to the next.
+        leased: Where a shard is told what it may spend of the budgets of all.
 
     Raises:
         UsageError: Something the person can fix; nothing was played.
@@ -278,6 +288,7 @@ def perform(
         tried=tried,
         only=only,
         kept=kept,
+        leased=leased,
     )
     return hosts.run(_run(manager))
 

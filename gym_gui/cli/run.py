@@ -67,7 +67,7 @@ def run_experiment(
     resume = find_run(resume) if resume is not None else None
     replay = find_run(replay) if replay is not None else None
     experiment = asked_experiment(file, resume, replay, episodes, concurrency, looked_at=dry_run)
-    experiment = _with_budgets(experiment, budgets or {})
+    experiment = with_budgets(experiment, budgets or {})
     part = None if parts is None or not dry_run else parts.only
     if resume is not None:
         replay, part = _replayed_by(resume), shard_of(resume)
@@ -152,7 +152,8 @@ def asked_experiment(
     return experiment
 
 
-def _with_budgets(experiment: Experiment, budgets: Mapping[str, float | None]) -> Experiment:
+def with_budgets(experiment: Experiment, budgets: Mapping[str, float | None]) -> Experiment:
+    """An experiment with the budgets that a command line gives, by name in ``execution``."""
     given: dict[str, Any] = {name: budget for name, budget in budgets.items() if budget is not None}
     if not given:
         return experiment

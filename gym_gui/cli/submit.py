@@ -9,10 +9,10 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from ulid import ULID
 
@@ -21,29 +21,35 @@ from gym_gui.cli.coordinating import Elsewhere, reopened, until_stopped
 from gym_gui.cli.errors import INTERRUPTED, WORK_FAILED, tell
 from gym_gui.cli.play import conclude, finished
 from gym_gui.cli.progress import run_progress
-from gym_gui.cli.run import asked_experiment
+from gym_gui.cli.run import asked_experiment, with_budgets
 from gym_gui.cli.submission_plan import say_where
 from gym_gui.cli.submission_progress import shown_by
 from gym_gui.cli.tournament import plan_part, with_concurrency
 from gym_gui.controllers.batches import Batches, shards_for
 from gym_gui.controllers.contest import Contest
 from gym_gui.controllers.matrix_check import resolve_all
+from gym_gui.controllers.payers import budgets_of
 from gym_gui.controllers.resolved_operator import needs_of
 from gym_gui.controllers.script_execution import RunResult
-from gym_gui.controllers.shard_plan import plan_shard
+from gym_gui.controllers.shard_plan import has_budgets, plan_shard
+from gym_gui.controllers.shortage import shortage
 from gym_gui.core.config import Experiment
+from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.errors import UsageError
 from gym_gui.core.paths import runs_dir
 from gym_gui.core.shards import MOST_SHARDS, Shard, schedule_of
+from gym_gui.core.spending import Amount, Amounts
 from gym_gui.core.subjects import Need
 from gym_gui.core.tournament import Tournament
 from gym_gui.services.experiment_file import load_experiment, load_tournament
+from gym_gui.services.recorder import STOPPED
 from gym_gui.services.run_lock import lock_run
 from gym_gui.services.run_merge import merge_shards
 from gym_gui.services.submissions.bundle import write_bundle
 from gym_gui.services.submissions.coordinator import Coordinator
 from gym_gui.services.submissions.executors import Profile, load_profile, sites_of
-from gym_gui.services.submissions.record import FAILED, Submission
+from gym_gui.services.submissions.lease_book import LeaseBook
+from gym_gui.services.submissions.record import COLLECTED, FAILED, Submission
 from gym_gui.services.submissions.shell import EXPERIMENT
 
 _EACH: Final = 4
@@ -57,13 +63,16 @@ _LOOKED_AT: Final = "looked-at"
 @dataclass(frozen=True)
 class _Asked:
     """What is to be played: by which command, how much work it is, what it needs that was allowed; and, of an
-    experiment, episodes of each seed by operator."""
+    experiment, episodes of each seed by operator, what all of it may spend by account, and into how many
+    shards it is cut at most."""
 
     what: Experiment | Tournament
     command: str
     total: int
     needs: Sequence[Need]
     seatings: Mapping[str, int]
+    budgets: Amounts = field(default_factory=dict[str, Amount])
+    most_shards: int = MOST_SHARDS
 
 
 def submit_experiment(
@@ -73,6 +82,7 @@ def submit_experiment(
     out: Path | None,
     episodes: int | None,
     concurrency: int | None,
+    budgets: Mapping[str, float | None],
     as_json: bool,
 ) -> int:
     """Play an experiment elsewhere, and say how it came out.
@@ -83,6 +93,7 @@ def submit_experiment(
         out: Folder for the run folder.
         episodes: How many are played, whatever the file says.
         concurrency: Episodes in flight per process.
+        budgets: What all of it may take, by name in ``execution``.
         as_json: For programs.
 
     Returns:
@@ -92,9 +103,15 @@ def submit_experiment(
         UsageError: Something the person can fix.
     """
     if where.resume is not None:
+        if any(budget is not None for budget in budgets.values()):
+            raise UsageError(
+                "a submission that is gone on with has its budgets",
+                fix="Leave them out; the run that it becomes can be gone on with under others",
+            )
         return _go_on(where, file, "run", as_json)
     profile = load_profile(where.executor or "", where.profile)
     experiment = asked_experiment(file, None, None, episodes, concurrency, looked_at=False)
+    experiment = with_budgets(experiment, budgets)
     resolved, problems = resolve_all(experiment, secrets=False)
     if problems:
         from gym_gui.core.matrix_expansion import without
@@ -102,8 +119,11 @@ def submit_experiment(
         experiment = without(experiment, problems)
     plan_shard(experiment, resolved, Shard(1, 1), coordinated=True)  # refuses what has no parts
     seatings = {each.config.operator_id: len(each.seatings) for each in resolved}
-    games = sum(each.episodes for each in schedule_of(experiment.execution, seatings))
+    scheduled = schedule_of(experiment.execution, seatings)
+    games, seeds = sum(each.episodes for each in scheduled), max(each.seeds for each in scheduled)
     asked = _Asked(experiment, "run", games, _needs(experiment), seatings)
+    if has_budgets(experiment):
+        asked = replace(asked, budgets=budgets_of(experiment, resolved), most_shards=seeds)
     return _submit(asked, where, profile, out, as_json)
 
 
@@ -136,12 +156,20 @@ def _needs(experiment: Experiment) -> list[Need]:
 
 
 def _submit(asked: _Asked, where: Elsewhere, profile: Profile, out: Path | None, as_json: bool) -> int:
-    of = where.shards or min(asked.total, _EACH * profile.places)
+    of = where.shards or min(asked.total, asked.most_shards, _EACH * profile.places)
     decided = (
         asked.what if isinstance(asked.what, Experiment) and asked.what.execution.until != "all" else None
     )
     if decided is not None:
         of = shards_for(decided.execution, asked.seatings, of)
+    if asked.budgets:  # a task that is dealt several plays them as one process, which has one lease
+        of = min(of, _EACH * profile.places)
+    if asked.budgets and where.executor == "ray":
+        raise UsageError(
+            "budgets for the whole run do not go with --executor ray: a task that goes on elsewhere does not "
+            "know all that was spent",
+            fix="Limit each episode (episode_token_limit, episode_cost_limit_usd), or use ssh or slurm",
+        )
     if of > MOST_SHARDS:
         raise UsageError(f"--shards {of}: at most {MOST_SHARDS:,} are possible", fix="Give fewer")
     out = (out or runs_dir()).absolute()
@@ -158,6 +186,8 @@ def _submit(asked: _Asked, where: Elsewhere, profile: Profile, out: Path | None,
             write_bundle(bundle, asked.what, asked.needs)
             return say_where(submission, sites_of(submission), bundle, as_json=as_json)
     write_bundle(folder / "bundle", asked.what, asked.needs)
+    if asked.budgets:
+        LeaseBook(folder, asked.budgets, min(of, profile.places)).save()
     submission.save()
     tell(f"submission {folder}; how far it is, from any terminal: mosaic runs watch {folder}")
     return _follow(submission, as_json)
@@ -195,10 +225,12 @@ def _follow(submission: Submission, as_json: bool) -> int:
 
 def _play(submission: Submission, as_json: bool) -> Coordinator:
     """Have it played; where it is played until it is decided, batch after batch."""
+    leases = LeaseBook.open(submission.folder)
     with run_progress(as_json=as_json) as show:
         logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
         while True:
-            coordinator = Coordinator(submission, sites_of(submission), shown_by(show, submission.total))
+            shown = shown_by(show, submission.total)
+            coordinator = Coordinator(submission, sites_of(submission), shown, leases=leases)
             asyncio.run(until_stopped(coordinator))
             if submission.due is None or coordinator.is_stopped or submission.numbers(FAILED):
                 return coordinator
@@ -261,8 +293,13 @@ def _merge(submission: Submission) -> None:
     """Make one run of the shards; who was killed meanwhile makes no second one."""
     made = _made(submission)
     if made is None:
+        leases, how = LeaseBook.open(submission.folder), dict[str, Any]()
+        if leases is not None:
+            collected = {n: submission.states[n].host for n in submission.numbers(COLLECTED)}
+            how["lost"] = leases.lost(collected)
+            how["short"] = shortage(leases, leases.budgets, leases.needed) if leases.ended else ""
         place = submission.folder / _MERGED
-        made = merge_shards([submission.shards], place, times=_times(submission)).folder
+        made = merge_shards([submission.shards], place, times=_times(submission), **how).folder
     submission.run = str(submission.out / made.name)
     submission.save()
 
@@ -276,7 +313,11 @@ def _merged(submission: Submission) -> RunResult:
     run, aside = Path(submission.run), submission.folder / _MERGED
     if (aside / run.name).is_dir():
         (aside / run.name).rename(run)
-    operators = dict.fromkeys(open_run(run).operators, 0)
-    result = finished(run, operators)
+    made = open_run(run)
+    if made.record.status == STOPPED:  # for want of budget
+        rows = [row for operator in made.operators.values() for row in operator.episodes() if not row.is_open]
+        failed = sum(row.status is EpisodeStatus.FAILED for row in rows)
+        return RunResult(run, STOPPED, len(rows), failed, made.record.problem or "")
+    result = finished(run, dict.fromkeys(made.operators, 0))
     assert result is not None, "what was merged whole has ended"
     return result

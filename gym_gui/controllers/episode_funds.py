@@ -15,12 +15,14 @@ from gym_gui.analysis import wording
 from gym_gui.analysis.jsonl import read_lines
 from gym_gui.controllers.operator_execution import OperatorExecution
 from gym_gui.controllers.payers import GENEROUS, MARGIN, SHARE, Flight, Payer, Payers
+from gym_gui.controllers.shard_lease import ShardLease
 from gym_gui.controllers.shortage import shortage
 from gym_gui.core.config import Experiment
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.record_fields import count
-from gym_gui.core.spending import NOTHING, Amount, Course, Taking
-from gym_gui.services.budget_ledger import NAME, BudgetLedger, Room
+from gym_gui.core.spending import NOTHING, Amount, Course, Room, Taking
+from gym_gui.services.budget_ledger import NAME, ROUNDING, BudgetLedger
+from gym_gui.services.lease_files import LeaseFiles
 
 
 class EpisodeFunds:
@@ -34,9 +36,15 @@ class EpisodeFunds:
     Args:
         experiment: What is played.
         runs: Its operators.
+        leased: Where a shard is given its part of the budgets, which hold for all shards together.
     """
 
-    def __init__(self, experiment: Experiment, runs: Sequence[OperatorExecution]) -> None:
+    def __init__(
+        self,
+        experiment: Experiment,
+        runs: Sequence[OperatorExecution],
+        leased: LeaseFiles | None = None,
+    ) -> None:
         execution = experiment.execution
         whole = Amount(execution.token_budget or 0, execution.money_budget_usd or 0.0)
         self._seconds = execution.time_budget_s or math.inf
@@ -44,6 +52,8 @@ class EpisodeFunds:
         self._payers = Payers(whole, runs)
         self._flights: dict[tuple[str, int], Flight] = {}
         self._ledger: BudgetLedger | None = None
+        self._leased = leased
+        self._lease: ShardLease | None = None
         self._since, self._before = time.monotonic(), 0.0
 
     def seat(self, run: OperatorExecution, taking: Taking | None = None) -> None:
@@ -146,6 +156,9 @@ class EpisodeFunds:
         self._before = self._ledger.elapsed_s
         for run in self._runs:
             self._learn(run, _rows(folder / "operators" / run.operator_id / "calls.jsonl"), fresh)
+        if self._leased is not None and self._payers.budgets:
+            self._lease = ShardLease(self._leased, self._payers, self._ledger)
+            self._claim()
 
     def _learn(self, run: OperatorExecution, calls: Iterable[Mapping[str, Any]], fresh: bool) -> None:
         """What an earlier part of the run has spent, and what its episodes needed."""
@@ -192,6 +205,7 @@ class EpisodeFunds:
         if not self._ledger.reserve(_ticket(*key), self._payers.by_account(run.operator_id, shares)):
             return None
         self._flights[key] = Flight(shares)
+        self._claim()
         payers = self._payers.of(run.operator_id)
         allowances = {slot: self._payers.allowance(payers[slot], share) for slot, share in shares.items()}
         return replace(plan, allowances=allowances)
@@ -203,13 +217,15 @@ class EpisodeFunds:
         payers = self._payers.of(run.operator_id)
         if self._ledger is None or not payers:
             return {}
+        if self._lease is not None and not self._lease.is_held:
+            return None
         if self._payers.unknown(run.operator_id):
             return self._first_shares(run)
         if any(self._waits_for_first(other) for other in self._runs if self._pay_together(run, other)):
             return None
         spoken_for = self._earlier(run, plan)
-        for account, amount in self._payers.need(run.operator_id).items():
-            if not _within(amount + spoken_for.get(account, NOTHING), self._ledger.remaining(account)):
+        for account, amount in self._needed(run, plan).items():
+            if not _within(amount, self._ledger.remaining(account)):
                 return None
         return {slot: self._generous(payer, spoken_for) for slot, payer in payers.items()}
 
@@ -255,6 +271,12 @@ class EpisodeFunds:
         flying = any(operator == run.operator_id for operator, _ in self._flights)
         return self._payers.unknown(run.operator_id) and (flying or bool(run.pending))
 
+    def _needed(self, run: OperatorExecution, plan: EpisodePlan) -> dict[str, Amount]:
+        """What has to be left for an episode to begin, by the accounts that it is paid from."""
+        spoken_for = self._earlier(run, plan)
+        need = self._payers.need(run.operator_id)
+        return {account: amount + spoken_for.get(account, NOTHING) for account, amount in need.items()}
+
     def _earlier(self, run: OperatorExecution, plan: EpisodePlan) -> dict[str, Amount]:
         """What is needed for the episodes of all operators with earlier seeds, or this one, not yet begun."""
         seed = plan.index // len(run.resolved.seatings)
@@ -288,6 +310,7 @@ class EpisodeFunds:
             late = {slot: Course().with_call(call).paid}
             ticket = _ticket(run.operator_id, index)
             self._ledger.settle(ticket, self._payers.by_account(run.operator_id, late), self.elapsed_s)
+            self._claim()
 
     def over(self, run: OperatorExecution, index: int) -> None:
         """An episode has come to its end."""
@@ -331,6 +354,7 @@ class EpisodeFunds:
         if self._ledger is not None:
             if self._payers.budgets or self.limits_time:
                 self._ledger.settle("", {}, self.elapsed_s)
+            self._claim()
             self._ledger = None
 
     def _settle(self, run: OperatorExecution, index: int, courses: Mapping[str, Course]) -> None:
@@ -338,6 +362,44 @@ class EpisodeFunds:
         paid = {slot: course.paid for slot, course in courses.items()}
         spent = self._payers.by_account(run.operator_id, paid)
         self._ledger.settle(_ticket(run.operator_id, index), spent, self.elapsed_s)
+        self._claim()
+
+    # -- a shard's part of the budgets -----------------------------------------------
+
+    @property
+    def is_held_up(self) -> bool:
+        """Whether who pays has to stand still: nobody says any more what may be spent."""
+        return self._lease is not None and bool(self._flights) and not self._lease.is_held
+
+    def look(self) -> bool:
+        """See whether a shard has been given more; returns whether anything may begin that could not."""
+        return self._lease is not None and self._lease.look()
+
+    def waits(self) -> bool:
+        """Nothing can begin, and nothing is played: whether there may be more later."""
+        if self._lease is None:
+            return False
+        if self._lease.is_held and self._lease.is_last:
+            self._lease.ended = True
+            return False
+        self._claim(waits=True)
+        return True
+
+    def _claim(self, *, waits: bool = False) -> None:
+        """Say where a shard stands, before anything is begun with what was put aside."""
+        if self._lease is None or self._ledger is None:
+            return
+        paying = [run for run in self._runs if self._payers.of(run.operator_id)]
+        waiting = [(plans[0], run) for run in paying for plans in (run.suspects, run.pending) if plans]
+        rest: dict[str, Amount] = {}
+        for run in paying:
+            left = len(run.pending) + len(run.suspects)
+            for account, amount in self._payers.need(run.operator_id).items():
+                rest[account] = rest.get(account, NOTHING) + amount * left
+        unknown = any(self._payers.unknown(run.operator_id) for _, run in waiting)
+        first = min(waiting, key=lambda each: each[0].index // len(each[1].resolved.seatings), default=None)
+        next_ = {} if first is None else self._needed(first[1], first[0])
+        self._lease.claim(None if unknown else next_, rest, waits=waits)
 
     # -- words -----------------------------------------------------------------------
 
@@ -361,14 +423,11 @@ class EpisodeFunds:
     def shortage(self, run: OperatorExecution, plan: EpisodePlan) -> str:
         """Which budget does not carry an episode, as the beginning of a sentence."""
         assert self._ledger is not None
-        need = self._payers.need(run.operator_id)
-        spoken_for = self._earlier(run, plan)
-        needed = {account: amount + spoken_for.get(account, NOTHING) for account, amount in need.items()}
-        return shortage(self._ledger, self._payers.budgets, needed)
+        return shortage(self._ledger, self._payers.budgets, self._needed(run, plan))
 
 
 def _within(amount: Amount, room: Room) -> bool:
-    return amount.tokens <= room.tokens and amount.usd <= room.usd
+    return amount.tokens <= room.tokens and amount.usd <= room.usd + ROUNDING
 
 
 def _count_below(run: OperatorExecution, last: int) -> int:

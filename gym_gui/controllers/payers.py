@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gym_gui.controllers.model_slots import paying_slots
+from gym_gui.controllers.model_slots import paying_slots, with_limits
 from gym_gui.controllers.operator_execution import OperatorExecution
+from gym_gui.controllers.resolved_operator import ResolvedOperator
 from gym_gui.controllers.shortage import RUN
+from gym_gui.core.config import Experiment
+from gym_gui.core.leases import Needs
 from gym_gui.core.record_fields import text
 from gym_gui.core.spending import NOTHING, Amount, Course
 
@@ -63,6 +67,19 @@ class Flight:
         that it had may be gone."""
         course = self.courses.get(slot, Course())
         return course.cut_off(requests) if course.request != NOTHING else Course(self.allowances[slot])
+
+
+def budgets_of(experiment: Experiment, resolved: Iterable[ResolvedOperator]) -> dict[str, Amount]:
+    """Budgets of an experiment by account: that of the run, and those of slots that have their own.
+
+    Args:
+        experiment: The experiment.
+        resolved: Its operators, checked.
+    """
+    execution = experiment.execution
+    whole = Amount(execution.token_budget or 0, execution.money_budget_usd or 0.0)
+    runs = (OperatorExecution(with_limits(each, execution), 0, deque()) for each in resolved)
+    return Payers(whole, runs).budgets
 
 
 class Payers:
@@ -127,6 +144,24 @@ class Payers:
         """An episode was played to its end, in which slots have spent so much."""
         for slot, payer in self.of(operator).items():
             payer.need = (payer.need or NOTHING).most(courses.get(slot, Course()).peak)
+
+    @property
+    def needs(self) -> dict[str, dict[str, Amount]]:
+        """The most that an episode has needed, by operator and slot, as far as that is known."""
+        known = {
+            operator: {slot: payer.need for slot, payer in payers.items() if payer.need is not None}
+            for operator, payers in self._by_operator.items()
+        }
+        return {operator: slots for operator, slots in known.items() if slots}
+
+    def learn(self, needs: Needs) -> bool:
+        """Others have found out what an episode needs; returns whether that was not known."""
+        before = self.needs
+        for operator, slots in needs.items():
+            for slot, amount in slots.items():
+                if (payer := self.of(operator).get(slot)) is not None:
+                    payer.need = (payer.need or NOTHING).most(amount)
+        return self.needs != before
 
     def pay_together(self, one: str, other: str) -> bool:
         """Whether two operators spend from the same account."""

@@ -32,6 +32,7 @@ from gym_gui.core.config import Experiment
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.records import SESSION, WORKER
+from gym_gui.services.lease_files import LeaseFiles
 from gym_gui.services.recorder import COMPLETED, FAILED, STOPPED
 
 __all__ = ["OnProgress", "OperatorProgress", "OperatorScriptExecutionManager", "RunResult"]
@@ -65,6 +66,7 @@ class OperatorScriptExecutionManager:
             them by default. Others are started when their turn comes.
         only: Episodes that are played, by operator; all of the schedule by default.
         kept: Sessions that are handed from one part of an experiment to the next.
+        leased: Where it is told, as one shard of several, what it may spend of the budgets of all.
     """
 
     def __init__(
@@ -81,6 +83,7 @@ class OperatorScriptExecutionManager:
         tried: Collection[str] | None = None,
         only: Mapping[str, Collection[int]] | None = None,
         kept: KeptSessions | None = None,
+        leased: LeaseFiles | None = None,
     ) -> None:
         self._experiment, self._tried, self._only = experiment, tried, only
         self._processes = processes
@@ -95,13 +98,13 @@ class OperatorScriptExecutionManager:
         execution = experiment.execution
         looked_at = execution if only is None else replace(execution, until="all", batch=None)
         self._looks = RunLooks(looked_at, self._runs, self._ledger)
-        self._funds = EpisodeFunds(experiment, self._runs)
+        self._funds = EpisodeFunds(experiment, self._runs, leased)
         self._seats: list[SessionShare] = []
         self._warm: dict[str, list[SessionShare]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._starts = SessionStarts(self, experiment, open_session, self._ledger.introduce, kept)
         self._changed = asyncio.Event()
-        self.stopping = self._in_haste = False
+        self.stopping = self._in_haste = self._held_up = False
         self._shown = 0.0
 
     def _plan(self, resolved: ResolvedOperator) -> OperatorExecution:
@@ -277,6 +280,8 @@ class OperatorScriptExecutionManager:
     async def _play(self) -> None:
         while not self.stopping and not self._is_over():
             self._changed.clear()
+            self._funds.look()
+            self._hold_up(self._funds.is_held_up)
             if self._looks.due:
                 await self._looks.take()
                 over = [run.operator_id for run in self._runs if run.finished]
@@ -294,6 +299,7 @@ class OperatorScriptExecutionManager:
                 and self._next_operator() is None
                 and not self._looks.due
                 and not all(run.finished for run in self._runs)
+                and not self._funds.waits()
             ):
                 self._ledger.problem = self._ledger.problem or self._funds.why_left()
                 self._ledger.unplayed = sum(len(run.pending) + len(run.suspects) for run in self._runs)
@@ -306,6 +312,16 @@ class OperatorScriptExecutionManager:
                     await asyncio.wait_for(self._changed.wait(), 0.5)
                 except TimeoutError:
                     continue
+
+    def _hold_up(self, held_up: bool) -> None:
+        """Have everybody stand still while nobody says what may be spent, and go on after that."""
+        if held_up == self._held_up:
+            return
+        self._held_up = held_up
+        if held_up:
+            _log.warning("Nobody says what this shard may spend: it waits.")
+        for session in [seat.session for seat in self._seats if seat.session is not None]:
+            (session.pause if held_up else session.resume)()
 
     def _is_over(self) -> bool:
         return all(run.finished for run in self._runs) and not self._looks.due

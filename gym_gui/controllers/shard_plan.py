@@ -13,7 +13,7 @@ from gym_gui.controllers.resolved_operator import ResolvedOperator, needs_of
 from gym_gui.core.config import Experiment, OperatorConfig
 from gym_gui.core.errors import UsageError
 from gym_gui.core.record_fields import mapping
-from gym_gui.core.shards import SHARD, Shard, schedule_of
+from gym_gui.core.shards import BY_SEEDS, SHARD, Shard, schedule_of
 from gym_gui.core.spending import NOTHING
 from gym_gui.services.experiment_file import file_settings
 from gym_gui.services.experiment_identity import content_of, identity_digest
@@ -68,8 +68,11 @@ class ShardPlanner:
         for resolved in resolved_operators:
             experiment.execution.check_seeds(len(resolved.seatings))
         self._resolved = resolved_operators
+        self._by_seeds = has_budgets(experiment)
         self._scheduled = schedule_of(
-            experiment.execution, {r.config.operator_id: len(r.seatings) for r in resolved_operators}
+            experiment.execution,
+            {r.config.operator_id: len(r.seatings) for r in resolved_operators},
+            by_seeds=self._by_seeds,
         )
         self._sha256 = identity_digest(experiment.to_record())
         self._named = _named_files(resolved_operators)
@@ -88,6 +91,7 @@ class ShardPlanner:
             "of": shard.of,
             "experiment_sha256": self._sha256,
             **({"seatings": seatings} if seatings else {}),
+            **({BY_SEEDS: True} if self._by_seeds else {}),
             "episodes": {operator: list(indices) for operator, indices in only.items()},
             "contents": self._contents_of(only),
         }
@@ -165,21 +169,32 @@ def check_cuttable(experiment: Experiment, *, coordinated: bool = False) -> None
             "a shard cannot be played 'until: decided': that looks at all episodes while they are played",
             fix="Leave 'until' out, play it without --shard, or have it played in shards: --executor",
         )
-    limited = next((name for name in _BUDGETS if getattr(execution, name) is not None), None)
+    budgets = ("time_budget_s",) if coordinated else _BUDGETS
+    limited = next((name for name in budgets if getattr(execution, name) is not None), None)
     if limited is not None:
         raise UsageError(
             f"{limited} holds for the whole run, and each shard would spend it by itself",
-            fix="Leave it out, or play it without --shard",
+            fix="Leave it out, or play it without shards",
         )
     for operator in experiment.operators:
-        for slot, budgets in paying_slots(operator.resolved_slots()).items():
-            if budgets.run != NOTHING:
+        for slot, slots_own in paying_slots(operator.resolved_slots()).items():
+            if slots_own.run != NOTHING and not coordinated:
                 raise UsageError(
                     f"the budget of {slot} of operator {operator.operator_id!r} holds for the whole run, and "
                     "each shard would spend it by itself",
                     fix="Limit each episode (episode_token_limit, episode_cost_limit_usd), or play it "
                     "without --shard",
                 )
+
+
+def has_budgets(experiment: Experiment) -> bool:
+    """Whether money or tokens are limited for all of an experiment, or for a slot in all of it."""
+    execution = experiment.execution
+    return bool(execution.money_budget_usd or execution.token_budget) or any(
+        budgets.run != NOTHING
+        for operator in experiment.operators
+        for budgets in paying_slots(operator.resolved_slots()).values()
+    )
 
 
 def _code(config: OperatorConfig) -> dict[str, str]:

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Protocol
 
-from gym_gui.core.spending import Amount
-from gym_gui.services.budget_ledger import BudgetLedger
+from gym_gui.core.spending import Amount, Room
 
 RUN = "run"
 """The account of the whole run; that of a slot is ``<operator>/<slot>``."""
 
 
-def shortage(ledger: BudgetLedger, budgets: Mapping[str, Amount], needed: Mapping[str, Amount]) -> str:
+class Books(Protocol):
+    """Who knows what of budgets is spent."""
+
+    def remaining(self, account: str) -> Room:
+        """What is left in an account."""
+        ...
+
+    def spent(self, account: str) -> Amount:
+        """What has been spent in it."""
+        ...
+
+
+def shortage(ledger: Books, budgets: Mapping[str, Amount], needed: Mapping[str, Amount]) -> str:
     """Which budget does not carry an episode, as the beginning of a sentence.
 
     Args:

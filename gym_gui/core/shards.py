@@ -19,9 +19,11 @@ SHARD: Final = "shard"
 """Key of ``run.json``: which part of an experiment the run is, where it is one."""
 SHARDS: Final = "shards"
 """Key of ``run.json``: the parts that a run was merged of."""
+BY_SEEDS: Final = "by_seeds"
+"""Key of a part: whether it has the same seeds of all operators."""
 MOST_SHARDS: Final = 1_000_000
 COORDINATED: Final = "MOSAIC_COORDINATED"
-"""Environment variable of a shard that somebody coordinates with the others."""
+"""Environment variable of a shard that somebody coordinates with the others: a folder where both write."""
 HAND: Final = "MOSAIC_HAND"
 """Environment variable of a process that is dealt several shards: them, each with its try."""
 
@@ -37,12 +39,14 @@ class Scheduled:
         episodes: Its episodes, 0 to this.
         seatings: How many of them in a row have one seed.
         looks: Where it is played until it is decided: how many of them are played at each look.
+        by_seeds: Whether a part has the same seeds of all operators.
     """
 
     operator_id: str
     episodes: int
     seatings: int = 1
     looks: tuple[int, ...] = ()
+    by_seeds: bool = False
 
     @property
     def seeds(self) -> int:
@@ -129,13 +133,16 @@ class Shard:
         more parts than seeds. Parts differ by one seed, or by one episode; there may be empty ones.
 
         Of an experiment that is looked at while it is played, a part has one operator's episodes between two
-        looks (:func:`stretches`): who plays on is known only then.
+        looks (:func:`stretches`): who plays on is known only then. Where a budget may end it before all is
+        played, a part has the same seeds of all operators: what was played can be compared.
 
         Args:
             scheduled: Operators in the experiment's order.
         """
         if any(each.looks for each in scheduled):
             return self._within_a_stretch(stretches(scheduled))
+        if any(each.by_seeds for each in scheduled):
+            return self._of_same_seeds(scheduled)
         total = sum(each.episodes for each in scheduled)
         whole = sum(each.seeds for each in scheduled) >= self.of
         found: dict[str, range] = {}
@@ -148,6 +155,17 @@ class Shard:
                 found[each.operator_id] = range(first, end)
             before += each.episodes
         return found
+
+    def _of_same_seeds(self, scheduled: Sequence[Scheduled]) -> dict[str, range]:
+        seeds = max(each.seeds for each in scheduled)
+        first, end = (seeds * at // self.of for at in (self.number - 1, self.number))
+        found = {
+            each.operator_id: range(
+                min(first * each.seatings, each.episodes), min(end * each.seatings, each.episodes)
+            )
+            for each in scheduled
+        }
+        return {operator: episodes for operator, episodes in found.items() if episodes}
 
     def _within_a_stretch(self, all_of_them: Sequence[tuple[Scheduled, range]]) -> dict[str, range]:
         """An even part of one stretch, by whole seeds; all stretches have as many parts."""
@@ -173,18 +191,24 @@ class Shard:
         return min(bisect_left(units, number, key=part_of) * size, episodes)
 
 
-def schedule_of(execution: ExecutionConfig, seatings: Mapping[str, int]) -> list[Scheduled]:
+def schedule_of(
+    execution: ExecutionConfig, seatings: Mapping[str, int], *, by_seeds: bool = False
+) -> list[Scheduled]:
     """How much of an experiment is whose.
 
     Args:
         execution: How much is played, and whether it is looked at meanwhile.
         seatings: Episodes of each seed, by operator, in the experiment's order.
+        by_seeds: Whether a part has the same seeds of all operators.
 
     Raises:
         ConfigError: Seeds are too few to be looked at.
     """
     if execution.until == "all":
-        return [Scheduled(operator, execution.num_episodes, each) for operator, each in seatings.items()]
+        return [
+            Scheduled(operator, execution.num_episodes, each, by_seeds=by_seeds)
+            for operator, each in seatings.items()
+        ]
     found: list[Scheduled] = []
     for operator, each in seatings.items():
         looks = tuple(seeds * each for seeds in execution.look_at(execution.num_episodes // each))

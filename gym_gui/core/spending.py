@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
@@ -34,8 +34,40 @@ class Amount(Struct, frozen=True):
         """The larger of each."""
         return Amount(max(self.tokens, other.tokens), max(self.usd, other.usd))
 
+    def least(self, other: Amount) -> Amount:
+        """The smaller of each."""
+        return Amount(min(self.tokens, other.tokens), min(self.usd, other.usd))
+
+
+class Room(NamedTuple):
+    """What is left in an account; infinite where nothing limits it.
+
+    Attributes:
+        tokens: In and out together.
+        usd: US dollars.
+    """
+
+    tokens: float
+    usd: float
+
 
 NOTHING = Amount()
+Amounts: TypeAlias = Mapping[str, Amount]
+"""By account."""
+
+
+def plain_amounts(amounts: Amounts) -> dict[str, Any]:
+    """Amounts as they are written."""
+    return {name: {"tokens": a.tokens, "usd": a.usd} for name, a in amounts.items()}
+
+
+def amounts_of(value: object) -> dict[str, Amount]:
+    """Amounts as they were written."""
+    found: dict[str, Amount] = {}
+    for name, written in (mapping(value) or {}).items():
+        row = mapping(written) or {}
+        found[name] = Amount(int(number(row.get("tokens")) or 0), number(row.get("usd")) or 0.0)
+    return found
 
 
 class Taking(Struct, frozen=True):

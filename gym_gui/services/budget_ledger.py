@@ -13,35 +13,20 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 
 from gym_gui.core.errors import UsageError
 from gym_gui.core.record_fields import mapping, number
-from gym_gui.core.spending import NOTHING, Amount
+from gym_gui.core.spending import NOTHING, Amount, Amounts, Room, amounts_of, plain_amounts
 from mosaic_worker.plain_files import open_file
 
 NAME = "budget.jsonl"
 """In the run folder."""
 
-_ROUNDING = 1e-9
+ROUNDING = 1e-9
 """US dollars by which sums may miss."""
-
-Amounts = Mapping[str, Amount]
-"""By account."""
-
-
-class Room(NamedTuple):
-    """What is left in an account; infinite where nothing limits it.
-
-    Attributes:
-        tokens: In and out together.
-        usd: US dollars.
-    """
-
-    tokens: float
-    usd: float
 
 
 @dataclass
@@ -71,6 +56,7 @@ class BudgetLedger:
         self, path: Path | None, budgets: Amounts, keep: Callable[[bytes], None] | None = None
     ) -> None:
         self._path, self._budgets, self._keep = path, budgets, keep
+        self._limits: Amounts | None = None
         self._accounts: dict[str, _Account] = {}
         self._tickets: dict[str, _Ticket] = {}
         self._at = 0
@@ -80,12 +66,21 @@ class BudgetLedger:
 
     def remaining(self, account: str) -> Room:
         """What is neither spent nor reserved in an account, as far as this process has heard."""
-        budget, known = self._budgets.get(account, NOTHING), self._account(account)
-        gone = known.spent + known.held
+        budget, gone = self._budgets.get(account, NOTHING), self.gone(account)
+        most = budget if self._limits is None else self._limits.get(account, NOTHING)
         return Room(
-            budget.tokens - gone.tokens if budget.tokens else math.inf,
-            budget.usd - gone.usd if budget.usd else math.inf,
+            most.tokens - gone.tokens if budget.tokens else math.inf,
+            most.usd - gone.usd if budget.usd else math.inf,
         )
+
+    def limit(self, amounts: Amounts) -> None:
+        """Have only so much of each budget to be spent for now, from the beginning on."""
+        self._limits = amounts
+
+    def gone(self, account: str) -> Amount:
+        """What has been spent in an account, or put aside."""
+        known = self._account(account)
+        return known.spent + known.held
 
     def spent(self, account: str) -> Amount:
         """What has been spent in an account."""
@@ -107,7 +102,7 @@ class BudgetLedger:
         with self._locked() as write:
             if not all(self._fits(account, amount) for account, amount in amounts.items()):
                 return False
-            write({"reserve": ticket, "amounts": _plain(amounts)})
+            write({"reserve": ticket, "amounts": plain_amounts(amounts)})
         return True
 
     def settle(self, ticket: str, amounts: Amounts, elapsed_s: float = 0.0) -> None:
@@ -122,7 +117,7 @@ class BudgetLedger:
             OSError: The file cannot be written.
         """
         with self._locked() as write:
-            write({"settle": ticket, "amounts": _plain(amounts), "elapsed_s": round(elapsed_s, 3)})
+            write({"settle": ticket, "amounts": plain_amounts(amounts), "elapsed_s": round(elapsed_s, 3)})
 
     def reserved(self) -> dict[str, dict[str, Amount]]:
         """Tickets that were never settled, with what they reserved."""
@@ -176,7 +171,7 @@ class BudgetLedger:
         self._at += whole
 
     def _apply(self, row: Mapping[str, Any]) -> None:
-        amounts = _amounts(row.get("amounts"))
+        amounts = amounts_of(row.get("amounts"))
         if "reserve" in row:
             ticket = self._tickets.setdefault(str(row["reserve"]), _Ticket())
             for account, amount in amounts.items():
@@ -197,20 +192,8 @@ class BudgetLedger:
 
     def _fits(self, account: str, amount: Amount) -> bool:
         room = self.remaining(account)
-        return amount.tokens <= room.tokens and amount.usd <= room.usd + _ROUNDING
+        return amount.tokens <= room.tokens and amount.usd <= room.usd + ROUNDING
 
 
 def _line(row: Mapping[str, Any]) -> bytes:
     return orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
-
-
-def _plain(amounts: Amounts) -> dict[str, Any]:
-    return {account: {"tokens": a.tokens, "usd": a.usd} for account, a in amounts.items()}
-
-
-def _amounts(value: object) -> dict[str, Amount]:
-    found: dict[str, Amount] = {}
-    for account, written in (mapping(value) or {}).items():
-        row = mapping(written) or {}
-        found[account] = Amount(int(number(row.get("tokens")) or 0), number(row.get("usd")) or 0.0)
-    return found

@@ -19,10 +19,12 @@ from gym_gui.core.errors import UsageError
 from gym_gui.core.execution import MAX_EPISODES, ExecutionConfig
 from gym_gui.core.record_fields import count, items, mapping, text
 from gym_gui.core.records import RENAMED, TOURNAMENT
-from gym_gui.core.shards import SHARD, SHARDS, Scheduled, Shard, schedule_of
+from gym_gui.core.shards import BY_SEEDS, SHARD, SHARDS, Scheduled, Shard, schedule_of
+from gym_gui.core.spending import Amounts, plain_amounts
 from gym_gui.core.validation import integer
 from gym_gui.services.recorder import COMPLETED, FAILED, STOPPED, Recorder, RecordingError
 from gym_gui.services.run_packing import compress_ended
+from gym_gui.services.shard_budgets import join_books, spent_in
 from gym_gui.services.shard_copy import Owners, ShardCopy, owners_of
 from gym_gui.services.shard_parts import (
     OnPart,
@@ -76,6 +78,8 @@ def merge_shards(
     partial: bool = False,
     planned: Mapping[str, int] | None = None,
     times: tuple[str, str] | None = None,
+    short: str = "",
+    lost: Amounts | None = None,
     on_part: OnPart | None = None,
     on_bytes: OnBytes | None = None,
 ) -> Merged:
@@ -90,6 +94,8 @@ def merge_shards(
             to be there by now; the run is ``stopped``, to be looked at.
         times: When it all began and ended by one clock, where somebody has looked at one: those of several
             machines differ, perhaps by hours. By default what the parts say.
+        short: Where a budget has ended it, which: what is missing is left unplayed, and the run ``stopped``.
+        lost: What may have been spent of budgets, by account, where nothing came back from.
         on_part: Told how many parts have been read.
         on_bytes: Told how much has been copied.
 
@@ -106,12 +112,12 @@ def merge_shards(
         )
     merge = _Merge(shards, planned, times)
     missing = merge.missing()
-    if missing and not partial:
+    if missing and not partial and not short:
         raise UnmergeableError(missing, "Play what is missing, or merge what there is: --partial")
     status = STOPPED if missing or planned is not None else FAILED if merge.failed else COMPLETED
     with pending_folder(out) as place:
         try:
-            made = merge.write(place, status, "; ".join(missing), on_bytes)
+            made = merge.write(place, status, missing, short if missing else "", lost or {}, on_bytes)
         except RecordingError as error:
             raise UsageError(
                 f"the shards cannot be merged into {out}: {error.message}",
@@ -207,7 +213,8 @@ class _Merge:
         )
         until, batch = text(self._execution.get("until")) or "all", count(self._execution.get("batch"))
         execution = ExecutionConfig(episodes, until=until, batch=batch)
-        return schedule_of(execution, {name: count(seatings.get(name)) or 1 for name in self._operators})
+        each = {name: count(seatings.get(name)) or 1 for name in self._operators}
+        return schedule_of(execution, each, by_seeds=about.get(BY_SEEDS) is True)
 
     @property
     def _command(self) -> str:
@@ -215,17 +222,30 @@ class _Merge:
 
     # -- the run -----------------------------------------------------------------------
 
-    def write(self, out: Path, status: str, problem: str, on_bytes: OnBytes | None) -> Path:
+    def write(
+        self,
+        out: Path,
+        status: str,
+        missing: Sequence[str],
+        short: str,
+        lost: Amounts,
+        on_bytes: OnBytes | None,
+    ) -> Path:
         """Write the run below a folder; returns its own."""
+        problem, unplayed = "; ".join(missing), 0
+        if short:
+            unplayed, total = sum(map(len, self._open.values())), sum(self._episodes.values())
+            end = f"{unplayed:,} of {wording.count(total, 'episode')} are left unplayed"
+            problem = f"{short}; {end}"
         recorder = Recorder.create(out, self._operators, self._header())
-        total = sum(rows.size for part in self._parts for rows in part.rows.values())
+        size = sum(rows.size for part in self._parts for rows in part.rows.values())
         copied = 0
 
-        def tell(size: int) -> None:
+        def tell(new: int) -> None:
             nonlocal copied
-            copied += size
+            copied += new
             if on_bytes is not None:
-                on_bytes(copied, max(total, copied))
+                on_bytes(copied, max(size, copied))
 
         try:
             with ShardCopy(self._parts, recorder, tell) as copy:
@@ -233,7 +253,10 @@ class _Merge:
                     copy.episodes(name, owners)
                     copy.calls(name, owners)
             retries = [row for part in self._parts for row in items(part.header.get("retries")) or []]
-            ended = {"finished_at": at} if (at := self._times[1]) else {}
+            ended: dict[str, Any] = {"finished_at": at} if (at := self._times[1]) else {}
+            if short:
+                ended["unplayed"] = unplayed
+            join_books([part.folder for part in self._parts], lost, recorder.folder)
             recorder.close(status, retries=retries, problem=problem or None, **ended)
         except BaseException:
             recorder.abandon()
@@ -285,6 +308,8 @@ def _about(part: ShardPart, common: Mapping[str, Any]) -> dict[str, Any]:
     row: dict[str, Any] = {"number": part.shard.number, "of": part.shard.of, "run_id": part.run_id}
     row |= {key: said.get(key) for key in ("status", "started_at", "finished_at")}
     row |= {key: said[key] for key in ("machine", "commit") if said.get(key) not in (None, common[key])}
+    if spent := spent_in(part.folder):
+        row["spent"] = plain_amounts(spent)
     others = {n: v for n, v in part.versions.items() if v != common["versions"].get(n)}
     return {**row, **({"versions": others} if others else {})}
 

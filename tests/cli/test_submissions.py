@@ -91,13 +91,13 @@ LONG = 120
 """Episodes of each operator that are enough to be interrupted in."""
 
 
-def begun(mosaic: Mosaic, *arguments: str | Path) -> subprocess.Popen[bytes]:
+def begun(mosaic: Mosaic, *arguments: str | Path, **env: str) -> subprocess.Popen[bytes]:
     """A command in a process of its own, that the test ends."""
     return subprocess.Popen(
         [*COMMAND, *map(str, arguments)],
         cwd=mosaic.home,
         # It sees to it by itself that it leaves nothing behind when it is killed.
-        env={name: value for name, value in mosaic.env.items() if name != TAG},
+        env={**{name: value for name, value in mosaic.env.items() if name != TAG}, **env},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=(mosaic.home / "said").open("wb"),
@@ -257,9 +257,11 @@ def test_what_does_not_go_together_is_one_line(mosaic: Mosaic) -> None:
     arguments = ("run", file, "--executor", "ssh", "--profile", hosts)
     assert "--shard does not go with" in mosaic.refused(*arguments, "--shard", "1/2")
     assert "--processes does not go with" in mosaic.refused(*arguments, "--processes", "2")
+    timed = experiment(mosaic.home, name="timed.json", time_budget_s=5)
+    assert "time_budget_s holds for the whole run" in mosaic.refused("run", timed, *arguments[2:])
+    assert "--time-budget does not go with" in mosaic.refused(*arguments, "--time-budget", "5")
     budget = experiment(mosaic.home, name="budget.json", token_budget=5)
-    refused = mosaic.refused("run", budget, *arguments[2:])
-    assert "token_budget holds for the whole run" in refused
+    assert "token_budget holds for the whole run" in mosaic.refused("run", budget, "--shard", "1/2")
 
 
 @pytest.mark.skipif(importlib.util.find_spec("ray") is not None, reason="Ray is installed here")

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 from gym_gui.core.errors import MosaicError, ProtocolError, UsageError
+from gym_gui.services.submissions.lease_book import LeaseBook
 from gym_gui.services.submissions.record import (
     COLLECTED,
     FAILED,
@@ -79,6 +80,13 @@ class Site(Protocol):
         """Take back tries that wait there for their turn; returns the shards that were still waiting."""
         ...
 
+    async def tell(self, tries: Mapping[int, int], words: Mapping[int, str]) -> None:
+        """Put a line beside each try, as the file ``lease`` in its folder, whole or not at all.
+
+        Only of runs with budgets, and only to tries whose look had a claim.
+        """
+        ...
+
     async def fetch(self, number: int) -> None:
         """Bring a shard's run folder here."""
         ...
@@ -126,6 +134,7 @@ class Coordinator:
         sites: Where.
         on_standing: Told how far it is.
         look_s: Seconds between two looks at a place.
+        leases: Who may spend how much, where budgets hold for all shards together.
     """
 
     def __init__(
@@ -135,9 +144,10 @@ class Coordinator:
         on_standing: OnStanding,
         *,
         look_s: float = _LOOK_S,
+        leases: LeaseBook | None = None,
     ) -> None:
         self._submission, self._sites, self._tell = submission, sites, on_standing
-        self._look_s = look_s
+        self._look_s, self._leases = look_s, leases
         trainings = submission.trainings
         self._mirror = TrainingMirror(submission, trainings) if trainings is not None else None
         self._stopping = asyncio.Event()
@@ -165,6 +175,8 @@ class Coordinator:
         names = {site.name for site in self._sites}
         for state in self._submission.states.values():
             # Who goes on with it has mended what was wrong; and perhaps changed the hosts.
+            if state.status == SENT and state.host not in names and self._leases is not None:
+                self._leases.lose(state.host)
             if state.status == FAILED or (state.status == SENT and state.host not in names):
                 state.status = WAITING
             state.lost = 0
@@ -212,7 +224,15 @@ class Coordinator:
 
     @property
     def _open(self) -> list[int]:
-        return self._submission.numbers(WAITING, SENT)
+        return sorted([*self._submission.numbers(SENT), *self._waiting])
+
+    @property
+    def _waiting(self) -> list[int]:
+        """Shards that are to be begun; where budgets are spent, those that have something to bring."""
+        waiting, states = self._submission.numbers(WAITING), self._submission.states
+        if self._leases is None or not self._leases.ended:
+            return waiting
+        return [number for number in waiting if number in states and states[number].tries]
 
     def _mine(self, site: Site) -> dict[int, int]:
         """Tries of the shards that a place is playing."""
@@ -272,6 +292,8 @@ class Coordinator:
         """Play nothing more there; what it was playing is played elsewhere."""
         self._given_up[site.name] = reason
         lost = self._mine(site)
+        if self._leases is not None:
+            self._leases.lose(site.name)
         for number in lost:
             state = self._submission.states[number]
             state.status, state.problem = WAITING, reason
@@ -310,12 +332,12 @@ class Coordinator:
         serving = [each for each in self._sites if each.name not in self._given_up]
         share = (
             -(-len(self._open) // sum(each.capacity for each in serving))
-            if site.deals and self._mirror is None
+            if site.deals and self._mirror is None and self._leases is None
             else 1
         )
         known = {each.name for each in serving}
         hand: list[int] = []
-        for number in self._submission.numbers(WAITING):
+        for number in self._waiting:
             state = self._submission.state(number)
             begun_elsewhere = bool(state.tries) and state.host != site.name and state.host in known
             if begun_elsewhere and state.lost < MOST_TRIES - 1:
@@ -377,11 +399,12 @@ class Coordinator:
                 continue  # taken back meanwhile
             if seen.progress:
                 state.done, state.failed, state.safe = seen.done, seen.failed, seen.done
+            self._hear(site, number, seen)
             if seen.running:
                 continue
             if not seen.begun and state.hand not in (0, number):
                 self._put_back(number)  # its process was lost with another one
-            elif seen.is_complete:
+            elif seen.is_complete or seen.is_out_of_budget:
                 if not (missing := await self._fetch(site, number)):
                     state.status, state.problem = COLLECTED, ""
                 elif self._is_late(site, number, state):
@@ -395,6 +418,7 @@ class Coordinator:
                 self._lose(site, number, state, seen)
         self._submission.save()
         self._show()
+        await self._share_out(site, mine, looks)
         if refused:
             raise UsageError(refused.rstrip("."))
 
@@ -411,6 +435,21 @@ class Coordinator:
         now = time.monotonic()
         first = self._awaited.setdefault((number, state.tries), now)
         return now - first >= min(site.patience_s, _LATE_S)
+
+    def _hear(self, site: Site, number: int, seen: ShardLook) -> None:
+        if self._leases is not None:
+            self._leases.hear(number, site.name, seen.claim, is_live=seen.running)
+
+    async def _share_out(self, site: Site, tries: Mapping[int, int], looks: Mapping[int, ShardLook]) -> None:
+        """Renew the leases of a place's shards, and say what they have been given."""
+        if self._leases is None:
+            return
+        states, known = self._submission.states, {each.name for each in self._sites} - self._given_up.keys()
+        again = (states[n] for n in self._submission.numbers(WAITING) if n in states)
+        self._leases.share_out(more_to_come=any(each.tries and each.host in known for each in again))
+        told = {number: tries[number] for number, seen in looks.items() if seen.running and seen.claim}
+        if told:
+            await site.tell(told, {number: self._leases.lease(number, site.name) for number in told})
 
     def _lose(self, site: Site, number: int, state: ShardState, seen: ShardLook) -> None:
         why = str(seen.result.get("problem") or seen.said or _ended(seen.code))
@@ -439,6 +478,7 @@ class Coordinator:
             await site.stop(mine, at_once=False)
         while mine and time.monotonic() < deadline:
             for number, seen in (await site.look(mine)).items():
+                self._hear(site, number, seen)
                 if seen.running:
                     continue
                 del mine[number]
@@ -453,6 +493,8 @@ class Coordinator:
             await site.stop(mine, at_once=True)
         if self._mirror is not None and isinstance(site, TrainingSite):
             await self._mirror.follow(site, ended)
+        if self._leases is not None:
+            self._leases.save()
         self._submission.save()
 
     def _show(self) -> None:

@@ -105,6 +105,14 @@ class RaySite:
         """Nothing: what waits is nobody's yet."""
         return []
 
+    async def tell(self, tries: Mapping[int, int], words: Mapping[int, str]) -> None:
+        """Refuse budgets: what a lost node had spent since it was last heard of, nobody here knows.
+
+        Raises:
+            UsageError: Always.
+        """
+        raise UsageError("budgets for the whole run are not kept on a Ray cluster", fix="Use ssh or Slurm")
+
     async def fetch(self, number: int) -> None:
         """Copy what was played of a shard into the submission.
 

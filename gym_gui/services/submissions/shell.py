@@ -14,8 +14,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from gym_gui.core.errors import ProtocolError
+from gym_gui.core.leases import Claim
 from gym_gui.core.record_fields import count, items, mapping, text
 from gym_gui.core.shards import COORDINATED, HAND
+from gym_gui.services.lease_files import CLAIM, LEASE
 from gym_gui.services.submissions.profile import Command
 from gym_gui.services.submissions.trainings import Trainings
 
@@ -42,6 +44,7 @@ class ShardLook:
         progress: By operator, how far it is.
         said: What the command has said last.
         begun: Whether it was begun; of several that one process plays, one after the other, each by itself.
+        claim: Of a run with budgets, what the shard has spent and needs, as it stands in its file.
     """
 
     running: bool
@@ -50,6 +53,7 @@ class ShardLook:
     progress: Sequence[Mapping[str, Any]]
     said: str
     begun: bool = True
+    claim: str = ""
 
     @property
     def done(self) -> int:
@@ -60,6 +64,12 @@ class ShardLook:
     def failed(self) -> int:
         """Of these, failed ones."""
         return sum(count(row.get("failed")) or 0 for row in self.progress)
+
+    @property
+    def is_out_of_budget(self) -> bool:
+        """Whether it has ended because nothing more may be spent."""
+        claim = Claim.from_line(self.claim) if self.claim and self.result.get("status") == "stopped" else None
+        return claim is not None and claim.ended
 
     @property
     def is_complete(self) -> bool:
@@ -121,7 +131,9 @@ def play_script(command: str, of: int, how: Command, trainings: Trainings | None
         f"{_ALIVE}{_END_EARLIER}",
         *from_home(how),
         f"MOSAIC_ALLOWED=$(cat {ALLOWED}) && export MOSAIC_ALLOWED || exit 1",
-        f"{COORDINATED}=1; export {COORDINATED}",
+        # What was told to one that the scheduler has ended may have been given to others since.
+        f'rm -f "$try/{LEASE}"',
+        f"{COORDINATED}=$(pwd -P)/$try; export {COORDINATED}",
         *(trainings.script(how.mosaic, streams) if trainings else _shards(command, of, how, streams)),
         "run=$!",
         "trap 'kill -TERM $run 2>/dev/null' TERM INT",
@@ -259,6 +271,8 @@ for each in {_listed(tries)}; do
   [ $begun = 1 ] && tail -n {_RESULT} "$try/out" 2>/dev/null
   echo "{_MARK} err"
   [ -s "$try/err" ] && tail -n {_TAIL} "$try/err" 2>/dev/null
+  echo "{_MARK} claim"
+  cat "$try/{CLAIM}" 2>/dev/null
 done
 echo "{_MARK} end"
 """
@@ -286,6 +300,22 @@ def taken_back(output: str) -> list[int]:
     """The shards that :func:`take_back` has taken."""
     marked = (line.split() for line in output.splitlines() if line.startswith(f"{_MARK} "))
     return [int(words[1].partition("/")[0]) for words in marked if len(words) == 2]
+
+
+def tell(place: str, tries: Mapping[int, int], words: Mapping[int, str]) -> str:
+    """Put a line where each shard reads what it may spend; each appears whole.
+
+    Args:
+        place: The submission's folder there.
+        tries: Which try of each shard.
+        words: The line for each.
+    """
+    files = {f"work/{number}/{attempt}/{LEASE}": words[number] for number, attempt in sorted(tries.items())}
+    lines = [
+        f"printf '%s\\n' {shlex.quote(words)} > {file}.new && mv {file}.new {file}"
+        for file, words in files.items()
+    ]
+    return "\n".join([f"cd {shlex.quote(place)} || exit 1", "umask 077", *lines, "exit 0"]) + "\n"
 
 
 def stop(place: str, tries: Mapping[int, int], signal: str) -> str:
@@ -344,18 +374,18 @@ def looks_of(output: str) -> dict[int, ShardLook]:
     if not lines or lines[-1] != f"{_MARK} end":
         raise ProtocolError("the host did not say how all shards stand")
     number, alive, begun, code = 0, False, True, None
-    parts: tuple[list[str], list[str]] = ([], [])
+    parts: tuple[list[str], list[str], list[str]] = ([], [], [])
     into = parts[0]
     for line in lines:
         mark, _, rest = line.partition(" ")
         if mark != _MARK:
             into.append(line)
-        elif rest == "err":
-            into = parts[1]
+        elif rest in ("err", "claim"):
+            into = parts[1 if rest == "err" else 2]
         else:
             if number:
                 found[number] = look_from(alive, code, *parts, begun=begun)
-            parts = ([], [])
+            parts = ([], [], [])
             into = parts[0]
             if rest == "end":
                 break
@@ -369,7 +399,13 @@ def looks_of(output: str) -> dict[int, ShardLook]:
 
 
 def look_from(
-    alive: bool, code: int | None, out: Iterable[str], err: Iterable[str], *, begun: bool = True
+    alive: bool,
+    code: int | None,
+    out: Iterable[str],
+    err: Iterable[str],
+    claim: Iterable[str] = (),
+    *,
+    begun: bool = True,
 ) -> ShardLook:
     """How a shard stands, by what its command has printed.
 
@@ -378,6 +414,7 @@ def look_from(
         code: Its exit status, where it has ended.
         out: The last lines of its standard output.
         err: Those of its standard error.
+        claim: The line of its claim, where it has made one.
         begun: Whether it was begun.
     """
     lines = list(out)
@@ -394,7 +431,7 @@ def look_from(
         elif row.get("event") == "error":
             fix = text(row.get("fix"))
             said = str(row.get("message")) + (f". {fix}" if fix else "")
-    return ShardLook(alive and code is None, code, result, progress, said, begun)
+    return ShardLook(alive and code is None, code, result, progress, said, begun, "".join(claim))
 
 
 def _result(row: dict[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import stat
 import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +20,7 @@ from gym_gui.core.inherited import inherited
 from gym_gui.processes.child import ChildStartError
 from gym_gui.processes.run_child import run_child
 from gym_gui.processes.tree import TAG
+from gym_gui.services.lease_files import CLAIM, LEASE, MOST_BYTES
 from gym_gui.services.submissions.bundle import write_allowed
 from gym_gui.services.submissions.record import Submission
 from gym_gui.services.submissions.shell import ALLOWED, PLAY, ShardLook, look_from, play_script
@@ -26,6 +28,7 @@ from gym_gui.services.submissions.slurm_profile import SlurmProfile
 from gym_gui.services.submissions.taking_in import take_part
 from gym_gui.services.submissions.training_files import Grown, Known, grown_in
 from gym_gui.services.submissions.trouble import HostAwayError, HostFailedError
+from mosaic_worker.plain_files import replace_file
 
 ARRAY: Final = "array.sh"
 _ARRAYS: Final = "arrays"
@@ -164,7 +167,7 @@ class SlurmSite:
         for number, seen in looks.items():
             if seen.begun and not seen.running and seen.code is None and not seen.said:
                 said = await self._why_ended(self._tasks[number, tries[number]])
-                looks[number] = ShardLook(False, None, seen.result, seen.progress, said)
+                looks[number] = replace(seen, said=said)
         return looks
 
     async def take_back(self, tries: Mapping[int, int]) -> Sequence[int]:
@@ -181,6 +184,22 @@ class SlurmSite:
             return await asyncio.to_thread(self._grown, known)
         except OSError as error:
             raise HostAwayError(f"{error.filename or self._place}: {error.strerror}") from error
+
+    async def tell(self, tries: Mapping[int, int], words: Mapping[int, str]) -> None:
+        """Put a line beside each try of a shard.
+
+        Raises:
+            HostFailedError: It cannot be written.
+        """
+        await asyncio.to_thread(self._tell, tries, words)
+
+    def _tell(self, tries: Mapping[int, int], words: Mapping[int, str]) -> None:
+        for number, attempt in tries.items():
+            file = self._place / "work" / str(number) / str(attempt) / LEASE
+            try:
+                replace_file(file, f"{words[number]}\n".encode(), mode=0o600, sync=False)
+            except OSError as error:
+                raise HostFailedError(f"{file} cannot be written: {error.strerror}") from error
 
     async def fetch(self, number: int) -> None:
         """Move what was played of a shard into the submission.
@@ -352,15 +371,15 @@ class SlurmSite:
         code = _tail(place / "code")
         if state == "PD" and not code:
             return ShardLook(True, None, {}, (), "", begun=False)
-        out, err = _tail(place / "out"), _tail(place / "err")
-        seen = look_from(False, int(code[0]) if code and code[0].isdigit() else None, out, err)
+        out, err, claim = _tail(place / "out"), _tail(place / "err"), _tail(place / CLAIM, MOST_BYTES)
+        seen = look_from(False, int(code[0]) if code and code[0].isdigit() else None, out, err, claim)
         # A controller that was killed may take it for one that runs, or waits.
         if code and seen.is_complete:
             return seen
         # What is in the queue may be begun again by the scheduler, whatever it has written.
         if state is not None or (not code and self._may_be_late(self._tasks[number, attempt])):
-            return look_from(True, None, out, err)
-        return look_from(False, seen.code, out, err, begun=(place / "out").exists())
+            return look_from(True, None, out, err, claim)
+        return look_from(False, seen.code, out, err, claim, begun=(place / "out").exists())
 
     def _grown(self, known: Mapping[int, Known]) -> dict[int, Grown]:
         found = {number: grown_in(self._place / "work" / str(number), each) for number, each in known.items()}
@@ -402,12 +421,12 @@ class SlurmSite:
         raise (HostAwayError if away else HostFailedError)(f"{command[0]}: {said.rstrip('.')}")
 
 
-def _tail(path: Path) -> list[str]:
+def _tail(path: Path, most: int = _TAIL_BYTES) -> list[str]:
     """The last lines of a file; none where it is not there."""
     try:
         with path.open("rb") as file:
             size = file.seek(0, os.SEEK_END)
-            file.seek(max(0, size - _TAIL_BYTES))
+            file.seek(max(0, size - most))
             return file.read().decode("utf-8", "replace").splitlines()
     except OSError:
         return []

@@ -22,6 +22,7 @@ from gym_gui.services.submissions.shell import (
     stop,
     take_back,
     taken_back,
+    tell,
 )
 from gym_gui.services.submissions.ssh import SshHost
 from gym_gui.services.submissions.ssh_check import check_host
@@ -77,6 +78,10 @@ class SshSite:
     async def exchange(self, known: Mapping[int, Known]) -> dict[int, Grown]:
         """Pass wishes on, and bring what files of trainings have grown by; raises as :meth:`SshHost.run`."""
         return grown_of(await self._ssh.read(exchange_script(self._place, known)))
+
+    async def tell(self, tries: Mapping[int, int], words: Mapping[int, str]) -> None:
+        """Put a line beside each try of a shard; raises as :meth:`SshHost.run`."""
+        await self._ssh.run(tell(self._place, tries, words))
 
     async def fetch(self, number: int) -> None:
         """Copy what was played of a shard into the submission.

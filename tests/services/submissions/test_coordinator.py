@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from gym_gui.controllers.shortage import RUN
 from gym_gui.core.errors import UsageError
+from gym_gui.core.leases import Claim, Lease
+from gym_gui.core.spending import Amount
 from gym_gui.services.submissions import record
 from gym_gui.services.submissions.coordinator import Coordinator, Site, Standing
+from gym_gui.services.submissions.lease_book import LeaseBook
 from gym_gui.services.submissions.record import COLLECTED, SENT, ShardState, Submission, open_submission
 from gym_gui.services.submissions.shell import ShardLook
 from gym_gui.services.submissions.trouble import HereError, HostAwayError, HostFailedError
@@ -36,6 +41,7 @@ class Place:
         self.fetched: list[int] = []
         self.stopped: list[int] = []
         self.cleared = 0
+        self.told: list[dict[int, str]] = []
 
     async def check(self) -> None:
         pass
@@ -51,6 +57,9 @@ class Place:
 
     async def take_back(self, tries: Mapping[int, int]) -> Sequence[int]:
         return []
+
+    async def tell(self, tries: Mapping[int, int], words: Mapping[int, str]) -> None:
+        self.told.append({number: words[number] for number in tries})
 
     async def fetch(self, number: int) -> None:
         self.fetched.append(number)
@@ -341,3 +350,36 @@ def test_what_a_killed_coordinator_has_left_is_removed_by_the_next(submission: S
     assert not asyncio.run(Coordinator(submission, [played, gone], lambda _: None).clear()), (
         "it is tried again"
     )
+
+
+def claim(number: int, gone: int, *, waits: bool = False, ended: bool = False) -> str:
+    """What a shard says of itself that needs 100 tokens for anything more."""
+    spent = {RUN: Amount(gone)}
+    return Claim(number, spent, spent, {RUN: Amount(100)}, spent, waits=waits, ended=ended).to_line()
+
+
+def test_what_shards_are_given_is_on_disk_before_they_are_told(submission: Submission) -> None:
+    book = LeaseBook(submission.folder, {RUN: Amount(250)}, 2)
+    book.save()
+    told: dict[int, Lease] = {}
+
+    def says(number: int, attempt: int) -> ShardLook:
+        kept = LeaseBook.open(submission.folder)
+        assert kept is not None and kept.spent(RUN).tokens <= 250
+        for words in place.told[-1:]:
+            told.update({n: lease for n, line in words.items() if (lease := Lease.from_line(line))})
+            assert all(lease.amounts[RUN].tokens <= kept.spent(RUN).tokens for lease in told.values())
+        mine = told.get(number)
+        if mine is None or (not mine.amounts[RUN].tokens and not mine.ended):
+            return replace(PLAYS, claim=claim(mine.number if mine else 0, 0, waits=True))
+        if mine.ended and not mine.amounts[RUN].tokens:
+            stopped = {"status": "stopped", "problem": "the token budget"}
+            return ShardLook(False, 1, stopped, (), "", claim=claim(mine.number, 0, waits=True, ended=True))
+        return replace(DONE, claim=claim(mine.number, 100))
+
+    place = Place("one", says)
+    coordinator = Coordinator(submission, [place], lambda standing: None, look_s=0.001, leases=book)
+    asyncio.run(coordinator.run())
+    assert book.ended and book.spent(RUN).tokens == 200, "two shards were played"
+    assert sorted(place.fetched) == [1, 2, 3, 4], "those that have begun are brought, the others not begun"
+    assert submission.numbers("waiting") == [5, 6] and not coordinator.is_stopped

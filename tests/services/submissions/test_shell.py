@@ -170,3 +170,14 @@ def test_set_up_that_fails_is_told(place: Path) -> None:
 def test_an_answer_that_was_cut_off_is_none(output: str) -> None:
     with pytest.raises(ProtocolError):
         shell.looks_of(output)
+
+
+def test_a_shard_is_told_what_it_may_spend_and_says_where_it_stands(place: Path) -> None:
+    claims = 'folder=$MOSAIC_COORDINATED; echo \'{"number":1}\' > "$folder/claim"; '
+    sent(place, f'{claims}while [ ! -f "$folder/lease" ]; do sleep 0.05; done; cat "$folder/lease" >&2')
+    tell(shell.begin(str(place), [[(3, 1)]]))
+    eventually(lambda: (place / "work/3/1/claim").exists(), "it has begun", 20)
+    seen = shell.looks_of(tell(shell.look(str(place), {3: 1})))[3]
+    assert seen.running and seen.claim == '{"number":1}'
+    tell(shell.tell(str(place), {3: 1}, {3: 'it\'s $(so) "much"'}))
+    assert ended(place, 1).said == 'it\'s $(so) "much"'

@@ -1,0 +1,55 @@
+"""What shards have spent of the budgets of their run: their books become those of the run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import orjson
+
+from gym_gui.analysis.jsonl import read_lines
+from gym_gui.core.spending import NOTHING, Amount, Amounts, amounts_of, plain_amounts
+from gym_gui.services.budget_ledger import NAME
+
+LOST = "lost"
+"""Who has spent in the books of the run what may have been spent where nothing came back from."""
+
+
+def spent_in(folder: Path) -> dict[str, Amount]:
+    """What a run folder's books say was spent, by account; nothing where it has none.
+
+    Raises:
+        RunFormatError: They are damaged.
+        UsageError: They cannot be read.
+    """
+    found: dict[str, Amount] = {}
+    if (folder / NAME).is_file():
+        for line in read_lines(folder / NAME):
+            for account, amount in amounts_of(line.value.get("amounts")).items():
+                if "settle" in line.value:
+                    found[account] = found.get(account, NOTHING) + amount
+    return found
+
+
+def join_books(folders: Iterable[Path], lost: Amounts, target: Path) -> None:
+    """Write one ledger of those of shards, so that whoever goes on with their run knows what is spent.
+
+    Args:
+        folders: Run folders of the shards.
+        lost: What may have been spent besides.
+        target: The run folder that gets it; none is written where nothing limits anything.
+
+    Raises:
+        RunFormatError: One is damaged.
+        OSError: It cannot be written.
+    """
+    books = [folder / NAME for folder in folders if (folder / NAME).is_file()]
+    if not books and not lost:
+        return
+    with (target / NAME).open("xb") as file:
+        for book in books:
+            for line in read_lines(book):
+                file.write(orjson.dumps(line.value, option=orjson.OPT_APPEND_NEWLINE))
+        if lost:
+            row = {"settle": LOST, "amounts": plain_amounts(lost)}
+            file.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))

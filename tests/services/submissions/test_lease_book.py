@@ -1,0 +1,264 @@
+"""One budget over many shards: whoever is killed, cut off or late, all together spend at most that."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gym_gui.controllers.payers import Payers
+from gym_gui.controllers.shard_lease import ShardLease
+from gym_gui.controllers.shortage import RUN, shortage
+from gym_gui.core.errors import RunFormatError
+from gym_gui.core.leases import Lease
+from gym_gui.core.spending import NOTHING, Amount
+from gym_gui.services.budget_ledger import BudgetLedger
+from gym_gui.services.lease_files import CLAIM, LEASE, LeaseFiles
+from gym_gui.services.submissions.lease_book import NAME, LeaseBook
+
+NEED = Amount(100, 0.5)
+"""What an episode needs, at most."""
+LEASE_S = 60.0
+
+
+class Shard:
+    """A shard without episodes: its own books, its lease, and what it says; each try has a folder."""
+
+    def __init__(self, number: int, place: str, folder: Path, whole: Amount, episodes: int) -> None:
+        self.number, self.place, self.left, self._whole = number, place, episodes, whole
+        self.folder, self.tries, self.now = folder, 0, 0.0
+        self.flights: list[str] = []
+        self.before = NOTHING
+        self.begin_try()
+
+    def begin_try(self) -> None:
+        """A process begins, or one that takes up what the one before has left."""
+        self.tries += 1
+        self.here = self.folder / f"{self.number}-{self.place}-{self.tries}"
+        self.here.mkdir()
+        self.ledger = BudgetLedger(None, {RUN: self._whole})
+        self.ledger.settle("before", {RUN: self.before})
+        self.files = LeaseFiles(self.here, lambda: self.now)
+        self.lease = ShardLease(self.files, Payers(self._whole, []), self.ledger)
+        self.is_up = True
+        self.say()
+
+    @property
+    def spent(self) -> Amount:
+        """What it has really spent, or may with what is under way."""
+        return self.ledger.gone(RUN)
+
+    @property
+    def has_room(self) -> bool:
+        room = self.ledger.remaining(RUN)
+        return self.files.is_held and NEED.tokens <= room.tokens and NEED.usd <= room.usd
+
+    def say(self) -> None:
+        rest = {RUN: NEED * self.left}
+        waits = not self.flights and bool(self.left) and not self.has_room
+        self.lease.claim({RUN: NEED} if self.left else {}, rest, waits=waits)
+
+    def look(self) -> None:
+        self.now += 1.0
+        self.lease.look()
+        self.say()
+
+    def begin(self) -> None:
+        if self.is_up and self.left and self.has_room:
+            self.left -= 1
+            self.flights.append(f"{self.left}")
+            assert self.ledger.reserve(self.flights[-1], {RUN: NEED})
+            self.say()
+
+    def finish(self, part: float) -> None:
+        if self.is_up and self.flights:
+            self.ledger.settle(self.flights.pop(0), {RUN: NEED * part})
+            self.say()
+
+    def kill(self, part: float) -> None:
+        """Of what was under way, a part has been paid for."""
+        for ticket in self.flights:
+            self.ledger.settle(ticket, {RUN: NEED * part})
+            self.left += 1
+        self.flights.clear()
+        self.before, self.is_up = self.ledger.spent(RUN), False
+
+    @property
+    def said(self) -> str:
+        return (self.here / CLAIM).read_text()
+
+
+ACTIONS = st.tuples(
+    st.sampled_from(("look", "hear", "hear", "tell", "begin", "begin", "finish", "kill", "lose", "restart")),
+    st.integers(0, 3),
+    st.floats(0, 1),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2500), st.floats(0, 12), st.lists(ACTIONS, max_size=120))
+def test_all_together_never_spend_more(
+    tokens: int, usd: float, actions: list[tuple[str, int, float]]
+) -> None:
+    whole = Amount(tokens + 1, usd + 0.01)
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        book = LeaseBook(folder, {RUN: whole}, 4, lease_s=LEASE_S)
+        shards = [Shard(number, "one" if number < 2 else "two", folder, whole, 6) for number in range(4)]
+        gone: list[Shard] = []
+        for action, which, part in actions:
+            shard = shards[which]
+            if action == "hear":
+                if not shard.is_up:
+                    book.hear(shard.number, shard.place, shard.said, is_live=False)
+                    shard.begin_try()
+                book.hear(shard.number, shard.place, shard.said, is_live=True)
+                book.share_out(more_to_come=False)
+                told = book.lease(shard.number, shard.place)
+                if part > 0.3:  # else who coordinates is killed before it tells
+                    (shard.here / LEASE).write_text(f"{told}\n")
+            elif action == "look" and shard.is_up:
+                shard.look()
+            elif action == "begin":
+                shard.begin()
+            elif action == "finish":
+                shard.finish(part)
+            elif action == "kill" and shard.is_up:
+                shard.kill(part)
+            elif action == "lose":
+                # Its place is heard of no more, and it plays on there; another place begins it anew.
+                book.lose(shard.place)
+                gone.append(shard)
+                other = f"{shard.place}-{len(gone)}"
+                shards[which] = Shard(shard.number, other, folder, whole, 6)
+            elif action == "restart":
+                again = LeaseBook.open(folder, lease_s=LEASE_S)
+                book = again or book
+            for lost in gone:
+                lost.look()
+                lost.begin()
+            total = sum((each.spent for each in (*shards, *gone)), NOTHING)
+            assert total.tokens <= whole.tokens and total.usd <= whole.usd + 1e-6
+
+
+def heard(book: LeaseBook, *shards: Shard, more_to_come: bool = False) -> None:
+    """Everybody is looked at once, told, and looks."""
+    for shard in shards:
+        book.hear(shard.number, shard.place, shard.said, is_live=shard.is_up)
+    book.share_out(more_to_come=more_to_come)
+    for shard in shards:
+        if shard.is_up:
+            (shard.here / LEASE).write_text(book.lease(shard.number, shard.place))
+            shard.look()
+
+
+def play(book: LeaseBook, *shards: Shard, part: float = 1.0) -> None:
+    """Play until nothing more is given."""
+    for _ in range(60):
+        heard(book, *shards)
+        for shard in shards:
+            shard.begin()
+            shard.finish(part)
+
+
+def test_what_is_left_is_played_and_then_it_has_ended(tmp_path: Path) -> None:
+    whole = Amount(1250, 0.0)
+    book = LeaseBook(tmp_path, {RUN: whole}, 2)
+    shards = [Shard(number, "one", tmp_path, whole, 20) for number in (1, 2)]
+    play(book, *shards)
+    played = [20 - each.left for each in shards]
+    assert book.ended and sum(played) == 12 and book.spent(RUN).tokens == 1200
+    assert all(each.lease.is_last for each in shards)
+    assert shortage(book, book.budgets, book.needed) == (
+        "the token budget of the run carries no further episode: 1,200 of 1,250 spent, and what comes next "
+        "may take 100 (--token-budget gives it more)"
+    )
+
+
+def test_who_ends_gives_back_what_it_did_not_spend(tmp_path: Path) -> None:
+    whole = Amount(1000, 0.0)
+    book = LeaseBook(tmp_path, {RUN: whole}, 1)
+    first = Shard(1, "one", tmp_path, whole, 8)
+    heard(book, first)
+    assert book.left(RUN).tokens < 1000
+    first.begin()
+    first.kill(0.5)
+    book.hear(1, "one", first.said, is_live=False)
+    assert book.left(RUN).tokens == 900, "what was under way counts as spent until somebody knows better"
+    first.begin_try()
+    heard(book, first)
+    assert book.spent(RUN).tokens >= first.spent.tokens == 50
+
+
+def test_what_is_not_known_counts_as_spent(tmp_path: Path) -> None:
+    whole = Amount(1000, 0.0)
+    book = LeaseBook(tmp_path, {RUN: whole}, 1)
+    heard(book, Shard(1, "one", tmp_path, whole, 10))
+    given = book.spent(RUN)
+    assert given.tokens >= 100
+    book.lose("one")
+    other = Shard(1, "two", tmp_path, whole, 10)
+    play(book, other)
+    assert book.lost({1: "two"}) == {RUN: given} and book.lost({1: "one"}) != {RUN: given}
+    assert other.spent.tokens + given.tokens <= 1000 and other.spent.tokens >= 900 - given.tokens
+
+
+def test_nobody_spends_who_hears_nothing_and_goes_on_when_it_does(tmp_path: Path) -> None:
+    whole = Amount(1000, 0.0)
+    book = LeaseBook(tmp_path, {RUN: whole}, 1, lease_s=LEASE_S)
+    shard = Shard(1, "one", tmp_path, whole, 4)
+    heard(book, shard)
+    assert shard.has_room
+    shard.now += LEASE_S  # by its own clock, whatever others say the time is
+    assert not shard.has_room
+    shard.look()
+    assert not shard.has_room, "the same lease is no new one"
+    heard(book, shard)
+    assert shard.has_room
+
+
+def test_one_finds_out_what_an_episode_needs_and_all_are_told(tmp_path: Path) -> None:
+    whole = Amount(1000, 0.0)
+    book = LeaseBook(tmp_path, {RUN: whole}, 4)
+    unknown = (
+        '{"number":%d,"gone":{"run":{"tokens":0,"usd":0}},"keeps":{},"next":null,"rest":{},"waits":true}'
+    )
+    for number in (1, 2, 3):
+        book.hear(number, "one", unknown % 0, is_live=True)
+    book.share_out(more_to_come=False)
+    given = [Lease.from_line(book.lease(number, "one")) for number in (1, 2, 3)]
+    assert [lease.amounts[RUN].tokens for lease in given if lease] == [500, 0, 0]
+    found = {"a": {"agent_0": {"tokens": 70, "usd": 0}}}
+    row = {**json.loads(unknown % 1), "next": {"run": {"tokens": 70, "usd": 0}}, "needs": found}
+    book.hear(1, "one", json.dumps(row), is_live=True)
+    told = Lease.from_line(book.lease(2, "one"))
+    assert told is not None and told.needs == {"a": {"agent_0": Amount(70, 0.0)}}
+
+
+def test_shards_that_are_begun_again_may_bring_something_back(tmp_path: Path) -> None:
+    whole = Amount(150, 0.0)
+    book = LeaseBook(tmp_path, {RUN: whole}, 2)
+    one, two = (Shard(number, "one", tmp_path, whole, 3) for number in (1, 2))
+    heard(book, one, two)
+    one.begin()
+    heard(book, one, two)
+    one.kill(0.0)
+    heard(book, one, two, more_to_come=True)
+    heard(book, one, two, more_to_come=True)
+    assert not book.ended
+    one.begin_try()
+    heard(book, one, two)
+    heard(book, one, two)
+    assert not book.ended and (one.has_room or two.has_room)
+
+
+@pytest.mark.parametrize("written", ["", "[]", '{"format": 1}', '{"format": 1, "budgets": {}, "holders": 3}'])
+def test_a_damaged_book_is_one_line(tmp_path: Path, written: str) -> None:
+    assert LeaseBook.open(tmp_path) is None
+    (tmp_path / NAME).write_text(written)
+    with pytest.raises(RunFormatError, match="damaged"):
+        LeaseBook.open(tmp_path)
