@@ -162,8 +162,11 @@ def _submit(asked: _Asked, where: Elsewhere, profile: Profile, out: Path | None,
     )
     if decided is not None:
         of = shards_for(decided.execution, asked.seatings, of)
-    if asked.budgets:  # a task that is dealt several plays them as one process, which has one lease
-        of = min(of, _EACH * profile.places)
+    if asked.budgets and of > (most := _EACH * profile.places):
+        # A task that is dealt several plays them as one process, which has one lease.
+        of = most
+        if where.shards:
+            tell(f"cut into {of} shards: with budgets at most {_EACH} for each that is played at once")
     if asked.budgets and where.executor == "ray":
         raise UsageError(
             "budgets for the whole run do not go with --executor ray: a task that goes on elsewhere does not "
