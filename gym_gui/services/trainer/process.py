@@ -23,7 +23,7 @@ from ulid import ULID
 import mosaic_worker.training
 from gym_gui.core.errors import MosaicError, RunFormatError, UsageError, WorkerLaunchError
 from gym_gui.processes.identity import birth, suspended
-from gym_gui.processes.tree import kill_tree, members
+from gym_gui.processes.tree import kill_tree
 from gym_gui.services.trainer.folder import (
     EVENTS,
     EXIT,
@@ -219,8 +219,7 @@ class TrainingProcess:
         if self._outcome is None and not self.alive:
             if self._child is not None:
                 self._child.wait()
-            if any(members(self.tag)):
-                kill_tree(self.tag)
+            kill_tree(self.tag)
             self._outcome = read_outcome(self.folder, self._runner)
         return self._outcome
 
