@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
-from gym_gui.cli.errors import tell
+from gym_gui.cli.errors import INTERRUPTED, WORK_FAILED, tell
 from gym_gui.core.errors import UsageError
 from gym_gui.services.submissions.coordinator import Coordinator
 from gym_gui.services.submissions.executors import load_profile
-from gym_gui.services.submissions.record import Submission, is_submission, open_submission
+from gym_gui.services.submissions.record import FAILED, Submission, is_submission, open_submission
+
+_NAMED: Final = 5
+"""Failed parts that are named one by one."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,38 @@ def reopened(where: Elsewhere, command: str) -> Submission:
     if where.profile is not None:
         submission.profile = load_profile(submission.executor, where.profile).to_record()
     return submission
+
+
+def say_missing(
+    submission: Submission,
+    coordinator: Coordinator,
+    what: str,
+    rest: Callable[[int], str],
+    kept: str,
+) -> int | None:
+    """Say what of a submission is not here, and how it is gone on with.
+
+    Args:
+        submission: The submission.
+        coordinator: Who has had it played.
+        what: What each part that has failed ``is``, or ``has``.
+        rest: What there is then, given how many have failed that were not named.
+        kept: What is where, of one that was stopped.
+
+    Returns:
+        Exit status; ``None`` where all is here.
+    """
+    again = f"mosaic {submission.command} --resume {submission.folder}"
+    failed = submission.numbers(FAILED)
+    for number in failed[:_NAMED]:
+        tell(f"{submission.called(number)} {what}: {submission.states[number].problem}")
+    if failed:
+        tell(f"{rest(max(0, len(failed) - _NAMED))}: {again}")
+        return WORK_FAILED
+    if coordinator.is_stopped:
+        tell(f"stopped; {kept}; go on with: {again}")
+        return INTERRUPTED
+    return None
 
 
 async def until_stopped(coordinator: Coordinator) -> None:

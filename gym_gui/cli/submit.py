@@ -17,8 +17,8 @@ from typing import Any, Final
 from ulid import ULID
 
 from gym_gui.analysis.reader import open_run
-from gym_gui.cli.coordinating import Elsewhere, reopened, until_stopped
-from gym_gui.cli.errors import INTERRUPTED, WORK_FAILED, tell
+from gym_gui.cli.coordinating import Elsewhere, reopened, say_missing, until_stopped
+from gym_gui.cli.errors import tell
 from gym_gui.cli.play import conclude, finished
 from gym_gui.cli.progress import run_progress
 from gym_gui.cli.run import asked_experiment, with_budgets
@@ -54,7 +54,6 @@ from gym_gui.services.submissions.shell import EXPERIMENT
 
 _EACH: Final = 4
 """Shards for each place: one that is slow, or lost, holds up the others by a quarter of its work."""
-_SHOWN: Final = 5
 _MERGED: Final = "merged"
 _LOOKED_AT: Final = "looked-at"
 """Where the run lies that was made of what was played so far."""
@@ -278,18 +277,12 @@ def _made(submission: Submission) -> Path | None:
 
 def _missing(submission: Submission, coordinator: Coordinator) -> int | None:
     """Say what is not here, and return the exit status; ``None`` where all is."""
-    again = f"mosaic {submission.command} --resume {submission.folder}"
-    failed = submission.numbers(FAILED)
-    for number in failed[:_SHOWN]:
-        tell(f"shard {number} of {submission.of} is missing: {submission.states[number].problem}")
-    if failed:
-        more = f" ({len(failed) - _SHOWN} further shards)" if len(failed) > _SHOWN else ""
-        tell(f"nothing was merged{more}; once that is mended, go on with: {again}")
-        return WORK_FAILED
-    if coordinator.is_stopped:
-        tell(f"stopped; what was played is kept where it is; go on with: {again}")
-        return INTERRUPTED
-    return None
+
+    def unmerged(more: int) -> str:
+        rest = f" ({more} further shards)" if more else ""
+        return f"nothing was merged{rest}; once that is mended, go on with"
+
+    return say_missing(submission, coordinator, "is missing", unmerged, "what was played is kept where it is")
 
 
 def _merge(submission: Submission) -> None:

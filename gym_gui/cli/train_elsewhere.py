@@ -12,7 +12,7 @@ from typing import Any, Final
 from ulid import ULID
 
 from gym_gui.analysis import wording
-from gym_gui.cli.coordinating import Elsewhere, reopened, until_stopped
+from gym_gui.cli.coordinating import Elsewhere, reopened, say_missing, until_stopped
 from gym_gui.cli.errors import DONE, INTERRUPTED, WORK_FAILED, tell
 from gym_gui.cli.output import write_json
 from gym_gui.cli.progress import train_progress
@@ -28,7 +28,7 @@ from gym_gui.services.store import Store
 from gym_gui.services.submissions.bundle import write_training_bundle
 from gym_gui.services.submissions.coordinator import Coordinator
 from gym_gui.services.submissions.executors import load_profile, sites_of
-from gym_gui.services.submissions.record import COLLECTED, FAILED, STOPPED, Submission
+from gym_gui.services.submissions.record import COLLECTED, STOPPED, Submission
 from gym_gui.services.submissions.trainings import TRAIN, Training, Trainings
 from gym_gui.services.trainer import TrainRequest, TrainResult
 from gym_gui.services.trainer.elsewhere import Elsewhere as Place
@@ -183,18 +183,12 @@ def _train(submission: Submission, as_json: bool) -> Coordinator:
 
 def _missing(submission: Submission, coordinator: Coordinator) -> int | None:
     """Say what is not here, and return the exit status; ``None`` where all is."""
-    again = f"mosaic train --resume {submission.folder}"
-    failed = submission.numbers(FAILED)
-    for number in failed[:_NAMED]:
-        tell(f"{submission.called(number)} has failed: {submission.states[number].problem}")
-    if failed:
-        more = f"{len(failed) - _NAMED} further trainings have failed; " if len(failed) > _NAMED else ""
-        tell(f"{more}what was trained is in {shown(submission.out)}; go on with the others: {again}")
-        return WORK_FAILED
-    if coordinator.is_stopped:
-        tell(f"stopped; checkpoints are kept where they are; go on with: {again}")
-        return INTERRUPTED
-    return None
+
+    def trained(more: int) -> str:
+        rest = f"{more} further trainings have failed; " if more else ""
+        return f"{rest}what was trained is in {shown(submission.out)}; go on with the others"
+
+    return say_missing(submission, coordinator, "has failed", trained, "checkpoints are kept where they are")
 
 
 def _conclude(submission: Submission, as_json: bool) -> int:
