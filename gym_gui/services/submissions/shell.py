@@ -185,8 +185,9 @@ def begin(place: str, hands: Sequence[Sequence[tuple[int, int]]]) -> str:
             f"mkdir -p {folders} || exit 1",
             f"if mkdir work/{first}/{attempt} 2>/dev/null; then",
             *([f"  mkdir -p {' '.join(f'work/{number}/{t}' for number, t in others)}"] if others else []),
-            f"  nohup sh {play} {first} {attempt} {listed} >/dev/null 2>work/{first}/{attempt}/err "
-            "</dev/null &",
+            # What nohup does, which not every BusyBox has.
+            f"  (trap '' HUP; exec sh {play} {first} {attempt} {listed}) "
+            f">/dev/null 2>work/{first}/{attempt}/err </dev/null &",
             f'  begun="$begun {first}/{attempt}"',
             "fi",
         ]
@@ -194,10 +195,10 @@ def begin(place: str, hands: Sequence[Sequence[tuple[int, int]]]) -> str:
 
 
 _UNTIL_BEGUN: Final = """
+waited=0
 for each in $begun; do
-  # Its process is known by its command line, which it has once it has begun.
-  waited=0
-  until [ -f "work/$each/pid" ] || [ $waited -ge 100 ]; do
+  # Its process is known by its command line, which it has once it has begun; a busy host takes a while.
+  until [ -f "work/$each/pid" ] || [ $waited -ge 300 ]; do
     sleep 0.1 2>/dev/null || sleep 1
     waited=$((waited + 1))
   done
@@ -207,8 +208,14 @@ done
 _ALIVE: Final = """plays() {
   kill -0 "$1" 2>/dev/null || return 1
   # After a restart of the host another process may have the number.
-  args=$(ps -ww -p "$1" -o args= 2>/dev/null)
-  [ -z "$args" ] && return 0  # there is no ps
+  if [ -d /proc/self ]; then
+    # The ps of BusyBox shows no single process.
+    args=$(tr '\\0' ' ' 2>/dev/null <"/proc/$1/cmdline")
+    [ -n "$args" ] || ! grep -q ') Z' "/proc/$1/stat" 2>/dev/null || return 1
+  else
+    args=$(ps -ww -p "$1" -o args= 2>/dev/null)
+  fi
+  [ -z "$args" ] && return 0  # it is becoming another program, or cannot be looked at
   echo "$args" | grep -qEe \
     "play[.]sh (${2%/*} |.* $2( |$))|work/${2%/*}/runs|--shard ([0-9]+,)*${2%/*}[,/]"
 }

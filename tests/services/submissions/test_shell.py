@@ -11,6 +11,7 @@ from gym_gui.core.errors import ProtocolError
 from gym_gui.services.submissions import shell
 from gym_gui.services.submissions.profile import Command
 from gym_gui.services.submissions.shell import ShardLook
+from tests.support.debian import PATH, need_programs
 from tests.support.waiting import eventually
 
 ENDS = """
@@ -23,6 +24,22 @@ echo '{"run": "x", "status": "completed", "problem": null}'
 exit 1
 """
 WAITS = "trap 'exit 130' TERM\necho up > up\nwhile :; do sleep 0.05; done\n"
+
+
+@pytest.fixture(
+    autouse=True, params=["this machine's", pytest.param("BusyBox's alone", marks=pytest.mark.full)]
+)
+def programs(
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The programs that a host has."""
+    if request.param != "this machine's":
+        need_programs("busybox", packages=("busybox",))
+        folder = tmp_path_factory.mktemp("busybox")
+        subprocess.run(["busybox", "--install", "-s", folder], env={"PATH": PATH}, check=True)
+        monkeypatch.setenv("PATH", str(folder))
 
 
 @pytest.fixture
@@ -52,7 +69,7 @@ def ended(place: Path, attempt: int) -> ShardLook:
         seen = shell.looks_of(tell(shell.look(str(place), {3: attempt})))[3]
         return None if seen.running else seen
 
-    return eventually(look, "the shard ends", 20)
+    return eventually(look, "the shard ends")
 
 
 def test_a_shard_is_begun_once_and_followed_by_what_it_printed(place: Path) -> None:
@@ -73,7 +90,7 @@ def test_a_shard_is_begun_once_and_followed_by_what_it_printed(place: Path) -> N
 def test_a_shard_is_asked_to_end(place: Path) -> None:
     sent(place, WAITS)
     tell(shell.begin(str(place), [[(3, 1)]]))
-    eventually((place / "up").exists, "it plays", 20)
+    eventually((place / "up").exists, "it plays")
     assert shell.looks_of(tell(shell.look(str(place), {3: 1})))[3].running
     tell(shell.stop(str(place), {3: 1}, "TERM"))
     seen = ended(place, 1)
@@ -83,7 +100,7 @@ def test_a_shard_is_asked_to_end(place: Path) -> None:
 def test_a_shard_whose_process_is_gone_is_lost(place: Path) -> None:
     sent(place, WAITS)
     tell(shell.begin(str(place), [[(3, 1)]]))
-    eventually((place / "up").exists, "it plays", 20)
+    eventually((place / "up").exists, "it plays")
     for name in ("pid", "run"):
         tell(f"kill -KILL {(place / 'work/3/1' / name).read_text()}")
     seen = ended(place, 1)
@@ -125,10 +142,10 @@ def test_a_file_of_keys_is_data_and_what_is_none_is_told_nowhere(place: Path) ->
 def test_of_two_tries_the_earlier_one_is_ended_first(place: Path) -> None:
     sent(place, WAITS)
     tell(shell.begin(str(place), [[(3, 1)]]))
-    eventually((place / "up").exists, "it plays", 20)
+    eventually((place / "up").exists, "it plays")
     (place / "up").unlink()
     tell(shell.begin(str(place), [[(3, 2)]]))
-    eventually((place / "up").exists, "the second plays", 20)
+    eventually((place / "up").exists, "the second plays")
     assert ended(place, 1).code == 130, "it has kept what it had played"
     assert shell.looks_of(tell(shell.look(str(place), {3: 2})))[3].running
     tell(shell.remove(str(place)))
@@ -140,10 +157,11 @@ def test_several_wait_for_their_turn_and_are_taken_back(place: Path) -> None:
     hand = [(3, 1), (5, 2), (6, 1)]
     for _ in range(2):
         tell(shell.begin(str(place), [hand, [(7, 1)]]))
-    eventually((place / "work/7/1/run").exists, "the second plays", 20)
-    eventually((place / "work/6/1/run").exists, "the first plays", 20)
-    command = Path("/proc", (place / "work/3/1/run").read_text().strip(), "cmdline").read_bytes()
-    assert b"experiment.json\0--shard\x003,5,6/8\0--json" in command
+    eventually((place / "work/7/1/run").exists, "the second plays")
+    eventually((place / "work/6/1/run").exists, "the first plays")
+    command = Path("/proc", (place / "work/3/1/run").read_text().strip(), "cmdline")
+    # The number is there before the program is.
+    eventually(lambda: b"--shard\x003,5,6/8\0--json" in command.read_bytes(), "it plays all of them")
     (place / "work/5/2/out").touch()  # as the command does when it is its turn
     assert shell.taken_back(tell(shell.take_back(str(place), {5: 2, 6: 1}))) == [6]
     assert not (place / "work/6/1/run").exists(), "a later try of it does not end the others"
@@ -154,7 +172,7 @@ def test_several_wait_for_their_turn_and_are_taken_back(place: Path) -> None:
         7: (True, True),
     }
     tell(shell.stop(str(place), {3: 1, 5: 2, 7: 1}, "TERM"))
-    eventually((place / "work/5/2/code").exists, "it ends", 20)
+    eventually((place / "work/5/2/code").exists, "it ends")
     looks = shell.looks_of(tell(shell.look(str(place), {3: 1, 5: 2})))
     # Where it was at none, the first; and the one that it was at.
     assert [(seen.running, seen.begun, seen.code) for seen in looks.values()] == [(False, True, 130)] * 2
@@ -176,7 +194,7 @@ def test_a_shard_is_told_what_it_may_spend_and_says_where_it_stands(place: Path)
     claims = 'folder=$MOSAIC_COORDINATED; echo \'{"number":1}\' > "$folder/claim"; '
     sent(place, f'{claims}while [ ! -f "$folder/lease" ]; do sleep 0.05; done; cat "$folder/lease" >&2')
     tell(shell.begin(str(place), [[(3, 1)]]))
-    eventually(lambda: (place / "work/3/1/claim").exists(), "it has begun", 20)
+    eventually(lambda: (place / "work/3/1/claim").exists(), "it has begun")
     seen = shell.looks_of(tell(shell.look(str(place), {3: 1})))[3]
     assert seen.running and seen.claim == '{"number":1}'
     tell(shell.tell(str(place), {3: 1}, {3: 'it\'s $(so) "much"'}))

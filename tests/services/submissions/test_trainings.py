@@ -79,7 +79,7 @@ def test_a_training_is_begun_and_gone_on_with_where_its_checkpoint_is(place: Pat
 
     def tried(attempt: int) -> str:
         tell(shell.begin(str(place), [[(2, attempt)]]))
-        eventually((place / f"work/2/{attempt}/code").exists, "it ends", 20)
+        eventually((place / f"work/2/{attempt}/code").exists, "it ends")
         return (place / "calls").read_text().splitlines()[-1]
 
     asked = "train --algo ppo --set x=a b"
