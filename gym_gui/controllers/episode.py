@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 from msgspec.structs import replace
@@ -14,6 +13,7 @@ from gym_gui.controllers.lineup import Player
 from gym_gui.controllers.rows import SeatCodecs
 from gym_gui.controllers.session_events import EpisodeFinished
 from gym_gui.controllers.trajectory import Trajectory
+from gym_gui.core import clock
 from gym_gui.core.config import GOAL_SUFFIX
 from gym_gui.core.enums import ActionSource, EpisodeStatus, Limit, Outcome, UnusableCause
 from gym_gui.core.errors import EnvironmentFailure, ObservationError
@@ -91,7 +91,7 @@ class Episode:
         self._two_levels = adapter if isinstance(adapter, HierarchicalAdapter) else None
         self._managed = self._two_levels is not None and any(seat.endswith(GOAL_SUFFIX) for seat in seats)
         self._tokens: dict[AgentID, dict[str, int]] = {}
-        self._started_at = datetime.now(UTC)
+        self._started_at = clock.now()
         self._clock = time.perf_counter()
 
     def _not_told_rewards(self) -> frozenset[AgentID]:

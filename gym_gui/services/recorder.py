@@ -12,7 +12,6 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
@@ -21,6 +20,7 @@ from ulid import ULID
 
 from gym_gui.analysis.jsonl import open_rows
 from gym_gui.analysis.run_digest import FILES, files_digests, run_digest
+from gym_gui.core import clock
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.record_digest import KEY
 from gym_gui.core.records import RUN_FORMAT, check_run_format, is_open
@@ -78,7 +78,7 @@ class Recorder:
         """
         run_id = str(ULID())
         folder = out / run_id
-        started = datetime.now(UTC).isoformat(timespec="seconds")
+        started = clock.now().isoformat(timespec="seconds")
         full = {"format": RUN_FORMAT, "run_id": run_id, "status": RUNNING, "started_at": started, **header}
         recorder = cls(folder, full)
         try:
@@ -248,7 +248,7 @@ class Recorder:
             files.close()
         self._files.clear()
         self._awake.clear()
-        ended = {"finished_at": datetime.now(UTC).isoformat(timespec="seconds"), **fields}
+        ended = {"finished_at": clock.now().isoformat(timespec="seconds"), **fields}
         self.header.update(ended, status=status)
         try:
             self._seal(operators)

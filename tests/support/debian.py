@@ -6,6 +6,7 @@ import fcntl
 import os
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -24,20 +25,25 @@ def need_programs(*names: str, packages: tuple[str, ...]) -> None:
         *names: The programs.
         packages: Debian's packages that have them.
     """
-    if not _missing(names):
+    _need(lambda: [name for name in names if shutil.which(name, path=PATH) is None], packages)
+
+
+def need_files(*paths: Path, packages: tuple[str, ...]) -> None:
+    """The same for files that are no programs."""
+    _need(lambda: [str(path) for path in paths if not path.exists()], packages)
+
+
+def _need(missing: Callable[[], list[str]], packages: tuple[str, ...]) -> None:
+    if not missing():
         return
     if os.getuid() == 0 and shutil.which("apt-get"):
         # Tests in other processes need them as well.
         with _LOCK.open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            if _missing(names):
+            if missing():
                 _install(packages)
-    if missing := _missing(names):
-        pytest.skip(f"needs {', '.join(missing)}: apt-get install {' '.join(packages)}, as root")
-
-
-def _missing(names: tuple[str, ...]) -> list[str]:
-    return [name for name in names if shutil.which(name, path=PATH) is None]
+    if left := missing():
+        pytest.skip(f"needs {', '.join(left)}: apt-get install {' '.join(packages)}, as root")
 
 
 def _install(packages: tuple[str, ...]) -> None:

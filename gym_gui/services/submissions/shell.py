@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import json
 import shlex
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from gym_gui.core.clock import BEHIND
 from gym_gui.core.errors import ProtocolError
 from gym_gui.core.leases import Claim
 from gym_gui.core.record_fields import count, items, mapping, text
@@ -26,6 +28,10 @@ EXPERIMENT: Final = "experiment.json"
 ALLOWED: Final = "allowed.json"
 """What a person has allowed, as :data:`gym_gui.core.trust.VARIABLE` hands it on."""
 _MARK: Final = "mosaic-shard"
+OFF_S: Final = 60
+"""Seconds by which a host's clock may be off before times are those of ours."""
+_CLOCK: Final = "clock"
+"""File with how many seconds a host's clock is behind ours."""
 _NOTHING: Final[dict[str, Any]] = {}
 _TAIL: Final = 20
 """Lines of what a command says that are looked at."""
@@ -130,6 +136,8 @@ def play_script(command: str, of: int, how: Command, trainings: Trainings | None
         'echo $$ >"$try/own" && mv "$try/own" "$try/pid"',
         f"{_ALIVE}{_END_EARLIER}",
         *from_home(how),
+        f"behind=$(cat {_CLOCK} 2>/dev/null)",
+        f'[ "${{behind#-}}" -ge {OFF_S} ] 2>/dev/null && export {BEHIND}="$behind"',
         f"MOSAIC_ALLOWED=$(cat {ALLOWED}) && export MOSAIC_ALLOWED || exit 1",
         # What was told to one that the scheduler has ended may have been given to others since.
         f'rm -f "$try/{LEASE}"',
@@ -176,7 +184,12 @@ def begin(place: str, hands: Sequence[Sequence[tuple[int, int]]]) -> str:
         hands: Shards that one process plays, one after the other, each with its try.
     """
     play = f"{shlex.quote(place)}/{PLAY}"
-    lines = [f"cd {shlex.quote(place)} || exit 1", "umask 077", "begun="]
+    lines = [
+        f"cd {shlex.quote(place)} || exit 1",
+        "umask 077",
+        f"echo $(({int(time.time())} - $(date +%s))) >{_CLOCK}.new && mv {_CLOCK}.new {_CLOCK}",
+        "begun=",
+    ]
     for hand in hands:
         (first, attempt), *others = hand
         folders = " ".join(f"work/{number}/runs" for number, _ in hand)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import shlex
 import shutil
+import time
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 
 from gym_gui.services.submissions.bundle import allowed_on
 from gym_gui.services.submissions.host_check import MARK
 from gym_gui.services.submissions.record import Submission
 from gym_gui.services.submissions.shell import (
     ALLOWED,
+    OFF_S,
     PLAY,
     ShardLook,
     begin,
@@ -31,6 +35,8 @@ from gym_gui.services.submissions.taking_in import take_part
 from gym_gui.services.submissions.training_files import Grown, Known, exchange_script, grown_of
 from gym_gui.services.submissions.trouble import HostFailedError, raise_if_full
 
+_log = logging.getLogger(__name__)
+
 
 class SshSite:
     """Plays shards of one submission on one host.
@@ -47,7 +53,7 @@ class SshSite:
         self.name, self.capacity, self.patience_s = host.name, host.shards, float(host.patience_s)
         self._host, self._submission = host, submission
         self._ssh = SshHost(host.name, config)
-        self._place = ""
+        self._place, self._clock_told = "", False
 
     async def prepare(self) -> None:
         """Check the host, and send what is played where it is not there yet; raises as :meth:`check`."""
@@ -118,9 +124,22 @@ class SshSite:
     async def _is_sent(self) -> bool:
         """Check the host; returns whether it has what is played."""
         there = shlex.quote(f"{self._submission.folder.name}/{PLAY}")
-        found = await check_host(self._ssh, self._host, [f'[ -f {there} ] && echo "{MARK} there yes"'])
+        clock = f'echo "{MARK} clock $(date +%s)"'
+        before = time.time()
+        found = await check_host(self._ssh, self._host, [clock, f'[ -f {there} ] && echo "{MARK} there yes"'])
+        self._look_at_clock(found.get("clock", ""), before)
         self._place = f"{found['place']}/{self._submission.folder.name}"
         return found.get("there") == "yes"
+
+    def _look_at_clock(self, told: str, asked: float) -> None:
+        """Say once where the host's clock is off; it has told its time between ``asked`` and now."""
+        if self._clock_told or not told.isdecimal():
+            return
+        behind, ahead = round(asked) - int(told), int(told) - round(time.time())
+        if max(behind, ahead) >= OFF_S:
+            self._clock_told = True
+            off = f"{timedelta(minutes=round(max(behind, ahead) / 60))} {'behind' if behind > 0 else 'ahead'}"
+            _log.warning("%s: its clock is %s. Times are recorded by the clock here.", self.name, off)
 
     async def _send(self) -> None:
         sub = self._submission

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from gym_gui.core.clock import BEHIND
 from gym_gui.core.errors import ProtocolError
 from gym_gui.services.submissions import shell
 from gym_gui.services.submissions.profile import Command
@@ -176,6 +177,17 @@ def test_several_wait_for_their_turn_and_are_taken_back(place: Path) -> None:
     looks = shell.looks_of(tell(shell.look(str(place), {3: 1, 5: 2})))
     # Where it was at none, the first; and the one that it was at.
     assert [(seen.running, seen.begun, seen.code) for seen in looks.values()] == [(False, True, 130)] * 2
+
+
+def test_a_shard_knows_by_how_much_its_clock_is_off(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for hours, told in ((0, "[]"), (-7, "[252"), (7, "[-252")):
+        folder = place / f"clock {hours}"
+        folder.mkdir()
+        sent(folder, f'echo "[${BEHIND}]" > told')
+        script = shell.begin(str(folder), [[(3, 1)]])
+        tell(script.replace("$(date +%s)", f"$(($(date +%s) + {3600 * hours}))"))
+        ended(folder, 1)
+        assert (folder / "told").read_text().strip()[: len(told)] == told
 
 
 def test_set_up_that_fails_is_told(place: Path) -> None:

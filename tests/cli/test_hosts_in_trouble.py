@@ -1,0 +1,84 @@
+"""Hosts whose clocks are off, or that are away for long and come back: a real sshd for each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from gym_gui.analysis import compare_runs
+from tests.cli.test_submissions import TWO, profile
+from tests.support.commands import Mosaic, experiment
+from tests.support.debian import need_files
+from tests.support.sshd import Sshd, sshd
+
+pytestmark = [pytest.mark.full, pytest.mark.usefixtures("all_sessions_here")]
+
+_FAKETIME = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1")
+_SHARED = Path("/dev/shm")
+
+
+@contextmanager
+def hosts(home: Path, **more: dict[str, object]) -> Generator[dict[str, Sshd]]:
+    """Servers by their hosts' names, each with lines of its own for its configuration."""
+    with ExitStack() as stack:
+        yield {
+            name: stack.enter_context(sshd(home / f"sshd-{name}", name, **lines))
+            for name, lines in more.items()
+        }
+
+
+@pytest.fixture
+def faketime() -> Iterator[Path]:
+    """A library that gives programs another time; it leaves shared memory where they are killed."""
+    need_files(_FAKETIME, packages=("libfaketime",))
+    before = set(_SHARED.glob("*faketime_*"))
+    yield _FAKETIME
+    for path in set(_SHARED.glob("*faketime_*")) - before:
+        path.unlink(missing_ok=True)
+
+
+def together(home: Path, servers: dict[str, Sshd]) -> Sshd:
+    """What finds all of them by their names."""
+    config = home / "ssh_config"
+    config.write_text("\n".join(each.config.read_text() for each in servers.values()))
+    return Sshd(config, 0, "")
+
+
+def moments(run: Path) -> Iterator[datetime]:
+    """All times that a run has on record."""
+    header = json.loads((run / "run.json").read_text())
+    for row in [header, *header["shards"]]:
+        yield from (datetime.fromisoformat(row[key]) for key in ("started_at", "finished_at") if row.get(key))
+    for file in run.glob("operators/*/episodes.jsonl"):
+        for line in file.read_text().splitlines():
+            yield datetime.fromisoformat(json.loads(line)["started_at"])
+
+
+def test_clocks_that_are_hours_off_are_told_and_times_are_true(mosaic: Mosaic, faketime: Path) -> None:
+    file = experiment(mosaic.home, *TWO, num_episodes=4)
+    whole = mosaic.home / mosaic("run", file, "--json").json()["run"]
+    lines: dict[str, dict[str, object]] = {}
+    for name, hours in (("one", -7), ("two", 9)):
+        home = mosaic.home / f"home-{name}"
+        home.mkdir()
+        # Found in the home by all that a login starts, whatever else it has of its environment.
+        (home / ".faketimerc").write_text(f"{hours:+}h\n")
+        lines[name] = {"SetEnv": f"LD_PRELOAD={faketime} HOME={home}"}
+    before = datetime.now(UTC) - timedelta(seconds=2)
+    with hosts(mosaic.home, **lines) as servers:
+        there = profile(mosaic, together(mosaic.home, servers), "one", "two")
+        done = mosaic("run", file, "--executor", "ssh", "--profile", there, "--shards", "4", "--json")
+    assert done.status == 0, done.err
+    assert "one: its clock is 7:00:00 behind" in done.err and "two: its clock is 9:00:00 ahead" in done.err, (
+        done.err
+    )
+    merged = Path(done.json()["run"])
+    assert compare_runs(whole, merged) is None
+    late = datetime.now(UTC) + timedelta(seconds=2)
+    off = [each for each in moments(merged) if not before <= each <= late]
+    assert not off, off
