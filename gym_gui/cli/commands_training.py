@@ -10,6 +10,7 @@ import typer
 from gym_gui.cli import completion
 from gym_gui.cli.arguments import Executor, Json, Profile, Trust, check_alone, is_elsewhere
 from gym_gui.core import trust
+from gym_gui.core.errors import UsageError
 
 
 def train(
@@ -63,6 +64,9 @@ def train(
     priority: Annotated[int, typer.Option(metavar="N", help="In the background: higher runs first.")] = 0,
     executor: Executor = None,
     profile: Profile = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="With --executor: check each place, and train nothing.")
+    ] = False,
     trusted: Trust = False,
     as_json: Json = False,
 ) -> None:
@@ -78,7 +82,9 @@ def train(
         from gym_gui.cli.coordinating import Elsewhere
 
         check_alone(background=background or None, priority=priority or None)
-        elsewhere = Elsewhere(executor, profile, None, resume)
+        elsewhere = Elsewhere(executor, profile, None, resume, dry_run)
+    elif dry_run:
+        raise UsageError("--dry-run goes with --executor", fix="Add --executor ssh, slurm or ray")
     raise typer.Exit(
         train_policy(
             worker,

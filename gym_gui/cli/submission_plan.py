@@ -34,15 +34,17 @@ def say_where(submission: Submission, sites: Sequence[Site], bundle: Path, *, as
             {"name": site.name, "shards": site.capacity, "problem": problem}
             for site, problem in zip(sites, problems, strict=True)
         ]
-        about = {"shards": submission.of, "episodes": submission.total}
+        parts, work = ("trainings", "steps") if submission.trainings else ("shards", "episodes")
+        about = {parts: submission.of, work: submission.total}
         write_json({**about, "files": len(files), "bytes": size, "places": places})
     else:
         most = "" if submission.due is None else "At most "  # until it is decided
-        write_line(f"{most}{submission.total:,} episodes in {wording.count(submission.of, 'shard')}.")
+        part, work = ("training", "steps") if submission.trainings else ("shard", "episodes")
+        write_line(f"{most}{submission.total:,} {work} in {wording.count(submission.of, part)}.")
         write_line(f"Sent to each place: {wording.count(len(files), 'file')}, {wording.size(size)}.")
         width = max(len(site.name) for site in sites)
         for site, problem in zip(sites, problems, strict=True):
-            at_once = f"plays {wording.count(site.capacity, 'shard')} at once"
+            at_once = f"plays {wording.count(site.capacity, part)} at once"
             write_line(f"  {site.name:{width}}  {problem or at_once}")
     return DONE if None in problems else USAGE
 

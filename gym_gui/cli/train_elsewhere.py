@@ -6,7 +6,9 @@ import asyncio
 import logging
 import os
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 from ulid import ULID
@@ -16,6 +18,7 @@ from gym_gui.cli.coordinating import Elsewhere, reopened, say_missing, until_sto
 from gym_gui.cli.errors import DONE, INTERRUPTED, WORK_FAILED, tell
 from gym_gui.cli.output import write_json
 from gym_gui.cli.progress import train_progress
+from gym_gui.cli.submission_plan import say_where
 from gym_gui.cli.submission_progress import shown_trainings, title_of
 from gym_gui.cli.train_group import done_row, standing, tell_group
 from gym_gui.cli.training import print_result, shown
@@ -58,11 +61,6 @@ def submit_trainings(
     Raises:
         UsageError: Something the person can fix.
     """
-    if where.executor == "ray":
-        raise UsageError(
-            "--executor ray plays experiments and tournaments, and trains nothing",
-            fix="Train by --executor ssh or --executor slurm",
-        )
     profile = load_profile(where.executor or "", where.profile)
     requests = [request for request in requests if not _is_done(request, as_json=as_json)]
     if not requests:
@@ -83,7 +81,13 @@ def submit_trainings(
         first.out.parent if first.group else first.out,
         trainings=trainings,
     )
-    write_training_bundle(submission.bundle, trainings, needs_of(resolve(first.env_id), {}))
+    needs = needs_of(resolve(first.env_id), {})
+    if where.dry_run:
+        with tempfile.TemporaryDirectory(prefix="mosaic-") as aside:
+            bundle = Path(aside) / "bundle"
+            write_training_bundle(bundle, trainings, needs)
+            return say_where(submission, sites_of(submission), bundle, as_json=as_json)
+    write_training_bundle(submission.bundle, trainings, needs)
     submission.save()
     _make_folders(submission, requests)
     folder = submission.folder

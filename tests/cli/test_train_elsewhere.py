@@ -72,6 +72,10 @@ def test_a_group_on_two_hosts_is_the_group(mosaic: Mosaic, server: Sshd) -> None
     here = mosaic(*asked, "--out", "here", "--json")
     assert here.status == 0, here.err
     hosts = profile(mosaic, server, "one", "two")
+    tried = mosaic(*asked, "--executor", "ssh", "--profile", hosts, "--dry-run")
+    assert (tried.status, "6,000 steps in 3 trainings." in tried.out) == (0, True), tried.out + tried.err
+    assert "plays 1 training at once" in tried.out
+    assert not (mosaic.home / "runs").exists(), "nothing is begun"
     done = mosaic(*asked, "--executor", "ssh", "--profile", hosts, "--json")
     assert done.status == 0, done.err
     told = [(row["seed"], row["status"], row["mean_return"]) for row in done.json()["trainings"]]
@@ -197,9 +201,9 @@ def test_what_does_not_go_together_is_one_line(mosaic: Mosaic) -> None:
     hosts.write_text("hosts: [one]")
     where = ("--executor", "ssh", "--profile", hosts)
     assert "there is no executor 'slurn'" in mosaic.refused(*PPO, "--executor", "slurn")
-    assert "ray plays experiments and tournaments" in mosaic.refused(*PPO, "--executor", "ray")
     assert "needs the hosts" in mosaic.refused(*PPO, "--executor", "ssh")
     assert "--profile goes with --executor" in mosaic.refused(*PPO, "--profile", hosts)
+    assert "--dry-run goes with --executor" in mosaic.refused(*PPO, "--dry-run")
     assert "--background does not go with --executor" in mosaic.refused(*PPO, *where, "--background")
     assert "names a seed twice" in mosaic.refused(*PPO, *where, "--seeds", "1,1")
     assert "ppq" in mosaic.refused("train", "--env", "CartPole-v1", "--algo", "ppq", *where)

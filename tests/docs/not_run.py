@@ -61,6 +61,7 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
         "git clone URL mosaic && mosaic/scripts/run.sh --headless": _SITE,
         "mosaic run FILE --executor ray --profile ray.yaml --dry-run": _SITE,
         "mosaic run FILE --executor ray --profile ray.yaml": _SITE,
+        "mosaic train --env CartPole-v1 --seeds 20 --executor ray --profile ray.yaml": _SITE,
     },
     "docs/doorkey.md": {
         "mosaic run docs/examples/doorkey/doorkey.yaml": "plays for minutes; its own tests are in tests/cli",

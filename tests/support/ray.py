@@ -104,10 +104,16 @@ def ray_cluster(python_path: Path | None) -> Iterator[Ray]:
 
 
 @contextmanager
-def second_node(ray: Ray, **variables: str) -> Iterator[None]:
-    """The second node of a cluster, which may be lost meanwhile; its environment has more variables."""
+def second_node(ray: Ray, *, gpus: int = 0, **variables: str) -> Iterator[None]:
+    """The second node of a cluster, which may be lost meanwhile; its environment has more variables.
+
+    Args:
+        ray: The cluster.
+        gpus: How many it says that it has; Ray counts them, and looks for none.
+        variables: These.
+    """
     with ExitStack() as stack:
-        own = ("--node-ip-address=127.0.0.2", f"--address={ray.address}")
+        own = ("--node-ip-address=127.0.0.2", f"--address={ray.address}", f"--num-gpus={gpus}")
         ray.second = _start(stack, "second", {**ray.variables, **variables}, *own)
         yield
 

@@ -6,6 +6,7 @@ import gzip
 import shutil
 import tarfile
 import zlib
+from collections.abc import Collection
 from pathlib import Path
 from typing import Final
 
@@ -13,17 +14,19 @@ _FIRST: Final = "episodes.jsonl"
 """An episode's rows are written before its line: copied first, it names no episode without its rows."""
 
 
-def pack(folder: Path, target: Path) -> None:
+def pack(folder: Path, target: Path, without: Collection[str] = ()) -> None:
     """Put a folder's files, and no links, into an archive.
 
     Args:
         folder: A run in it may be written meanwhile: it is gone on with as if it had been cut off then.
         target: The archive.
+        without: Names of files that are left out.
 
     Raises:
         OSError: A file was not there any more.
     """
-    files = sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+    found = (path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+    files = sorted(path for path in found if path.name not in without)
     files.sort(key=lambda path: path.name != _FIRST)
     with tarfile.open(target, "w:gz", compresslevel=1) as archive:
         for file in files:

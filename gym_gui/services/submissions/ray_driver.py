@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from gym_gui.services.submissions import archive, ray_keeper, ray_node
+from gym_gui.services.submissions import archive, ray_keeper, ray_node, ray_trainings, training_files
 
 AWAY: Final = "away"
 FAILED: Final = "failed"
@@ -29,6 +29,8 @@ _NAMESPACE: Final = "mosaic"
 _KNOCK_S: Final = 10.0
 _ANSWER_S: Final = 60.0
 _CHECK_S: Final = 180.0
+TRAVELS: Final = (archive, training_files, ray_trainings, ray_node, ray_keeper)
+"""Modules of which nodes are sent what is used."""
 _HEAD: Final = "node:__internal_head__"
 """A resource that the head alone has."""
 
@@ -44,7 +46,7 @@ class Driver:
 
     def __init__(self) -> None:
         self._ray: Any = importlib.import_module("ray")
-        for module in (archive, ray_node, ray_keeper):
+        for module in TRAVELS:
             self._ray.cloudpickle.register_pickle_by_value(module)
         self._keeper: Any = None
         self._plan: Mapping[str, Any] = {}
@@ -115,6 +117,15 @@ class Driver:
         """How tries stand, and what was said on nodes that are left out."""
         rows, without = self._ask("look", _pairs(tries))
         return {"tries": rows, "without": without}
+
+    def exchange(self, known: Sequence[Sequence[Any]]) -> list[list[Any]]:
+        """Pass wishes on to trainings, and say what their files have grown by; bytes as Latin-1."""
+        asked = {n: (start, tuple(sizes), wishes.encode("latin-1")) for n, start, sizes, wishes in known}
+        grown: Mapping[int, tuple[str, Mapping[str, bytes]]] = self._ask("exchange", asked)
+        return [
+            [number, start, {name: data.decode("latin-1") for name, data in more.items()}]
+            for number, (start, more) in grown.items()
+        ]
 
     def leave_out(self, nodes: Mapping[str, str]) -> None:
         """Play nothing on nodes, by their ids."""

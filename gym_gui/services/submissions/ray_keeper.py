@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gym_gui.services.submissions.ray_node import CHUNK, ENDED, PLAYING, REFUSED, WAITING, bundle_name, play
+from gym_gui.services.submissions.ray_trainings import GrownFiles
 
 LOST: Final = "lost"
 _KEPT_S: Final = 7 * 24 * 3600.0
@@ -43,6 +44,7 @@ class Keeper:
         self._latest: dict[int, int] = {}
         self._orders: dict[tuple[int, int], str] = {}
         self._handed: set[int] = set()
+        self._grown = GrownFiles(self._place / "grown")
         self._without: dict[str, str] = {}
         self._asked = time.monotonic()
         threading.Thread(target=self._leave, args=(kept_s,), daemon=True).start()
@@ -93,10 +95,25 @@ class Keeper:
             # Who follows it has written down that it is there.
             for file in self._place.glob(f"{number}-*"):
                 file.unlink()
+            self._grown.forget(number)
         self._handed &= wanted
         unknown: dict[str, Any] = {"state": LOST, "why": "nothing is known of it there any more"}
         rows = [(number, attempt, self._tries.get((number, attempt), unknown)) for number, attempt in tries]
         return rows, self._without
+
+    def grow(self, number: int, attempt: int, start: str, more: Mapping[str, Any], heard: int) -> bytes:
+        """Take what a training's files have grown by; returns wishes (:meth:`.GrownFiles.grow`)."""
+        if self._latest.get(number) != attempt:
+            return b""
+        return self._grown.grow(number, attempt, start, more, heard)
+
+    def standing(self, number: int) -> dict[str, Any]:
+        """What was told of a training (:meth:`.GrownFiles.standing`)."""
+        return self._grown.standing(number)
+
+    def exchange(self, known: Mapping[int, tuple[str, tuple[int, ...], bytes]]) -> Mapping[int, Any]:
+        """Take wishes, and hand on what files of trainings have grown by (:meth:`.GrownFiles.exchange`)."""
+        return self._grown.exchange(known)
 
     def saved(self, number: int) -> str:
         """The file with what was played of a shard; empty: there is none."""

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from gym_gui.services.submissions.archive import pack, unpack
+from gym_gui.services.submissions.ray_trainings import NodeTraining
 
 PLACE: Final = "/MOSAIC-PLACE"
 """Stands for the folder on a node, in what was allowed."""
@@ -36,7 +37,8 @@ _SAVE_S, _SAVE_SHARE = 15.0, 30.0
 """Seconds between two savings of what is being played; after one that took long so many times that."""
 _LEFT_S: Final = 60.0
 """Time in which what a lost task has begun here ends."""
-_END_S: Final = 30.0
+_END_S, _KEEP_S, _KILL_S = 20, 40, 10
+"""Seconds for a shard to end, for a training to keep what it has learnt, and for what is left after that."""
 _GUARD: Final = """
 exec 3<&0
 sh play.sh "$1" "$2" </dev/null 3<&- &
@@ -46,7 +48,7 @@ play=$!
   while read -r line; do :; done
   kill -TERM $play
   seconds=0
-  while kill -0 $play && [ $seconds -lt 20 ]; do sleep 1; seconds=$((seconds + 1)); done
+  while kill -0 $play && [ $seconds -lt $3 ]; do sleep 1; seconds=$((seconds + 1)); done
   kill -KILL 0
 } <&3 2>/dev/null &
 watch=$!
@@ -120,10 +122,15 @@ def play(keeper: Any, plan: Mapping[str, Any], number: int, attempt: int) -> Non
     with _alone(work) as lock:
         shutil.rmtree(here, ignore_errors=True)
         here.mkdir()
-        _take_up(line, work, number, attempt)
-        _follow(line, _begin(place, here, lock, number, attempt), work, number, attempt)
+        training = NodeTraining(line, work, number, attempt) if plan.get("trains") else None
+        _take_up(line, work, number, attempt, training)
+        end_s = _KEEP_S if training else _END_S
+        guard = _begin(place, here, lock, number, attempt, end_s)
+        _follow(line, guard, work, number, attempt, end_s, training)
         code = "".join(_tail(here / "code", 1))
         ended = {"code": int(code) if code.isdigit() else None, **_tails(here)}
+        if training is not None:
+            training.tell(at_once=True)
         _save(line, work, number, attempt)
         line.ask("note", number, attempt, {"state": ENDED, **ended})
         shutil.rmtree(work, ignore_errors=True)
@@ -212,23 +219,29 @@ def _alone(work: Path) -> Generator[IO[str]]:
         yield lock
 
 
-def _take_up(line: Line, work: Path, number: int, attempt: int) -> None:
+def _take_up(line: Line, work: Path, number: int, attempt: int, training: NodeTraining | None) -> None:
     """Go on with what was played of a shard: by a try that was lost here, or by a later one elsewhere."""
     runs, by = work / "runs", work / "by"
     last = int(by.read_text()) if by.exists() else 0
     saved = line.ask("saved", number)
-    if saved and int(saved.partition("-")[2]) > last:
+    latest = max(int(saved.partition("-")[2] or 0), training.by if training else 0)
+    if latest > last:
         shutil.rmtree(runs, ignore_errors=True)
-        line.bring(saved, work / "sent")
-        unpack(work / "sent", runs)
+        if saved:
+            line.bring(saved, work / "sent")
+            unpack(work / "sent", runs)
     runs.mkdir(exist_ok=True)
+    if training is not None:
+        training.take_up(brought=latest > last)
     by.write_text(str(attempt))
 
 
-def _begin(place: Path, here: Path, lock: IO[str], number: int, attempt: int) -> subprocess.Popen[bytes]:
+def _begin(
+    place: Path, here: Path, lock: IO[str], number: int, attempt: int, end_s: int
+) -> subprocess.Popen[bytes]:
     with (here / "err").open("ab") as err:
         return subprocess.Popen(
-            ["sh", "-c", _GUARD, "mosaic-shard", str(number), str(attempt)],
+            ["sh", "-c", _GUARD, "mosaic-shard", str(number), str(attempt), str(end_s)],
             cwd=place,
             env=_environment(),
             stdin=subprocess.PIPE,
@@ -239,10 +252,19 @@ def _begin(place: Path, here: Path, lock: IO[str], number: int, attempt: int) ->
         )
 
 
-def _follow(line: Line, guard: subprocess.Popen[bytes], work: Path, number: int, attempt: int) -> None:
+def _follow(
+    line: Line,
+    guard: subprocess.Popen[bytes],
+    work: Path,
+    number: int,
+    attempt: int,
+    end_s: int,
+    training: NodeTraining | None,
+) -> None:
     """Say how it stands until it has ended, and have it end when it is told to."""
     assert guard.stdin is not None
-    due = time.monotonic() + _SAVE_S
+    least_s = 0.0 if training else _SAVE_S
+    due = time.monotonic() + least_s
     try:
         while guard.poll() is None:
             told = {"state": PLAYING, **_tails(work / str(attempt))}
@@ -251,30 +273,38 @@ def _follow(line: Line, guard: subprocess.Popen[bytes], work: Path, number: int,
                 guard.stdin.close()
             if order == "KILL":
                 os.killpg(guard.pid, signal.SIGKILL)
-            if (begun := time.monotonic()) > due:
+            if training is not None:
+                with contextlib.suppress(OSError):  # a disk is full: the next time
+                    training.tell()
+            if (begun := time.monotonic()) > due and (training is None or training.has_checkpoint):
                 with contextlib.suppress(OSError):  # it is being packed: the next time
-                    _save(line, work, number, attempt)
-                due = time.monotonic() + max(_SAVE_S, _SAVE_SHARE * (time.monotonic() - begun))
+                    _save(line, work, number, attempt, training)
+                due = time.monotonic() + max(least_s, _SAVE_SHARE * (time.monotonic() - begun))
             with contextlib.suppress(subprocess.TimeoutExpired):
                 guard.wait(every_s)
     finally:
         guard.stdin.close()
         try:
-            guard.wait(_END_S)
+            guard.wait(end_s + _KILL_S)
         except subprocess.TimeoutExpired:
             os.killpg(guard.pid, signal.SIGKILL)
 
 
-def _save(line: Line, work: Path, number: int, attempt: int) -> None:
-    """Bring what was played so far to the keeper."""
+def _save(line: Line, work: Path, number: int, attempt: int, training: NodeTraining | None = None) -> None:
+    """Bring what was played so far to the keeper; of a training that is on, its checkpoint."""
     if not any(path.is_file() for path in (work / "runs").rglob("*")):
         return
-    pack(work / "runs", work / "packed")
+    if training is None:
+        pack(work / "runs", work / "packed")
+    elif not training.pack(work / "packed"):
+        return
     line.send(work / "packed", f"{number}-{attempt}")
+    if training is not None:
+        training.has_checkpoint = False
 
 
 def _tails(here: Path) -> dict[str, list[str]]:
-    return {"out": _tail(here / "out", 3), "err": _tail(here / "err", 20)}
+    return {"out": _tail(here / "out", 60), "err": _tail(here / "err", 20)}
 
 
 def _tail(path: Path, lines: int) -> list[str]:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from gym_gui.core.errors import UsageError
-from gym_gui.core.shards import Shard
 from gym_gui.services.submissions.archive import pack, unpack
 from gym_gui.services.submissions.bundle import allowed_on
 from gym_gui.services.submissions.host_check import (
@@ -29,7 +28,8 @@ from gym_gui.services.submissions.ray_node import PLACE, PLAYING, WAITING
 from gym_gui.services.submissions.ray_profile import RayProfile
 from gym_gui.services.submissions.record import Submission
 from gym_gui.services.submissions.shell import ALLOWED, PLAY, ShardLook, look_from, play_script
-from gym_gui.services.submissions.taking_in import take_in
+from gym_gui.services.submissions.taking_in import take_part
+from gym_gui.services.submissions.training_files import Grown, Known, grown_from
 from gym_gui.services.submissions.trouble import HostAwayError, HostFailedError, raise_if_full
 
 _SENT: Final = "sent.tar.gz"
@@ -98,7 +98,7 @@ class RaySite:
         if any(row["state"] == WAITING for row in rows.values()):
             fitting = await self._fitting()
             if not fitting.keys() - without.keys():
-                raise HostAwayError("no node is left on which a shard can be played")
+                raise HostAwayError(f"no node is left on which a {self._part} can be played")
         return {number: _look(row) for number, row in rows.items()}
 
     async def take_back(self, tries: Mapping[int, int]) -> Sequence[int]:
@@ -112,6 +112,18 @@ class RaySite:
             UsageError: Always.
         """
         raise UsageError("budgets for the whole run are not kept on a Ray cluster", fix="Use ssh or Slurm")
+
+    async def exchange(self, known: Mapping[int, Known]) -> dict[int, Grown]:
+        """Pass wishes on, and bring what files of trainings have grown by.
+
+        Raises:
+            HostAwayError: The cluster does not answer.
+            ProtocolError: What it answers makes no sense.
+        """
+        rows = [
+            [number, each.start, each.sizes, each.wishes.decode("latin-1")] for number, each in known.items()
+        ]
+        return grown_from(await self._ask("exchange", known=rows), known)
 
     async def fetch(self, number: int) -> None:
         """Copy what was played of a shard into the submission.
@@ -134,8 +146,8 @@ class RaySite:
             raise_if_full(error, incoming.parent)
             raise
         except ValueError as error:
-            raise HostFailedError(f"shard {number}: {error}") from error
-        await asyncio.to_thread(take_in, incoming, submission.shards, Shard(number, submission.of))
+            raise HostFailedError(f"{submission.called(number)}: {error}") from error
+        await asyncio.to_thread(take_part, incoming, submission, number)
         shutil.rmtree(incoming, ignore_errors=True)
 
     async def stop(self, tries: Mapping[int, int], *, at_once: bool) -> None:
@@ -150,6 +162,10 @@ class RaySite:
     async def close(self) -> None:
         """Leave the cluster; what is being played there goes on."""
         await self._link.close()
+
+    @property
+    def _part(self) -> str:
+        return "training" if self._submission.trainings else "shard"
 
     @property
     def _command(self) -> Command:
@@ -183,14 +199,16 @@ class RaySite:
     async def _keep(self) -> None:
         packed = await asyncio.to_thread(self._packed)
         digest = hashlib.sha256(packed.read_bytes()).hexdigest()
+        submission = self._submission
         plan = {
             **self._check_plan,
-            "name": self._submission.folder.name,
+            "name": submission.folder.name,
             "folder": self._profile.folder,
             "digest": digest,
             "options": self._profile.options,
-            "allowed": allowed_on(self._submission.bundle, PLACE),
+            "allowed": allowed_on(submission.bundle, PLACE),
             "allowed_name": ALLOWED,
+            "trains": submission.trainings is not None,
         }
         await self._tell("keep", plan=plan, bundle=str(packed.absolute()))
         out = {node: said for node, said in self._checked.items() if said != EXPECTED}
@@ -201,7 +219,7 @@ class RaySite:
         """What nodes are sent; the same archive as long as it says the same."""
         submission = self._submission
         script, packed = submission.bundle / PLAY, submission.folder / _SENT
-        text = play_script(submission.command, submission.of, self._command)
+        text = play_script(submission.command, submission.of, self._command, submission.trainings)
         if not packed.exists() or not script.exists() or script.read_text() != text:
             script.write_text(text)
             new = packed.with_suffix(".new")
@@ -218,7 +236,7 @@ class RaySite:
             have = [f"{node['name']} has {_amounts(node['has'])}" for node in nodes[:_SHOWN]]
             more = f", and {len(nodes) - _SHOWN} more have no more" if len(nodes) > _SHOWN else ""
             raise UsageError(
-                f"no node has what a shard asks for, {_amounts(needs)}: {', '.join(have)}{more}",
+                f"no node has what a {self._part} asks for, {_amounts(needs)}: {', '.join(have)}{more}",
                 fix="Ask for less in the profile",
             )
         return found

@@ -2,16 +2,19 @@
 
 A training appends to its files in whole lines and hears what is appended to one of them
 (:mod:`mosaic_worker.training`); so each look asks for what is behind the bytes that are here already.
+
+:func:`grown_in` travels by value to nodes of Ray (:mod:`.ray_trainings`): besides constants, what it uses is
+Python's own.
 """
 
 from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, cast
 
 from gym_gui.core.errors import ProtocolError
 from gym_gui.services.trainer.folder import LOG, RUNNER
@@ -19,7 +22,7 @@ from mosaic_worker.training import CONTROL, EPISODES, EVENTS, METRICS
 
 FOLLOWED: Final = (EVENTS, METRICS, EPISODES, LOG)
 """Files that are brought here while they grow."""
-_MOST: Final = 1 << 20
+MOST: Final = 1 << 20
 """Bytes of a file at one look; the rest comes with the next ones."""
 _MARK: Final = "mosaic-file"
 
@@ -52,12 +55,13 @@ class Grown:
     more: dict[str, bytes] = field(default_factory=dict[str, bytes])
 
 
-def grown_in(part: Path, known: Known) -> Grown | None:
+def grown_in(part: Path, known: Known, most: int = MOST) -> Grown | None:
     """What the files of one training have grown by, on a disk that is seen here; wishes are written there.
 
     Args:
         part: Folder of the part, with its beginnings in ``runs``.
         known: What is here.
+        most: Bytes of a file.
 
     Raises:
         OSError: The disk does not answer.
@@ -75,7 +79,7 @@ def grown_in(part: Path, known: Known) -> Grown | None:
         try:
             with (run / name).open("rb", buffering=0) as file:
                 if os.fstat(file.fileno()).st_size > size:
-                    grown.more[name] = os.pread(file.fileno(), _MOST, size)
+                    grown.more[name] = os.pread(file.fileno(), most, size)
         except FileNotFoundError:
             continue
     return grown
@@ -94,7 +98,7 @@ def exchange_script(place: str, known: Mapping[int, Known]) -> str:
         '  [ -f "$1" ] || return 0',
         '  more=$(($(wc -c < "$1") - $2))',
         '  [ "$more" -gt 0 ] || return 0',
-        f'  [ "$more" -le {_MOST} ] || more={_MOST}',
+        f'  [ "$more" -le {MOST} ] || more={MOST}',
         f'  echo "{_MARK} more ${{1##*/}} $more"',
         '  tail -c +$(($2 + 1)) "$1" | head -c "$more"',
         "  echo",
@@ -139,10 +143,32 @@ def grown_of(output: bytes) -> dict[int, Grown]:
         if (
             into is None
             or rest[0] not in FOLLOWED
-            or not 0 < size <= _MOST
+            or not 0 < size <= MOST
             or output[size : size + 1] != b"\n"
         ):
             break
         into.more[rest[0]] = output[:size]
         output = output[size + 1 :]
     raise ProtocolError("the host did not say how the files of all trainings have grown")
+
+
+def grown_from(rows: object, known: Mapping[int, Known]) -> dict[int, Grown]:
+    """The same from plain data: for each part its number, its beginning, and text by file in Latin-1.
+
+    Args:
+        rows: The data.
+        known: What was asked.
+
+    Raises:
+        ProtocolError: It makes no sense.
+    """
+    found: dict[int, Grown] = {}
+    try:
+        for number, start, files in cast("Iterable[Any]", rows):
+            each = {str(name): str(data).encode("latin-1") for name, data in files.items()}
+            if number not in known or not start or not isinstance(start, str) or each.keys() - {*FOLLOWED}:
+                raise ValueError(number)
+            found[number] = Grown(start, each)
+    except (ValueError, TypeError, AttributeError) as error:
+        raise ProtocolError("what was said of the files of trainings makes no sense") from error
+    return found

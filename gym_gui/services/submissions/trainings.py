@@ -52,8 +52,9 @@ class Trainings:
     def script(self, mosaic: str, streams: str) -> Sequence[str]:
         """Lines of shell that train one part, in the background, where its last checkpoint is.
 
-        What was begun lies in ``runs/START/seedN``: one that has kept nothing is begun anew beside it, so
-        that whoever follows its files is never given a second beginning for the first.
+        What was begun lies in ``runs/START/seedN``: one that has kept nothing is begun anew beside it, under
+        a name that says its try as well, as another place knows nothing of it. So whoever follows its files
+        is never given a second beginning for the first.
 
         Args:
             mosaic: The command, as the shell there reads it.
@@ -64,7 +65,8 @@ class Trainings:
             f'seed=$(sed -n "${{number}}p" {SEEDS})',
             'kept=$(ls -d "$place"/runs/*/seed*/policy.json 2>/dev/null | tail -n 1)',
             'if [ -n "$kept" ]; then start=${kept%/seed*}',
-            'else start=$place/runs/$(printf %04d $(($(ls "$place/runs" | wc -l) + 1))); fi',
+            'else nth=$(($(ls "$place/runs" | wc -l) + 1))',
+            'start=$place/runs/$(printf %04d-%04d "${try##*/}" $nth); fi',
         ]
         if self.is_group:
             # A group that is asked for again goes on where it was.

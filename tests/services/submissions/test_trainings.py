@@ -84,13 +84,13 @@ def test_a_training_is_begun_and_gone_on_with_where_its_checkpoint_is(place: Pat
 
     asked = "train --algo ppo --set x=a b"
     where = "--seeds 7, --out {}" if is_group else "--seed 7 --out {}/seed7"
-    assert tried(1) == f"{asked} {where.format('work/2/runs/0001')} --json"
-    begun(place, "0001")
+    assert tried(1) == f"{asked} {where.format('work/2/runs/0001-0001')} --json"
+    begun(place, "0001-0001")
     # Nothing was kept: a second beginning stands beside the first.
-    assert tried(2) == f"{asked} {where.format('work/2/runs/0002')} --json"
-    begun(place, "0002", policy_json="{}")
+    assert tried(2) == f"{asked} {where.format('work/2/runs/0002-0002')} --json"
+    begun(place, "0002-0002", policy_json="{}")
     again = f"{asked} {where}" if is_group else "train --resume {}/seed7"
-    assert tried(3) == f"{again.format('work/2/runs/0002')} --json"
+    assert tried(3) == f"{again.format('work/2/runs/0002-0002')} --json"
 
 
 @pytest.mark.parametrize("over", ["ssh", "a shared disk"])
