@@ -24,6 +24,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import loopback_host  # beside this file
+from bench_gui_elsewhere import NAME as HOST
 from rich.console import Console
 from rich.table import Table
 
@@ -76,6 +78,10 @@ class Window:
     def __init__(self, environment: Mapping[str, str], size: tuple[int, int]) -> None:
         self._environment, self._size = dict(environment), size
 
+    def beside(self, environment: Mapping[str, str]) -> Window:
+        """The same window, with these variables as well."""
+        return Window({**self._environment, **environment}, self._size)
+
     def play(self, scene: str, **options: Any) -> dict[str, Any]:
         """What a scene measured; ``begun`` is when its process was started.
 
@@ -127,6 +133,7 @@ class Figures:
             "four operators": lambda: self.operators(4, 30.0),
             "eight operators": lambda: self.operators(8, 15.0),
             "unpaced operators": self.unpaced,
+            "operator elsewhere": self.elsewhere,
             "cards": self.cards,
             "opening pages": self.opening,
         }
@@ -174,6 +181,39 @@ class Figures:
         """Four operators as fast as their environments step: hosts and workers want all cores."""
         row = self._window.play("operators", count=4, rate=None, fps=30, seconds=self._seconds)
         yield from self._smooth("4 operators unpaced", row["all"], None)
+
+    def elsewhere(self) -> Iterator[Figure]:
+        """An operator on another host, beside the same one here: a real sshd on loopback."""
+        if reason := loopback_host.why_not():
+            print(f"left out: an operator elsewhere {reason}", file=sys.stderr)
+            return
+        rate, seconds = 30.0, self._seconds
+        with loopback_host.loopback_hosts(HOST) as (configuration, server):
+            window = self._window.beside({"MOSAIC_CONFIG_DIR": str(configuration)})
+            row = window.play("elsewhere", rate=rate, fps=int(rate), seconds=seconds, sshd=server.pid)
+        (here, there), used = row["painted"], row["cost"]
+        name, wall = f"operator elsewhere at {rate:g}/s", used["wall_s"]
+        detail = f"painted there {there:.1f}/s, here {here:.1f}/s"
+        yield Figure(f"{name}: frames painted, over those of one here", None, there / here, "x", None, detail)
+        detail = "delivered {1:.1f}/s; here {0:.1f}/s".format(*row["delivered"])
+        yield Figure(f"{name}: frames painted", 27.0, there, "/s", there >= 27.0, detail)
+        ways = row["ways_ms"]
+        detail = f"p50 {ways[1]['p50']:.1f}; here p50 {ways[0]['p50']:.1f}, p95 {ways[0]['p95']:.1f}"
+        yield at_most(f"{name}: step to painted frame p95", None, ways[1]["p95"], "ms", detail)
+        ratio = used["there_cpu_s"] / used["here_cpu_s"]
+        parts = {
+            "there": used["there_cpu_s"],
+            "here": used["here_cpu_s"],
+            "keeper and sshd": used["way_cpu_s"],
+            "ssh": used["ssh_cpu_s"],
+            "the window with both": row["cpu"] * wall,
+        }
+        detail = "% of a core: " + ", ".join(f"{part} {100 * cpu / wall:.1f}" for part, cpu in parts.items())
+        yield at_most(f"{name}: processor use of host and worker, over those here", None, ratio, "x", detail)
+        received = used["received_bytes"] / wall / 1e3
+        detail = f"{received / row['delivered'][1]:.1f} kB a picture; "
+        detail += f"sent there {used['sent_bytes'] / wall / 1e3:.1f} kB/s"
+        yield at_most(f"{name}: received from there", None, received, "kB/s", detail)
 
     @staticmethod
     def _smooth(name: str, row: Mapping[str, Any], rate: float | None) -> Iterator[Figure]:
@@ -292,7 +332,7 @@ def show(figures: Sequence[Figure], load: float) -> None:
     for figure in figures:
         sign = ">=" if figure.unit == "/s" else "<="
         goal = "" if figure.goal is None else f"{sign} {figure.goal:g} {figure.unit}"
-        digits = 2 if figure.unit == "s" else 1
+        digits = 2 if figure.unit in ("s", "x") else 1
         table.add_row(figure.name, goal, f"{figure.measured:.{digits}f}", figure.told, figure.detail)
     Console(width=190).print(table)
     print(f"load {load:.1f} on {os.cpu_count()} cores when it began")

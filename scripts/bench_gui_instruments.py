@@ -113,21 +113,30 @@ class Frames:
     """From the environment's step to the painted frame, of one operator.
 
     The last look that has come is the one whose picture is painted: both arrive together.
+
+    Attributes:
+        delivered: Pictures that have come.
     """
 
     def __init__(self, operator: Any, view: Any, waited: Waited, beat: Beat) -> None:
         self._operator, self._view, self._waited, self._beat = operator, view, waited, beat
         self.way_ms: list[float] = []
         self.way_less_waiting_ms: list[float] = []
-        self.steps: tuple[int, int] = (0, 0)
+        self.delivered = 0
+        operator.framed.connect(self._on_framed)
         view.painted.connect(self._on_painted)
 
     def clear(self) -> None:
         self.way_ms.clear()
         self.way_less_waiting_ms.clear()
+        self.delivered = 0
 
     def detach(self) -> None:
+        self._operator.framed.disconnect(self._on_framed)
         self._view.painted.disconnect(self._on_painted)
+
+    def _on_framed(self, _picture: object) -> None:
+        self.delivered += 1
 
     def _on_painted(self, _number: int) -> None:
         now, waited = time.monotonic_ns(), self._waited()

@@ -13,14 +13,16 @@ import json
 import os
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any, cast
 
+from bench_gui_elsewhere import NAME as HOST
+from bench_gui_elsewhere import Cost
 from bench_gui_instruments import Beat, Frames, Meter, Waited, memory_mb, part, waited_by
 
 PATIENCE_S = 90.0
-MINIGRID = "MiniGrid-Empty-8x8-v0"
+MINIGRID, DOORKEY = "MiniGrid-Empty-8x8-v0", "MiniGrid-DoorKey-8x8-v0"
 
 
 async def until(condition: Callable[[], object], what: str) -> None:
@@ -57,6 +59,7 @@ class Scenes:
             "idle": self.idle,
             "opening": self.opening,
             "operators": self.operators,
+            "elsewhere": self.elsewhere,
             "card": self.card,
         }
 
@@ -81,7 +84,7 @@ class Scenes:
             self._context.go(name)
             await asyncio.sleep(2.0)
         result["pages"] = memory_mb()
-        await self._play(4, 30.0)
+        await self._play(randoms(4), 30.0)
         await asyncio.sleep(5.0)
         result["playing"] = memory_mb()
         return result
@@ -121,17 +124,8 @@ class Scenes:
 
     # -- operators -----------------------------------------------------------------------
 
-    async def _play(self, count: int, rate: float | None) -> Any:
-        """So many operators, each at a pace of its own; returns the page."""
-        from gym_gui.core.config import OperatorConfig, WorkerAssignment
-
-        player = WorkerAssignment("operators_worker", "baseline", {"behavior": "random"})
-        configs = [
-            OperatorConfig.multi_agent(
-                operator_id=f"random_{k}", task=MINIGRID, player_workers={"agent_0": player}
-            )
-            for k in range(count)
-        ]
+    async def _play(self, configs: Sequence[Any], rate: float | None) -> Any:
+        """These operators, each at a pace of its own; returns the page."""
         self._context.go("operators")
         page = self._window.pages["operators"]
         page.deck.set_pace(rate, lock_step=False)
@@ -141,18 +135,14 @@ class Scenes:
             lambda: all(
                 o.player.last_view is not None and o.player.last_view.step >= 15 for o in page.deck.operators
             ),
-            f"the first steps of {count} operators",
+            f"the first steps of {len(configs)} operators",
         )
         return page
 
     async def operators(self) -> dict[str, Any]:
         """Operators that play; then one of their workers is stopped, and it is measured again."""
         count, rate = int(self._options["count"]), self._options.get("rate")
-        page = await self._play(count, rate)
-        frames = {
-            o: Frames(o, page.manual.card(o).stage.frame, self._waited, self._beat)
-            for o in page.deck.operators
-        }
+        frames = self._frames(await self._play(randoms(count), rate))
         await asyncio.sleep(2.0)
         result = {"all": await self._watch(frames)}
         if self._options.get("hang"):
@@ -160,6 +150,29 @@ class Scenes:
         for each in frames.values():
             each.detach()
         return result
+
+    async def elsewhere(self) -> dict[str, Any]:
+        """An operator here, and the same one on another host, at the same time and pace."""
+        configs = [*randoms(1, DOORKEY), *randoms(1, DOORKEY, host=HOST)]
+        frames = self._frames(await self._play(configs, float(self._options["rate"])))
+        await asyncio.sleep(2.0)
+        cost = Cost(next(iter(frames)).player.link.pid, int(self._options["sshd"]))
+        watched = await self._watch(frames)
+        used = cost.read()
+        for each in frames.values():
+            each.detach()
+        ways = [sorted(each.way_ms) for each in frames.values()]
+        return {
+            **watched,
+            "ways_ms": [{name: part(way, q) for name, q in (("p50", 0.5), ("p95", 0.95))} for way in ways],
+            "cost": used,
+        }
+
+    def _frames(self, page: Any) -> dict[Any, Frames]:
+        return {
+            operator: Frames(operator, page.manual.card(operator).stage.frame, self._waited, self._beat)
+            for operator in page.deck.operators
+        }
 
     async def _with_one_stopped(self, frames: dict[Any, Frames]) -> dict[str, Any]:
         import signal
@@ -184,6 +197,7 @@ class Scenes:
         await asyncio.sleep(float(self._options["seconds"]))
         self._beat.stop()
         used = meter.read()
+        delivered = [each.delivered / used["wall_s"] for each in frames.values()]
         late = self._beat.samples_ms()
         way = sorted(ms for each in frames.values() for ms in each.way_ms)
         less = sorted(ms for each in frames.values() for ms in each.way_less_waiting_ms)
@@ -197,6 +211,7 @@ class Scenes:
             "way_ms": {name: part(way, q) for name, q in (("p50", 0.5), ("p95", 0.95), ("p99", 0.99))},
             "way_less_waiting_ms": {"p50": part(less, 0.5), "p95": part(less, 0.95)},
             "painted": [round(each, 1) for each in painted],
+            "delivered": delivered,
             "slowest": min(painted),
         }
 
@@ -234,6 +249,17 @@ class Scenes:
         page = self._window.page
         operators = page.deck.operators if hasattr(page, "deck") else [page.game.operator]
         return [operator.player.link.pid for operator in operators if operator.player.link.pid]
+
+
+def randoms(count: int, task: str = MINIGRID, host: str = "") -> list[Any]:
+    """Operators that play at random."""
+    from gym_gui.core.config import OperatorConfig, WorkerAssignment
+
+    player = WorkerAssignment("operators_worker", "baseline", {"behavior": "random"})
+    return [
+        OperatorConfig(f"random_{k}{host}", f"Random {k}", "", task, {"agent_0": player}, host=host)
+        for k in range(count)
+    ]
 
 
 class _FirstPaint:

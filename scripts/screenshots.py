@@ -19,6 +19,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from screenshots_elsewhere import ElsewhereScenes  # beside this file
+
 ROOT = Path(__file__).resolve().parent.parent
 QUICKSTART = ROOT / "docs/examples/quickstart.py"
 POOL = ROOT / "docs/examples/tournaments/connect_four.yaml"
@@ -60,6 +62,7 @@ class Scenes:
     def __init__(self, window: Any, run: Path, model_url: str) -> None:
         self._window, self._context, self._run = window, window.context, run
         self._model_url = model_url
+        self._elsewhere = ElsewhereScenes(window)
 
     def by_name(self) -> dict[str, Callable[[], Awaitable[None]]]:
         """Scenes by the name of their pictures."""
@@ -87,7 +90,12 @@ class Scenes:
             "replay": self.replay,
             "replay-transcript": self.replay_transcript,
             "settings": self.settings,
+            **self._elsewhere.by_name(),
         }
+
+    def close(self) -> None:
+        """End what was begun for the pictures alone."""
+        self._elsewhere.close()
 
     def _page(self, name: str) -> Any:
         return self._window.pages[name]
@@ -477,7 +485,8 @@ def end_trainings() -> None:
 
     async def cancel_all() -> None:
         client = await TrainerClient.connect(Store(), start=False)
-        while going := [run for run in await client.runs() if not run.over]:
+        # Those elsewhere end with the command that follows them.
+        while going := [run for run in await client.runs() if not run.over and not run.place]:
             for run in going:
                 await client.cancel(run.run_id)
             await asyncio.sleep(1.0)
@@ -502,7 +511,8 @@ async def photograph(window: Any, run: Path, model_url: str, options: argparse.N
     """Take every picture asked for, then close the window."""
     from PyQt6.QtWidgets import QAbstractButton, QApplication
 
-    scenes = Scenes(window, run, model_url).by_name()
+    pictures = Scenes(window, run, model_url)
+    scenes = pictures.by_name()
     try:
         for name in options.only or scenes:
             await scenes[name]()
@@ -522,6 +532,7 @@ async def photograph(window: Any, run: Path, model_url: str, options: argparse.N
                     break  # whose size is its own
     finally:
         window.close()
+        pictures.close()
 
 
 def main(argv: Sequence[str] | None = None) -> int:

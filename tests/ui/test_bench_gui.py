@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 from PyQt6.QtCore import QTimer
 
+from tests.support.debian import need_programs
+
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 
 
@@ -63,3 +65,13 @@ def test_a_window_is_measured_in_a_process_of_its_own(tmp_path: Path) -> None:
     assert "error" not in result
     assert begun < result["start"]["painted"] <= result["start"]["reacted"] < time.monotonic_ns()
     assert result["start"]["cpu_s"] > 0 and result["longest_ms"] >= 0
+
+
+@pytest.mark.full
+def test_an_operator_elsewhere_is_measured_beside_one_here(tmp_path: Path) -> None:
+    need_programs("sshd", "ssh", "ss", packages=("openssh-server", "openssh-client", "iproute2"))
+    told = tmp_path / "figures.json"
+    command = [sys.executable, str(SCRIPTS / "bench_gui.py"), "--quick", "--only", "elsewhere"]
+    subprocess.run([*command, "--offscreen", "--json", str(told)], check=False, timeout=240)
+    figures = {row["name"]: row["measured"] for row in json.loads(told.read_text())["figures"]}
+    assert len(figures) == 5 and min(figures.values()) > 0, "each part was seen"
