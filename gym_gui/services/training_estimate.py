@@ -67,6 +67,7 @@ def estimate(
         record
         for record in records
         if (record.worker_id, record.algorithm, record.env_id) == (worker, algorithm, env_id)
+        and not record.place  # another machine's speed says nothing of this one
         and _speed(record) > 0
     ]
     alike = [record for record in same if _shape(record.settings) == _shape(settings)]
@@ -79,7 +80,7 @@ def estimate(
 
 def before_it(records: Sequence[TrainingRecord]) -> str:
     """What waits for a core already, as a sentence to be put behind another; empty where nothing does."""
-    waiting = sum(record.state == "queued" for record in records)
+    waiting = sum(record.state == "queued" and not record.place for record in records)
     if not waiting:
         return ""
     return " One waits for a core before it." if waiting == 1 else f" {waiting} wait for a core before it."

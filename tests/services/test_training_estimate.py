@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from gym_gui.services.trainer.records import TrainingRecord
-from gym_gui.services.training_estimate import estimate
+from gym_gui.services.training_estimate import before_it, estimate
 
 
 def record(run_id: str, **about: Any) -> TrainingRecord:
@@ -36,6 +36,15 @@ def test_the_estimate_is_honest() -> None:
     judged = estimate([fast, slow, other], settings={}, **about)
     assert (judged.seconds, judged.runs, judged.alike) == (300.0, 1, True)
     assert judged.sentence() == "About 5 min on one core, judging by one earlier run."
+    there = record("e", step=100_000, elapsed_s=1.0, settings={}, place="one")
+    assert estimate([there], settings={}, **about).seconds is None, "another machine's speed"
     resumed = record("d", step=1_000_000, elapsed_s=10.0, steps_per_s=1000.0)
     assert estimate([resumed], settings={}, **about).seconds == 300.0
     assert estimate([fast], settings={}, **about).sentence(3).endswith("one earlier run with other settings.")
+
+
+def test_what_waits_elsewhere_waits_for_no_core_here() -> None:
+    here, there = record("a", state="queued"), record("b", state="queued", place="one")
+    assert before_it([there]) == ""
+    assert before_it([here, there]) == " One waits for a core before it."
+    assert before_it([here, here]) == " 2 wait for a core before it."

@@ -95,7 +95,8 @@ class SshHost:
             line = b""
         if not line:
             outcome = await self._master.end()
-            raise HostAwayError(f"{self.name} cannot be reached{_reason(outcome)}")
+            reason = _reason(outcome)
+            raise HostAwayError(f"{self.name} cannot be reached{reason}", fix=_advice(reason, self.name))
 
     async def run(self, script: str, *, within_s: float = _ANSWER_S) -> str:
         """Have the host's ``sh`` run a script; returns what it prints.
@@ -204,6 +205,18 @@ class SshHost:
         if done.outcome.code is None or done.outcome.code == LOST:
             raise HostAwayError(f"{self.name} does not answer{_reason(done.outcome)}")
         raise HostFailedError(f"{self.name}{_reason(done.outcome) or f': {done.outcome.words}'}")
+
+
+_ADVICE: Final = {
+    "Permission denied": "Nobody is asked for a password: ssh-copy-id {name}, or a key in ssh-agent",
+    "Host key verification failed": "Run ssh {name} once by hand, and look at its key",
+    "Could not resolve hostname": "Write a name of ~/.ssh/config, an address, or user@address",
+}
+"""What to do, by what ``ssh`` says."""
+
+
+def _advice(reason: str, name: str) -> str:
+    return next((advice.format(name=name) for said, advice in _ADVICE.items() if said in reason), "")
 
 
 def _reason(outcome: ChildOutcome) -> str:

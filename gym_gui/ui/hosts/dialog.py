@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtCore import QSize, Qt, pyqtSignal
 from PyQt6.QtWidgets import (
     QDialog,
     QHBoxLayout,
@@ -20,6 +20,7 @@ from PyQt6.QtWidgets import (
 
 from gym_gui.core.errors import MosaicError
 from gym_gui.ui import theme
+from gym_gui.ui.icons import icon
 from gym_gui.ui.widgets import (
     FormRows,
     InlineMessage,
@@ -35,10 +36,11 @@ if TYPE_CHECKING:
     from gym_gui.ui.widgets.messages import MessageKind
 
 _ABOUT = (
-    "Machines that ssh reaches without asking for a password, with the same version of MOSAIC. Operators run "
-    "on them, and mosaic run --executor ssh plays on them. Ports, keys and gateways belong in ~/.ssh/config."
+    "Machines that ssh reaches without a password and that have this version of MOSAIC, for operators and "
+    "for mosaic run --executor ssh. Ports, keys and gateways belong in\u00a0~/\u2060.ssh/\u2060config."
 )
 _SETUP_LINES = 3
+_LIST_WIDTH, _MARK = 230, 16
 
 
 class HostsDialog(QDialog):
@@ -58,6 +60,8 @@ class HostsDialog(QDialog):
         self._profile: SshProfile | None = None
         self._work: asyncio.Task[None] | None = None
         self._said: InlineMessage | None = None
+        self._found: dict[str, tuple[MessageKind, str]] = {}
+        """What was said last of a host, by its name."""
         self.setObjectName("hosts-dialog")
         self.setWindowTitle("Hosts")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -69,27 +73,37 @@ class HostsDialog(QDialog):
         self._list = QListWidget(self)
         self._list.setObjectName("hosts-list")
         self._list.setAccessibleName("Hosts")
-        self._list.setFixedWidth(190)
+        self._list.setProperty("role", "field")
+        self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._list.setIconSize(QSize(_MARK, _MARK))
+        self._list.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self._list.currentItemChanged.connect(self._on_selected)
         self._new = QuietButton("New host", icon_name="add", name="hosts-new", on_click=self._on_new)
         self._remove = QuietButton(
             "Remove", icon_name="remove", name="hosts-remove", on_click=self._on_remove
         )
         self._remove.setToolTip("Forget this host; nothing on it changes")
-        left = QVBoxLayout()
+        self._known = QWidget(self)
+        self._known.setFixedWidth(_LIST_WIDTH)
+        self._known.hide()  # until there are hosts: the form is then that of the first
+        left = QVBoxLayout(self._known)
+        left.setContentsMargins(0, 0, 0, 0)
         left.setSpacing(theme.ROW)
         left.addWidget(self._list, 1)
-        left.addWidget(self._new)
+        below = QHBoxLayout()
+        below.setSpacing(theme.ROW)
+        below.addWidget(self._new, 1)
+        below.addWidget(self._remove)
+        left.addLayout(below)
         self._middle = QHBoxLayout()
         self._middle.setSpacing(theme.PAGE)
-        self._middle.addLayout(left)
+        self._middle.addWidget(self._known)
         self._middle.addWidget(self._form(), 1)
         self._close = QuietButton("Close", name="hosts-close", on_click=self.accept)
         self._save = PrimaryButton("Save and check", name="hosts-save", on_click=self._on_save)
         self._save.setToolTip("Keep it, reach it, and see what can play there")
         buttons = QHBoxLayout()
         buttons.setSpacing(theme.ROW)
-        buttons.addWidget(self._remove)
         buttons.addStretch(1)
         buttons.addWidget(self._close)
         buttons.addWidget(self._save)
@@ -104,7 +118,9 @@ class HostsDialog(QDialog):
     def _form(self) -> QWidget:
         form = FormRows(parent=self)
         self._host = form.add_row(
-            "Host", _line("host-name", "me@two.example.org"), tooltip="As ssh takes it: a name or an address"
+            "Host",
+            _line("host-name", "such as me@two.example.org"),
+            tooltip="As ssh takes it: a name or an address",
         )
         self._mosaic = form.add_row(
             "Command", _line("host-mosaic", "mosaic"), tooltip="How MOSAIC is begun there"
@@ -113,12 +129,12 @@ class HostsDialog(QDialog):
             "Before it", QPlainTextEdit(self), tooltip="Lines of shell before the command, in the home there"
         )
         self._setup.setObjectName("host-setup")
-        self._setup.setPlaceholderText(". mosaic/.venv/bin/activate")
+        self._setup.setPlaceholderText("such as: . mosaic/.venv/bin/activate")
         self._setup.setTabChangesFocus(True)
         self._setup.setFixedHeight(_SETUP_LINES * self._setup.fontMetrics().lineSpacing() + 2 * theme.ROW)
         self._keys = form.add_row(
             "Keys file",
-            _line("host-keys", "None"),
+            _line("host-keys", "none"),
             tooltip="A file there with API keys, as lines NAME=VALUE, that is its owner's alone (chmod 600). "
             "Keys of this machine are not sent",
         )
@@ -134,6 +150,7 @@ class HostsDialog(QDialog):
     async def _read(self, select: str = "") -> None:
         from gym_gui.services.hosts import HostsFile
 
+        first = self._profile is None
         try:
             self._profile = await asyncio.to_thread(HostsFile().load)
         except MosaicError as error:
@@ -143,12 +160,16 @@ class HostsDialog(QDialog):
             return
         blocked = self._list.blockSignals(True)
         self._list.clear()
-        self._list.addItems([host.name for host in self._profile.hosts])
         names = [host.name for host in self._profile.hosts]
+        for name in names:
+            self._list.addItem(QListWidgetItem(name))
+            self._mark(name)
+        self._known.setVisible(bool(names))
         if names:
             self._list.setCurrentRow(names.index(select) if select in names else 0)
         self._list.blockSignals(blocked)
-        self._show_selected()
+        if names or not first:  # what somebody has begun to write of the first host stays
+            self._show_selected()
 
     @property
     def _selected(self) -> Host | None:
@@ -168,8 +189,8 @@ class HostsDialog(QDialog):
         if host is None:
             self._host.setFocus()
 
-    def _on_selected(self, _now: QListWidgetItem | None, _before: QListWidgetItem | None) -> None:
-        self._say(None)
+    def _on_selected(self, now: QListWidgetItem | None, _before: QListWidgetItem | None) -> None:
+        self._say(*self._found.get(now.text() if now is not None else "", (None, "")))
         self._show_selected()
 
     def _on_new(self) -> None:
@@ -201,14 +222,14 @@ class HostsDialog(QDialog):
         except MosaicError as error:
             self._say("error", error.sentence)
             return
+        self._found.pop(name, None)
         await self._read()
         self._say("info", f"{name} was removed.")
         self.changed.emit()
 
     async def _keep_and_check(self) -> None:
-        from gym_gui.services.hosts import HostsFile, look_at_host
+        from gym_gui.services.hosts import HostsFile
         from gym_gui.services.submissions.ssh_profile import ssh_profile_of
-        from gym_gui.workers.discovery import known_workers
 
         before = self._selected
         written: dict[str, object] = {
@@ -224,18 +245,44 @@ class HostsDialog(QDialog):
                 kept = replace(host.command, processes=before.command.processes)
                 host = replace(before, name=host.name, command=kept)
             await asyncio.to_thread(HostsFile().put, host, before.name if before is not None else "")
+            self._found.pop(before.name if before is not None else "", None)
             await self._read(host.name)
             self.changed.emit()
-            self._say("info", f"Reaching {host.name}…")
-            self._save.setEnabled(False)
+        except MosaicError as error:
+            self._say("error", error.sentence)
+        else:
+            await self._look_at(host)
+
+    async def _look_at(self, host: Host) -> None:
+        from gym_gui.services.hosts import look_at_host
+        from gym_gui.workers.discovery import known_workers
+
+        self._tell(host.name, "info", f"Reaching {host.name}…")
+        try:
             known = [worker.type_id for worker in await asyncio.to_thread(known_workers)]
             config = self._profile.ssh_config if self._profile is not None else ""
             report = await look_at_host(host, config, known)
-            self._say("warning" if report.missing else "ok", report.sentence)
+            self._tell(host.name, "warning" if report.missing else "ok", report.sentence)
         except MosaicError as error:
-            self._say("error", error.sentence)
-        finally:
-            self._save.setEnabled(True)
+            self._tell(host.name, "error", error.sentence)
+        except asyncio.CancelledError:  # another is looked at in its place
+            self._found.pop(host.name, None)
+            raise
+
+    def _tell(self, name: str, kind: MessageKind, text: str) -> None:
+        """Say something of a host, now where it is selected and whenever it is."""
+        self._found[name] = kind, text
+        self._mark(name)
+        selected = self._list.currentItem()
+        if selected is not None and selected.text() == name:
+            self._say(kind, text)
+
+    def _mark(self, name: str) -> None:
+        kind, text = self._found.get(name, ("info", "Not checked yet"))
+        for item in self._list.findItems(name, Qt.MatchFlag.MatchExactly):
+            item.setIcon(icon("circle", "muted") if kind == "info" else icon(kind, kind))
+            item.setToolTip(text)
+            item.setData(Qt.ItemDataRole.AccessibleDescriptionRole, text)
 
     def _say(self, kind: MessageKind | None, text: str = "") -> None:
         if self._said is not None:

@@ -37,6 +37,8 @@ LOW = 200
 """A card that is lower has no room for figures: its picture needs it."""
 _SPARKLINE, _SMALL_SPARKLINE = 96, 32
 _RETURNS = 60
+_PLACE = 110
+"""Most pixels for the name of a host."""
 
 
 def leading_kind(config: OperatorConfig) -> str:
@@ -78,6 +80,9 @@ class OperatorRenderContainer(Card):
         self.name = ElidedLabel("", "strong", parent=self)
         self.name.setObjectName("operator-card-name")
         self._badge = KindBadge("baseline", self)
+        self._place = ElidedLabel("", "muted", parent=self)
+        self._place.setObjectName("operator-place")
+        self._place.setMaximumWidth(_PLACE)
         self.status = StatusDot("muted", "", self)
         self.status.setObjectName("operator-status")
         self._expand = IconButton(
@@ -111,6 +116,7 @@ class OperatorRenderContainer(Card):
             row.setSpacing(theme.ROW)
         self._top.addWidget(self.name, 0, Qt.AlignmentFlag.AlignVCenter)
         self._top.addWidget(self._badge)
+        self._top.addWidget(self._place, 0, Qt.AlignmentFlag.AlignVCenter)
         self._top.addStretch(1)
         self._top.addWidget(self.status)
         self._top.addWidget(self._expand)
@@ -157,18 +163,21 @@ class OperatorRenderContainer(Card):
         self._narrow = narrow
         if narrow:
             self._below.addWidget(self._badge)
+            self._below.addWidget(self._place)
             self._below.addStretch(1)
             self._below.addWidget(self.status)
         else:
-            self._below.takeAt(1)  # the stretch
+            self._below.takeAt(2)  # the stretch
             self._top.insertWidget(1, self._badge)
+            self._top.insertWidget(2, self._place)
             self._top.insertWidget(self._top.count() - 1, self.status)
         self._sparkline.setMaximumWidth(_SMALL_SPARKLINE if narrow else _SPARKLINE)
 
     def _fit_head(self) -> None:
         """A name is read whole before a state is: its dot says it, too."""
-        beside = (self._badge,) if self._narrow else (self.name, self._badge, self._expand)
-        taken = sum(widget.sizeHint().width() + theme.ROW for widget in beside)
+        place = () if self._place.isHidden() else (self._place,)
+        beside = (self._badge, *place) if self._narrow else (self.name, self._badge, *place, self._expand)
+        taken = sum(min(w.sizeHint().width(), w.maximumWidth()) + theme.ROW for w in beside)
         self.status.set_word_shown(taken + self.status.whole_width <= self.width() - 2 * theme.GAP)
 
     # -- what it shows ---------------------------------------------------------------
@@ -190,6 +199,8 @@ class OperatorRenderContainer(Card):
     def _on_config_changed(self, config: OperatorConfig) -> None:
         self.name.setText(config.display_name)
         self._badge.set_kind(leading_kind(config), everybody(config))
+        self._place.setText(f"on {config.host}")
+        self._place.setVisible(bool(config.host))
         self._sparkline.set_colour(theme.kind_colour(leading_kind(config)))
         players = config.resolved_slots()
         if asks_models(config) or runs_programs(config):  # others get a place for it with their first turn
@@ -285,10 +296,9 @@ class OperatorRenderContainer(Card):
         self._show_returns()
 
     def _show_facts(self, view: LiveView | None) -> None:
-        limit, host = self.operator.player.feed.limit, self.operator.player.config.host
-        place = [("Host", host)] if host else []
+        limit = self.operator.player.feed.limit
         if view is None:
-            self._facts.set_facts(("Episode", "—"), ("Step", "—"), ("Return", "—"), *place)
+            self._facts.set_facts(("Episode", "—"), ("Step", "—"), ("Return", "—"))
             return
         episode = f"{view.episode + 1}" if not limit else f"{view.episode + 1} / {limit}"
         facts = [
@@ -301,7 +311,7 @@ class OperatorRenderContainer(Card):
             facts.append(("Action", agent.action or "—"))
             if agent.value is not None:
                 facts.append(("Value", number_words(agent.value)))
-        self._facts.set_facts(*facts, *place)
+        self._facts.set_facts(*facts)
 
     def _show_returns(self) -> None:
         self._sparkline.set_values(self.operator.player.tally.last_returns(_RETURNS))

@@ -139,6 +139,8 @@ def why_no_film(record: TrainingRecord) -> str:
     every = record.settings.get("video_every")
     if not isinstance(every, int) or every <= 0:
         return "This run was asked for no films (“Video every”); a clone of it can be."
+    if record.place and not record.over:
+        return f"It trains on {record.place}: its films come with it when it ends."
     if record.warning and record.step >= every:
         return record.warning
     if not record.over:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
+from PyQt6.QtWidgets import QAbstractScrollArea, QGridLayout, QLabel, QSizePolicy, QWidget
 
 from gym_gui.ui import theme
 from gym_gui.ui.widgets.labels import muted_label
@@ -13,6 +13,8 @@ from gym_gui.ui.widgets.labels import muted_label
 _W = TypeVar("_W", bound=QWidget)
 
 
+_TEXT_TOP = 7
+"""Where the first line begins in a field of several lines."""
 LABEL_WIDTH = 92
 """Of the labels in an inspector; longer ones wrap."""
 
@@ -48,6 +50,8 @@ class FormRows(QWidget):
         label = muted_label(text, wrap=True)
         label.setFixedWidth(self._label_width)
         label.setBuddy(control)
+        if isinstance(control, QAbstractScrollArea):
+            label.setContentsMargins(0, _TEXT_TOP, 0, 0)
         row = self._grid.rowCount()
         top = control.sizeHint().height() > 2 * theme.CONTROL_HEIGHT
         align = Qt.AlignmentFlag.AlignTop if top else Qt.AlignmentFlag.AlignVCenter

@@ -83,10 +83,10 @@ def test_text_at_each_login_is_passed_over_and_named_where_it_breaks_copies(tmp_
 @pytest.mark.parametrize(
     ("key", "value", "reason"),
     [
-        ("IdentityFile", "/dev/null", "Permission denied"),
-        ("UserKnownHostsFile", "/dev/null", "Host key verification failed"),
+        ("IdentityFile", "/dev/null", "Permission denied .*ssh-copy-id one"),
+        ("UserKnownHostsFile", "/dev/null", "Host key verification failed. Run ssh one once by hand"),
         ("Port", "1", "Connection refused"),
-        ("HostName", "nowhere.invalid", "Could not resolve hostname"),
+        ("HostName", "nowhere.invalid", "Could not resolve hostname .*Write a name of"),
     ],
 )
 def test_a_host_that_would_ask_is_named_with_the_reason(

@@ -77,6 +77,44 @@ def test_what_has_no_row_stays_when_a_host_is_changed(
     assert "OpenSSH's client" in messages(dialog)[0]
 
 
+def test_what_was_found_is_shown_with_each_host_and_again_when_it_is_selected(
+    dialog: HostsDialog, qtbot: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "")  # nothing here reaches anything
+    names = named(dialog, QListWidget, "hosts-list")
+    assert [tip(names, row) for row in (0, 1)] == ["Not checked yet"] * 2
+    named(dialog, PrimaryButton, "hosts-save").click()
+    qtbot.waitUntil(lambda: "OpenSSH's client" in tip(names, 0))
+    names.setCurrentRow(1)
+    assert not messages(dialog) and tip(names, 1) == "Not checked yet"
+    names.setCurrentRow(0)
+    qtbot.waitUntil(lambda: bool(messages(dialog)))
+    assert "OpenSSH's client" in messages(dialog)[0]
+
+
+def tip(names: QListWidget, row: int) -> str:
+    item = names.item(row)
+    assert item is not None
+    return item.toolTip()
+
+
+def test_who_has_no_hosts_is_asked_for_the_first(
+    context: AppContext, qtbot: Any, kept: HostsFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept.path.unlink()
+    monkeypatch.setenv("PATH", "")  # nothing here reaches anything
+    dialog = HostsDialog(context)
+    dialog.open()
+    names, line = named(dialog, QListWidget, "hosts-list"), named(dialog, QLineEdit, "host-name")
+    qtbot.waitUntil(line.hasFocus)
+    assert not names.isVisible() and line.isVisible()
+    line.setText("three")
+    with qtbot.waitSignal(dialog.changed):
+        named(dialog, PrimaryButton, "hosts-save").click()
+    assert names.isVisible() and names.count() == 1
+    dialog.close()
+
+
 def test_a_host_is_removed(dialog: HostsDialog, kept: HostsFile, qtbot: Any) -> None:
     with qtbot.waitSignal(dialog.changed):
         named(dialog, QuietButton, "hosts-remove").click()

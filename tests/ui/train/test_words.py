@@ -102,6 +102,8 @@ def test_a_return_says_what_it_is() -> None:
         ({}, "asked for no films"),
         ({"state": "running", "step": 7_000, "total_steps": 200_000}, "at step 50,000"),
         ({"state": "running", "step": 7_000, "total_steps": 50_000}, "with the end of the training"),
+        ({"state": "running", "step": 7_000, "place": "one"}, "trains on one: its films come with it"),
+        ({"state": "stopped", "step": 7_000, "place": "one"}, "ended at step 7,000, before"),
         ({"state": "stopped", "step": 7_000}, "ended at step 7,000, before its first film"),
         ({"state": "completed", "step": 50_000, "warning": "no videos: there is no screen"}, "no screen"),
     ],
