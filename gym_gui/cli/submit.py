@@ -179,7 +179,7 @@ def _submit(asked: _Asked, where: Elsewhere, profile: Profile, out: Path | None,
     submission = Submission(
         folder, where.executor or "", profile.to_record(), asked.command, of, asked.total, out
     )
-    submission.began_at = _now()
+    submission.began_at, submission.at_once = _now(), min(of, profile.places)
     if decided is not None:
         submission.seatings, submission.due = asked.seatings, Batches(decided, asked.seatings, of).first()
     if where.dry_run:
@@ -189,7 +189,7 @@ def _submit(asked: _Asked, where: Elsewhere, profile: Profile, out: Path | None,
             return say_where(submission, sites_of(submission), bundle, as_json=as_json)
     write_bundle(folder / "bundle", asked.what, asked.needs)
     if asked.budgets:
-        LeaseBook(folder, asked.budgets, min(of, profile.places)).save()
+        LeaseBook(folder, asked.budgets, submission.at_once).save()
     submission.save()
     tell(f"submission {folder}; how far it is, from any terminal: mosaic runs watch {folder}")
     return _follow(submission, as_json)

@@ -24,6 +24,9 @@ BY_SEEDS: Final = "by_seeds"
 MOST_SHARDS: Final = 1_000_000
 COORDINATED: Final = "MOSAIC_COORDINATED"
 """Environment variable of a shard that somebody coordinates with the others: a folder where both write."""
+PLAYED_AT_ONCE: Final = "MOSAIC_PLAYED_AT_ONCE"
+"""Environment variable of such a shard: how many are played at the same time; each has its part of what there
+may be in a minute."""
 HAND: Final = "MOSAIC_HAND"
 """Environment variable of a process that is dealt several shards: them, each with its try."""
 

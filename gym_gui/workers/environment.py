@@ -66,6 +66,7 @@ def worker_environment(
         PYTHONUNBUFFERED="1",
         CUDA_VISIBLE_DEVICES=",".join(gpus),
         MOSAIC_WORKER_CACHE=str(cache),
+        MOSAIC_REQUESTS_DIR=str(cache_dir() / "requests"),
     )
     # A person's own hold where the manifest names them.
     env.setdefault("MPLCONFIGDIR", str(cache / "matplotlib"))

@@ -89,6 +89,22 @@ def test_what_is_enough_is_the_run_that_it_is_here(mosaic: Mosaic, server: Sshd)
         assert book(mosaic)["ended"] is False
 
 
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_requests_a_minute_hold_over_all_processes(mosaic: Mosaic, server: Sshd, *, elsewhere: bool) -> None:
+    per_minute, at_once = 600, 4 if elsewhere else 1
+    with FakeModelServer(said) as models:
+        file = experiment(
+            mosaic.home, asks(models.url, "gpt-4o", requests_per_minute=per_minute), num_episodes=20
+        )
+        where = ("--executor", "ssh", "--profile", hosts(mosaic, server, "one", "two"), "--shards", "4")
+        done = mosaic("run", file, *(where if elsewhere else ("--processes", "2")), "--json", **KEY)
+        assert done.status == 0, done.err
+        asked = [request.at for request in models.requests]
+        assert len(asked) == 20 * STEPS
+        least_s = (len(asked) - at_once) * 60 / per_minute
+        assert max(asked) - min(asked) >= least_s - 1.5, "but for how late the first may have arrived"
+
+
 def test_killed_shards_and_coordinators_spend_no_more(mosaic: Mosaic, server: Sshd) -> None:
     budget = 12 * EPISODE + EPISODE // 2
 

@@ -109,6 +109,7 @@ def test_one_thread_no_gpu_and_a_cache_of_its_own(tmp_path: Path, monkeypatch: p
     assert env["CUDA_VISIBLE_DEVICES"] == ""
     assert env["HF_HOME"].startswith(str(tmp_path / "workers/little_worker"))
     assert env["MOSAIC_WORKER_CACHE"] == str(tmp_path / "workers/little_worker")
+    assert env["MOSAIC_REQUESTS_DIR"] == str(tmp_path / "requests")
     assert (
         worker_environment(little_worker(tmp_path, RANDOM, "two"), ("1", "0"))["CUDA_VISIBLE_DEVICES"]
         == "1,0"

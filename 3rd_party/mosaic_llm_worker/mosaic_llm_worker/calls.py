@@ -31,7 +31,7 @@ from mosaic_llm_worker.cassette import (
     kept_messages,
     kept_tokens,
 )
-from mosaic_llm_worker.pace import Pace
+from mosaic_llm_worker.pace import Pace, turns_of
 from mosaic_llm_worker.providers import open_server
 from mosaic_llm_worker.server_settings import NEEDS_KEY, ServerSettings
 from mosaic_llm_worker.servers import Ask, ChatServer, Completion, Message, Place, ServerError
@@ -160,7 +160,9 @@ class Caller:
         self._budget = Budget(settings.token_budget, settings.money_budget_usd, each)
         self._more_than_bytes = 1.0
         self._doubted = False
-        self._pace = Pace(settings.requests_per_minute)
+        paced = settings.requests_per_minute
+        turns = turns_of(settings.client_name, settings.url, settings.model_id) if paced else None
+        self._pace = Pace(paced, turns)
         self._fatal = ""
         self._missing: dict[str, str] = {}
 

@@ -124,7 +124,12 @@ class ServerSettings(BaseModel):
         60.0, gt=0, le=3600, title="Timeout", description="Seconds that one request may take."
     )
     requests_per_minute: int = Field(
-        0, ge=0, le=1_000_000, title="Requests a minute", description="Of this slot; 0: as many as there are."
+        0,
+        ge=0,
+        le=1_000_000,
+        title="Requests a minute",
+        description="To this model, by all on this machine that ask it with a limit, and by all parts of a "
+        "run that is played on several; 0: as many as there are.",
     )
     retries: int = Field(
         4,

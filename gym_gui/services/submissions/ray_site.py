@@ -219,7 +219,13 @@ class RaySite:
         """What nodes are sent; the same archive as long as it says the same."""
         submission = self._submission
         script, packed = submission.bundle / PLAY, submission.folder / _SENT
-        text = play_script(submission.command, submission.of, self._command, submission.trainings)
+        text = play_script(
+            submission.command,
+            submission.of,
+            self._command,
+            submission.trainings,
+            at_once=submission.at_once,
+        )
         if not packed.exists() or not script.exists() or script.read_text() != text:
             script.write_text(text)
             new = packed.with_suffix(".new")

@@ -89,6 +89,7 @@ class Submission:
         seatings: Where it is played until it is decided: episodes of each seed, by operator.
         due: Then, shards that are to be played by now, the others perhaps later; ``None``: all are.
         trainings: What it trains.
+        at_once: How many shards are played at the same time, at most.
     """
 
     folder: Path
@@ -105,6 +106,7 @@ class Submission:
     cleared: bool = False
     began_at: str = ""
     trainings: Trainings | None = None
+    at_once: int = 1
 
     @property
     def parts(self) -> str:
@@ -160,6 +162,7 @@ class Submission:
             "command": self.command,
             "of": self.of,
             "total": self.total,
+            "at_once": self.at_once,
             "out": str(self.out),
             "run": self.run,
             "cleared": self.cleared,
@@ -214,6 +217,7 @@ def open_submission(folder: Path) -> Submission:
             data.get("cleared") is True,
             text(data.get("began_at")) or "",
             trainings=trainings,
+            at_once=count(data.get("at_once")) or of,
         )
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror or error}") from None

@@ -18,7 +18,7 @@ from gym_gui.core.clock import BEHIND
 from gym_gui.core.errors import ProtocolError
 from gym_gui.core.leases import Claim
 from gym_gui.core.record_fields import count, items, mapping, text
-from gym_gui.core.shards import COORDINATED, HAND
+from gym_gui.core.shards import COORDINATED, HAND, PLAYED_AT_ONCE
 from gym_gui.services.lease_files import CLAIM, LEASE
 from gym_gui.services.submissions.profile import Command
 from gym_gui.services.submissions.trainings import Trainings
@@ -111,7 +111,9 @@ def own_alone(file: str) -> str:
     return f'[ -f {file} ] && [ "$(ls -lLd {file} | cut -c 5-10)" = "------" ]'
 
 
-def play_script(command: str, of: int, how: Command, trainings: Trainings | None = None) -> str:
+def play_script(
+    command: str, of: int, how: Command, trainings: Trainings | None = None, *, at_once: int = 1
+) -> str:
     """The script that plays one part: ``sh play.sh NUMBER TRY``; or several, one after the other, by one
     command: ``sh play.sh NUMBER TRY NUMBER/TRY …``.
 
@@ -122,6 +124,7 @@ def play_script(command: str, of: int, how: Command, trainings: Trainings | None
         of: How many parts there are.
         how: How MOSAIC is begun there.
         trainings: What is trained, where the parts are trainings.
+        at_once: How many such scripts run at the same time, there and elsewhere.
     """
     streams = '>"$try/out" 2>>"$try/err" </dev/null &'
     lines = [
@@ -142,6 +145,7 @@ def play_script(command: str, of: int, how: Command, trainings: Trainings | None
         # What was told to one that the scheduler has ended may have been given to others since.
         f'rm -f "$try/{LEASE}"',
         f"{COORDINATED}=$(pwd -P)/$try; export {COORDINATED}",
+        f"{PLAYED_AT_ONCE}={at_once}; export {PLAYED_AT_ONCE}",
         *(trainings.script(how.mosaic, streams) if trainings else _shards(command, of, how, streams)),
         "run=$!",
         "trap 'kill -TERM $run 2>/dev/null' TERM INT",

@@ -267,7 +267,11 @@ class SlurmSite:
             new.chmod(0o700)
             write_allowed(submission.bundle, str(self._place), new / ALLOWED)
             script = play_script(
-                submission.command, submission.of, self._profile.command, submission.trainings
+                submission.command,
+                submission.of,
+                self._profile.command,
+                submission.trainings,
+                at_once=submission.at_once,
             )
             (new / PLAY).write_text(script)
             (new / ARRAY).write_text(_PLAY_ARRAY)

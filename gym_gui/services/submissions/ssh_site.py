@@ -146,7 +146,7 @@ class SshSite:
         new = f"{self._place}.new"
         await self._ssh.run(f"rm -rf {shlex.quote(new)}\n")
         await self._ssh.send(sub.bundle, new)
-        script = play_script(sub.command, sub.of, self._host.command, sub.trainings)
+        script = play_script(sub.command, sub.of, self._host.command, sub.trainings, at_once=sub.at_once)
         allowed = allowed_on(sub.bundle, self._place)
         await self._ssh.run(
             "umask 077\n"

@@ -61,7 +61,7 @@ def sent(place: Path, command: str, *setup: str, keys: str = "") -> None:
     """What lies on a host before a shard is begun; ``command`` stands where MOSAIC's would."""
     (place / "command.sh").write_text(command)
     (place / shell.ALLOWED).write_text("[1]")
-    script = shell.play_script("run", 8, Command("sh command.sh", setup, keys, 2))
+    script = shell.play_script("run", 8, Command("sh command.sh", setup, keys, 2), at_once=5)
     (place / shell.PLAY).write_text(script)
 
 
@@ -86,6 +86,13 @@ def test_a_shard_is_begun_once_and_followed_by_what_it_printed(place: Path) -> N
     assert first == "run experiment.json --shard 3/8 --out work/3/runs --json --processes 2"
     assert second == "run --resume work/3/runs/01RUN --json --processes 2"
     assert (place / "allowed").read_text().split() == ["[1]", "[1]"]
+
+
+def test_a_shard_is_told_how_many_are_played_at_once(place: Path) -> None:
+    sent(place, 'echo "$MOSAIC_PLAYED_AT_ONCE $MOSAIC_COORDINATED" > told')
+    tell(shell.begin(str(place), [[(3, 1)]]))
+    ended(place, 1)
+    assert (place / "told").read_text() == f"5 {place.resolve()}/work/3/1\n"
 
 
 def test_a_shard_is_asked_to_end(place: Path) -> None:

@@ -7,7 +7,8 @@ import json
 import logging
 import math
 from collections.abc import Iterator
-from contextlib import aclosing
+from contextlib import AsyncExitStack, aclosing
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -289,6 +290,73 @@ async def test_whose_turn_comes_too_late_is_told_at_once(fake: FakeModelServer) 
         with pytest.raises(Unanswered, match="limit of requests a minute"):
             await slot.ask(1, until=soon())
         assert len(fake.requests) == 1
+
+
+@pytest.fixture
+def shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that processes share which ask the same models."""
+    folder = tmp_path / "requests"
+    monkeypatch.setenv("MOSAIC_REQUESTS_DIR", str(folder))
+    return folder
+
+
+async def test_all_who_ask_a_model_keep_to_its_limit_together(fake: FakeModelServer, shared: Path) -> None:
+    async with AsyncExitStack() as open_slots:
+        slots = [
+            await open_slots.enter_async_context(aclosing(Slot(fake.url, requests_per_minute=600)))
+            for _ in range(3)
+        ]
+        began = asyncio.get_running_loop().time()
+        await asyncio.gather(*[slot.ask(step) for slot in slots for step in range(2)])
+        assert asyncio.get_running_loop().time() - began >= 0.5
+        assert len(fake.requests) == 6
+    assert [file.stat().st_mode & 0o777 for file in shared.iterdir()] == [0o600]
+
+
+async def test_other_models_are_not_waited_for(fake: FakeModelServer, shared: Path) -> None:
+    for model in (MODEL, "gpt-4o"):
+        async with aclosing(Slot(fake.url, requests_per_minute=1, model_id=model)) as slot:
+            await slot.ask(0, until=soon())
+    assert len(fake.requests) == 2
+
+
+async def test_who_has_ended_leaves_no_turn_taken(fake: FakeModelServer, shared: Path) -> None:
+    async with aclosing(Slot(fake.url, requests_per_minute=6)) as slot:
+        await slot.ask(0)
+        waiting = [asyncio.create_task(slot.ask(step)) for step in range(1, 9)]
+        await asyncio.sleep(0)
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+    async with aclosing(Slot(fake.url, requests_per_minute=6)) as slot:
+        asking = asyncio.create_task(slot.ask(9, until=soon()))
+        done, _ = await asyncio.wait({asking}, timeout=0.1)
+        assert not done, "it waits for ten seconds, not for ninety"
+        asking.cancel()
+
+
+async def test_a_part_of_a_run_has_its_part_of_the_limit(
+    fake: FakeModelServer, shared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MOSAIC_PLAYED_AT_ONCE", "8")
+    for part in ("1", "2"):
+        monkeypatch.setenv("MOSAIC_COORDINATED", part)
+        async with aclosing(Slot(fake.url, requests_per_minute=6)) as slot:
+            await slot.ask(0, until=soon())
+            with pytest.raises(Unanswered, match="limit of requests a minute"):
+                await slot.ask(1, until=soon())
+    assert len(fake.requests) == 2
+
+
+async def test_that_others_are_not_seen_is_told(
+    fake: FakeModelServer, shared: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with aclosing(Slot(fake.url, requests_per_minute=1)) as slot:
+        shared.rmdir()
+        await slot.ask(0)
+        with pytest.raises(Unanswered, match="limit of requests a minute"):
+            await slot.ask(1, until=soon())
+    assert "holds for each process by itself" in caplog.text
 
 
 # -- budgets -------------------------------------------------------------------------------
