@@ -97,7 +97,8 @@ def test_why_there_is_no_window_is_told_as_it_is_said(monkeypatch: pytest.Monkey
         assert sentence.partition(" PyQt6")[0] in source, sentence
 
 
-def test_pictures_come_from_the_script() -> None:
+def test_pictures_come_from_the_script(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
     scenes = runpy.run_path(str(ROOT / "scripts" / "screenshots.py"))["Scenes"]
     known = scenes(SimpleNamespace(context=None), Path(), "").by_name()
     shown: set[str] = set()
