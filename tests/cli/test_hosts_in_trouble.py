@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import psutil
 import pytest
 
 from gym_gui.analysis import compare_runs
-from tests.cli.test_submissions import TWO, profile
+from tests.cli.test_submissions import LONG, TWO, begun, playing, profile, submission_of
 from tests.support.commands import Mosaic, experiment
 from tests.support.debian import need_files
 from tests.support.sshd import Sshd, sshd
+from tests.support.waiting import eventually
 
 pytestmark = [pytest.mark.full, pytest.mark.usefixtures("all_sessions_here")]
 
@@ -82,3 +85,49 @@ def test_clocks_that_are_hours_off_are_told_and_times_are_true(mosaic: Mosaic, f
     late = datetime.now(UTC) + timedelta(seconds=2)
     off = [each for each in moments(merged) if not before <= each <= late]
     assert not off, off
+
+
+def of_host(server: Sshd, place: Path) -> list[psutil.Process]:
+    """What runs on a host: its server and connections, and all that plays."""
+
+    def is_there(process: psutil.Process) -> bool:
+        try:
+            return process.cwd().startswith(f"{place}/")
+        except psutil.Error:
+            return False
+
+    known = psutil.Process(server.pid)
+    served = [known, *known.children(recursive=True)]
+    return [*served, *(each for each in psutil.process_iter() if is_there(each) and each not in served)]
+
+
+@pytest.mark.parametrize("returns", ["before the end", "after it"])
+def test_a_host_that_returns_late_plays_nothing_twice(mosaic: Mosaic, returns: str) -> None:
+    file = experiment(mosaic.home, *TWO, num_episodes=LONG)
+    whole = mosaic.home / mosaic("run", file, "--json").json()["run"]
+    said, place = mosaic.home / "said", mosaic.home / "two"
+    with hosts(mosaic.home, one={}, two={}) as servers:
+        there = profile(mosaic, together(mosaic.home, servers), "one", "two", patience=2)
+        first = begun(mosaic, "run", file, "--executor", "ssh", "--profile", there, "--shards", "4")
+        eventually(lambda: playing(mosaic, "one") and playing(mosaic, "two"), "both hosts play")
+        stopped = of_host(servers["two"], place)
+        for each in stopped:
+            each.send_signal(signal.SIGSTOP)
+        try:
+            eventually(lambda: b"Nothing more is played there" in said.read_bytes(), "it is given up")
+            if returns == "after it":
+                assert first.wait(300) == 0, said.read_text()
+        finally:
+            for each in stopped:
+                each.send_signal(signal.SIGCONT)
+        assert first.wait(300) == 0, said.read_text()
+        record = json.loads((submission_of(mosaic) / "submission.json").read_text())
+        assert {row["host"] for row in record["shards"].values()} == {"one"}
+        assert compare_runs(whole, Path(record["run"])) is None
+        assert mosaic("verify", record["run"]).status == 0
+        if returns == "after it":
+            assert b"Not removed there: two" in said.read_bytes() and list(place.iterdir())
+            done = mosaic("run", "--resume", submission_of(mosaic))
+            assert done.status == 0, done.err
+        assert not list(place.iterdir()), "what was left there is removed"
+        eventually(lambda: len(of_host(servers["two"], place)) == 1, "what it played has ended")

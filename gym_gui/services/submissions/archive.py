@@ -33,20 +33,33 @@ def pack(folder: Path, target: Path, without: Collection[str] = ()) -> None:
             archive.add(file, str(file.relative_to(folder)), recursive=False)
 
 
-def unpack(source: Path, folder: Path) -> None:
+class TooMuchError(ValueError):
+    """An archive holds more than it may."""
+
+
+def unpack(source: Path, folder: Path, most: int | None = None) -> None:
     """Take an archive apart into a new folder.
 
+    Args:
+        source: The archive.
+        folder: Where.
+        most: Bytes that it may hold; ``None``: any number.
+
     Raises:
+        TooMuchError: It holds more.
         ValueError: It is damaged, or holds what is no file, or a file that lies elsewhere.
         OSError: A file cannot be written.
     """
     folder.mkdir(parents=True, mode=0o700)
+    left = most
     try:
         with gzip.open(source) as packed, tarfile.open(fileobj=packed, mode="r|") as archive:
             for member in archive:
                 parts = member.name.split("/")
                 if not member.isreg() or not all(parts) or not {".", ".."}.isdisjoint(parts):
                     raise ValueError(f"{member.name[:200]!r} has no place in an archive")
+                if left is not None and (left := left - member.size) < 0:
+                    raise TooMuchError(f"an archive holds more than {most} bytes")
                 target = folder.joinpath(*parts)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 content = archive.extractfile(member)

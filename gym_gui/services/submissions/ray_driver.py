@@ -20,11 +20,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from gym_gui.core.errors import UsageError
 from gym_gui.services.submissions import archive, ray_keeper, ray_node, ray_trainings, training_files
+from gym_gui.services.submissions.trouble import HereError, raise_if_too_much
 
 AWAY: Final = "away"
 FAILED: Final = "failed"
 REFUSED: Final = "refused"
+FULL: Final = "full"
 _NAMESPACE: Final = "mosaic"
 _KNOCK_S: Final = 10.0
 _ANSWER_S: Final = 60.0
@@ -131,7 +134,7 @@ class Driver:
         """Play nothing on nodes, by their ids."""
         self._ask("leave_out", dict(nodes))
 
-    def fetch(self, number: int, target: str) -> bool:
+    def fetch(self, number: int, target: str, called: str) -> bool:
         """Copy what was played of a shard to a file here; whether there was something."""
         name = self._ask("saved", number)
         if not name:
@@ -139,6 +142,7 @@ class Driver:
         with Path(target).open("wb") as file:
             while data := self._ask("get", name, file.tell()):
                 file.write(data)
+                _see_to_room(Path(target), called)
         self._ask("handed", number)
         return True
 
@@ -208,6 +212,13 @@ def _not_connected(address: str, error: Exception) -> _Trouble:
     if "ersion mismatch" in said or "do not match" in said:
         return _Trouble(REFUSED, f"the cluster at {address} has other versions: {said[:400]}")
     return _Trouble(AWAY, f"the cluster at {address} cannot be used: {said[:400] or type(error).__name__}")
+
+
+def _see_to_room(coming: Path, what: str) -> None:
+    try:
+        raise_if_too_much(coming, what)
+    except UsageError as error:
+        raise _Trouble(FULL if isinstance(error, HereError) else REFUSED, error.message) from error
 
 
 def _first_line(error: Exception) -> str:

@@ -13,7 +13,7 @@ from typing import Any, Final
 from gym_gui.core.errors import MissingDependencyError, UsageError
 from gym_gui.core.inherited import inherited
 from gym_gui.processes.child import ChildStartError, ManagedChild, read_line
-from gym_gui.services.submissions.trouble import HostAwayError, HostFailedError
+from gym_gui.services.submissions.trouble import HereError, HostAwayError, HostFailedError
 
 _ANSWER_S: Final = 240.0
 _END_S: Final = 5.0
@@ -73,6 +73,7 @@ class RayLink:
         Raises:
             HostAwayError: The cluster does not answer.
             HostFailedError: It answers, and could not do that.
+            HereError: There is no room here for what comes.
             UsageError: It cannot be talked to from here.
         """
         child = self._child
@@ -97,7 +98,7 @@ class RayLink:
         if "done" in told:
             return told["done"]
         message = str(told.get("message")).rstrip(".")
-        kinds = {"away": HostAwayError, "failed": HostFailedError}
+        kinds = {"away": HostAwayError, "failed": HostFailedError, "full": HereError}
         raise kinds.get(str(told.get("trouble")), UsageError)(message)
 
     async def close(self) -> None:

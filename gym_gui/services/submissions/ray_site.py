@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gym_gui.core.errors import UsageError
-from gym_gui.services.submissions.archive import pack, unpack
+from gym_gui.services.submissions.archive import TooMuchError, pack, unpack
 from gym_gui.services.submissions.bundle import allowed_on
 from gym_gui.services.submissions.host_check import (
     EXPECTED,
@@ -30,7 +30,13 @@ from gym_gui.services.submissions.record import Submission
 from gym_gui.services.submissions.shell import ALLOWED, PLAY, ShardLook, look_from, play_script
 from gym_gui.services.submissions.taking_in import take_part
 from gym_gui.services.submissions.training_files import Grown, Known, grown_from
-from gym_gui.services.submissions.trouble import HostAwayError, HostFailedError, raise_if_full
+from gym_gui.services.submissions.trouble import (
+    HostAwayError,
+    HostFailedError,
+    raise_if_full,
+    room_in,
+    too_much,
+)
 
 _SENT: Final = "sent.tar.gz"
 _SHOWN: Final = 3
@@ -132,23 +138,29 @@ class RaySite:
             HostAwayError: The cluster does not answer.
             HostFailedError: It is not there, or not whole.
             HereError: There is no room for it.
+            UsageError: It does not end.
         """
         submission = self._submission
         incoming = submission.folder / "incoming" / str(number)
+        what, room = submission.called(number), 0
         packed = incoming.with_suffix(".tar.gz")
         shutil.rmtree(incoming, ignore_errors=True)
         try:
             incoming.parent.mkdir(exist_ok=True)
-            if await self._ask("fetch", number=number, target=str(packed.absolute())):
-                await asyncio.to_thread(unpack, packed, incoming)
-                packed.unlink()
+            if await self._ask("fetch", number=number, target=str(packed.absolute()), called=what):
+                room = room_in(incoming.parent)
+                await asyncio.to_thread(unpack, packed, incoming, room)
+            await asyncio.to_thread(take_part, incoming, submission, number)
         except (HostAwayError, OSError) as error:
             raise_if_full(error, incoming.parent)
             raise
+        except TooMuchError as error:
+            raise too_much(what, room) from error
         except ValueError as error:
-            raise HostFailedError(f"{submission.called(number)}: {error}") from error
-        await asyncio.to_thread(take_part, incoming, submission, number)
-        shutil.rmtree(incoming, ignore_errors=True)
+            raise HostFailedError(f"{what}: {error}") from error
+        finally:
+            packed.unlink(missing_ok=True)
+            shutil.rmtree(incoming, ignore_errors=True)
 
     async def stop(self, tries: Mapping[int, int], *, at_once: bool) -> None:
         """Ask shards to end, or end them at once; raises as :meth:`check`."""

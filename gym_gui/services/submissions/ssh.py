@@ -17,10 +17,17 @@ from gym_gui.processes.outcome import ChildOutcome
 from gym_gui.processes.reaper import remove_after
 from gym_gui.processes.run_child import run_child
 from gym_gui.services.store import Store
-from gym_gui.services.submissions.trouble import HostAwayError, HostFailedError
+from gym_gui.services.submissions.trouble import (
+    MOST_BYTES,
+    HostAwayError,
+    HostFailedError,
+    raise_if_too_much,
+)
 
 _CONNECT_S: Final = 20
 _ANSWER_S: Final = 60.0
+_COPY_S: Final = 3600.0
+_MEASURE_S: Final = 0.5
 LOST: Final = 255
 """Exit status of ``ssh`` where the connection failed, and not the command."""
 _NO_FORWARDING: Final = "-oClearAllForwardings=yes"
@@ -156,13 +163,33 @@ class SshHost:
         command = ["ssh", *options, *self._through, "-O", "forward", "-L", ends, "--", self.name]
         await self._done(command, b"", _ANSWER_S)
 
-    async def send(self, source: Path, place: str, *, within_s: float = 3600.0) -> None:
+    async def send(self, source: Path, place: str) -> None:
         """Copy a folder to a place that is not there yet; raises as :meth:`run`."""
-        await self._copy(str(source), f"{self._target}:{place}", within_s)
+        await self._copy(str(source), f"{self._target}:{place}", _COPY_S)
 
-    async def fetch(self, place: str, target: Path, *, within_s: float = 3600.0) -> None:
-        """Copy a folder from the host to a place that is not there yet; raises as :meth:`run`."""
-        await self._copy(f"{self._target}:{place}", str(target), within_s)
+    async def fetch(
+        self, place: str, target: Path, *, what: str = "what comes", most: int = MOST_BYTES
+    ) -> None:
+        """Copy a folder from the host to a place that is not there yet; raises as :meth:`run`.
+
+        Args:
+            place: The folder there.
+            target: The place here.
+            what: What it is, for people.
+            most: Bytes that it may have.
+
+        Raises:
+            UsageError: It has more.
+            HereError: It leaves no room here.
+        """
+        copying = asyncio.create_task(self._copy(f"{self._target}:{place}", str(target), _COPY_S))
+        try:
+            while not (await asyncio.wait({copying}, timeout=_MEASURE_S))[0]:
+                await asyncio.to_thread(raise_if_too_much, target, f"{what} of {self.name}", most)
+            await copying
+        finally:
+            copying.cancel()
+            await asyncio.gather(copying, return_exceptions=True)
 
     async def close(self) -> None:
         """End the connection."""

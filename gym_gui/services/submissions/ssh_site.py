@@ -96,18 +96,21 @@ class SshSite:
             HostAwayError: The host cannot be reached.
             HostFailedError: It is not there, or not whole.
             HereError: There is no room for it.
+            UsageError: It does not end.
         """
         submission = self._submission
         incoming = submission.folder / "incoming" / str(number)
         shutil.rmtree(incoming, ignore_errors=True)
         try:
             incoming.parent.mkdir(exist_ok=True)
-            await self._ssh.fetch(f"{self._place}/work/{number}/runs", incoming)
+            place = f"{self._place}/work/{number}/runs"
+            await self._ssh.fetch(place, incoming, what=submission.called(number))
+            await asyncio.to_thread(take_part, incoming, submission, number)
         except (HostFailedError, OSError) as error:
             raise_if_full(error, incoming.parent)
             raise
-        await asyncio.to_thread(take_part, incoming, submission, number)
-        shutil.rmtree(incoming, ignore_errors=True)
+        finally:
+            shutil.rmtree(incoming, ignore_errors=True)
 
     async def stop(self, tries: Mapping[int, int], *, at_once: bool) -> None:
         """Ask shards to end, or end them at once; raises as :meth:`SshHost.run`."""

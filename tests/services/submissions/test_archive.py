@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gym_gui.services.submissions.archive import pack, unpack
+from gym_gui.services.submissions.archive import TooMuchError, pack, unpack
 
 
 def test_a_folder_comes_back_without_links(tmp_path: Path) -> None:
@@ -66,3 +66,15 @@ def test_a_damaged_archive_is_refused(tmp_path: Path, cut: int) -> None:
     (tmp_path / "packed").write_bytes(whole[:cut])
     with pytest.raises(ValueError, match="damaged"):
         unpack(tmp_path / "packed", tmp_path / "back")
+
+
+def test_an_archive_that_grows_in_the_unpacking_is_ended(tmp_path: Path) -> None:
+    (tmp_path / "runs").mkdir()
+    for name in ("a", "b"):
+        (tmp_path / "runs" / name).write_bytes(bytes(1 << 20))
+    pack(tmp_path / "runs", tmp_path / "packed")
+    assert (tmp_path / "packed").stat().st_size < 1 << 16
+    with pytest.raises(TooMuchError):
+        unpack(tmp_path / "packed", tmp_path / "back", 3 << 19)
+    assert [path.name for path in (tmp_path / "back").iterdir()] == ["a"], "the second is not begun"
+    unpack(tmp_path / "packed", tmp_path / "whole", 2 << 20)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from gym_gui.core.errors import UsageError
 from gym_gui.services.submissions.ssh import SshHost
 from gym_gui.services.submissions.trouble import HostAwayError
 from tests.support.debian import need_programs
@@ -97,3 +98,21 @@ def test_a_host_that_would_ask_is_named_with_the_reason(
         one.config.write_text("\n".join([*lines, f"{key} {value}"]) + "\n")
         with pytest.raises(HostAwayError, match=f"one cannot be reached: .*{reason}"):
             spoken(one, lambda host: host.run("true\n"))
+
+
+def test_a_folder_that_does_not_end_is_ended(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    with (tmp_path / "run" / "steps.jsonl").open("wb") as file:
+        file.truncate(1 << 40)
+    target = tmp_path / "back"
+
+    async def copied(host: SshHost) -> str:
+        await host.fetch(str(tmp_path / "run"), target, what="shard 3 of 8", most=1 << 20)
+        return ""
+
+    with sshd(tmp_path / "sshd") as one, pytest.raises(UsageError) as told:
+        spoken(one, copied)
+    assert told.value.message == "shard 3 of 8 of one has more than 0.000977 GiB"
+    size = (target / "steps.jsonl").stat().st_size
+    assert size < 16 << 30
+    (target / "steps.jsonl").unlink()
