@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import types
 
@@ -11,6 +12,7 @@ import pytest
 from gym_gui.core.config import WorkerAssignment
 from gym_gui.core.errors import ExperimentError, MissingDependencyError
 from gym_gui.services.experiment_file import resolve_secrets
+from gym_gui.services.secrets import provide
 
 
 class TestSecretLookup:
@@ -23,6 +25,17 @@ class TestSecretLookup:
         )
         assert resolve_secrets(player) == {"api_key": "value", "clients[0].token": "value"}
         assert "value" not in json.dumps(player.to_record())
+
+    def test_what_a_host_was_told_is_found_and_is_in_no_environment(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.delenv("MOSAIC_TEST_TOLD", raising=False)
+        player = WorkerAssignment("", "llm", {"api_key": "env:MOSAIC_TEST_TOLD"})
+        provide({"MOSAIC_TEST_TOLD": "told"})
+        assert resolve_secrets(player) == {"api_key": "told"}
+        assert "MOSAIC_TEST_TOLD" not in os.environ
+        monkeypatch.setenv("MOSAIC_TEST_TOLD", "exported")
+        assert resolve_secrets(player) == {"api_key": "exported"}
 
     def test_missing_variable(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv("MOSAIC_TEST_KEY", raising=False)

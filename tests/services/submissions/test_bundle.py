@@ -8,11 +8,18 @@ from pathlib import Path
 import pytest
 
 from gym_gui.core import own_code
+from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.errors import UsageError
 from gym_gui.core.subjects import Need, Subject
 from gym_gui.services.experiment_file import load_experiment
 from gym_gui.services.experiment_identity import identity_digest
-from gym_gui.services.submissions.bundle import FILES, allowed_on, write_bundle
+from gym_gui.services.submissions.bundle import (
+    FILES,
+    allowed_on,
+    bundle_player,
+    holds_files,
+    write_bundle,
+)
 from gym_gui.services.submissions.shell import EXPERIMENT
 from tests.support.commands import experiment
 
@@ -71,3 +78,25 @@ def test_code_that_has_changed_since_it_was_allowed_is_not_sent(tmp_path: Path) 
     asked = load_experiment(experiment(tmp_path), allow_code=False)
     with pytest.raises(UsageError, match="has changed meanwhile"):
         write_bundle(tmp_path / "bundle", asked, [need])
+
+
+def test_one_player_is_sent_with_its_files_alone(tmp_path: Path) -> None:
+    policy = tmp_path / "policy"
+    policy.mkdir()
+    (policy / "model.safetensors").write_bytes(b"weights")
+    (policy / "out").symlink_to("/etc")
+    settings = {"checkpoint": str(policy), "deterministic": True}
+    player = WorkerAssignment("cleanrl_worker", "rl", settings)
+    moved = bundle_player(tmp_path / "bundle", player, "/there/1")
+    sent = moved.settings["checkpoint"]
+    assert isinstance(sent, str) and sent.startswith(f"/there/1/{FILES}/")
+    assert moved.settings["deterministic"] is True and moved.worker_id == player.worker_id
+    copied = tmp_path / "bundle" / Path(sent).relative_to("/there/1")
+    assert [file.name for file in copied.iterdir()] == ["model.safetensors"], "no link is followed out of it"
+    assert holds_files(tmp_path / "bundle") and player.settings["checkpoint"] == str(policy)
+
+
+def test_a_player_without_files_is_sent_as_it_is(tmp_path: Path) -> None:
+    player = WorkerAssignment("operators_worker", "baseline", {"behavior": "random"})
+    assert bundle_player(tmp_path / "bundle", player, "/there/1") == player
+    assert not holds_files(tmp_path / "bundle")

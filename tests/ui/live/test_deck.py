@@ -169,6 +169,18 @@ def test_a_removed_operator_comes_back_as_it_stood(deck: OperatorDeck, qtbot: An
     qtbot.waitUntil(lambda: ready(deck) and steps(deck) == [0, 0], timeout=WAIT)
 
 
+def test_a_copy_and_what_is_brought_back_run_on_the_same_host(deck: OperatorDeck):
+    there = replace(baseline("there"), host="one")
+    deck.add(there, start=False)
+    assert deck.duplicate("there").player.config.host == "one"
+    deck.change(replace(there, host=""))
+    deck.undo_stack.undo()
+    assert [operator.player.config.host for operator in deck.operators] == ["one", "one"]
+    deck.remove("there")
+    deck.undo_stack.undo()
+    assert [operator.host for operator in deck.table.operators] == ["one", "one"]
+
+
 def test_another_player_begins_all_again_but_a_new_name_does_not(deck: OperatorDeck, qtbot: Any):
     one, other = deck.add(baseline("a")), deck.add(baseline("b"))
     qtbot.waitUntil(lambda: ready(deck), timeout=WAIT)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,11 +17,14 @@ from gym_gui.controllers.live_play.tally import Tally
 from gym_gui.core.assignment import OnInvalid
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.live import AgentView, LiveView
+from gym_gui.services.hosts import HostsFile
+from gym_gui.services.submissions.ssh_profile import Host
 from gym_gui.ui.agents.rule_box import RuleBox
 from gym_gui.ui.config_panels.multi_agent import MultiAgentPanel
 from gym_gui.ui.config_panels.player import PlayerForm, PlayerPicker
 from gym_gui.ui.config_panels.single_agent import SingleAgentPanel
 from gym_gui.ui.context import AppContext
+from gym_gui.ui.hosts.runs_on import RunsOn
 from gym_gui.ui.live.deck import OperatorDeck
 from gym_gui.ui.operators.config_widget import OperatorConfigWidget
 from gym_gui.ui.operators.examples import bundled_policies, random_operator
@@ -145,6 +149,26 @@ def test_name_and_limit_are_edited(config: OperatorConfigWidget, deck: OperatorD
         qtbot.keyClick(name, Qt.Key.Key_Return)
         named(config, QDoubleSpinBox, "operator-max-steps").setValue(25)
     assert changed.args[0].display_name == "Chance" and changed.args[0].max_steps == 25
+
+
+def test_where_it_runs_is_chosen_and_stays(
+    config: OperatorConfigWidget,
+    deck: OperatorDeck,
+    qtbot: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+):
+    monkeypatch.setenv("MOSAIC_CONFIG_DIR", str(tmp_path))
+    HostsFile().put(Host("one"))
+    shown(config, deck, baseline(), qtbot)
+    box = named(config, RunsOn, "operator-host")
+    qtbot.waitUntil(lambda: box.findText("one") > 0, timeout=WAIT)
+    with qtbot.waitSignal(config.changed, timeout=WAIT) as changed:
+        box.activated.emit(box.findText("one"))
+    assert changed.args[0].host == "one"
+    with qtbot.waitSignal(config.changed, timeout=WAIT) as changed:  # another change leaves it there
+        named(config, QDoubleSpinBox, "operator-max-steps").setValue(7)
+    assert (changed.args[0].host, changed.args[0].max_steps) == ("one", 7)
 
 
 def test_a_name_that_nobody_chose_follows_who_decides(

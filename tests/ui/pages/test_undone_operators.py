@@ -100,7 +100,7 @@ def test_they_are_there_after_a_restart(
     window: MainWindow, store: Store, qtbot: Any, finish: Callable[[object], object]
 ):
     page = build(window)
-    odd = replace(baseline("c"), origin=Origin("/x/maze.yaml", "/x"), named=False)
+    odd = replace(baseline("c"), origin=Origin("/x/maze.yaml", "/x"), named=False, host="one")
     page.deck.add(odd, start=False)
     built = page.deck.table
     finish(window.shut_down())
@@ -113,6 +113,7 @@ def test_they_are_there_after_a_restart(
         assert page is not None and page.deck.table == built
         # Neither what a file named nor a name that nobody chose has become anybody's own.
         third = page.deck.operators[2].player.config
+        assert third.host == "one", "an operator stays where it runs"
         assert third.origin == odd.origin and not third.named and page.deck.operators[0].player.config.named
         assert (
             named(page, SeedBox, "seed-box").seed == 77
