@@ -101,6 +101,7 @@ class HostsDialog(QDialog):
         self._middle.addWidget(self._form(), 1)
         self._close = QuietButton("Close", name="hosts-close", on_click=self.accept)
         self._save = PrimaryButton("Save and check", name="hosts-save", on_click=self._on_save)
+        self._save.setDefault(True)  # Enter in a field
         self._save.setToolTip("Keep it, reach it, and see what can play there")
         buttons = QHBoxLayout()
         buttons.setSpacing(theme.ROW)

@@ -62,7 +62,6 @@ class RunsOn(SteadyComboBox):
         unknown = () if self._host in ("", *self._names) else (self._host,)
         for name in (*self._names, *unknown):
             self.addItem(name, name)
-        self.insertSeparator(self.count())
         self.addItem(_HOSTS, None)
         self._show_host()
 

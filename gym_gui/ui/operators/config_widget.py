@@ -65,7 +65,7 @@ class OperatorConfigWidget(QWidget):
         self._panel: SingleAgentPanel | MultiAgentPanel | None = None
         self._notes: list[QWidget] = []
         self._pending: OperatorConfig | None = None
-        self._moved = False  # to another environment, which has not described itself yet
+        self._moved = False  # to what an environment that has not described itself yet is to say
         self._settle = QTimer(self)
         self._settle.setSingleShot(True)
         self._settle.setInterval(_SETTLE_MS)
@@ -366,6 +366,7 @@ class OperatorConfigWidget(QWidget):
     def _changed(self) -> None:
         """Hand the draft out soon, if it is a configuration."""
         report = self._report()
+        self._moved = self._moved or report is None  # it is handed out once the environment is known
         self._pending = report.config if report is not None else None
         if self._pending is not None:
             self._settle.start()

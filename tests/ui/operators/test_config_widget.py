@@ -171,6 +171,16 @@ def test_where_it_runs_is_chosen_and_stays(
     assert (changed.args[0].host, changed.args[0].max_steps) == ("one", 7)
 
 
+def test_what_is_changed_before_the_environment_is_known_is_handed_out_then(
+    config: OperatorConfigWidget, deck: OperatorDeck, qtbot: Any
+):
+    config.show_operator(deck.add(baseline(), start=False), 1, 1)
+    assert config.panel is None
+    with qtbot.waitSignal(config.changed, timeout=WAIT) as changed:
+        named(config, QDoubleSpinBox, "operator-max-steps").setValue(25)
+    assert changed.args[0].max_steps == 25
+
+
 def test_a_name_that_nobody_chose_follows_who_decides(
     config: OperatorConfigWidget, deck: OperatorDeck, qtbot: Any
 ):
