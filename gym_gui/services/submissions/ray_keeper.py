@@ -59,6 +59,7 @@ class Keeper:
         new = self._place / f"{name}.new"
         if not data:
             new.rename(self._place / name)
+            self._remove_earlier(*name.split("-"))
             return
         with new.open("r+b" if offset else "wb") as file:
             file.seek(offset)
@@ -139,6 +140,13 @@ class Keeper:
     def clear(self) -> None:
         """Remove what is kept."""
         shutil.rmtree(self._base, ignore_errors=True)
+
+    def _remove_earlier(self, number: str, attempt: str) -> None:
+        """Remove what earlier tries of a shard have brought: the last one has taken it up."""
+        for file in self._place.glob(f"{number}-*"):
+            earlier = file.name.partition("-")[2]
+            if earlier.isdigit() and attempt.isdigit() and int(earlier) < int(attempt):
+                file.unlink()
 
     def _hand_in(self, number: int, attempt: int) -> None:
         ray: Any = importlib.import_module("ray")

@@ -25,6 +25,8 @@ from mosaic_worker.training import CONTROL, EVENTS, TENSORBOARD
 
 _AT_ONCE: Final = 8 * MOST
 """Bytes that are handed on at one look; the rest comes with the next ones."""
+_TOLD: Final = "told"
+"""File with the try that has told last, and the bytes of wishes that it has heard."""
 _TELL_S: Final = 2.0
 _CHECKPOINT: Final = b'"checkpoint"'
 """Stands in the event that says that one is whole."""
@@ -33,14 +35,14 @@ _CHECKPOINT: Final = b'"checkpoint"'
 class GrownFiles:
     """What the keeper has of trainings, by the number of their part, laid out as on a node.
 
+    All of it is on its disk, for the next one where it is killed.
+
     Args:
         folder: Where it has it.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._by: dict[int, int] = {}
-        self._heard: dict[int, int] = {}
         self._turns: dict[int, int] = {}
 
     def grow(
@@ -63,7 +65,9 @@ class GrownFiles:
             self.forget(number)
             run.mkdir(parents=True)
             (run / RUNNER).touch()
-        self._by[number], self._heard[number] = attempt, heard
+        if _told(run) != (attempt, heard):
+            (run / "told.new").write_text(f"{attempt} {heard}")
+            (run / "told.new").replace(run / _TOLD)
         for name, (offset, data) in more.items():
             with (run / Path(name).name).open("r+b" if offset else "wb") as file:
                 file.seek(offset)
@@ -79,13 +83,14 @@ class GrownFiles:
         run = next((self._folder / str(number) / "runs").glob("*/seed"), None)
         if run is None:
             return {}
+        by, heard = _told(run)
         files = {name: run / name for name in FOLLOWED if (run / name).exists()}
         return {
-            "by": self._by.get(number, 0),
+            "by": by,
             "start": run.parent.name,
             "sizes": {name: file.stat().st_size for name, file in files.items()},
             "files": {name: str(file.relative_to(self._folder.parent)) for name, file in files.items()},
-            "heard": self._heard.get(number, 0),
+            "heard": heard,
         }
 
     def exchange(
@@ -229,6 +234,14 @@ class NodeTraining:
                 about = path.lstat()
                 found[path] = about.st_ino, about.st_mtime_ns, about.st_size
         return found
+
+
+def _told(run: Path) -> tuple[int, int]:
+    try:
+        attempt, heard = (run / _TOLD).read_text().split()
+    except FileNotFoundError:
+        return 0, 0
+    return int(attempt), int(heard)
 
 
 def _no_bytes() -> dict[str, int]:

@@ -35,10 +35,11 @@ def test_a_file_is_there_when_it_is_whole(keeper: Keeper) -> None:
     assert (keeper.get("bundle-d1", 4), keeper.get("bundle-d1", 7)) == (b"two", b"")
 
 
-def test_the_latest_try_is_gone_on_with(keeper: Keeper) -> None:
+def test_the_latest_try_is_gone_on_with(keeper: Keeper, tmp_path: Path) -> None:
     assert keeper.saved(3) == ""
     for attempt in (9, 10):
         sent(keeper, f"3-{attempt}", b"played")
+    assert not list(tmp_path.rglob("3-9")), "one is kept of each"
     keeper.put("3-11", 0, b"cut off")
     sent(keeper, "33-20", b"another")
     assert keeper.saved(3) == "3-10"

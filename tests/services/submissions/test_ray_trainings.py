@@ -122,6 +122,7 @@ def test_a_checkpoint_is_gone_on_with_on_another_node(line: Here, run: Path, tmp
 
     other = tmp_path / "other"
     unpack(tmp_path / "packed", other / "runs")
+    line.grown = GrownFiles(line.folder / "grown")  # of a keeper that came after the one that was killed
     elsewhere = NodeTraining(line, other, PART, 2)
     assert elsewhere.by == 1
     elsewhere.take_up(brought=True)
