@@ -219,7 +219,11 @@ class SessionPlay:
             upcoming = (
                 self.feed.upcoming(self.config.operator_id, self.recording) if self.feed.left != 0 else None
             )
-            session = await self.link.make(self.config, self._look, upcoming)
+            try:
+                session = await self.link.make(self.config, self._look, upcoming)
+            except MosaicError as exc:  # such as a host that is not among the person's
+                self._break(str(exc))
+                return
             self._blind = False
             self._check_state()
             try:

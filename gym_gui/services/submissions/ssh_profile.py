@@ -69,7 +69,8 @@ class SshProfile:
         """
         found = next((host for host in self.hosts if host.name == name), None)
         if found is None:
-            raise UnknownNameError("host", name, [host.name for host in self.hosts])
+            known = [host.name for host in self.hosts]
+            raise UnknownNameError("host", name, known, hint="Add it in Settings, Hosts…")
         return found
 
     def beside(self, folder: Path) -> SshProfile:

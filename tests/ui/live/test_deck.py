@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from gym_gui.controllers.live_play.state import OperatorState
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import UsageError
+from gym_gui.ui.context import AppContext
 from gym_gui.ui.live.deck import MOST, OperatorDeck
 from tests.ui.conftest import PATIENCE_MS
 
@@ -179,6 +181,18 @@ def test_a_copy_and_what_is_brought_back_run_on_the_same_host(deck: OperatorDeck
     deck.remove("there")
     deck.undo_stack.undo()
     assert [operator.host for operator in deck.table.operators] == ["one", "one"]
+
+
+def test_one_on_a_host_that_is_in_no_list_says_what_to_do(
+    context: AppContext, finish: Any, qtbot: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    monkeypatch.setenv("MOSAIC_CONFIG_DIR", str(tmp_path))
+    deck = OperatorDeck(context, seed=4)
+    player = deck.add(baseline("there", host="gone")).player
+    qtbot.waitUntil(lambda: player.state is OperatorState.BROKEN, timeout=WAIT)
+    assert player.trouble == "Unknown host 'gone'. Add it in Settings, Hosts…"
+    finish(deck.close())
+    deck.deleteLater()
 
 
 def test_another_player_begins_all_again_but_a_new_name_does_not(deck: OperatorDeck, qtbot: Any):
