@@ -39,6 +39,7 @@ _SPARKLINE, _SMALL_SPARKLINE = 96, 32
 _RETURNS = 60
 _PLACE = 110
 """Most pixels for the name of a host."""
+_DOT = 10
 
 
 def leading_kind(config: OperatorConfig) -> str:
@@ -82,7 +83,7 @@ class OperatorRenderContainer(Card):
         self._badge = KindBadge("baseline", self)
         self._place = ElidedLabel("", "muted", parent=self)
         self._place.setObjectName("operator-place")
-        self._place.setMaximumWidth(_PLACE)
+        self._place.setMinimumWidth(1)  # a card is as narrow with a host as without
         self.status = StatusDot("muted", "", self)
         self.status.setObjectName("operator-status")
         self._expand = IconButton(
@@ -174,10 +175,14 @@ class OperatorRenderContainer(Card):
         self._sparkline.setMaximumWidth(_SMALL_SPARKLINE if narrow else _SPARKLINE)
 
     def _fit_head(self) -> None:
-        """A name is read whole before a state is: its dot says it, too."""
-        place = () if self._place.isHidden() else (self._place,)
-        beside = (self._badge, *place) if self._narrow else (self.name, self._badge, *place, self._expand)
-        taken = sum(min(w.sizeHint().width(), w.maximumWidth()) + theme.ROW for w in beside)
+        """A name is read whole before a host is, and a host before a state: its dot says it, too."""
+        beside = (self._badge,) if self._narrow else (self.name, self._badge, self._expand)
+        taken = sum(widget.sizeHint().width() + theme.ROW for widget in beside)
+        if not self._place.isHidden():
+            room = self.width() - 2 * theme.GAP - taken - theme.ROW - _DOT
+            place = max(1, min(_PLACE, room, self._place.sizeHint().width()))
+            self._place.setMaximumWidth(place)
+            taken += place + theme.ROW
         self.status.set_word_shown(taken + self.status.whole_width <= self.width() - 2 * theme.GAP)
 
     # -- what it shows ---------------------------------------------------------------

@@ -136,3 +136,18 @@ def test_the_badge_says_whose_card_it_is_and_names_all_where_several_kinds_decid
     assert leading_kind(six) == "mixed"
     assert everybody(six).splitlines() == ["agent_0: Baseline", "blue_0: Human", "blue_1: RL"]
     assert everybody(person()) == ""
+
+
+def test_a_host_is_named_where_the_operators_own_name_leaves_room(
+    deck: OperatorDeck, context: AppContext, qtbot: Any
+):
+    operator = deck.add(baseline("there", host="me@two.example.org"), start=False)
+    card = OperatorRenderContainer(context.theme, operator)
+    qtbot.addWidget(card)
+    card.show()
+    name, place = named(card, QLabel, "operator-card-name"), named(card, QLabel, "operator-place")
+    for width in (400, 302, 250):
+        card.resize(width, 320)
+        qtbot.waitUntil(lambda: name.width() >= name.sizeHint().width() and place.isVisible())
+        assert place.text() == "on me@two.example.org" and place.width() > 20
+    assert "on me@two.example.org" in card.accessibleName()
