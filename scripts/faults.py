@@ -487,30 +487,44 @@ def chosen(faults: list[Fault], only: str, *, quick: bool) -> list[Fault]:
     return faults
 
 
+def arguments(doc: str) -> argparse.ArgumentParser:
+    """What every campaign of faults is asked."""
+    parser = argparse.ArgumentParser(description=doc.splitlines()[0])
+    parser.add_argument("--only", default="", help="numbers, or words of the fault's name")
+    parser.add_argument("--seed", type=int, default=20261122, help="of the moments")
+    parser.add_argument("--json", type=Path, help="write results there")
+    return parser
+
+
+def told_of(fault: Fault, well: bool, came: str) -> dict[str, Any]:
+    """Say what one fault came to; returns its row."""
+    print(f"{'ok  ' if well else 'BAD '} {fault.name}: {came}", flush=True)
+    return {"name": fault.name, "target": fault.target, "kind": fault.kind, "well": well, "came": came}
+
+
+def written(rows: Sequence[dict[str, Any]], seconds: float, file: Path | None) -> int:
+    """Show what all came to, and write it where that is asked for; returns the exit status."""
+    show(rows, seconds)
+    if file is not None:
+        file.write_text(json.dumps(rows, indent=1))
+    return 0 if all(row["well"] for row in rows) else 1
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Carry a campaign out; returns 1 where something was not well."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = arguments(__doc__ or "")
     parser.add_argument("--quick", action="store_true", help="one fault of each target and point")
-    parser.add_argument("--only", default="", help="numbers, or words of the fault's name")
-    parser.add_argument("--seed", type=int, default=20261122, help="of the moments' delays")
     parser.add_argument("--jobs", type=int, default=min(os.cpu_count() or 1, 4), help="runs at once")
-    parser.add_argument("--json", type=Path, help="write results there")
     args = parser.parse_args(argv)
     faults = chosen(campaign(args.seed), args.only, quick=args.quick)
     rows: list[dict[str, Any]] = []
     begun = time.monotonic()
 
     def tell(fault: Fault, well: bool, came: str) -> None:
-        rows.append(
-            {"name": fault.name, "target": fault.target, "kind": fault.kind, "well": well, "came": came}
-        )
-        print(f"{'ok  ' if well else 'BAD '} {fault.name}: {came}", flush=True)
+        rows.append(told_of(fault, well, came))
 
     asyncio.run(all_of(faults, max(1, args.jobs), tell))
-    show(rows, time.monotonic() - begun)
-    if args.json is not None:
-        args.json.write_text(json.dumps(rows, indent=1))
-    return 0 if all(row["well"] for row in rows) else 1
+    return written(rows, time.monotonic() - begun, args.json)
 
 
 def show(rows: Sequence[dict[str, Any]], seconds: float) -> None:

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,6 +36,7 @@ class Ray:
         address: The head's.
         outside: The address for who is on no node of it.
         variables: By which it is found and entered.
+        first: The process that holds the head.
         second: The process that holds the second node.
     """
 
@@ -43,16 +44,33 @@ class Ray:
     address: str
     outside: str
     variables: Mapping[str, str]
+    first: psutil.Process
     second: psutil.Process | None = None
 
-    def lose_second(self) -> None:
-        """Have Ray's own processes of the second node end at once, and not what they have begun."""
+    def lose_second(self, *, with_tasks: bool = False) -> None:
+        """Have Ray's own processes of the second node end at once; and what they have begun, or not."""
         assert self.second is not None
         for process in [self.second, *self.second.children(recursive=True)]:
-            if process == self.second or process.name().startswith("ray"):
-                process.kill()
+            with suppress(psutil.NoSuchProcess):
+                if with_tasks or process == self.second or process.name().startswith("ray"):
+                    process.kill()
         psutil.wait_procs([self.second], 30)
         self.second = None
+
+    def workers(self) -> list[psutil.Process]:
+        """Its processes that run tasks or actors, on both nodes."""
+        found: list[psutil.Process] = []
+        for node in filter(None, (self.first, self.second)):
+            with suppress(psutil.NoSuchProcess):
+                found += [each for each in node.children(recursive=True) if _is_worker(each)]
+        return found
+
+
+def _is_worker(process: psutil.Process) -> bool:
+    try:
+        return process.name().startswith("ray::")
+    except psutil.NoSuchProcess:
+        return False
 
 
 def ray_folder(folder: Path) -> Path | None:
@@ -97,10 +115,8 @@ def ray_cluster(python_path: Path | None) -> Iterator[Ray]:
             f"--port={port}",
             f"--ray-client-server-port={outside}",
         )
-        _start(
-            stack, "first", variables, "--head", "--include-dashboard=false", f"--temp-dir={folder}", *head
-        )
-        yield Ray(folder, f"127.0.0.1:{port}", f"ray://127.0.0.1:{outside}", variables)
+        first = _start(stack, "first", variables, "--head", f"--temp-dir={folder}", *head)
+        yield Ray(folder, f"127.0.0.1:{port}", f"ray://127.0.0.1:{outside}", variables, first)
 
 
 @contextmanager
