@@ -205,7 +205,8 @@ class Coordinator:
         Returns:
             Whether nothing is left.
         """
-        used = self._prepared | {state.host for state in self._submission.states.values()}
+        submission = self._submission
+        used = self._prepared | submission.used | {state.host for state in submission.states.values()}
         removed = True
         for site in self._sites:
             if site.name not in used:
@@ -322,6 +323,7 @@ class Coordinator:
                 state.kept, state.hand = state.done, hand[0] if len(hand) > 1 else 0
                 begun[number] = state.tries
         if begun:
+            self._submission.used.add(site.name)
             self._submission.save()
             await site.start(begun)
         elif room > 0 and site.deals and await self._relieve(site):

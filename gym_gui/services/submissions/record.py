@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from gym_gui.core.errors import RunFormatError, UsageError
 from gym_gui.core.formats import check_format
-from gym_gui.core.record_fields import count, integers, mapping, text
+from gym_gui.core.record_fields import count, integers, mapping, strings, text
 from gym_gui.core.record_fields import number as real
 from gym_gui.services.submissions.trainings import TRAIN, Trainings, trainings_of
 from gym_gui.services.submissions.trouble import HereError
@@ -90,6 +90,7 @@ class Submission:
         due: Then, shards that are to be played by now, the others perhaps later; ``None``: all are.
         trainings: What it trains.
         at_once: How many shards are played at the same time, at most.
+        used: Places where any was begun; also those whose shards were given to others since.
     """
 
     folder: Path
@@ -107,6 +108,7 @@ class Submission:
     began_at: str = ""
     trainings: Trainings | None = None
     at_once: int = 1
+    used: set[str] = field(default_factory=set[str])
 
     @property
     def parts(self) -> str:
@@ -166,6 +168,7 @@ class Submission:
             "out": str(self.out),
             "run": self.run,
             "cleared": self.cleared,
+            "used": sorted(self.used),
             "began_at": self.began_at,
             "profile": dict(self.profile),
             **({} if self.due is None else {"seatings": dict(self.seatings), "due": self.due}),
@@ -218,6 +221,7 @@ def open_submission(folder: Path) -> Submission:
             text(data.get("began_at")) or "",
             trainings=trainings,
             at_once=count(data.get("at_once")) or of,
+            used=set(strings(data.get("used")) or ()),
         )
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror or error}") from None

@@ -346,6 +346,10 @@ def test_what_a_killed_coordinator_has_left_is_removed_by_the_next(submission: S
     coordinator = Coordinator(submission, [played, unused], lambda _: None)
     assert asyncio.run(coordinator.clear())
     assert (played.cleared, unused.cleared) == (1, 0)
+    # Its shards were given to others, as it was away.
+    submission.used = {"three"}
+    asyncio.run(Coordinator(submission, [played, unused], lambda _: None).clear())
+    assert unused.cleared == 1
     gone = Gone("two", lambda number, attempt: DONE)
     assert not asyncio.run(Coordinator(submission, [played, gone], lambda _: None).clear()), (
         "it is tried again"
