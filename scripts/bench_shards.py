@@ -100,7 +100,11 @@ def shards_of(run: Path, out: Path, of: int) -> None:
     about = read_header(run)
     names = [operator["id"] for operator in about["experiment"]["operators"]]
     episodes = of * EACH // len(names)
-    execution = {**about["experiment"]["execution"], "num_episodes": episodes, "seeds": list(range(episodes))}
+    execution = {
+        **about["experiment"]["execution"],
+        "num_episodes": episodes,
+        "seeds": f"range(0, {episodes})",
+    }
     experiment = {**about["experiment"], "execution": execution}
     played = {name: _episodes(run / "operators" / name) for name in names}
     scheduled = [Scheduled(name, episodes) for name in names]

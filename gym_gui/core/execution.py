@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -36,6 +37,8 @@ FEWEST_SEEDS: Final = 6
 LOOKS: Final = 10
 FEWEST_BATCH: Final = 5
 MAX_LOOKS: Final = 100
+_MOST_LISTED: Final = 1000
+"""So many seeds in a row are written as a list; more, as a range."""
 _RANGE_TEXT: Final = re.compile(
     r"\s*range\(\s*(-?\d{1,19})\s*(?:,\s*(-?\d{1,19})\s*)?(?:,\s*(-?\d{1,19})\s*)?\)\s*"
 )
@@ -308,7 +311,7 @@ class ExecutionConfig:
             **{name: budget for name, budget in budgets.items() if budget is not None},
             **until,
             "num_episodes": self.num_episodes,
-            "seeds": list(self.seeds),
+            "seeds": _written(self.seeds),
             "environment_mode": self.environment_mode,
             "max_steps": self.max_steps,
             "concurrency": self.concurrency,
@@ -353,6 +356,26 @@ def _listed_seeds(seeds: object) -> tuple[int, ...] | int:
     if len(items) > MAX_EPISODES:
         raise ConfigError(f"at most {MAX_EPISODES} seeds are allowed, {len(items)} are given", where="seeds")
     return tuple(_seed(item, f"seeds[{i}]") for i, item in enumerate(items))
+
+
+def read_seeds(written: object) -> tuple[int, ...]:
+    """Seeds as a record has them: a list, or a range as text.
+
+    Raises:
+        ConfigError: It is neither.
+    """
+    seeds = _listed_seeds(written)
+    if not isinstance(seeds, tuple):
+        raise ConfigError(f"cannot be read: {shown(written)}", where="seeds", fix="Write a list or a range")
+    return seeds
+
+
+def _written(seeds: Sequence[int]) -> Plain:
+    """Seeds as a record has them. Where a run is played in parts, each of them names all."""
+    in_a_row = range(seeds[0], seeds[0] + len(seeds)) if seeds else range(0)
+    if len(seeds) > _MOST_LISTED and all(map(operator.eq, seeds, in_a_row)):
+        return f"range({in_a_row.start}, {in_a_row.stop})"
+    return list(seeds)
 
 
 def _seed(value: object, where: str) -> int:

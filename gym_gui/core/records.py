@@ -19,6 +19,7 @@ from msgspec.structs import asdict
 
 from gym_gui.core.enums import ActionSource, EpisodeStatus, Outcome
 from gym_gui.core.errors import RunFormatError
+from gym_gui.core.execution import read_seeds
 from gym_gui.core.formats import check_format
 from gym_gui.core.record_fields import (
     Fields,
@@ -34,6 +35,7 @@ from gym_gui.core.record_fields import (
     strings,
     text,
 )
+from gym_gui.core.validation import ConfigError
 
 SESSION, WORKER = "session", "worker"
 """Processes that may be lost, as ``lost`` has them."""
@@ -505,7 +507,12 @@ def _retries(f: Fields) -> tuple[RetryRecord, ...]:
 def _seeds(f: Fields, experiment: Mapping[str, Any]) -> tuple[int, ...]:
     listed = f.optional("seeds", integers, "a list of whole numbers")
     execution = mapping(experiment.get("execution")) or {}
-    return listed if listed is not None else integers(execution.get("seeds")) or ()
+    if listed is not None:
+        return listed
+    try:
+        return read_seeds(execution.get("seeds", ()))
+    except ConfigError:
+        return ()
 
 
 RUN_FORMAT = 1

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gym_gui.core.config import EpisodePlan, ExecutionConfig
 from gym_gui.core.errors import ExperimentError
+from gym_gui.core.execution import read_seeds
 
 
 def refusal(call: object, *args: object, **kwargs: object) -> str:
@@ -37,6 +40,20 @@ class TestExecution:
         assert run.seeds == expected
         assert run.num_episodes == len(expected)
         assert [plan.seed for plan in run.schedule()] == list(expected)
+
+    @pytest.mark.parametrize(
+        ("seeds", "written"),
+        [
+            (range(7, 1500), "range(7, 1500)"),
+            (range(3), [0, 1, 2]),
+            ([*range(2000), 3000], [*range(2000), 3000]),
+            (range(4000, 0, -2), [*range(4000, 0, -2)]),
+        ],
+    )
+    def test_seeds_on_record_are_the_same(self, seeds: Sequence[int], written: object) -> None:
+        record = ExecutionConfig(None, seeds).to_record()
+        assert record["seeds"] == written
+        assert read_seeds(written) == ExecutionConfig(None, record["seeds"]).seeds == tuple(seeds)  # type: ignore[arg-type]
 
     def test_numpy_seeds(self) -> None:
         numpy = pytest.importorskip("numpy")

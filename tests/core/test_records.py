@@ -134,6 +134,9 @@ def test_seeds_stand_in_the_experiment_and_retries_are_read() -> None:
         "run.json",
     )
     assert run.seeds == (3, 4)
+    for written, seeds in (("range(5, 8)", (5, 6, 7)), ("5 to 8", ()), (None, ())):
+        execution = {"seeds": written}
+        assert parse_run({"run_id": "01J", "experiment": {"execution": execution}}, "run.json").seeds == seeds
     assert run.retries == (RetryRecord("a", 2, "was killed"),)
     assert run.problem == "disk full"
     with pytest.raises(RunFormatError, match=r"run\.json: retries: 'episode_index' is missing"):
