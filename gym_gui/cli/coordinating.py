@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import signal
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -101,8 +103,13 @@ def say_missing(
     return None
 
 
-async def until_stopped(coordinator: Coordinator) -> None:
+def coordinate(coordinator: Coordinator) -> None:
     """Have a submission played; Ctrl-C and ``SIGTERM`` have it end, the second one at once."""
+    logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
+    asyncio.run(_until_stopped(coordinator))
+
+
+async def _until_stopped(coordinator: Coordinator) -> None:
     loop = asyncio.get_running_loop()
     playing = asyncio.ensure_future(coordinator.run())
 

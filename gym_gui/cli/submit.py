@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 import shutil
-import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -17,7 +14,7 @@ from typing import Any, Final
 from ulid import ULID
 
 from gym_gui.analysis.reader import open_run
-from gym_gui.cli.coordinating import Elsewhere, reopened, say_missing, until_stopped
+from gym_gui.cli.coordinating import Elsewhere, coordinate, reopened, say_missing
 from gym_gui.cli.errors import tell
 from gym_gui.cli.play import conclude, finished
 from gym_gui.cli.progress import run_progress
@@ -183,10 +180,9 @@ def _submit(asked: _Asked, where: Elsewhere, profile: Profile, out: Path | None,
     if decided is not None:
         submission.seatings, submission.due = asked.seatings, Batches(decided, asked.seatings, of).first()
     if where.dry_run:
-        with tempfile.TemporaryDirectory(prefix="mosaic-") as aside:
-            bundle = Path(aside) / "bundle"
-            write_bundle(bundle, asked.what, asked.needs)
-            return say_where(submission, sites_of(submission), bundle, as_json=as_json)
+        return say_where(
+            submission, lambda bundle: write_bundle(bundle, asked.what, asked.needs), as_json=as_json
+        )
     write_bundle(folder / "bundle", asked.what, asked.needs)
     if asked.budgets:
         LeaseBook(folder, asked.budgets, submission.at_once).save()
@@ -229,11 +225,10 @@ def _play(submission: Submission, as_json: bool) -> Coordinator:
     """Have it played; where it is played until it is decided, batch after batch."""
     leases = LeaseBook.open(submission.folder)
     with run_progress(as_json=as_json) as show:
-        logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
         while True:
             shown = shown_by(show, submission.total)
             coordinator = Coordinator(submission, sites_of(submission), shown, leases=leases)
-            asyncio.run(until_stopped(coordinator))
+            coordinate(coordinator)
             if submission.due is None or coordinator.is_stopped or submission.numbers(FAILED):
                 return coordinator
             if not _add_batch(submission, submission.due):
@@ -309,6 +304,8 @@ def _merged(submission: Submission) -> RunResult:
     run, aside = Path(submission.run), submission.folder / _MERGED
     if (aside / run.name).is_dir():
         (aside / run.name).rename(run)
+    for parts in (submission.shards, submission.folder / _LOOKED_AT):
+        shutil.rmtree(parts, ignore_errors=True)  # the run has all that was in them
     made = open_run(run)
     if made.record.status == STOPPED:  # for want of budget
         rows = [row for operator in made.operators.values() for row in operator.episodes() if not row.is_open]

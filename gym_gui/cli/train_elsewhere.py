@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
-import sys
-import tempfile
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, Final
 
 from ulid import ULID
 
 from gym_gui.analysis import wording
-from gym_gui.cli.coordinating import Elsewhere, reopened, say_missing, until_stopped
+from gym_gui.cli.coordinating import Elsewhere, coordinate, reopened, say_missing
 from gym_gui.cli.errors import DONE, INTERRUPTED, WORK_FAILED, tell
 from gym_gui.cli.output import write_json
 from gym_gui.cli.progress import train_progress
@@ -83,10 +79,9 @@ def submit_trainings(
     )
     needs = needs_of(resolve(first.env_id), {})
     if where.dry_run:
-        with tempfile.TemporaryDirectory(prefix="mosaic-") as aside:
-            bundle = Path(aside) / "bundle"
-            write_training_bundle(bundle, trainings, needs)
-            return say_where(submission, sites_of(submission), bundle, as_json=as_json)
+        return say_where(
+            submission, lambda bundle: write_training_bundle(bundle, trainings, needs), as_json=as_json
+        )
     write_training_bundle(submission.bundle, trainings, needs)
     submission.save()
     _make_folders(submission, requests)
@@ -179,9 +174,8 @@ def _follow(submission: Submission, as_json: bool) -> int:
 def _train(submission: Submission, as_json: bool) -> Coordinator:
     sites = sites_of(submission)
     with train_progress(title_of(submission), as_json=as_json) as show:
-        logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
         coordinator = Coordinator(submission, sites, shown_trainings(show, lambda: submission))
-        asyncio.run(until_stopped(coordinator))
+        coordinate(coordinator)
     return coordinator
 
 

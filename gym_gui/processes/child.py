@@ -7,6 +7,7 @@ import contextlib
 import errno
 import os
 import shutil
+import signal
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process, SubprocessStreamProtocol
 from collections import deque
@@ -30,8 +31,6 @@ _TAIL_LINES = 20
 _TAIL_CHARACTERS = 2000
 _CLOSE_S = 1.0
 """Time after which pipes are closed that a stranger holds open."""
-_LOST_STATUS = 255
-"""What asyncio says where a signal, sent to a process that had just ended, has collected its status."""
 
 
 class ChildStartError(WorkerLaunchError):
@@ -188,8 +187,7 @@ class ManagedChild:
         """Ask it to end (``SIGTERM``)."""
         self.asked = True
         if self.running:
-            with contextlib.suppress(ProcessLookupError):
-                self._transport.terminate()
+            self._signal(signal.SIGTERM)
 
     def kill(self, reason: str = "", status: ChildStatus = ChildStatus.ENDED) -> None:
         """End it at once, and with it all that it has started; does nothing where it has ended.
@@ -200,8 +198,7 @@ class ManagedChild:
         """
         if self.running:
             self._note(reason, status)
-            with contextlib.suppress(ProcessLookupError):
-                self._transport.kill()
+            self._signal(signal.SIGKILL)
 
     async def end(
         self, grace_s: float = 0.0, reason: str = "", status: ChildStatus = ChildStatus.ENDED
@@ -230,6 +227,12 @@ class ManagedChild:
 
     # -- inside --------------------------------------------------------------------------
 
+    def _signal(self, number: signal.Signals) -> None:
+        # The transport would look first whether it has ended, and take its status away from asyncio's
+        # watcher, which then warns of an unknown child (https://github.com/python/cpython/issues/87744).
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, number)
+
     def _note(self, reason: str, status: ChildStatus) -> None:
         self._ended_from_here = self._ended_from_here or ChildOutcome(status, reason=reason)
 
@@ -253,8 +256,6 @@ class ManagedChild:
 
     def _judge(self, found: tuple[int, ...]) -> ChildOutcome:
         code = self._transport.get_returncode() or 0
-        if code == _LOST_STATUS:
-            code = self._transport.get_extra_info("subprocess").returncode or code
         outcome = from_code(code, self.tail)
         ours = self._ended_from_here
         if ours is not None and (code < 0 or ours.status is ChildStatus.TIMED_OUT):

@@ -45,7 +45,8 @@ def guard() -> None:
 
 
 def remove_after(path: Path) -> None:
-    """Have a folder removed once this program has ended, if it is still there then."""
+    """Have a folder removed once this program has ended, if it is there then."""
+    guard()
     reaper = _reapers.get(os.getpid())
     if reaper is not None and reaper.stdin is not None:
         with contextlib.suppress(OSError):  # somebody has killed the reaper

@@ -162,8 +162,9 @@ def test_who_stops_it_or_is_killed_is_followed_by_another(mosaic: Mosaic, cluste
     assert commands_there(mosaic), "they go on without it"
     done = mosaic("run", "--resume", submission_of(mosaic), "--json")
     assert done.status == 0, done.err
-    assert compare_runs(whole, Path(done.json()["run"])) is None
-    collected = {path.name for path in (submission_of(mosaic) / "shards").iterdir()}
+    merged = Path(done.json()["run"])
+    assert compare_runs(whole, merged) is None
+    collected = {part["run_id"] for part in json.loads((merged / "run.json").read_text())["shards"]}
     assert runs and runs <= collected, "what was begun is gone on with"
     record = json.loads((submission_of(mosaic) / "submission.json").read_text())
     assert max(row["tries"] for row in record["shards"].values()) == 2, "by the second, and not by the third"

@@ -82,6 +82,7 @@ def test_an_experiment_on_two_hosts_is_the_experiment(mosaic: Mosaic, server: Ss
     assert compare_runs(whole, merged) is None
     assert not list((mosaic.home / "one").iterdir()), "nothing is left on a host"
     submission = next((mosaic.home / "runs" / "submissions").iterdir())
+    assert not (submission / "shards").exists(), "what the run has is not kept twice"
     record = json.loads((submission / "submission.json").read_text())
     assert {row["status"] for row in record["shards"].values()} == {"collected"}
     assert {row["host"] for row in record["shards"].values()} == {"one", "two"}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -28,12 +27,11 @@ from gym_gui.services.submissions.ray_node import PLACE, PLAYING, WAITING
 from gym_gui.services.submissions.ray_profile import RayProfile
 from gym_gui.services.submissions.record import Submission
 from gym_gui.services.submissions.shell import ALLOWED, PLAY, ShardLook, look_from, play_script
-from gym_gui.services.submissions.taking_in import take_part
+from gym_gui.services.submissions.taking_in import receive
 from gym_gui.services.submissions.training_files import Grown, Known, grown_from
 from gym_gui.services.submissions.trouble import (
     HostAwayError,
     HostFailedError,
-    raise_if_full,
     room_in,
     too_much,
 )
@@ -140,27 +138,22 @@ class RaySite:
             HereError: There is no room for it.
             UsageError: It does not end.
         """
-        submission = self._submission
-        incoming = submission.folder / "incoming" / str(number)
-        what, room = submission.called(number), 0
-        packed = incoming.with_suffix(".tar.gz")
-        shutil.rmtree(incoming, ignore_errors=True)
-        try:
-            incoming.parent.mkdir(exist_ok=True)
-            if await self._ask("fetch", number=number, target=str(packed.absolute()), called=what):
-                room = room_in(incoming.parent)
-                await asyncio.to_thread(unpack, packed, incoming, room)
-            await asyncio.to_thread(take_part, incoming, submission, number)
-        except (HostAwayError, OSError) as error:
-            raise_if_full(error, incoming.parent)
-            raise
-        except TooMuchError as error:
-            raise too_much(what, room) from error
-        except ValueError as error:
-            raise HostFailedError(f"{what}: {error}") from error
-        finally:
-            packed.unlink(missing_ok=True)
-            shutil.rmtree(incoming, ignore_errors=True)
+        what = self._submission.called(number)
+
+        async def bring(to: Path) -> None:
+            packed, room = to.with_suffix(".tar.gz"), 0
+            try:
+                if await self._ask("fetch", number=number, target=str(packed.absolute()), called=what):
+                    room = room_in(to.parent)
+                    await asyncio.to_thread(unpack, packed, to, room)
+            except TooMuchError as error:
+                raise too_much(what, room) from error
+            except ValueError as error:
+                raise HostFailedError(f"{what}: {error}") from error
+            finally:
+                packed.unlink(missing_ok=True)
+
+        await receive(self._submission, number, bring)
 
     async def stop(self, tries: Mapping[int, int], *, at_once: bool) -> None:
         """Ask shards to end, or end them at once; raises as :meth:`check`."""

@@ -109,6 +109,7 @@ class Submission:
     trainings: Trainings | None = None
     at_once: int = 1
     used: set[str] = field(default_factory=set[str])
+    _written: bytes = field(default=b"", init=False, repr=False, compare=False)
 
     @property
     def parts(self) -> str:
@@ -175,8 +176,12 @@ class Submission:
             **({"trainings": self.trainings.to_record()} if self.trainings else {}),
             "shards": {str(number): state.to_record() for number, state in sorted(self.states.items())},
         }
+        written = (json.dumps(data, indent=1) + "\n").encode()
+        if written == self._written:
+            return  # a look in which nothing happened
         try:
-            replace_file(self.folder / NAME, (json.dumps(data, indent=1) + "\n").encode(), mode=0o600)
+            replace_file(self.folder / NAME, written, mode=0o600)
+            self._written = written
         except OSError as error:
             raise HereError(f"{self.folder / NAME} cannot be written: {error.strerror}") from error
 

@@ -72,6 +72,7 @@ class SshHost:
             raise MissingDependencyError("OpenSSH's client", "apt install openssh-client")
         await self.close()
         folder = Store().runtime_dir() / f"ssh-{os.urandom(4).hex()}"
+        remove_after(folder)  # first: who is killed while it connects leaves none
         folder.mkdir(mode=0o700)
         self._socket = folder / "s"
         # It lives as long as its stdin: however this process ends, so does the connection.
@@ -91,7 +92,6 @@ class SshHost:
             )
         except ChildStartError as error:
             raise HostAwayError(f"{self.name}: {error}") from error
-        remove_after(folder)
         assert self._master.stdout is not None
         line = b""
         try:

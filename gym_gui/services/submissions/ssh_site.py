@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import shlex
-import shutil
 import time
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -31,9 +29,8 @@ from gym_gui.services.submissions.shell import (
 from gym_gui.services.submissions.ssh import SshHost
 from gym_gui.services.submissions.ssh_check import check_host
 from gym_gui.services.submissions.ssh_profile import Host
-from gym_gui.services.submissions.taking_in import take_part
+from gym_gui.services.submissions.taking_in import receive
 from gym_gui.services.submissions.training_files import Grown, Known, exchange_script, grown_of
-from gym_gui.services.submissions.trouble import HostFailedError, raise_if_full
 
 _log = logging.getLogger(__name__)
 
@@ -98,19 +95,8 @@ class SshSite:
             HereError: There is no room for it.
             UsageError: It does not end.
         """
-        submission = self._submission
-        incoming = submission.folder / "incoming" / str(number)
-        shutil.rmtree(incoming, ignore_errors=True)
-        try:
-            incoming.parent.mkdir(exist_ok=True)
-            place = f"{self._place}/work/{number}/runs"
-            await self._ssh.fetch(place, incoming, what=submission.called(number))
-            await asyncio.to_thread(take_part, incoming, submission, number)
-        except (HostFailedError, OSError) as error:
-            raise_if_full(error, incoming.parent)
-            raise
-        finally:
-            shutil.rmtree(incoming, ignore_errors=True)
+        what, place = self._submission.called(number), f"{self._place}/work/{number}/runs"
+        await receive(self._submission, number, lambda to: self._ssh.fetch(place, to, what=what))
 
     async def stop(self, tries: Mapping[int, int], *, at_once: bool) -> None:
         """Ask shards to end, or end them at once; raises as :meth:`SshHost.run`."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import shutil
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Final
 
@@ -13,10 +15,36 @@ from gym_gui.services.recorder import read_header
 from gym_gui.services.shard_parts import read_parts
 from gym_gui.services.submissions.record import Submission
 from gym_gui.services.submissions.taking_trainings import take_training
-from gym_gui.services.submissions.trouble import HostFailedError, raise_if_full
+from gym_gui.services.submissions.trouble import HostAwayError, HostFailedError, raise_if_full
 
 _COMING: Final = ".coming-"
 _NAME: Final = re.compile(r"[0-9A-Za-z_-]{1,64}")
+
+
+async def receive(submission: Submission, number: int, bring: Callable[[Path], Awaitable[None]]) -> None:
+    """Have what was played of a part brought here, and take it to where it belongs.
+
+    Args:
+        submission: What it is a part of.
+        number: Which part.
+        bring: Makes a folder of this name with it, or none where nothing is left to be brought.
+
+    Raises:
+        HostAwayError: Who has it cannot be reached.
+        HostFailedError: It is not there, not whole (yet), or another one.
+        HereError: There is no room for it.
+    """
+    incoming = submission.folder / "incoming" / str(number)
+    shutil.rmtree(incoming, ignore_errors=True)
+    try:
+        incoming.parent.mkdir(exist_ok=True)
+        await bring(incoming)
+        await asyncio.to_thread(take_part, incoming, submission, number)
+    except (HostAwayError, HostFailedError, OSError) as error:
+        raise_if_full(error, incoming.parent)
+        raise
+    finally:
+        shutil.rmtree(incoming, ignore_errors=True)
 
 
 def take_part(source: Path, submission: Submission, number: int) -> None:
