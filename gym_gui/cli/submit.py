@@ -42,11 +42,12 @@ from gym_gui.services.experiment_file import load_experiment, load_tournament
 from gym_gui.services.recorder import STOPPED
 from gym_gui.services.run_lock import lock_run
 from gym_gui.services.run_merge import merge_shards
+from gym_gui.services.shard_budgets import spent_in_all
 from gym_gui.services.submissions.bundle import write_bundle
 from gym_gui.services.submissions.coordinator import Coordinator
 from gym_gui.services.submissions.executors import Profile, load_profile, sites_of
 from gym_gui.services.submissions.lease_book import LeaseBook
-from gym_gui.services.submissions.record import COLLECTED, FAILED, Submission
+from gym_gui.services.submissions.record import FAILED, Submission
 from gym_gui.services.submissions.shell import EXPERIMENT
 
 _EACH: Final = 4
@@ -163,12 +164,6 @@ def _submit(asked: _Asked, where: Elsewhere, profile: Profile, out: Path | None,
         of = most
         if where.shards:
             tell(f"cut into {of} shards: with budgets at most {_EACH} for each that is played at once")
-    if asked.budgets and where.executor == "ray":
-        raise UsageError(
-            "budgets for the whole run do not go with --executor ray: a task that goes on elsewhere does not "
-            "know all that was spent",
-            fix="Limit each episode (episode_token_limit, episode_cost_limit_usd), or use ssh or slurm",
-        )
     if of > MOST_SHARDS:
         raise UsageError(f"--shards {of}: at most {MOST_SHARDS:,} are possible", fix="Give fewer")
     out = (out or runs_dir()).absolute()
@@ -286,8 +281,8 @@ def _merge(submission: Submission) -> None:
     if made is None:
         leases, how = LeaseBook.open(submission.folder), dict[str, Any]()
         if leases is not None:
-            collected = {n: submission.states[n].host for n in submission.numbers(COLLECTED)}
-            how["lost"] = leases.lost(collected)
+            parts = [file.parent for file in submission.shards.glob("*/run.json")]
+            how["lost"] = leases.lost(spent_in_all(parts))
             how["short"] = shortage(leases, leases.budgets, leases.needed) if leases.ended else ""
         place = submission.folder / _MERGED
         made = merge_shards([submission.shards], place, times=_times(submission), **how).folder

@@ -31,6 +31,15 @@ def spent_in(folder: Path) -> dict[str, Amount]:
     return found
 
 
+def spent_in_all(folders: Iterable[Path]) -> dict[str, Amount]:
+    """What the books of several run folders say; raises as :func:`spent_in`."""
+    found: dict[str, Amount] = {}
+    for folder in folders:
+        for account, amount in spent_in(folder).items():
+            found[account] = found.get(account, NOTHING) + amount
+    return found
+
+
 def join_books(folders: Iterable[Path], lost: Amounts, target: Path) -> None:
     """Write one ledger of those of shards, so that whoever goes on with their run knows what is spent.
 

@@ -1,4 +1,4 @@
-"""One budget of a study played elsewhere: a real sshd and Slurm, and models whose replies are known."""
+"""One budget of a study played elsewhere: a real sshd, Slurm and Ray, and models whose replies are known."""
 
 from __future__ import annotations
 
@@ -15,13 +15,19 @@ import pytest
 from gym_gui.analysis import compare_runs, open_run
 from gym_gui.services.submissions.lease_book import NAME
 from tests.cli.test_budgets import KEY, PRICES, STEPS, TOKENS, VARIABLE, asks, paid, price, rows, said
+from tests.cli.test_ray import alone, cluster, head, playing
+from tests.cli.test_ray import begun as begun_on_ray
+from tests.cli.test_ray import profile as ray_profile
 from tests.cli.test_slurm import profile as slurm_profile
 from tests.cli.test_submissions import begun, profile, submission_of
 from tests.support.commands import Mosaic, experiment
 from tests.support.fake_model_server import FakeModelServer, Reply, Request
+from tests.support.ray import Ray
 from tests.support.slurm import slurm
 from tests.support.sshd import Sshd, sshd
 from tests.support.waiting import eventually
+
+__all__ = ["alone", "cluster", "head"]
 
 pytestmark = [pytest.mark.full, pytest.mark.usefixtures("all_sessions_here")]
 
@@ -37,10 +43,15 @@ def server(tmp_path: Path) -> Iterator[Sshd]:
 
 def hosts(mosaic: Mosaic, server: Sshd, *names: str) -> Path:
     """Hosts that have the key in a file of their owner's alone."""
-    keys = mosaic.home / "keys"
-    keys.write_text(f"{VARIABLE}={KEY[VARIABLE]}\n")
-    keys.chmod(0o600)
-    return profile(mosaic, server, *names, keys=str(keys), shards=2)
+    return profile(mosaic, server, *names, keys=keys(mosaic), shards=2)
+
+
+def keys(mosaic: Mosaic) -> str:
+    """A file with the key, of its owner's alone."""
+    file = mosaic.home / "keys"
+    file.write_text(f"{VARIABLE}={KEY[VARIABLE]}\n")
+    file.chmod(0o600)
+    return str(file)
 
 
 def book(mosaic: Mosaic) -> dict[str, Any]:
@@ -137,14 +148,11 @@ def test_killed_shards_and_coordinators_spend_no_more(mosaic: Mosaic, server: Ss
 
 def test_jobs_of_a_scheduler_spend_at_most_the_budget_of_all(mosaic: Mosaic, tmp_path: Path) -> None:
     budget = 5 * EPISODE + EPISODE // 2
-    keys = mosaic.home / "keys"
-    keys.write_text(f"{VARIABLE}={KEY[VARIABLE]}\n")
-    keys.chmod(0o600)
     with slurm(tmp_path / "slurm") as cluster, FakeModelServer(said) as models:
         file = experiment(
             mosaic.home, asks(models.url, "gpt-4o"), num_episodes=12, token_budget=budget, seeds=100
         )
-        jobs = slurm_profile(mosaic, keys=str(keys))
+        jobs = slurm_profile(mosaic, keys=keys(mosaic))
         where = ("--executor", "slurm", "--profile", jobs, "--shards", "3")
         done = mosaic("run", file, *where, "--json", **KEY, **cluster)
         assert done.status == 1, done.err
@@ -157,3 +165,57 @@ def test_jobs_of_a_scheduler_spend_at_most_the_budget_of_all(mosaic: Mosaic, tmp
         assert header["unplayed"] == 12 - len(played)
         spent = [each["spent"]["run"]["tokens"] for each in header["shards"] if "spent" in each]
         assert sum(spent) == len(models.requests) * sum(TOKENS)
+
+
+def test_tasks_of_a_cluster_spend_at_most_the_budget_of_all(mosaic: Mosaic, cluster: Ray) -> None:
+    budget = 5 * EPISODE + EPISODE // 2
+    with FakeModelServer(said) as models:
+        file = experiment(
+            mosaic.home, asks(models.url, "gpt-4o"), num_episodes=12, token_budget=budget, seeds=100
+        )
+        there = ray_profile(mosaic, cluster.address, keys=keys(mosaic))
+        where = ("--executor", "ray", "--profile", there, "--shards", "3")
+        done = mosaic("run", file, *where, "--json", **KEY)
+        assert done.status == 1, done.err
+        assert "the token budget of the run carries no further episode" in done.json()["problem"]
+        assert 0.5 * budget < len(models.requests) * sum(TOKENS) <= budget
+        run = Path(done.json()["run"])
+        header = json.loads((run / "run.json").read_text())
+        played = rows(run)["gpt-4o"]
+        assert {row["status"] for row in played} == {"completed"}
+        assert header["unplayed"] == 12 - len(played)
+        spent = [each["spent"]["run"]["tokens"] for each in header["shards"] if "spent" in each]
+        assert sum(spent) == len(models.requests) * sum(TOKENS)
+
+
+def test_a_lost_node_spends_no_more_than_it_was_given(mosaic: Mosaic, cluster: Ray) -> None:
+    budget = 14 * EPISODE + EPISODE // 2
+
+    def slowly(request: Request) -> Reply:
+        return Reply(said(request).text, tokens=TOKENS, after_s=0.3)
+
+    with FakeModelServer(slowly) as models:
+        file = experiment(
+            mosaic.home, asks(models.url, "gpt-4o"), num_episodes=24, token_budget=budget, concurrency=1
+        )
+        there = ray_profile(mosaic, cluster.address, keys=keys(mosaic))
+        first = begun_on_ray(mosaic, "run", file, "--executor", "ray", "--profile", there, "--shards", "4")
+        eventually(lambda: len(playing(mosaic)) == 2, "both nodes play", within=120)
+        cluster.lose_second()
+        assert first.wait(300) == 1, (mosaic.home / "said").read_text()
+        record = json.loads((submission_of(mosaic) / "submission.json").read_text())
+        assert max(row["tries"] for row in record["shards"].values()) == 2
+        asked = len(models.requests) * sum(TOKENS)
+        assert asked <= budget
+        run = Path(record["run"])
+        played = rows(run)["gpt-4o"]
+        assert {row["status"] for row in played} == {"completed"}
+        assert len({row["episode_index"] for row in played}) == len(played) >= 6
+        header = json.loads((run / "run.json").read_text())
+        assert header["status"] == "stopped" and header["unplayed"] == 24 - len(played)
+        assert "token budget of the run carries no further episode" in header["problem"]
+        lines = [json.loads(line) for line in (run / "budget.jsonl").read_text().splitlines()]
+        told = sum(line["amounts"].get("run", {}).get("tokens", 0) for line in lines if "settle" in line)
+        assert asked <= told <= budget, "what the lost one may have spent counts as spent"
+        lost = [line["amounts"]["run"]["tokens"] for line in lines if line.get("settle") == "lost"]
+        assert len(lost) == 1 and told == len(played) * EPISODE + lost[0]

@@ -12,6 +12,8 @@ from typing import Final
 
 _FIRST: Final = "episodes.jsonl"
 """An episode's rows are written before its line: copied first, it names no episode without its rows."""
+_LAST: Final = "budget.jsonl"
+"""What is paid for is put aside before: copied last, it knows of all calls that are there."""
 
 
 def pack(folder: Path, target: Path, without: Collection[str] = ()) -> None:
@@ -27,7 +29,7 @@ def pack(folder: Path, target: Path, without: Collection[str] = ()) -> None:
     """
     found = (path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
     files = sorted(path for path in found if path.name not in without)
-    files.sort(key=lambda path: path.name != _FIRST)
+    files.sort(key=lambda path: 2 * (path.name == _LAST) - (path.name == _FIRST))
     with tarfile.open(target, "w:gz", compresslevel=1) as archive:
         for file in files:
             archive.add(file, str(file.relative_to(folder)), recursive=False)

@@ -83,7 +83,7 @@ class Site(Protocol):
     async def tell(self, tries: Mapping[int, int], words: Mapping[int, str]) -> None:
         """Put a line beside each try, as the file ``lease`` in its folder, whole or not at all.
 
-        Only of runs with budgets, and only to tries whose look had a claim.
+        Only of runs with budgets, and only to tries whose latest look had a claim: for who has made that.
         """
         ...
 
@@ -440,7 +440,15 @@ class Coordinator:
 
     def _hear(self, site: Site, number: int, seen: ShardLook) -> None:
         if self._leases is not None:
-            self._leases.hear(number, site.name, seen.claim, is_live=seen.running)
+            self._leases.hear(
+                number,
+                site.name,
+                seen.claim,
+                is_live=seen.running,
+                is_over=seen.is_over,
+                holder=seen.holder,
+                after=seen.after,
+            )
 
     async def _share_out(self, site: Site, tries: Mapping[int, int], looks: Mapping[int, ShardLook]) -> None:
         """Renew the leases of a place's shards, and say what they have been given."""
@@ -451,7 +459,8 @@ class Coordinator:
         self._leases.share_out(more_to_come=any(each.tries and each.host in known for each in again))
         told = {number: tries[number] for number, seen in looks.items() if seen.running and seen.claim}
         if told:
-            await site.tell(told, {number: self._leases.lease(number, site.name) for number in told})
+            words = {n: self._leases.lease(n, site.name, looks[n].holder) for n in told}
+            await site.tell(told, words)
 
     def _lose(self, site: Site, number: int, state: ShardState, seen: ShardLook) -> None:
         why = str(seen.result.get("problem") or seen.said or _ended(seen.code))

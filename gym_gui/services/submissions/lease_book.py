@@ -2,6 +2,10 @@
 
 What a shard has been given counts as spent until the shard has said that it has spent less, and has bound
 itself to that: so all of them together spend at most the budgets, whoever is killed, cut off or late.
+
+Amounts count from the beginning of a shard's run. Where its tries go on in one folder they are one holder.
+Where one may begin without what the one before had last, or beside it, each is a holder of its own: what is
+in the record that it begins with was spent by others, and counts there.
 """
 
 from __future__ import annotations
@@ -36,10 +40,11 @@ _LEAST: Final = Amount(1, 1e-12)
 
 @dataclass
 class Holder:
-    """A shard at a place.
+    """A shard at a place, or one of its tries.
 
     Attributes:
         granted: All that it may have spent by its end; of one that has ended, what it has spent.
+        base: Of that, what was in the record that it began with, and others have spent.
         gone: What it has spent or put aside, as far as it has said.
         number: Of its latest lease.
         is_live: Whether it is being played.
@@ -47,6 +52,7 @@ class Holder:
     """
 
     granted: dict[str, Amount] = field(default_factory=dict[str, Amount])
+    base: dict[str, Amount] = field(default_factory=dict[str, Amount])
     gone: dict[str, Amount] = field(default_factory=dict[str, Amount])
     number: int = 0
     is_live: bool = False
@@ -61,6 +67,10 @@ class Holder:
     def explores(self) -> bool:
         """Whether it is finding out what an episode needs."""
         return self.is_live and self.claim is not None and self.claim.next is None and not self.waits
+
+    def own(self, account: str) -> Amount:
+        """The most that it has spent itself."""
+        return self.granted.get(account, NOTHING) - self.base.get(account, NOTHING)
 
 
 class LeaseBook:
@@ -80,7 +90,7 @@ class LeaseBook:
     def __init__(self, folder: Path, budgets: Amounts, at_once: int, *, lease_s: float = LEASE_S) -> None:
         self.budgets, self.ended = dict(budgets), False
         self._folder, self._at_once, self._lease_s = folder, at_once, lease_s
-        self._holders: dict[tuple[int, str], Holder] = {}
+        self._holders: dict[tuple[int, str, str], Holder] = {}
         self.needed: Amounts = {}
         self._needs: dict[str, dict[str, Amount]] = {}
         self._who, self._beat = os.urandom(4).hex(), 0
@@ -88,39 +98,69 @@ class LeaseBook:
 
     # -- what shards say -------------------------------------------------------------
 
-    def hear(self, shard: int, place: str, said: str, *, is_live: bool) -> None:
+    def hear(
+        self,
+        shard: int,
+        place: str,
+        said: str,
+        *,
+        is_live: bool,
+        is_over: bool = True,
+        holder: str = "",
+        after: str = "",
+    ) -> None:
         """A shard was looked at.
 
         Args:
             shard: Which.
             place: Where it is played.
             said: Its claim, as it stands in its file; empty where there is none yet.
-            is_live: Whether it is being played; of one that is not, nothing is known but what it has said.
+            is_live: Whether it is being played.
+            is_over: Of one that is not, whether it surely spends nothing more: what it has said is all then.
+                Else it may be cut off, and spend all that it was given.
+            holder: Which of the holders that the shard has there; empty: it has one.
+            after: The holder whose record it began with, to the end of that, and who has ended.
         """
-        holder = self._holders.setdefault((shard, place), Holder())
-        holder.is_live = is_live
+        key = shard, place, holder
+        heard = self._holders.setdefault(key, Holder())
+        for other, each in self._holders.items():
+            if other[0] == shard and each is not heard:
+                each.is_live, each.claim = False, None  # it is played once, as far as anybody knows
+        first, heard.is_live = heard.claim is None, is_live
         claim = Claim.from_line(said)
         if claim is None:
-            holder.claim = None
+            heard.claim = None
             return
-        holder.claim, holder.gone = claim, dict(claim.gone)
+        heard.claim, heard.gone = claim, dict(claim.gone)
         self._needs = larger_needs(self._needs, claim.needs)
-        if not is_live:
-            holder.granted = dict(claim.gone)
-        elif claim.number == holder.number:
+        if holder and first and not heard.number and not claim.number:
+            self._take_over(heard, self._holders.get((shard, place, after)) if after else None)
+        if not is_live and is_over:
+            heard.granted = dict(claim.gone)
+        elif claim.number == heard.number:
             # It has bound itself to that before it said so.
-            holder.granted = {
+            heard.granted = {
                 account: amount.least(claim.keeps.get(account, amount))
-                for account, amount in holder.granted.items()
+                for account, amount in heard.granted.items()
             }
-        holder.granted = {
-            account: holder.granted.get(account, NOTHING).most(holder.gone.get(account, NOTHING))
+        heard.granted = {
+            account: heard.granted.get(account, NOTHING).most(heard.gone.get(account, NOTHING))
             for account in self.budgets
         }
 
+    @staticmethod
+    def _take_over(new: Holder, ended: Holder | None) -> None:
+        """A holder that has been given nothing yet says what is in the record that it began with."""
+        new.base = dict(new.gone)
+        if ended is not None:
+            ended.granted = {
+                account: amount.least(new.base.get(account, amount))
+                for account, amount in ended.granted.items()
+            }
+
     def lose(self, place: str) -> None:
         """Nothing is heard of a place any more: what was given to its shards counts as spent."""
-        for (_, where), holder in self._holders.items():
+        for (_, where, _), holder in self._holders.items():
             if where == place:
                 holder.is_live, holder.claim = False, None
 
@@ -151,12 +191,12 @@ class LeaseBook:
             self.needed = next((h.claim.next for _, h in asking if h.claim and h.claim.next), self.needed)
         self.save()
 
-    def lease(self, shard: int, place: str) -> str:
-        """What is told to a shard now, as a line."""
-        holder = self._holders[shard, place]
+    def lease(self, shard: int, place: str, holder: str = "") -> str:
+        """What is told to a shard now, as a line; arguments are those of :meth:`hear`."""
+        held = self._holders[shard, place, holder]
         self._beat += 1
         beat = f"{self._who}-{self._beat}"
-        return Lease(holder.number, holder.granted, self._lease_s, self._needs, self.ended, beat).to_line()
+        return Lease(held.number, held.granted, self._lease_s, self._needs, self.ended, beat).to_line()
 
     def left(self, account: str) -> Amount:
         """What nobody has been given of a budget; 0 where it has no limit."""
@@ -173,17 +213,18 @@ class LeaseBook:
 
     def spent(self, account: str) -> Amount:
         """The most that all shards have spent in an account."""
-        return sum((h.granted.get(account, NOTHING) for h in self._holders.values()), NOTHING)
+        return sum((holder.own(account) for holder in self._holders.values()), NOTHING)
 
-    def lost(self, collected: Mapping[int, str]) -> dict[str, Amount]:
+    def lost(self, found: Amounts) -> dict[str, Amount]:
         """What may have been spent where nothing came back from.
 
         Args:
-            collected: By shard, the place that it came back from.
+            found: What was spent by the books of what came back.
         """
-        lost = [h for (shard, place), h in self._holders.items() if collected.get(shard) != place]
-        found = {name: sum((h.granted.get(name, NOTHING) for h in lost), NOTHING) for name in self.budgets}
-        return {account: amount for account, amount in found.items() if amount != NOTHING}
+        lost = {name: (self.spent(name) - found.get(name, NOTHING)).most(NOTHING) for name in self.budgets}
+        return {
+            account: amount for account, amount in lost.items() if amount.tokens or amount.usd > _ROUNDING
+        }
 
     def _give(self, holder: Holder, claim: Claim, fair: Amounts) -> bool:
         """Give a shard more, if it needs it and there is so much; returns whether it was given something."""
@@ -253,12 +294,14 @@ class LeaseBook:
                 {
                     "shard": shard,
                     "place": place,
+                    "holder": name,
                     "number": holder.number,
                     "granted": plain_amounts(holder.granted),
+                    "base": plain_amounts(holder.base),
                     "gone": plain_amounts(holder.gone),
                     "live": holder.is_live,
                 }
-                for (shard, place), holder in sorted(self._holders.items())
+                for (shard, place, name), holder in sorted(self._holders.items())
             ],
         }
         text = (json.dumps(data, indent=1) + "\n").encode()
@@ -297,6 +340,6 @@ class LeaseBook:
 
     def _take_up(self, rows: Iterable[Mapping[str, Any]]) -> None:
         for row in rows:
-            holder = Holder(amounts_of(row["granted"]), amounts_of(row["gone"]), int(row["number"]))
-            holder.is_live = row["live"] is True
-            self._holders[int(row["shard"]), str(row["place"])] = holder
+            granted, base, gone = (amounts_of(row[name]) for name in ("granted", "base", "gone"))
+            holder = Holder(granted, base, gone, int(row["number"]), row["live"] is True)
+            self._holders[int(row["shard"]), str(row["place"]), str(row["holder"])] = holder

@@ -21,7 +21,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from gym_gui.core.errors import UsageError
-from gym_gui.services.submissions import archive, ray_keeper, ray_node, ray_trainings, training_files
+from gym_gui.services.submissions import (
+    archive,
+    ray_budget,
+    ray_keeper,
+    ray_node,
+    ray_trainings,
+    training_files,
+)
 from gym_gui.services.submissions.trouble import HereError, raise_if_too_much
 
 AWAY: Final = "away"
@@ -32,7 +39,7 @@ _NAMESPACE: Final = "mosaic"
 _KNOCK_S: Final = 10.0
 _ANSWER_S: Final = 60.0
 _CHECK_S: Final = 180.0
-TRAVELS: Final = (archive, training_files, ray_trainings, ray_node, ray_keeper)
+TRAVELS: Final = (archive, training_files, ray_trainings, ray_budget, ray_node, ray_keeper)
 """Modules of which nodes are sent what is used."""
 _HEAD: Final = "node:__internal_head__"
 """A resource that the head alone has."""
@@ -90,8 +97,8 @@ class Driver:
                 told[node] = f"{plan['mark']} trouble {error}\n"
         return told
 
-    def keep(self, plan: Mapping[str, Any], bundle: str) -> None:
-        """Have the keeper keep a submission; where there is none yet it is begun."""
+    def keep(self, plan: Mapping[str, Any], bundle: str) -> bool:
+        """Have the keeper keep a submission; where there is none it is begun. Returns whether it was."""
         self._plan = plan
         head = any(_HEAD in node["Resources"] for node in self._alive)
         # A detached actor outlives this process; the next one finds it by its name.
@@ -104,13 +111,13 @@ class Driver:
             resources={_HEAD: 0.001} if head else {},
         )
         self._keeper = keeper.remote(plan["name"], plan["folder"])
-        if self._ask("use", plan):
-            return
-        name = ray_node.bundle_name(plan)
-        with Path(bundle).open("rb") as file:
-            while data := file.read(ray_node.CHUNK):
-                self._ask("put", name, file.tell() - len(data), data)
-        self._ask("put", name, 0, b"")
+        if not self._ask("use", plan):
+            name = ray_node.bundle_name(plan)
+            with Path(bundle).open("rb") as file:
+                while data := file.read(ray_node.CHUNK):
+                    self._ask("put", name, file.tell() - len(data), data)
+            self._ask("put", name, 0, b"")
+        return bool(self._ask("is_new"))
 
     def begin(self, tries: Sequence[Sequence[int]]) -> None:
         """Begin tries of shards, each once."""
@@ -129,6 +136,10 @@ class Driver:
             [number, start, {name: data.decode("latin-1") for name, data in more.items()}]
             for number, (start, more) in grown.items()
         ]
+
+    def tell(self, lines: Mapping[str, str]) -> None:
+        """Have holders of leases given a line each."""
+        self._ask("tell", dict(lines))
 
     def leave_out(self, nodes: Mapping[str, str]) -> None:
         """Play nothing on nodes, by their ids."""

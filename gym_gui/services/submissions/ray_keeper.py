@@ -43,6 +43,9 @@ class Keeper:
         self._play: Any = None
         self._latest: dict[int, int] = {}
         self._orders: dict[tuple[int, int], str] = {}
+        self._leases: dict[str, str] = {}
+        """What holders of leases were given and have not fetched."""
+        self._is_used = False
         self._handed: set[int] = set()
         self._grown = GrownFiles(self._place / "grown")
         self._without: dict[str, str] = {}
@@ -53,6 +56,11 @@ class Keeper:
         """Play by this plan from now on; returns whether what nodes are sent is here."""
         self._plan = plan
         return (self._place / bundle_name(plan)).exists()
+
+    def is_new(self) -> bool:
+        """Whether nobody has asked this before: another one is lost, or there was none."""
+        asked, self._is_used = self._is_used, True
+        return not asked
 
     def put(self, name: str, offset: int, data: bytes) -> None:
         """Take a part of a file; one without data is its end."""
@@ -81,11 +89,30 @@ class Keeper:
     def note(self, number: int, attempt: int, told: Mapping[str, Any]) -> tuple[str, float]:
         """Take down how a try stands; returns what it is to do, and in how many seconds to tell more."""
         self._asked = time.monotonic()
-        if self._latest.get(number) != attempt:
-            return "KILL", 1.0  # it was given up as lost, and another one begun
+        if not self._is_followed(number, attempt):
+            return "KILL", 1.0
         self._tries[number, attempt] |= told
         playing = sum(row["state"] == PLAYING for row in self._tries.values())
         return self._orders.get((number, attempt), ""), max(1.0, playing / _EACH_S)
+
+    def claim(self, number: int, attempt: int, holder: str, said: str, after: str) -> str:
+        """Take down where a try stands with its lease; returns what it was given since, as a line.
+
+        Args:
+            number: The shard's.
+            attempt: The try's.
+            holder: Who it is, among all that play it or have.
+            said: Its claim, as a line.
+            after: The holder whose record it began with, to the end of that.
+        """
+        if not self._is_followed(number, attempt):
+            return ""
+        self._tries[number, attempt] |= {"claim": said, "holder": holder, "after": after}
+        return self._leases.pop(holder, "")
+
+    def tell(self, lines: Mapping[str, str]) -> None:
+        """Keep what holders of leases are given, as a line for each, until they fetch it."""
+        self._leases = dict(lines)
 
     def look(self, tries: Sequence[tuple[int, int]]) -> tuple[list[Any], Mapping[str, str]]:
         """How tries stand, and what the check has said on nodes that are left out."""
@@ -147,6 +174,11 @@ class Keeper:
             earlier = file.name.partition("-")[2]
             if earlier.isdigit() and attempt.isdigit() and int(earlier) < int(attempt):
                 file.unlink()
+
+    def _is_followed(self, number: int, attempt: int) -> bool:
+        """Whether a try was not given up as lost, whatever it tells later."""
+        lost = self._tries.get((number, attempt), {}).get("state") == LOST
+        return self._latest.get(number) == attempt and not lost
 
     def _hand_in(self, number: int, attempt: int) -> None:
         ray: Any = importlib.import_module("ray")

@@ -17,10 +17,12 @@ import subprocess
 import time
 from collections.abc import Generator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Final
 
 from gym_gui.services.submissions.archive import pack, unpack
+from gym_gui.services.submissions.ray_budget import NodeBudget
 from gym_gui.services.submissions.ray_trainings import NodeTraining
 
 PLACE: Final = "/MOSAIC-PLACE"
@@ -33,7 +35,7 @@ ENDED: Final = "ended"
 REFUSED: Final = "refused"
 _CHECK_S: Final = 120.0
 _TAIL_BYTES: Final = 1 << 15
-_SAVE_S, _SAVE_SHARE = 15.0, 30.0
+SAVE_S, _SAVE_SHARE = 15.0, 30.0
 """Seconds between two savings of what is being played; after one that took long so many times that."""
 _LEFT_S: Final = 60.0
 """Time in which what a lost task has begun here ends."""
@@ -109,6 +111,28 @@ def clear_node(plan: Mapping[str, Any]) -> None:
     shutil.rmtree(_base(plan), ignore_errors=True)
 
 
+@dataclass(frozen=True)
+class _Try:
+    """A try of a shard on this node, or of a training."""
+
+    line: Line
+    work: Path
+    number: int
+    attempt: int
+    budget: NodeBudget
+    training: NodeTraining | None
+
+    @property
+    def here(self) -> Path:
+        """Its folder, beside those of other tries."""
+        return self.work / str(self.attempt)
+
+    @property
+    def end_s(self) -> int:
+        """Seconds that it has to end."""
+        return _KEEP_S if self.training else _END_S
+
+
 def play(keeper: Any, plan: Mapping[str, Any], number: int, attempt: int) -> None:
     """Play a try of a shard on this node, and bring to the keeper what came of it."""
     line = Line(keeper)
@@ -123,15 +147,15 @@ def play(keeper: Any, plan: Mapping[str, Any], number: int, attempt: int) -> Non
         shutil.rmtree(here, ignore_errors=True)
         here.mkdir()
         training = NodeTraining(line, work, number, attempt) if plan.get("trains") else None
-        _take_up(line, work, number, attempt, training)
-        end_s = _KEEP_S if training else _END_S
-        guard = _begin(place, here, lock, number, attempt, end_s)
-        _follow(line, guard, work, number, attempt, end_s, training)
+        this = _Try(line, work, number, attempt, NodeBudget(line, plan, here, number, attempt), training)
+        _take_up(this)
+        _follow(this, _begin(this, place, lock))
+        this.budget.exchange()
         code = "".join(_tail(here / "code", 1))
         ended = {"code": int(code) if code.isdigit() else None, **_tails(here)}
         if training is not None:
             training.tell(at_once=True)
-        _save(line, work, number, attempt)
+        _save(this, has_ended=True)
         line.ask("note", number, attempt, {"state": ENDED, **ended})
         shutil.rmtree(work, ignore_errors=True)
 
@@ -219,29 +243,38 @@ def _alone(work: Path) -> Generator[IO[str]]:
         yield lock
 
 
-def _take_up(line: Line, work: Path, number: int, attempt: int, training: NodeTraining | None) -> None:
-    """Go on with what was played of a shard: by a try that was lost here, or by a later one elsewhere."""
-    runs, by = work / "runs", work / "by"
-    last = int(by.read_text()) if by.exists() else 0
-    saved = line.ask("saved", number)
-    latest = max(int(saved.partition("-")[2] or 0), training.by if training else 0)
-    if latest > last:
-        shutil.rmtree(runs, ignore_errors=True)
+def _take_up(this: _Try) -> None:
+    """Go on with what was played of a shard: by a try that was lost here, or by a later one elsewhere.
+
+    Its budget learns whose record it begins with, where that was lost here and nothing of it is missing.
+    """
+    runs, by, taken = this.work / "runs", this.work / "by", this.work / "taken"
+    last, _, before = (by.read_text() if by.exists() else "").partition(" ")
+    saved = this.line.ask("saved", this.number)
+    latest = max(int(saved.partition("-")[2] or 0), this.training.by if this.training else 0)
+    brought = latest > int(last or 0)
+    if brought:
+        before = ""
+        shutil.rmtree(taken, ignore_errors=True)
         if saved:
-            line.bring(saved, work / "sent")
-            unpack(work / "sent", runs)
+            this.line.bring(saved, this.work / "sent")
+            unpack(this.work / "sent", taken)
+        else:
+            taken.mkdir()
+        by.unlink(missing_ok=True)  # who is killed now has left nobody's
+        shutil.rmtree(runs, ignore_errors=True)
+        taken.rename(runs)
     runs.mkdir(exist_ok=True)
-    if training is not None:
-        training.take_up(brought=latest > last)
-    by.write_text(str(attempt))
+    if this.training is not None:
+        this.training.take_up(brought=brought)
+    by.write_text(f"{this.attempt} {this.budget.holder}")
+    this.budget.after = before
 
 
-def _begin(
-    place: Path, here: Path, lock: IO[str], number: int, attempt: int, end_s: int
-) -> subprocess.Popen[bytes]:
-    with (here / "err").open("ab") as err:
+def _begin(this: _Try, place: Path, lock: IO[str]) -> subprocess.Popen[bytes]:
+    with (this.here / "err").open("ab") as err:
         return subprocess.Popen(
-            ["sh", "-c", _GUARD, "mosaic-shard", str(number), str(attempt), str(end_s)],
+            ["sh", "-c", _GUARD, "mosaic-shard", *map(str, (this.number, this.attempt, this.end_s))],
             cwd=place,
             env=_environment(),
             stdin=subprocess.PIPE,
@@ -252,53 +285,49 @@ def _begin(
         )
 
 
-def _follow(
-    line: Line,
-    guard: subprocess.Popen[bytes],
-    work: Path,
-    number: int,
-    attempt: int,
-    end_s: int,
-    training: NodeTraining | None,
-) -> None:
+def _follow(this: _Try, guard: subprocess.Popen[bytes]) -> None:
     """Say how it stands until it has ended, and have it end when it is told to."""
     assert guard.stdin is not None
-    least_s = 0.0 if training else _SAVE_S
+    training = this.training
+    least_s = 0.0 if training else SAVE_S
     due = time.monotonic() + least_s
     try:
         while guard.poll() is None:
-            told = {"state": PLAYING, **_tails(work / str(attempt))}
-            order, every_s = line.ask("note", number, attempt, told)
+            told = {"state": PLAYING, **_tails(this.here)}
+            order, every_s = this.line.ask("note", this.number, this.attempt, told)
             if order:
                 guard.stdin.close()
             if order == "KILL":
                 os.killpg(guard.pid, signal.SIGKILL)
+            this.budget.exchange()
             if training is not None:
                 with contextlib.suppress(OSError):  # a disk is full: the next time
                     training.tell()
             if (begun := time.monotonic()) > due and (training is None or training.has_checkpoint):
                 with contextlib.suppress(OSError):  # it is being packed: the next time
-                    _save(line, work, number, attempt, training)
+                    _save(this)
                 due = time.monotonic() + max(least_s, _SAVE_SHARE * (time.monotonic() - begun))
             with contextlib.suppress(subprocess.TimeoutExpired):
                 guard.wait(every_s)
     finally:
         guard.stdin.close()
         try:
-            guard.wait(end_s + _KILL_S)
+            guard.wait(this.end_s + _KILL_S)
         except subprocess.TimeoutExpired:
             os.killpg(guard.pid, signal.SIGKILL)
 
 
-def _save(line: Line, work: Path, number: int, attempt: int, training: NodeTraining | None = None) -> None:
+def _save(this: _Try, *, has_ended: bool = False) -> None:
     """Bring what was played so far to the keeper; of a training that is on, its checkpoint."""
-    if not any(path.is_file() for path in (work / "runs").rglob("*")):
+    runs, packed = this.work / "runs", this.work / "packed"
+    training = None if has_ended else this.training
+    if not any(path.is_file() for path in runs.rglob("*")):
         return
     if training is None:
-        pack(work / "runs", work / "packed")
-    elif not training.pack(work / "packed"):
+        pack(runs, packed)
+    elif not training.pack(packed):
         return
-    line.send(work / "packed", f"{number}-{attempt}")
+    this.line.send(packed, f"{this.number}-{this.attempt}")
     if training is not None:
         training.has_checkpoint = False
 

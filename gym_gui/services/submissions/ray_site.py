@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gym_gui.core.errors import UsageError
+from gym_gui.services.lease_files import CLAIM, LEASE
 from gym_gui.services.submissions.archive import TooMuchError, pack, unpack
 from gym_gui.services.submissions.bundle import allowed_on
 from gym_gui.services.submissions.host_check import (
@@ -23,9 +24,9 @@ from gym_gui.services.submissions.host_check import (
 )
 from gym_gui.services.submissions.profile import Command
 from gym_gui.services.submissions.ray_link import RayLink
-from gym_gui.services.submissions.ray_node import PLACE, PLAYING, WAITING
+from gym_gui.services.submissions.ray_node import ENDED, PLACE, PLAYING, WAITING
 from gym_gui.services.submissions.ray_profile import RayProfile
-from gym_gui.services.submissions.record import Submission
+from gym_gui.services.submissions.record import SENT, Submission
 from gym_gui.services.submissions.shell import ALLOWED, PLAY, ShardLook, look_from, play_script
 from gym_gui.services.submissions.taking_in import receive
 from gym_gui.services.submissions.training_files import Grown, Known, grown_from
@@ -62,6 +63,8 @@ class RaySite:
         self._kept = False
         self._checked: dict[str, str] = {}
         """What the check has said, by node."""
+        self._holders: dict[int, str] = {}
+        """Who held the leases of shards at the last look."""
         self._told: set[str] = set()
         """Nodes that were said to be left out."""
 
@@ -95,6 +98,7 @@ class RaySite:
         """How shards stand, by number; raises as :meth:`check`."""
         told = await self._ask("look", tries=_listed(tries))
         rows = {number: row for number, _, row in told["tries"]}
+        self._holders = {number: row.get("holder", "") for number, row in rows.items()}
         without: dict[str, str] = told["without"]
         for node, said in without.items():
             if why := self._problem(f"node {node[:8]}", said):
@@ -103,19 +107,15 @@ class RaySite:
             fitting = await self._fitting()
             if not fitting.keys() - without.keys():
                 raise HostAwayError(f"no node is left on which a {self._part} can be played")
-        return {number: _look(row) for number, row in rows.items()}
+        return {number: seen_of(row) for number, row in rows.items()}
 
     async def take_back(self, tries: Mapping[int, int]) -> Sequence[int]:
         """Nothing: what waits is nobody's yet."""
         return []
 
     async def tell(self, tries: Mapping[int, int], words: Mapping[int, str]) -> None:
-        """Refuse budgets: what a lost node had spent since it was last heard of, nobody here knows.
-
-        Raises:
-            UsageError: Always.
-        """
-        raise UsageError("budgets for the whole run are not kept on a Ray cluster", fix="Use ssh or Slurm")
+        """Put a line beside each try of a shard, for who held its lease; raises as :meth:`check`."""
+        await self._ask("tell", lines={self._holders[number]: words[number] for number in tries})
 
     async def exchange(self, known: Mapping[int, Known]) -> dict[int, Grown]:
         """Pass wishes on, and bring what files of trainings have grown by.
@@ -214,8 +214,14 @@ class RaySite:
             "allowed": allowed_on(submission.bundle, PLACE),
             "allowed_name": ALLOWED,
             "trains": submission.trainings is not None,
+            "claim_name": CLAIM,
+            "lease_name": LEASE,
         }
-        await self._tell("keep", plan=plan, bundle=str(packed.absolute()))
+        is_new = await self._tell("keep", plan=plan, bundle=str(packed.absolute()))
+        if is_new and any(state.status == SENT for state in submission.states.values()):
+            _log.warning(
+                "The cluster has lost what kept the submission: %s are begun again.", submission.parts
+            )
         out = {node: said for node, said in self._checked.items() if said != EXPECTED}
         await self._tell("leave_out", nodes=out)
         self._kept = True
@@ -272,11 +278,19 @@ def _listed(tries: Mapping[int, int]) -> list[list[int]]:
     return [[number, attempt] for number, attempt in sorted(tries.items())]
 
 
-def _look(row: Mapping[str, Any]) -> ShardLook:
+def seen_of(row: Mapping[str, Any]) -> ShardLook:
     """How a shard stands, by what its task has told last."""
     alive = row["state"] in (WAITING, PLAYING)
-    seen = look_from(alive, row.get("code"), row.get("out", ()), row.get("err", ()))
-    return replace(seen, said=str(row["why"])) if "why" in row else seen
+    code = row.get("code")
+    seen = look_from(alive, code, row.get("out", ()), row.get("err", ()), (row.get("claim", ""),))
+    return replace(
+        seen,
+        said=str(row.get("why", seen.said)),
+        # A node that is lost may be cut off, and a shard without an exit status outlive its task.
+        is_over=row["state"] == ENDED and code is not None,
+        holder=row.get("holder", ""),
+        after=row.get("after", ""),
+    )
 
 
 def _amounts(amounts: Mapping[str, float]) -> str:

@@ -51,6 +51,9 @@ class ShardLook:
         said: What the command has said last.
         begun: Whether it was begun; of several that one process plays, one after the other, each by itself.
         claim: Of a run with budgets, what the shard has spent and needs, as it stands in its file.
+        is_over: Of one that is not running, whether it surely is not; else it may be cut off and play on.
+        holder: Who has made the claim, where a try may begin without what the one before had last.
+        after: The holder whose record that one began with, to its end.
     """
 
     running: bool
@@ -60,6 +63,9 @@ class ShardLook:
     said: str
     begun: bool = True
     claim: str = ""
+    is_over: bool = True
+    holder: str = ""
+    after: str = ""
 
     @property
     def done(self) -> int:

@@ -383,7 +383,8 @@ class SlurmSite:
         # What is in the queue may be begun again by the scheduler, whatever it has written.
         if state is not None or (not code and self._may_be_late(self._tasks[number, attempt])):
             return look_from(True, None, out, err, claim)
-        return look_from(False, seen.code, out, err, claim, begun=(place / "out").exists())
+        # Of one that has left no exit status the scheduler alone says so, and its node may be cut off.
+        return replace(seen, begun=(place / "out").exists(), is_over=bool(code))
 
     def _grown(self, known: Mapping[int, Known]) -> dict[int, Grown]:
         found = {number: grown_in(self._place / "work" / str(number), each) for number, each in known.items()}
