@@ -392,4 +392,4 @@ def _check_player(
             if known
             else "Train one with `mosaic train`, or bring one with `mosaic policies add`",
         )
-    return pipeline_of(assignment, definition, slot.observation_space)
+    return pipeline_of(assignment, definition, slot)

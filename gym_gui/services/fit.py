@@ -23,7 +23,9 @@ from gym_gui.services.policy_files import PolicyFile, preprocessing_problem, rea
 from gym_gui.workers.capabilities import action_kind, observation_kinds
 from gym_gui.workers.registry import WorkerTypeDefinition
 from gym_gui.workers.settings_schema import problems
+from mosaic_worker.checkpoint import PolicyDescription
 from mosaic_worker.preprocessing import Pipeline, PreprocessingError, describe_steps
+from mosaic_worker.worker import LoadError
 
 _LONGEST: Final = 100
 """Characters of a space in a sentence."""
@@ -64,6 +66,10 @@ def fit(
         file = read_policy_file(path)
     reason = _environment_incompatibility(slot, worker, settings)
     if not reason and file is not None:
+        try:
+            file = file.played_by(slot.agent_id, assignment.checkpoint_agent)
+        except LoadError as error:
+            return f"{file.title} does not fit: {str(error).removesuffix('.')}"
         reason = _file_incompatibility(slot, worker, file, assignment.preprocess)
     if reason:
         return reason
@@ -173,7 +179,7 @@ def policy_path(assignment: WorkerAssignment, definition: WorkerTypeDefinition) 
 
 
 def pipeline_of(
-    assignment: WorkerAssignment, definition: WorkerTypeDefinition, observation_space: Any
+    assignment: WorkerAssignment, definition: WorkerTypeDefinition, slot: SlotInfo
 ) -> Pipeline | None:
     """What happens to a slot's observations before its worker sees them.
 
@@ -182,7 +188,7 @@ def pipeline_of(
     Args:
         assignment: Who plays the slot.
         definition: Its worker.
-        observation_space: Gymnasium space, or description, of what the slot sees.
+        slot: The slot.
 
     Returns:
         ``None`` where nothing happens to them.
@@ -192,8 +198,38 @@ def pipeline_of(
     """
     path = policy_path(assignment, definition)
     file = read_policy_file(path) if path is not None else None
-    steps = _steps(assignment, definition, file)
-    return Pipeline(steps, observation_space) if steps else None
+    part = assignment.checkpoint_agent
+    if file is None or not file.description.parts or part or assignment.preprocess:
+        steps = _steps(assignment, definition, file and file.played_by(slot.agent_id, part))
+        return Pipeline(steps, slot.observation_space) if steps else None
+    return JointPipeline(file.description, slot.agent_id, slot.observation_space)
+
+
+class JointPipeline(Pipeline):
+    """What happens to observations before a joint policy sees them, whichever agent its slot plays.
+
+    Args:
+        description: What its ``policy.json`` says.
+        agent: The slot's own agent.
+        observation_space: What the slot sees.
+
+    Raises:
+        LoadError: Nothing of it plays the slot's own agent.
+        PreprocessingError: Its steps do not fit.
+    """
+
+    def __init__(self, description: PolicyDescription, agent: str, observation_space: Any) -> None:
+        super().__init__(description.played_by(agent).preprocessing, observation_space)
+        self._description, self._own, self._given = description, agent, observation_space
+        self._by_agent: dict[str, Pipeline] = {agent: self}
+
+    def of(self, agent: str) -> Pipeline:
+        """What applies while the slot plays an agent."""
+        found = self._by_agent.get(agent)
+        if found is None:
+            steps = self._description.played_instead(agent, self._own).preprocessing
+            found = self._by_agent[agent] = Pipeline(steps, self._given)
+        return found
 
 
 def _steps(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
@@ -71,6 +71,10 @@ class PolicyFile:
         """Steps between what the slot sees and what it is shown."""
         return self.description.preprocessing
 
+    def played_by(self, agent: str, part: str | None = None) -> PolicyFile:
+        """What of it plays an agent; raises as :meth:`PolicyDescription.played_by`."""
+        return replace(self, description=self.description.played_by(agent, part))
+
     @property
     def steps(self) -> int:
         """Environment steps it was trained for."""
@@ -110,7 +114,8 @@ def describe_policy(path: Path) -> PolicyFile:
     if not isinstance(data, dict):
         raise ValueError(f"{described} is no description of a policy")
     description = PolicyDescription.from_json(data)  # pyright: ignore[reportUnknownArgumentType]
-    check_steps(description.preprocessing)
+    for part in description.parts or (description,):
+        check_steps(part.preprocessing)
     return PolicyFile(described.parent, description)
 
 

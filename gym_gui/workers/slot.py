@@ -108,6 +108,8 @@ class WorkerSlot:
         """An episode begins; the worker learns it with the first question."""
         agent = agent_id or self.agent_id
         self._starts[episode] = seed, agent
+        if self._streams is not None:
+            self._streams.begin(episode, agent)
         if episode in self._allowed:
             self._paid[episode] = agent, Course()
         self._begun.add(episode)

@@ -25,8 +25,13 @@ class EpisodeStreams:
         self._pipeline = pipeline
         self._codec = SpaceCodec(pipeline.input_space)
         self._streams: dict[int, Stream] = {}
+        self._played: dict[int, Pipeline] = {}
         self._seen: dict[int, tuple[Parts, Parts]] = {}
-        self._spare: list[Stream] = []
+        self._spare: dict[Pipeline, list[Stream]] = {}
+
+    def begin(self, episode: int, agent: str) -> None:
+        """An episode begins, in which the slot plays an agent."""
+        self._played[episode] = self._pipeline.of(agent)
 
     def see(self, episode: int, observation: Any, encoded: Parts) -> Parts:
         """The next observation of an episode, in wire form of the pipeline's input space.
@@ -44,7 +49,9 @@ class EpisodeStreams:
             return last[1]
         stream = self._streams.get(episode)
         if stream is None:
-            stream = self._streams[episode] = self._spare.pop() if self._spare else self._pipeline.stream()
+            pipeline = self._played.get(episode, self._pipeline)
+            spare = self._spare.get(pipeline)
+            stream = self._streams[episode] = spare.pop() if spare else pipeline.stream()
             stream.reset()
         parts = self._codec.encode(stream.apply(observation))
         self._seen[episode] = encoded, parts
@@ -57,6 +64,7 @@ class EpisodeStreams:
     def end(self, episode: int) -> None:
         """An episode is over."""
         self._seen.pop(episode, None)
-        stream = self._streams.pop(episode, None)
-        if stream is not None and len(self._spare) < _SPARE:
-            self._spare.append(stream)
+        stream, pipeline = self._streams.pop(episode, None), self._played.pop(episode, self._pipeline)
+        spare = self._spare.setdefault(pipeline, [])
+        if stream is not None and len(spare) < _SPARE:
+            spare.append(stream)

@@ -13,9 +13,9 @@ class CleanRLWorker(CheckpointWorker):
     name = "cleanrl_worker"
     settings = (*CheckpointWorker.settings, "preprocess")  # the host's too, which applies it
 
-    def read(self, checkpoint: str) -> Policy:
-        """Read a checkpoint."""
-        return Policy.load(checkpoint)
+    def read(self, checkpoint: str, agent: str = "") -> Policy:
+        """Read a checkpoint, or an agent's part of it."""
+        return Policy.load(checkpoint, agent)
 
     def stream_of(self, component: int) -> int:
         """Which stream of random numbers a component of the action is drawn from."""

@@ -257,6 +257,8 @@ class Architecture:
         continuous: Whether the head is a Gaussian, whose spread is a parameter.
         hidden: Widths of the hidden layers; not used for images without memory.
         lstm_size: Width of the memory; 0 where there is none.
+        central: Numbers behind each observation that the value function alone looks at.
+        critic: Whether there is a value function.
     """
 
     encoding: Encoding
@@ -264,11 +266,13 @@ class Architecture:
     continuous: bool = False
     hidden: tuple[int, ...] = (64, 64)
     lstm_size: int = 0
+    central: int = 0
+    critic: bool = True
 
     def to_json(self) -> dict[str, Any]:
         """``network`` of ``policy.json``."""
         data: dict[str, Any] = {
-            "type": "actor_critic_lstm" if self.lstm_size else "actor_critic",
+            "type": f"actor{'_critic' if self.critic else ''}{'_lstm' if self.lstm_size else ''}",
             "encoder": self.encoding.to_json(),
             "hidden": list(self.hidden),
             "activation": "tanh",
@@ -300,9 +304,11 @@ class Architecture:
         memory = data.get("lstm_size", 0)
         if type(memory) is not int or not 0 <= memory <= 65_536:
             raise ValueError(f"its memory is {memory!r} wide")
-        if bool(memory) != (data["type"] == "actor_critic_lstm"):
+        kind = str(data["type"])
+        if bool(memory) != kind.endswith("_lstm"):
             raise ValueError(f"its network is of an unknown kind: {dict(data)!r}")
-        return cls(encoding, outputs, continuous, widths(data["hidden"]), memory)
+        critic = kind not in ("actor", "actor_lstm")
+        return cls(encoding, outputs, continuous, widths(data["hidden"]), memory, critic=critic)
 
 
 def widths(values: Any) -> tuple[int, ...]:
@@ -333,10 +339,11 @@ class ActorCritic(nn.Module):
         if self._images:
             layers, width = a.encoding.layers()
             self.network = nn.Sequential(*layers)
-            actor, self.critic = Linear(width, a.outputs), Linear(width, 1)
+            actor = Linear(width, a.outputs)
+            self.critic = Linear(width, 1) if a.critic else None
         else:
             actor = perceptron((a.encoding.inputs, *a.hidden, a.outputs))
-            self.critic = perceptron((a.encoding.inputs, *a.hidden, 1))
+            self.critic = perceptron((a.encoding.inputs + a.central, *a.hidden, 1)) if a.critic else None
         if a.continuous:
             self.actor_mean = actor
             self.actor_logstd = nn.Parameter(torch.empty(1, a.outputs))
@@ -348,6 +355,7 @@ class ActorCritic(nn.Module):
         actor = self.actor_mean if self.architecture.continuous else self.actor
         if self._images:
             initialise(self.network, generator)
+        assert self.critic is not None
         for part, last_gain in ((actor, 0.01), (self.critic, 1.0)):
             layers = [m for m in part.modules() if isinstance(m, Linear)]
             for layer in layers:
@@ -355,20 +363,24 @@ class ActorCritic(nn.Module):
         if self.architecture.continuous:
             nn.init.zeros_(self.actor_logstd)
 
-    def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, observations: Tensor) -> tuple[Tensor, Tensor | None]:
         """Parameters of the action distribution, and values.
 
         Args:
-            observations: shape (N, *shape), as the policy is shown them.
+            observations: shape (N, *shape), as the policy is shown them; (N, inputs + central) where the
+                value function looks at more.
 
         Returns:
             Shape (N, outputs), for a Gaussian (N, 2 outputs): means, then logarithms of the
-            standard deviations. Values of shape (N,).
+            standard deviations. Values of shape (N,), ``None`` without a value function.
         """
-        x = self.architecture.encoding.prepared(observations)
+        a = self.architecture
+        x = a.encoding.prepared(observations)
         if self._images:
             x = self.network(x)
-        values = self.critic(x).squeeze(-1)
+        values = None if self.critic is None else self.critic(x).squeeze(-1)
+        if a.central:
+            x = x[:, : a.encoding.inputs]
         if not self.architecture.continuous:
             return self.actor(x), values
         mean = self.actor_mean(x)
@@ -388,7 +400,10 @@ class RecurrentActorCritic(nn.Module):
             width = a.hidden[-1]
             self.network = perceptron((a.encoding.inputs, *a.hidden), last=True)
         self.lstm = LSTMCell(width, a.lstm_size)
-        self.actor, self.critic = Linear(a.lstm_size, a.outputs), Linear(a.lstm_size, 1)
+        self.actor, self.critic = Linear(a.lstm_size, a.outputs), None
+        if a.critic:
+            wide = perceptron((a.encoding.inputs + a.central, *a.hidden, 1)) if a.central else None
+            self.critic = wide or Linear(a.lstm_size, 1)
         if a.continuous:
             self.actor_logstd = nn.Parameter(torch.empty(1, a.outputs))
 
@@ -397,22 +412,30 @@ class RecurrentActorCritic(nn.Module):
         initialise(self.network, generator)
         initialise(self.lstm, generator)
         initialise(self.actor, generator, 0.01)
-        initialise(self.critic, generator, 1.0)
+        assert self.critic is not None
+        layers = [module for module in self.critic.modules() if isinstance(module, Linear)]
+        for layer in layers:
+            initialise(layer, generator, 1.0 if layer is layers[-1] else math.sqrt(2.0))
         if self.architecture.continuous:
             nn.init.zeros_(self.actor_logstd)
 
     def features(self, observations: Tensor) -> Tensor:
         """What the memory is fed with, (N, *shape) to (N, features)."""
-        return self.network(self.architecture.encoding.prepared(observations))
+        x = self.architecture.encoding.prepared(observations)
+        return self.network(x[:, : self.architecture.encoding.inputs] if self.architecture.central else x)
 
-    def heads(self, hidden: Tensor) -> tuple[Tensor, Tensor]:
-        """As :meth:`ActorCritic.forward`, from the first half of the memory."""
-        mean, values = self.actor(hidden), self.critic(hidden).squeeze(-1)
-        if not self.architecture.continuous:
+    def heads(self, hidden: Tensor, observations: Tensor) -> tuple[Tensor, Any]:
+        """As :meth:`ActorCritic.forward`, from the first half of the memory; values from what is central."""
+        a = self.architecture
+        mean = self.actor(hidden)
+        values: Tensor | None = None
+        if self.critic is not None:
+            values = self.critic(a.encoding.prepared(observations) if a.central else hidden).squeeze(-1)
+        if not a.continuous:
             return mean, values
         return torch.cat([mean, self.actor_logstd.expand_as(mean)], -1), values
 
-    def forward(self, observations: Tensor, memory: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def forward(self, observations: Tensor, memory: Tensor) -> tuple[Tensor, Any, Tensor]:
         """One step: distribution parameters, values, and memory (N, 2 lstm_size) after it."""
         memory = self.lstm(self.features(observations), memory)
-        return (*self.heads(memory[..., : self.architecture.lstm_size]), memory)
+        return (*self.heads(memory[..., : self.architecture.lstm_size], observations), memory)

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -58,6 +58,19 @@ class Rollout(NamedTuple):
     next_value: Tensor
 
 
+class LearnerView(Protocol):
+    """What a learner has to know of its environments."""
+
+    @property
+    def count(self) -> int: ...
+    @property
+    def observation_space(self) -> Any: ...
+    @property
+    def action_space(self) -> Any: ...
+    @property
+    def actions(self) -> int: ...
+
+
 def train(config: PPOConfig, environments: Environments, session: Session) -> PPO:
     """Train until ``config.total_steps`` are spent or the session says to stop.
 
@@ -70,7 +83,7 @@ def train(config: PPOConfig, environments: Environments, session: Session) -> PP
         TrainingFailed: A loss is no finite number, or an environment raised. The network is then
             still the one of the last update that was whole.
     """
-    learner = PPO(config, environments, session)
+    learner = PPO(config, environments, session.device, session.restored)
     seen = environments.begin()
     for number in range(session.step // config.batch_size, config.num_updates):
         learner.anneal(number)
@@ -85,32 +98,48 @@ def train(config: PPOConfig, environments: Environments, session: Session) -> PP
 class PPO:
     """What PPO has learnt, and what it learns with.
 
+    Args:
+        config: Every setting.
+        environments: What it learns in.
+        device: Where its network lives.
+        restored: State of the training that is resumed.
+        seed: Every random number follows from it; the training's own by default.
+
     Attributes:
+        num_envs: Environments side by side, N.
         model: Policy and value function.
         head: Turns the policy's numbers into actions.
         optimizer: Adam.
         generator: Every random number comes from it.
     """
 
-    def __init__(self, config: PPOConfig, environments: Environments, session: Session) -> None:
-        self.config, self.device = config, session.device
-        self.generator = torch.Generator().manual_seed(config.seed)
+    def __init__(
+        self,
+        config: PPOConfig,
+        environments: LearnerView,
+        device: torch.device,
+        restored: State | None = None,
+        seed: int | None = None,
+    ) -> None:
+        self.config, self.device = config, device
+        self.num_envs = environments.count
+        self.generator = torch.Generator().manual_seed(config.seed if seed is None else seed)
         self.head: Head = head_of(describe(environments.action_space))
         self.model = self.build(environments)
         self.model.initialise(self.generator)
         self.model.to(self.device)
         # Adam's epsilon of 1e-5 is detail 3.
         self.optimizer = Adam(self.model.parameters(), config.learning_rate, 1e-5)
-        if session.restored is not None:
-            restore_module("network", self.model, session.restored)
-            restore_optimizer("optimizer", self.optimizer, session.restored)
-            restore_generator("generator", self.generator, session.restored)
+        if restored is not None:
+            restore_module("network", self.model, restored)
+            restore_optimizer("optimizer", self.optimizer, restored)
+            restore_generator("generator", self.generator, restored)
 
-    def build(self, environments: Environments) -> Any:
+    def build(self, environments: LearnerView) -> Any:
         """The network that fits the environment."""
         return ActorCritic(self.architecture(environments))
 
-    def architecture(self, environments: Environments) -> Architecture:
+    def architecture(self, environments: LearnerView) -> Architecture:
         """What to build."""
         space = environments.observation_space
         encoding = Encoding.of(space.shape, space.dtype == np.uint8)
@@ -155,10 +184,10 @@ class PPO:
 class Recorder:
     """Fills a rollout, one step at a time."""
 
-    def __init__(self, learner: PPO, environments: Environments, seen: Seen) -> None:
+    def __init__(self, learner: PPO, environments: LearnerView, seen: Seen) -> None:
         config, head, device = learner.config, learner.head, learner.device
         self._gamma, self._device = config.gamma, device
-        shape = (config.num_steps, config.num_envs)
+        shape = (config.num_steps, learner.num_envs)
         kind = torch.from_numpy(seen.observations).dtype
         self.observations = torch.zeros((*shape, *seen.observations.shape[1:]), dtype=kind, device=device)
         self.masks: Tensor | None = None
@@ -255,8 +284,13 @@ def estimate_advantages(rollout: Rollout, gamma: float, gae_lambda: float) -> Te
     return advantages
 
 
-def update(learner: PPO, rollout: Rollout) -> dict[str, float]:
+def update(learner: PPO, rollout: Rollout, acted: Tensor | None = None) -> dict[str, float]:
     """Epochs of minibatch gradient steps on one rollout.
+
+    Args:
+        learner: What learns.
+        rollout: T steps of N environments.
+        acted: bool (T, N), false for rows in which nobody acted; ``None``: there are none.
 
     Returns:
         Losses and diagnostics of the last minibatch, by TensorBoard name.
@@ -268,16 +302,22 @@ def update(learner: PPO, rollout: Rollout) -> dict[str, float]:
     advantages = estimate_advantages(rollout, config.gamma, config.gae_lambda).flatten()
     batch = flattened(rollout)
     targets = advantages + batch.values
-    size = config.batch_size // config.num_minibatches
+    real = None if acted is None else acted.flatten().nonzero().squeeze(-1)
+    count = len(targets) if real is None else len(real)
+    size = max(2, count // config.num_minibatches)
     metrics: dict[str, float] = {}
     for _ in range(config.update_epochs):
-        order = torch.randperm(config.batch_size, generator=learner.generator).to(learner.device)
-        for rows in order.split(size):
+        order = torch.randperm(count, generator=learner.generator).to(learner.device)
+        for rows in (order if real is None else real[order]).split(size):
+            if len(rows) < 2:
+                continue  # one row has no spread to be normalised by
             params, values = learner.model(batch.observations[rows])
             loss, metrics = losses(learner, batch, rows, params, values, advantages, targets)
             learner.descend(loss)
-        if config.target_kl is not None and metrics["losses/approx_kl"] > config.target_kl:
+        if config.target_kl is not None and metrics.get("losses/approx_kl", 0.0) > config.target_kl:
             break
+    if real is not None:
+        return {**metrics, **explained(learner, targets[real], batch.values[real])}
     return {**metrics, **explained(learner, targets, batch.values)}
 
 

@@ -22,6 +22,7 @@ from cleanrl_worker.config.ppo import PPOLSTMConfig
 from cleanrl_worker.network import Architecture, RecurrentActorCritic
 from cleanrl_worker.ppo import (
     PPO,
+    LearnerView,
     Recorder,
     Rollout,
     estimate_advantages,
@@ -37,7 +38,7 @@ from cleanrl_worker.vector_environments import Environments, Seen
 
 def train(config: PPOLSTMConfig, environments: Environments, session: Session) -> RecurrentPPO:
     """As :func:`cleanrl_worker.ppo.train`."""
-    learner = RecurrentPPO(config, environments, session)
+    learner = RecurrentPPO(config, environments, session.device, session.restored)
     seen = environments.begin()
     for number in range(session.step // config.batch_size, config.num_updates):
         learner.anneal(number)
@@ -57,20 +58,27 @@ class RecurrentPPO(PPO):
         fresh: 1 for a copy whose next observation begins an episode, (N,).
     """
 
-    def __init__(self, config: PPOLSTMConfig, environments: Environments, session: Session) -> None:
-        self._lstm_size = config.lstm_size
-        super().__init__(config, environments, session)
-        self.memory = torch.zeros(config.num_envs, 2 * config.lstm_size, device=self.device)
-        self.fresh = torch.ones(config.num_envs, device=self.device)
-        if session.restored is not None:
-            self.memory.copy_(session.restored.tensors["memory"])
-            self.fresh.copy_(session.restored.tensors["fresh"])
+    def __init__(
+        self,
+        config: Any,
+        environments: LearnerView,
+        device: torch.device,
+        restored: State | None = None,
+        seed: int | None = None,
+    ) -> None:
+        self._lstm_size: int = config.lstm_size
+        super().__init__(config, environments, device, restored, seed)
+        self.memory = torch.zeros(self.num_envs, 2 * self._lstm_size, device=device)
+        self.fresh = torch.ones(self.num_envs, device=device)
+        if restored is not None:
+            self.memory.copy_(restored.tensors["memory"])
+            self.fresh.copy_(restored.tensors["fresh"])
 
-    def build(self, environments: Environments) -> Any:
+    def build(self, environments: LearnerView) -> Any:
         """The network that fits the environment."""
         return RecurrentActorCritic(self.architecture(environments))
 
-    def architecture(self, environments: Environments) -> Architecture:
+    def architecture(self, environments: LearnerView) -> Architecture:
         """What to build."""
         return dataclasses.replace(super().architecture(environments), lstm_size=self._lstm_size)
 
@@ -113,7 +121,9 @@ def forget(memory: Tensor, fresh: Tensor) -> Tensor:
     return memory * (1.0 - fresh).unsqueeze(-1)
 
 
-def update(learner: RecurrentPPO, rollout: Rollout, memory: Tensor, fresh: Tensor) -> dict[str, float]:
+def update(
+    learner: RecurrentPPO, rollout: Rollout, memory: Tensor, fresh: Tensor, acted: Tensor | None = None
+) -> dict[str, float]:
     """Epochs of minibatch gradient steps on one rollout.
 
     Args:
@@ -121,6 +131,7 @@ def update(learner: RecurrentPPO, rollout: Rollout, memory: Tensor, fresh: Tenso
         rollout: T steps of N environments.
         memory: What was remembered of each environment before the first step.
         fresh: Which environments began an episode with it.
+        acted: bool (T, N), false for rows in which nobody acted; ``None``: there are none.
 
     Returns:
         As :func:`cleanrl_worker.ppo.update`.
@@ -131,17 +142,22 @@ def update(learner: RecurrentPPO, rollout: Rollout, memory: Tensor, fresh: Tenso
     begins = torch.cat([fresh.unsqueeze(0), rollout.dones[:-1]])
     metrics: dict[str, float] = {}
     for _ in range(config.update_epochs):
-        order = torch.randperm(config.num_envs, generator=learner.generator).to(learner.device)
-        for envs in order.split(config.num_envs // config.num_minibatches):
+        order = torch.randperm(learner.num_envs, generator=learner.generator).to(learner.device)
+        for envs in order.split(learner.num_envs // config.num_minibatches):
             part = flattened(rollout, envs)
             params, values = again(
                 learner.model, rollout.observations[:, envs], memory[envs], begins[:, envs]
             )
             rows = torch.arange(len(values), device=learner.device)
+            if acted is not None:
+                rows = rows[acted[:, envs].flatten()]
+                if len(rows) < 2:
+                    continue  # one row has no spread to be normalised by
+                params, values = params[rows], values[rows]
             part_advantages, part_targets = advantages[:, envs].flatten(), targets[:, envs].flatten()
             loss, metrics = losses(learner, part, rows, params, values, part_advantages, part_targets)
             learner.descend(loss)
-        if config.target_kl is not None and metrics["losses/approx_kl"] > config.target_kl:
+        if config.target_kl is not None and metrics.get("losses/approx_kl", 0.0) > config.target_kl:
             break
     return {**metrics, **explained(learner, targets.flatten(), rollout.values.flatten())}
 
@@ -168,4 +184,4 @@ def again(
     for start, end in pairwise(edges):
         outputs, memory = network.lstm.through(features[start:end], forget(memory, begins[start]))
         hidden.append(outputs)
-    return network.heads(torch.cat(hidden).flatten(0, 1))
+    return network.heads(torch.cat(hidden).flatten(0, 1), observations.flatten(0, 1))

@@ -30,6 +30,7 @@ class Algorithm:
         recurrent: Whether it remembers earlier observations of the episode.
         config: ``module:Class`` of its settings.
         train: ``module:function`` with the signature of :func:`cleanrl_worker.ppo.train`.
+        joint: Whether several agents learn, in an environment in which they act at once.
         networks: ``module:Class`` of the player by ``network["type"]`` of ``policy.json``.
     """
 
@@ -42,6 +43,7 @@ class Algorithm:
     observations: tuple[str, ...] = ("vector", "image")
     masks: bool = False
     recurrent: bool = False
+    joint: bool = False
 
     @property
     def config_class(self) -> type[TrainingConfig]:
@@ -52,6 +54,10 @@ class Algorithm:
 _ACTOR_CRITIC = {
     "actor_critic": "cleanrl_worker.players:ActorCriticPlayer",
     "mlp": "cleanrl_worker.players:ActorCriticPlayer",  # as format 1 called it
+}
+_JOINT = {
+    **{f"actor{critic}": "cleanrl_worker.players:ActorCriticPlayer" for critic in ("", "_critic")},
+    **{f"actor{critic}_lstm": "cleanrl_worker.players:RecurrentPlayer" for critic in ("", "_critic")},
 }
 _DETERMINISTIC = {"deterministic_actor": "cleanrl_worker.off_policy_players:ActorPlayer"}
 
@@ -76,6 +82,27 @@ ALGORITHMS: Mapping[str, Algorithm] = {
             actions=("discrete", "multi_discrete", "continuous"),
             masks=True,
             recurrent=True,
+        ),
+        Algorithm(
+            "ippo",
+            "IPPO",
+            config="cleanrl_worker.config.joint:IPPOConfig",
+            train="cleanrl_worker.ippo:train",
+            networks=_JOINT,
+            actions=("discrete", "multi_discrete", "continuous"),
+            masks=True,
+            joint=True,
+        ),
+        Algorithm(
+            "mappo",
+            "MAPPO",
+            config="cleanrl_worker.config.joint:MAPPOConfig",
+            train="cleanrl_worker.mappo:train",
+            networks=_JOINT,
+            actions=("discrete", "multi_discrete", "continuous"),
+            observations=("vector",),
+            masks=True,
+            joint=True,
         ),
         Algorithm(
             "dqn",

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 import safetensors.torch
@@ -14,24 +15,26 @@ from torch import Tensor
 
 from cleanrl_worker.config.base import ConfigError, TrainingConfig
 from cleanrl_worker.environments import observation_kind
+from cleanrl_worker.joint_copies import Finished
+from cleanrl_worker.joint_environments import JointEnvironments
 from cleanrl_worker.state import State, write_state
 from cleanrl_worker.vector_environments import Environments
-from mosaic_worker.checkpoint import PolicyDescription, save_checkpoint
+from mosaic_worker.checkpoint import PolicyDescription, PolicyPart, save_checkpoint
 from mosaic_worker.gymnasium_spaces import describe
 from mosaic_worker.training import TrainingRun
 from mosaic_worker.training_command import TrainingFailed
-from mosaic_worker.training_report import Scalars, TrainingReport, moment, versions
+from mosaic_worker.training_report import RECENT, Scalars, TrainingReport, moment, versions
 
 WORKER = "cleanrl_worker"
 _PACKAGES = ("torch", "gymnasium", "numpy", "safetensors")
 
 
 class Learner(Protocol):
-    """What an algorithm has learnt so far."""
+    """What an algorithm has learnt so far.
 
-    def network(self) -> Mapping[str, Any]:
-        """What the weights are: ``network`` of ``policy.json``, its ``type`` named in the registry."""
-        ...
+    What the weights are (``network`` of ``policy.json``, its ``type`` named in the registry) is what
+    ``network()`` says; where several networks are learnt, ``networks()`` by group.
+    """
 
     def weights(self) -> Mapping[str, Tensor]:
         """What playing needs, by parameter name."""
@@ -64,7 +67,7 @@ class Session:
         self,
         algorithm: str,
         config: TrainingConfig,
-        environments: Environments,
+        environments: Environments | JointEnvironments,
         run: TrainingRun,
         scalars: Scalars | None = None,
         restored: State | None = None,
@@ -122,14 +125,18 @@ class Session:
             "algorithm": self._algorithm,
             "config": self._config.model_dump(mode="json"),
             "environments": self._environments.state(self.step),
-            "session": {
-                "step": self.step,
-                "returns": list(self._report.returns),
-                "lengths": list(self._report.lengths),
-                "filmed": self._filmed,
-            },
+            "session": self._kept(),
         }
         write_state(self._run.folder, state)
+
+    def _kept(self) -> dict[str, Any]:
+        """Of this session, to go on from."""
+        return {
+            "step": self.step,
+            "returns": list(self._report.returns),
+            "lengths": list(self._report.lengths),
+            "filmed": self._filmed,
+        }
 
     def save_policy(self, result: float | None = None, seeds: tuple[int, ...] = ()) -> None:
         """Keep the policy alone, with what its evaluation gave.
@@ -144,19 +151,15 @@ class Session:
         save_checkpoint(self._run.folder, description, safetensors.torch.save(weights))
 
     def describe(
-        self, learner: Learner, mean_return: float | None = None, seeds: tuple[int, ...] = ()
+        self, learner: Any, mean_return: float | None = None, seeds: tuple[int, ...] = ()
     ) -> PolicyDescription:
         """``policy.json`` of the policy as it is now."""
-        environments, config = self._environments, self._config
-        return PolicyDescription(
+        config = self._config
+        return PolicyDescription.joint(
+            self._parts(learner),
             worker=WORKER,
             algorithm=self._algorithm,
             env_id=config.env_id,
-            observation_space=describe(environments.raw_observation_space),
-            action_space=describe(environments.action_space),
-            network=learner.network(),
-            preprocessing=tuple(environments.preprocessing),
-            input_space=describe(input_space(environments)),
             seed=config.seed,
             total_steps=self.step,
             mean_return=mean_return,
@@ -171,18 +174,74 @@ class Session:
         if self._config.video_every and self._filmed < self.step and self.learner is not None:
             self._film(self.step, self.learner)
 
+    def _parts(self, learner: Any) -> Sequence[PolicyPart]:
+        """What the policy plays."""
+        environments = self._environments
+        assert isinstance(environments, Environments)
+        preprocessing = tuple(environments.preprocessing)
+        return (
+            PolicyPart(
+                ("agent_0",),
+                describe(environments.raw_observation_space),
+                describe(environments.action_space),
+                learner.network(),
+                preprocessing,
+                describe(input_space(environments)),
+            ),
+        )
+
     def _film(self, step: int, learner: Learner) -> None:
-        from cleanrl_worker.policy import Policy
+        from cleanrl_worker.policy import load_policy
         from cleanrl_worker.video import CannotFilm, film
 
         self._filmed = step
         try:
-            policy = Policy.of(self.describe(learner), finite_weights(learner))
+            policy = load_policy(self.describe(learner), finite_weights(learner))
             self._run.filmed(
                 step, film(policy, self._config.env_id, self._run.folder, step, self._config.seed)
             )
         except CannotFilm as error:
             self._run.warn(f"no video at step {step}: {error}")
+
+
+class JointSession(Session):
+    """A training of several agents, as its algorithm sees it."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        environments = args[2]
+        assert isinstance(environments, JointEnvironments)
+        self._joint = environments
+        told: dict[str, Any] = self.restored.values["session"] if self.restored else {}
+        recent = told.get("agents", {})
+        self._returns = {agent: deque(recent.get(agent, ()), RECENT) for agent in environments.agents}
+
+    def finished(self, step: int, episodes: Iterable[Finished]) -> None:
+        """Report episodes that ended, agent by agent; what they made together is the return."""
+        for episode in episodes:
+            for agent, total in episode.returns.items():
+                self._returns[agent].append(total)
+            self._report.episode(step, sum(episode.returns.values()), episode.length, episode.returns)
+
+    def metrics(self, step: int, values: Mapping[str, float]) -> None:
+        """As :meth:`Session.metrics`, with mean returns of agents and, of several teams, of each."""
+        means = {agent: sum(found) / len(found) for agent, found in self._returns.items() if found}
+        told = {f"agents/{agent}": mean for agent, mean in means.items()}
+        if means and len(self._joint.teams) > 1:
+            told |= {
+                f"teams/{team}": sum(means[agent] for agent in agents)
+                for team, agents in self._joint.teams.items()
+            }
+        super().metrics(step, {**values, **told})
+
+    def _kept(self) -> dict[str, Any]:
+        return {**super()._kept(), "agents": {agent: list(found) for agent, found in self._returns.items()}}
+
+    def _parts(self, learner: Any) -> Sequence[PolicyPart]:
+        networks = learner.networks()
+        views = self._joint.views.values()
+        parts = [view.part(agent, networks[view.group.name]) for view in views for agent in view.group.agents]
+        return sorted(parts, key=lambda part: self._joint.agents.index(part.agents[0]))
 
 
 def input_space(environments: Environments) -> Any:
@@ -204,10 +263,11 @@ def finite_weights(learner: Learner) -> dict[str, Tensor]:
     return weights
 
 
-def _device(config: TrainingConfig, environments: Environments) -> torch.device:
+def _device(config: TrainingConfig, environments: Environments | JointEnvironments) -> torch.device:
     """A GPU when it is asked for, or when there is one and images are worth the way there."""
     if config.device == "cuda" and not torch.cuda.is_available():
         raise ConfigError("device is cuda, but this machine shows no GPU to torch. Set device to auto or cpu")
-    images = observation_kind(environments.observation_space) == "image"
+    shown = environments.views.values() if isinstance(environments, JointEnvironments) else (environments,)
+    images = any(observation_kind(each.observation_space) == "image" for each in shown)
     wanted = config.device == "cuda" or (config.device == "auto" and images and torch.cuda.is_available())
     return torch.device("cuda" if wanted else "cpu")

@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import safetensors
 import safetensors.torch
@@ -22,6 +22,7 @@ from mosaic_worker.checkpoint import write_whole
 from mosaic_worker.plain_files import check_file
 from mosaic_worker.training import STATE
 
+_Entry = TypeVar("_Entry")
 _FILE = "state.safetensors"
 _VERSION = 1
 
@@ -37,6 +38,15 @@ class State:
 
     tensors: dict[str, Tensor] = field(default_factory=dict[str, Tensor])
     values: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    def put(self, name: str, part: State) -> None:
+        """Take in the state of a part of a learner, under a name of its own."""
+        self.tensors |= {f"{name}/{key}": tensor for key, tensor in part.tensors.items()}
+        self.values |= {f"{name}/{key}": value for key, value in part.values.items()}
+
+    def under(self, name: str) -> State:
+        """What :meth:`put` took in."""
+        return State(_named(f"{name}/", self.tensors), _named(f"{name}/", self.values))
 
 
 def state_file(folder: Path) -> Path:
@@ -114,5 +124,9 @@ def restore_generator(name: str, generator: torch.Generator, state: State) -> No
 
 
 def _tensors_under(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    head = prefix + "."
-    return {name[len(head) :]: tensor for name, tensor in tensors.items() if name.startswith(head)}
+    return _named(f"{prefix}.", tensors)
+
+
+def _named(head: str, entries: Mapping[str, _Entry]) -> dict[str, _Entry]:
+    """Entries whose names begin with ``head``, without it."""
+    return {name[len(head) :]: entry for name, entry in entries.items() if name.startswith(head)}

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from torch.utils.tensorboard import SummaryWriter  # pyright: ignore[reportPrivateImportUsage]  # its documented name
 
 from cleanrl_worker.config.base import ConfigError, TrainingConfig
+from cleanrl_worker.config.joint import JointConfig
 from cleanrl_worker.config.ppo import PPOConfig
 from cleanrl_worker.config.replay import ReplayConfig
 from cleanrl_worker.environments import action_kind
 from cleanrl_worker.evaluate import mean_return
-from cleanrl_worker.policy import Policy
+from cleanrl_worker.joint_environments import GroupView, JointEnvironments
+from cleanrl_worker.policy import load_policy, read_weights
 from cleanrl_worker.registry import Algorithm, load
-from cleanrl_worker.session import Session
+from cleanrl_worker.session import JointSession, Session
 from cleanrl_worker.state import State, read_state
 from cleanrl_worker.vector_environments import Environments
 from mosaic_worker.evaluation import finish
@@ -45,12 +48,17 @@ def train(
         OSError: The folder cannot be written.
     """
     begun = restored.values["environments"] if restored else None
-    with contextlib.closing(Environments(config, begun)) as environments:
+    made = (
+        JointEnvironments(config, begun) if isinstance(config, JointConfig) else Environments(config, begun)
+    )
+    with contextlib.closing(made) as environments:
         check_fit(algorithm, environments)
         check_memory(config, environments)
         scalars = SummaryWriter(str(run.folder / TENSORBOARD), purge_step=_next_step(restored))
         with contextlib.closing(scalars):
-            session = Session(algorithm.name, config, environments, run, scalars, restored)
+            session = (JointSession if algorithm.joint else Session)(
+                algorithm.name, config, environments, run, scalars, restored
+            )
             run.start(algorithm.name, config.env_id, config.seed, config.total_steps, session.step)
             try:
                 learner = load(algorithm.train)(config, environments, session)
@@ -64,10 +72,14 @@ def train(
             run.warn("not every episode could be gone on with; some began anew")
         session.learner = learner
         # From disk, so that what was kept is proven to load and play.
-        return finish(run, session, lambda go_on: mean_return(Policy.load(run.folder), config.env_id, go_on))
+        return finish(
+            run,
+            session,
+            lambda go_on: mean_return(load_policy(*read_weights(run.folder)), config.env_id, go_on),
+        )
 
 
-def check_fit(algorithm: Algorithm, environments: Environments) -> None:
+def check_fit(algorithm: Algorithm, environments: Environments | JointEnvironments) -> None:
     """Refuse an environment whose actions the algorithm does not learn.
 
     Raises:
@@ -75,31 +87,48 @@ def check_fit(algorithm: Algorithm, environments: Environments) -> None:
     """
     from cleanrl_worker.registry import ALGORITHMS
 
-    kind = action_kind(environments.action_space)
-    if kind not in algorithm.actions:
-        others = [a.name for a in ALGORITHMS.values() if kind in a.actions]
-        raise ConfigError(
-            f"{algorithm.name} learns {' and '.join(algorithm.actions)} actions; {environments.env_id} acts "
-            f"in {environments.action_space}. These learn there: {', '.join(others) or 'none'}"
-        )
+    for each in _views(environments):
+        kind = action_kind(each.action_space)
+        if kind not in algorithm.actions:
+            alike = [a for a in ALGORITHMS.values() if a.joint == algorithm.joint]
+            others = [a.name for a in alike if kind in a.actions]
+            raise ConfigError(
+                f"{algorithm.name} learns {' and '.join(algorithm.actions)} actions; "
+                f"{environments.env_id} acts in {each.action_space}. These learn there: "
+                f"{', '.join(others) or 'none'}"
+            )
 
 
-def check_memory(config: TrainingConfig, environments: Environments) -> None:
+def check_memory(config: TrainingConfig, environments: Environments | JointEnvironments) -> None:
     """Refuse to remember more than fits, before anything is begun.
 
     Raises:
         ConfigError: Naming the setting, and the most that fits.
     """
-    seen, acts = environments.observation_space, environments.action_space
-    # As they are kept: bytes as bytes, everything else as float32; an action takes 8 bytes or 4 a number.
-    observation = math.prod(seen.shape) * (1 if seen.dtype == np.uint8 else 4)
-    action = 4 * math.prod(acts.shape) if acts.shape else 8
+    rows = 0
+    for each in _views(environments):
+        seen, acts = each.observation_space, each.action_space
+        agents = len(each.group.agents) if isinstance(each, GroupView) else 1
+        # As they are kept: bytes as bytes, everything else as float32; an action takes 8 bytes or 4 a number.
+        observation = math.prod(seen.shape) * (1 if seen.dtype == np.uint8 else 4)
+        action = 4 * math.prod(acts.shape) if acts.shape else 8
+        if isinstance(config, ReplayConfig):
+            # With what it led to, its reward and whether it was the last.
+            rows += 2 * observation + action + 8
+        else:
+            # With log-probability, value, reward and end.
+            rows += agents * (observation + action + 16)
     if isinstance(config, ReplayConfig):
-        # With what it led to, its reward and whether it was the last.
-        check_room("buffer_size", config.buffer_size, 2 * observation + action + 8)
+        check_room("buffer_size", config.buffer_size, rows)
     elif isinstance(config, PPOConfig):
-        # With log-probability, value, reward and end.
-        check_room("num_envs x num_steps", config.batch_size, observation + action + 16)
+        check_room("num_envs x num_steps", config.batch_size, rows)
+
+
+def _views(environments: Environments | JointEnvironments) -> Sequence[Environments | GroupView]:
+    """What each network of a training is shown and does."""
+    if isinstance(environments, JointEnvironments):
+        return tuple(environments.views.values())
+    return (environments,)
 
 
 def stored_settings(algorithm: Algorithm, state: State) -> dict[str, Any]:

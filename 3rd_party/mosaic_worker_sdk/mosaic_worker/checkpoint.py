@@ -12,13 +12,15 @@ import json
 import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Dict, Mapping, Optional, Tuple, Union, cast
+from typing import Any, Dict, Mapping, Optional, Sequence, Tuple, Union, cast
 
 from mosaic_worker.plain_files import UnsafeFileError, read_file, replace_file
 from mosaic_worker.spaces import Space
 from mosaic_worker.worker import LoadError
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
+"""Of joint policies; what has no parts is written in the form before, which has the same keys."""
+_WHOLE_VERSION = 2
 DESCRIPTION = "policy.json"
 WEIGHTS = "model.safetensors"
 _PENDING = "model.safetensors.new"
@@ -31,8 +33,64 @@ _FIRST_WORKER = "cleanrl_worker"
 
 
 @dataclass(frozen=True)
+class PolicyPart:
+    """What some agents of a joint policy play: a network of its own, or one that several parts share.
+
+    Attributes:
+        agents: Names of the agents it plays.
+        observation_space: What their slots have to give, the action mask taken out.
+        action_space: What they do.
+        network: What the weights are, in words of the worker's own.
+        preprocessing: Steps between a slot and the worker.
+        input_space: What the worker is shown after them; ``None`` where it is the observation space.
+        weights: What the names of its tensors begin with; parts with the same share a network.
+    """
+
+    agents: Tuple[str, ...]
+    observation_space: Space
+    action_space: Space
+    network: Mapping[str, Any]
+    preprocessing: Tuple[Mapping[str, Any], ...] = ()
+    input_space: Optional[Space] = None
+    weights: str = ""
+
+    def to_json(self) -> Dict[str, Any]:
+        """An entry of ``parts`` in ``policy.json``."""
+        shown = self.observation_space if self.input_space is None else self.input_space
+        return {
+            "agents": list(self.agents),
+            "observation_space": self.observation_space.to_json(),
+            "preprocessing": [dict(step) for step in self.preprocessing],
+            "input_space": shown.to_json(),
+            "action_space": self.action_space.to_json(),
+            "network": dict(self.network),
+            "weights": self.weights,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> PolicyPart:
+        """Read an entry of ``parts``; raises what :meth:`PolicyDescription.from_json` turns into words."""
+        observation_space, shown = (
+            Space.from_json(data["observation_space"]),
+            Space.from_json(data["input_space"]),
+        )
+        return cls(
+            tuple(str(agent) for agent in data["agents"]),
+            observation_space,
+            Space.from_json(data["action_space"]),
+            dict(data["network"]),
+            tuple(_step(step) for step in data["preprocessing"]),
+            None if shown == observation_space else shown,
+            str(data["weights"]),
+        )
+
+
+@dataclass(frozen=True)
 class PolicyDescription:
     """What ``policy.json`` says.
+
+    A joint policy has ``parts``, one or more agents each; what is said of spaces, preprocessing and
+    network is then that of the first. :meth:`part_of` is the policy of one of its agents.
 
     Attributes:
         worker: Id of the worker that plays it.
@@ -54,6 +112,8 @@ class PolicyDescription:
         licence: SPDX name or words; empty where nobody said.
         origin: ``kind`` is ``trained`` or ``imported``, the latter with ``file``, ``sha256`` and ``format``.
         weights_sha256: Of the weights file, lower-case hexadecimal.
+        parts: Of a joint policy, each with its agents; empty where one network plays all ``agents`` alike.
+        weights_prefix: What the names of its tensors begin with, where it is part of a joint policy.
     """
 
     worker: str
@@ -75,6 +135,86 @@ class PolicyDescription:
     licence: str = ""
     origin: Mapping[str, str] = field(default_factory=lambda: {"kind": "trained"})
     weights_sha256: str = ""
+    parts: Tuple[PolicyPart, ...] = ()
+    weights_prefix: str = ""
+
+    @classmethod
+    def joint(cls, parts: Sequence[PolicyPart], **about: Any) -> PolicyDescription:
+        """Describe a joint policy.
+
+        Args:
+            parts: What its agents play, each agent once.
+            about: Worker, algorithm, env_id and whatever else is known of the whole.
+        """
+        first = parts[0]
+        return cls(
+            observation_space=first.observation_space,
+            action_space=first.action_space,
+            network=first.network,
+            preprocessing=first.preprocessing,
+            input_space=first.input_space,
+            agents=tuple(agent for part in parts for agent in part.agents),
+            parts=tuple(parts) if len(parts) > 1 or first.weights else (),
+            **about,
+        )
+
+    def part_of(self, agent: str) -> PolicyDescription:
+        """The policy of one agent.
+
+        Raises:
+            LoadError: It holds none of that name.
+        """
+        if agent not in self.agents:
+            raise LoadError(
+                f"the checkpoint holds no agent {agent!r}. Set checkpoint_agent to one of: "
+                f"{', '.join(self.agents)}"
+            )
+        part = next((part for part in self.parts if agent in part.agents), None)
+        if part is None:
+            return replace(self, agents=(agent,))
+        return replace(
+            self,
+            agents=(agent,),
+            observation_space=part.observation_space,
+            action_space=part.action_space,
+            network=part.network,
+            preprocessing=part.preprocessing,
+            input_space=part.input_space,
+            parts=(),
+            weights_prefix=part.weights,
+        )
+
+    def played_instead(self, agent: str, own: str) -> PolicyDescription:
+        """What plays an agent where seats are swapped: its part, or else that of the slot's own agent."""
+        try:
+            return self.played_by(agent)
+        except LoadError:
+            return self.played_by(own)
+
+    def played_by(self, agent: str, part: Optional[str] = None) -> PolicyDescription:
+        """What plays an agent: the part that is asked for, else its own, else that of its kind.
+
+        ``green_1`` is of the kind ``green``: where the policy holds ``green_0`` and no other of that kind,
+        this is what plays it. A policy without parts plays any agent.
+
+        Args:
+            agent: Who is played.
+            part: The slot's ``checkpoint_agent``, where it has one.
+
+        Raises:
+            LoadError: It holds no such part, or several and none for this agent.
+        """
+        if part or agent in self.agents:
+            return self.part_of(part or agent)
+        if not self.parts:
+            return self
+        alike = [each for each in self.agents if _kind(each) == _kind(agent)]
+        if len(alike) == 1:
+            return self.part_of(alike[0])
+        raise LoadError(
+            f"the checkpoint holds {', '.join(self.agents)}, and none is called {agent}. Say which of them "
+            f"plays there, with checkpoint_agent"
+        )
 
     @property
     def shown_space(self) -> Space:
@@ -83,17 +223,18 @@ class PolicyDescription:
 
     def to_json(self) -> Dict[str, Any]:
         """The content of ``policy.json``."""
+        what = self._whole()
+        played: Dict[str, Any] = (
+            {"parts": [part.to_json() for part in self.parts]}
+            if self.parts
+            else {key: value for key, value in what.to_json().items() if key != "weights"}
+        )
         return {
-            "format_version": FORMAT_VERSION,
+            "format_version": FORMAT_VERSION if self.parts else _WHOLE_VERSION,
             "worker": self.worker,
             "algorithm": self.algorithm,
             "env_id": self.env_id,
-            "agents": list(self.agents),
-            "observation_space": self.observation_space.to_json(),
-            "preprocessing": [dict(step) for step in self.preprocessing],
-            "input_space": self.shown_space.to_json(),
-            "action_space": self.action_space.to_json(),
-            "network": dict(self.network),
+            **played,
             "weights": {"file": WEIGHTS, "sha256": self.weights_sha256},
             "seed": self.seed,
             "total_steps": self.total_steps,
@@ -105,9 +246,20 @@ class PolicyDescription:
             "origin": dict(self.origin),
         }
 
+    def _whole(self) -> PolicyPart:
+        """All of its agents as one part."""
+        return PolicyPart(
+            self.agents,
+            self.observation_space,
+            self.action_space,
+            self.network,
+            self.preprocessing,
+            self.input_space,
+        )
+
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> PolicyDescription:
-        """Read the content of ``policy.json``, of this format or the one before.
+        """Read the content of ``policy.json``, of this format or one before.
 
         Raises:
             ValueError: It is no description of a policy; the message says why.
@@ -126,26 +278,19 @@ def _no_settings() -> Dict[str, Any]:
 
 def _described(data: Mapping[str, Any]) -> PolicyDescription:
     version = data["format_version"]
-    if type(version) is not int or version not in (1, FORMAT_VERSION):
-        raise ValueError(f"its format_version is {version!r} and this MOSAIC reads 1 and {FORMAT_VERSION}")
+    if type(version) is not int or not 1 <= version <= FORMAT_VERSION:
+        raise ValueError(f"its format_version is {version!r} and this MOSAIC reads 1 to {FORMAT_VERSION}")
     first = version == 1
     if first and data["preprocessing"]:
         raise ValueError(f"it asks for preprocessing that format 1 does not know: {data['preprocessing']!r}")
     evaluation, mean = data["evaluation"], data["evaluation"]["mean_return"]
-    observation_space = Space.from_json(data["observation_space"])
-    input_space = observation_space if first else Space.from_json(data["input_space"])
     if data["weights"]["file"] != WEIGHTS:
         raise ValueError(f"its weights are in {data['weights']['file']!r} where {WEIGHTS} is needed")
-    return PolicyDescription(
+    return PolicyDescription.joint(
+        _parts_of(data, version),
         worker=_FIRST_WORKER if first else str(data["worker"]),
         algorithm=str(data["algorithm"]),
         env_id=str(data["env_id"]),
-        observation_space=observation_space,
-        action_space=Space.from_json(data["action_space"]),
-        network=dict(data["network"]),
-        preprocessing=() if first else tuple(_step(step) for step in data["preprocessing"]),
-        input_space=None if input_space == observation_space else input_space,
-        agents=tuple(str(agent) for agent in data["agents"]),
         seed=int(data["seed"]),
         total_steps=int(data["total_steps"]),
         mean_return=None if mean is None else float(mean),
@@ -157,6 +302,23 @@ def _described(data: Mapping[str, Any]) -> PolicyDescription:
         origin={"kind": "trained"} if first else {str(k): str(v) for k, v in dict(data["origin"]).items()},
         weights_sha256=str(data["weights"]["sha256"]),
     )
+
+
+def _parts_of(data: Mapping[str, Any], version: int) -> Tuple[PolicyPart, ...]:
+    if version < FORMAT_VERSION:
+        shown = data["observation_space"] if version == 1 else data["input_space"]
+        steps: Any = () if version == 1 else data["preprocessing"]
+        return (PolicyPart.from_json({**data, "input_space": shown, "preprocessing": steps, "weights": ""}),)
+    parts = tuple(PolicyPart.from_json(part) for part in data["parts"])
+    agents = [agent for part in parts for agent in part.agents]
+    if not agents or len(set(agents)) < len(agents) or not all(part.agents for part in parts):
+        raise ValueError(f"its parts must name each agent once, and they name {agents!r}")
+    return parts
+
+
+def _kind(agent: str) -> str:
+    """``green`` of ``green_1``."""
+    return agent.rpartition("_")[0]
 
 
 def _step(step: Any) -> Mapping[str, Any]:

@@ -32,20 +32,18 @@ def check_fit(slot: Slot, described: PolicyDescription) -> None:
     Bounds of observations and their dtype need not agree; those of real-valued actions must, into
     which the policy scales what it does.
 
+    Args:
+        slot: The slot.
+        described: What plays there, of a joint policy its part.
+
     Raises:
-        LoadError: It is of another algorithm or agent, or of other spaces; says which and the fix.
+        LoadError: It is of another algorithm, or of other spaces; says which and the fix.
     """
     algorithm = slot.settings.get("algorithm")
     if algorithm and str(algorithm).lower() != described.algorithm:
         raise LoadError(
             f"the checkpoint was trained with {described.algorithm}, not {algorithm}. "
             f"Set algorithm to {described.algorithm!r}, or leave it out"
-        )
-    agent = slot.settings.get("checkpoint_agent")
-    if agent and agent not in described.agents:
-        raise LoadError(
-            f"the checkpoint holds no agent {agent!r}. Set checkpoint_agent to one of: "
-            f"{', '.join(described.agents)}"
         )
     for what, trained, given in (
         ("observations", described.shown_space, slot.observation_space),

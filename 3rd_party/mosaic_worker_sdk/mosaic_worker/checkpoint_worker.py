@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mosaic_worker import rng
-from mosaic_worker.checkpoint import PolicyDescription
+from mosaic_worker.checkpoint import PolicyDescription, checkpoint_folder, read_description
 from mosaic_worker.checkpoint_slot import check_fit, check_settings, why_undecided
 from mosaic_worker.memories import Memories
 from mosaic_worker.worker import (
@@ -83,12 +83,19 @@ class CheckpointWorker(Worker):
     """How one comes by a checkpoint without training it; ends with the option of the environment."""
 
     def __init__(self) -> None:
-        self._by_file: Dict[str, CheckpointPolicy] = {}
+        self._by_file: Dict[Tuple[str, str], CheckpointPolicy] = {}
+        self._descriptions: Dict[str, PolicyDescription] = {}
         self._by_slot: Dict[int, CheckpointPolicy] = {}
         self._memories: Dict[int, Memories] = {}
+        self._joint: Dict[int, Optional[Tuple[str, PolicyDescription]]] = {}
+        self._by_episode: Dict[Tuple[int, int], CheckpointPolicy] = {}
 
-    def read(self, checkpoint: str) -> CheckpointPolicy:
+    def read(self, checkpoint: str, agent: str = "") -> CheckpointPolicy:
         """Read a checkpoint.
+
+        Args:
+            checkpoint: Its folder, or a file in it.
+            agent: Whose part of a joint policy; empty for one without parts.
 
         Raises:
             LoadError: It cannot be played; see :mod:`mosaic_worker.checkpoint`.
@@ -117,28 +124,55 @@ class CheckpointWorker(Worker):
                 f"train one with: mosaic train --worker {self.name} --algo ppo --env {slot.env_id}"
                 f"{f'{self.other_way} {slot.env_id}' if self.other_way else ''}"
             )
-        key = str(Path(checkpoint).expanduser().resolve())
-        policy = self._by_file.get(key) or self.read(checkpoint)
-        check_fit(slot, policy.description)
-        self._by_file[key] = self._by_slot[slot.index] = policy
+        description = self._described(checkpoint)
+        part = slot.settings.get("checkpoint_agent")
+        check_fit(slot, description.played_by(slot.agent_id, part))
+        self._joint[slot.index] = (checkpoint, description) if description.parts and not part else None
+        policy = self._read_part(checkpoint, description.played_by(slot.agent_id, part))
+        self._by_slot[slot.index] = policy
         self._memories[slot.index] = Memories(policy.memory)
         return f"{policy.description.algorithm}:{policy.description.env_id}"
+
+    def _described(self, checkpoint: str) -> PolicyDescription:
+        """What ``policy.json`` says, read once for all slots."""
+        key = str(Path(checkpoint).expanduser().resolve())
+        found = self._descriptions.get(key)
+        if found is None:
+            found = self._descriptions[key] = read_description(checkpoint_folder(checkpoint))
+        return found
+
+    def _read_part(self, checkpoint: str, played: PolicyDescription) -> CheckpointPolicy:
+        """What plays an agent, read once for all whose parts have the same network."""
+        key = str(Path(checkpoint).expanduser().resolve()), played.weights_prefix
+        found = self._by_file.get(key)
+        if found is None:
+            agent = played.agents[0] if played.weights_prefix else ""
+            found = self._by_file[key] = self.read(checkpoint, agent)
+        return found
 
     def reset(self, slot: Slot, starts: Sequence[EpisodeStart]) -> None:
         """Nothing is remembered of an episode that begins."""
         self._memories[slot.index].forget(start.episode for start in starts)
+        joint = self._joint[slot.index]
+        for start in starts if joint is not None else ():
+            assert joint is not None
+            # Where seats are swapped, a joint policy plays each agent with its own part.
+            played = joint[1].played_instead(start.agent_id or slot.agent_id, slot.agent_id)
+            self._by_episode[slot.index, start.episode] = self._read_part(joint[0], played)
 
     def on_episode_end(self, slot: Slot, ends: Sequence[EpisodeEnd]) -> None:
         """Nothing needs to be remembered of an episode that is over."""
         self._memories[slot.index].forget(end.episode for end in ends)
+        for end in ends:
+            self._by_episode.pop((slot.index, end.episode), None)
 
     def select_actions(self, batch: Batch) -> Actions:
         """Choose for all decisions of the batch, with the value of each state where it is known."""
-        slot = batch.slot
-        draws = self._draws(batch) if slot.deterministic is False else None
-        memories = self._memories[slot.index]
+        index = batch.slot.index
+        draws = self._draws(batch) if batch.slot.deterministic is False else None
+        memories = self._memories[index]
         before = memories.before(batch.episodes, batch.steps)
-        choices = self._by_slot[slot.index].choose(batch.observations, batch.action_masks, draws, before)
+        choices = self._choose(batch, draws, before)
         if choices.memory is not None:
             memories.after(batch.episodes, batch.steps, choices.memory, choices.ok)
         if choices.ok.all():
@@ -148,6 +182,40 @@ class CheckpointWorker(Worker):
         ]
         return Actions(actions, choices.values)
 
+    def _choose(self, batch: Batch, draws: Optional[Draws], before: Optional[NDArray[np.float32]]) -> Choices:
+        """The choice for each row, by the policy that plays its episode."""
+        index, own = batch.slot.index, self._by_slot[batch.slot.index]
+        policies = [self._by_episode.get((index, episode), own) for episode in batch.episodes]
+        kinds = list(dict.fromkeys(policies))
+        if len(kinds) == 1:
+            return kinds[0].choose(batch.observations, batch.action_masks, draws, before)
+        rows = [np.flatnonzero([policy is kind for policy in policies]) for kind in kinds]
+        parts = [
+            kind.choose(
+                _rows_of(batch.observations, part),
+                None if batch.action_masks is None else batch.action_masks[part],
+                None if draws is None else _drawn(draws, part),
+                None if before is None else before[part],
+            )
+            for kind, part in zip(kinds, rows)
+        ]
+        order = np.argsort(np.concatenate(rows))
+        merged = [
+            None if any(each is None for each in column) else np.concatenate(column)[order]  # pyright: ignore[reportArgumentType, reportCallIssue]
+            for column in zip(*parts)
+        ]
+        return Choices(*merged)  # pyright: ignore[reportArgumentType]
+
     def _draws(self, batch: Batch) -> Draws:
         steps = np.asarray(batch.steps)
         return lambda component: rng.uniform(batch.seeds, steps, self.stream_of(component))
+
+
+def _rows_of(observations: Any, rows: NDArray[np.intp]) -> Any:
+    if isinstance(observations, dict):
+        return {key: _rows_of(part, rows) for key, part in observations.items()}  # pyright: ignore[reportUnknownVariableType]
+    return observations[rows]
+
+
+def _drawn(draws: Draws, rows: NDArray[np.intp]) -> Draws:
+    return lambda component: draws(component)[rows]

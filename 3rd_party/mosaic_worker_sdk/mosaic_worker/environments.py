@@ -39,6 +39,38 @@ def make_environment(env_id: str, render_mode: Optional[str] = None) -> Any:
     return made
 
 
+def make_parallel_environment(env_id: str, render_mode: Optional[str] = None) -> Any:
+    """Make an environment whose agents act at once, with PettingZoo's Parallel interface.
+
+    Args:
+        env_id: ``module:factory``, where a function or class of that module makes one; or a name that
+            MOSAIC knows, whose package has to be installed beside the worker then. Its agents are
+            named as slots are.
+        render_mode: For environments that take one; ``None`` draws nothing.
+
+    Returns:
+        A ``pettingzoo.ParallelEnv``, or what has its interface. One that has ``teams`` says who plays
+        together.
+
+    Raises:
+        ImportError: Its module, or what that needs, is not there.
+        ValueError: There is none of this name, or its agents act one after the other.
+    """
+    keywords: Dict[str, Any] = {} if render_mode is None else {"render_mode": render_mode}
+    factory = _factory_of(env_id)
+    if factory is not None:
+        made = factory(**(keywords if _takes(factory, "render_mode") else {}))
+        if not (hasattr(made, "possible_agents") and callable(getattr(made, "observation_space", None))):
+            raise ValueError(f"{env_id} makes no PettingZoo Parallel environment: {type(made).__name__}")
+        return made
+    parallel: Any = import_module("gym_gui.envs.parallel")
+    errors: Any = import_module("gym_gui.core.errors")
+    try:
+        return parallel.make_parallel(env_id, render_mode)
+    except errors.MosaicError as error:
+        raise ValueError(str(error)) from error
+
+
 def _factory_of(env_id: str) -> Optional[Callable[..., Any]]:
     """What ``module:factory`` names; ``None`` where that is an id."""
     module, _, path = env_id.partition(":")

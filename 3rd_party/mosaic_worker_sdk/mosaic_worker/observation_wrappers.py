@@ -231,6 +231,19 @@ def _normalize(env: Env, step: Mapping[str, Any]) -> Env:
     return _transform(normalized, lambda seen: np.clip(seen, bounds.low, bounds.high), bounds)
 
 
+def _append(env: Env, step: Mapping[str, Any]) -> Env:
+    space, values = _box(env), np.asarray(step["values"], np.float32)
+    if len(space.shape) != 1 or values.ndim != 1:
+        raise ValueError("it takes a vector, and a list of numbers to put behind it")
+    # No float32 is further away than the bounds of a Box may be.
+    low, high = (np.concatenate([np.float32(bound), values]) for bound in (space.low, space.high))
+
+    def appended(seen: NDArray[Any]) -> NDArray[np.float32]:
+        return np.concatenate([np.asarray(seen, np.float32), values])
+
+    return _transform(env, appended, spaces.Box(low, high, dtype=np.float32))
+
+
 def _dtype(env: Env, step: Mapping[str, Any]) -> Env:
     dtype = np.dtype(step["dtype"])
     space = env.observation_space
@@ -252,5 +265,6 @@ _APPLY: Dict[str, Callable[[Env, Mapping[str, Any]], Env]] = {
     "frame_stack": _frame_stack,
     "rescale": _rescale,
     "normalize": _normalize,
+    "append": _append,
     "dtype": _dtype,
 }

@@ -26,6 +26,7 @@ step          options                                          does
 ``rescale``   ``low`` (0), ``high`` (1)                        from the space's bounds to these
 ``normalize`` ``mean``, ``var``; ``epsilon`` (1e-8);           float32 (x - mean) / sqrt(var +
               ``clip`` (null)                                  epsilon), within ±clip
+``append``    ``values``                                       a vector and these numbers behind it
 ``dtype``     ``dtype``                                        another element type
 ============= ================================================ =================================
 
@@ -234,6 +235,7 @@ _OPTIONS: Dict[str, Dict[str, _Option]] = {
         "epsilon": (_positive, 1e-8),
         "clip": (_maybe(_positive), None),
     },
+    "append": {"values": (_numbers, _NEEDED)},
     "dtype": {"dtype": (_dtype, _NEEDED)},
 }
 STEPS = tuple(_OPTIONS)
@@ -305,6 +307,10 @@ class Pipeline:
         if self.steps:
             self.input_space = self._played_back().observation_space
 
+    def of(self, agent: str) -> Pipeline:
+        """What applies while the slot plays an agent: this, unless a joint policy says otherwise."""
+        return self
+
     def stream(self) -> Stream:
         """A stream of its own: one for each agent in each episode."""
         return Stream(self._played_back() if self.steps else None)
@@ -349,6 +355,7 @@ def _describe(step: Mapping[str, Any]) -> str:
         "keep": " and ".join(step.get("keys") or ()),
         "resize": "x".join(map(str, step.get("shape") or ())),
         "frame_stack": step.get("size"),
+        "append": " ".join(f"{number:g}" for number in step.get("values") or ()),
         "dtype": step.get("dtype"),
     }
     value = shown.get(name)

@@ -28,7 +28,7 @@ import time
 from collections import deque
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Callable, Deque, Generator, Mapping, Optional, TextIO
+from typing import Any, Callable, Deque, Dict, Generator, Mapping, Optional, TextIO
 
 from mosaic_worker.training_files import (
     CONTROL,
@@ -143,17 +143,24 @@ class TrainingRun:
         clean = {name: _finite(value) for name, value in values.items()}
         self._metrics.add({"step": int(step), "t": _now(), "m": clean})
 
-    def episode(self, step: int, total: float, length: int) -> None:
+    def episode(
+        self, step: int, total: float, length: int, agents: Optional[Mapping[str, float]] = None
+    ) -> None:
         """An episode of the training has ended.
 
         Args:
             step: Environment steps of the training so far.
-            total: Its undiscounted return.
+            total: Its undiscounted return; of several agents together.
             length: Its steps.
+            agents: Undiscounted return of each agent, where there are several.
         """
         self._returns.append(float(total))
         self._count += 1
-        self._episodes.add({"step": int(step), "t": _now(), "return": _finite(total), "length": int(length)})
+        row: Dict[str, Any] = {"step": int(step), "t": _now(), "return": _finite(total)}
+        row["length"] = int(length)
+        if agents is not None:
+            row["agents"] = {agent: _finite(each) for agent, each in agents.items()}
+        self._episodes.add(row)
 
     def checkpointed(self, step: int) -> None:
         """A checkpoint is whole on disk."""

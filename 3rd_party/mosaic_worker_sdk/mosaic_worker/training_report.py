@@ -11,7 +11,8 @@ from typing import Deque, Dict, Iterable, Mapping, Optional, Protocol, Sequence
 
 from mosaic_worker.training import TrainingRun
 
-_RECENT = 100
+RECENT = 100
+"""Episodes over which returns are averaged."""
 
 
 class Scalars(Protocol):
@@ -46,15 +47,17 @@ class TrainingReport:
         lengths: Iterable[int] = (),
     ) -> None:
         self._run, self._scalars = run, scalars
-        self.returns: Deque[float] = deque(returns, _RECENT)
-        self.lengths: Deque[int] = deque(lengths, _RECENT)
+        self.returns: Deque[float] = deque(returns, RECENT)
+        self.lengths: Deque[int] = deque(lengths, RECENT)
         self._began, self._first = time.monotonic(), step
 
-    def episode(self, step: int, total: float, length: int) -> None:
-        """An episode has ended, with this return and length."""
+    def episode(
+        self, step: int, total: float, length: int, agents: Optional[Mapping[str, float]] = None
+    ) -> None:
+        """An episode has ended, with this return and length; of several agents, with the return of each."""
         self.returns.append(total)
         self.lengths.append(length)
-        self._run.episode(step, total, length)
+        self._run.episode(step, total, length, agents)
 
     def metrics(self, step: int, values: Mapping[str, float]) -> None:
         """Report numbers by TensorBoard name, and with them how episodes go and the speed."""

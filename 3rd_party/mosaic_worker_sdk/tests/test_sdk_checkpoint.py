@@ -80,7 +80,7 @@ def test_format_1_is_read_and_written_anew_as_2() -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"format_version": 3}, "format_version is 3"),
+        ({"format_version": 4}, "format_version is 4"),
         ({"format_version": True}, "format_version is True"),
         ({"preprocessing": ["grayscale"]}, "'grayscale' where an object is needed"),
         ({"preprocessing": [{"size": 4}]}, "has no name"),

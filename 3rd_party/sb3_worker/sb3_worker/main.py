@@ -12,6 +12,6 @@ class SB3Worker(CheckpointWorker):
     name = "sb3_worker"
     other_way = ", or take over a .zip with: mosaic policies add FILE --env"
 
-    def read(self, checkpoint: str) -> Policy:
+    def read(self, checkpoint: str, agent: str = "") -> Policy:
         """Read a checkpoint."""
         return Policy.load(checkpoint)

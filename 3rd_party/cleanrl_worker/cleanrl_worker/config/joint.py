@@ -1,0 +1,58 @@
+"""Settings of trainings in which several agents learn together."""
+
+from __future__ import annotations
+
+from pydantic import Field, model_validator
+
+from cleanrl_worker.config.base import MAIN
+from cleanrl_worker.config.ppo import PPOConfig, scaled
+
+
+class JointConfig(PPOConfig):
+    """What every algorithm for several agents can be told.
+
+    Values are those with which simple_spread is learnt reliably.
+    """
+
+    env_id: str = Field(
+        "simple_spread_v3",
+        title="Environment",
+        description="An environment whose agents act at once, or module:factory of a PettingZoo ParallelEnv.",
+    )
+    share_parameters: bool = Field(
+        True,
+        title="Share parameters",
+        description="Agents that see and act alike have one network, and are told which of them they are; "
+        "else each has its own.",
+        json_schema_extra=MAIN,
+    )
+    lstm_size: int = Field(
+        0,
+        ge=0,
+        le=4096,
+        title="LSTM width",
+        description="Numbers that each agent remembers of its episode; 0: it remembers nothing.",
+    )
+    normalize_rewards: bool = scaled(True)
+    async_envs: bool = Field(
+        default=True,
+        title="Environments on all cores",
+        description="Divide the copies among processes, one for each core that it may use; the same bits.",
+    )
+
+    @model_validator(mode="after")
+    def _check_copies(self) -> JointConfig:
+        if self.lstm_size and self.num_envs % self.num_minibatches:
+            raise ValueError(
+                f"a minibatch holds whole copies: num_envs = {self.num_envs} cannot be split into "
+                f"num_minibatches = {self.num_minibatches}; change one of them"
+            )
+        return self
+
+
+class IPPOConfig(JointConfig):
+    """Independent PPO: each agent learns by itself from what it sees and earns."""
+
+
+class MAPPOConfig(JointConfig):
+    """Multi-agent PPO: as IPPO, with values that are learnt from what all agents see together."""

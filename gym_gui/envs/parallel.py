@@ -1,0 +1,113 @@
+"""A task's agents as PettingZoo's Parallel interface has them, for whoever trains several at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from gym_gui.core.errors import UsageError
+from gym_gui.core.paradigms import SimultaneousAdapter
+from gym_gui.core.types import AgentID
+from gym_gui.envs.registry import make, resolve
+
+if TYPE_CHECKING:
+    from gym_gui.envs.environment import Environment
+
+
+class ParallelEnvironment:
+    """Agents that act at once, named as slots are; an action mask stands in their ``info``.
+
+    Args:
+        environment: Closed with this one.
+
+    Attributes:
+        environment: As given.
+        possible_agents: All agents there may be.
+        agents: Who acts next.
+        teams: Agents by team.
+
+    Raises:
+        UsageError: Its agents act one after the other.
+    """
+
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 10}  # noqa: RUF012
+
+    def __init__(self, environment: Environment) -> None:
+        if not isinstance(environment.adapter, SimultaneousAdapter):
+            raise UsageError(
+                f"agents of {environment.spec.id} act one after the other",
+                fix="Several are trained at once where all act at once",
+            )
+        self.environment = environment
+        self._adapter = environment.adapter
+        self.possible_agents: list[AgentID] = list(self._adapter.possible_agents)
+        self.agents: list[AgentID] = []
+        self.teams: Mapping[str, tuple[AgentID, ...]] = environment.teams
+        self.render_mode = getattr(self._adapter.env, "render_mode", None)
+
+    def observation_space(self, agent: AgentID) -> Any:
+        """Gymnasium space of what an agent sees, the mask taken out."""
+        return self._adapter.observation_space(agent)
+
+    def action_space(self, agent: AgentID) -> Any:
+        """Gymnasium space of what an agent does."""
+        return self._adapter.action_space(agent)
+
+    def reset(
+        self, seed: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> tuple[dict[AgentID, Any], dict[AgentID, dict[str, Any]]]:
+        """Begin an episode; observations and infos by agent."""
+        seen = self._adapter.reset(seed=seed, options=options)
+        self.agents = list(self._adapter.get_current_agents())
+        return seen, {agent: self._info(agent) for agent in seen}
+
+    def step(
+        self, actions: Mapping[AgentID, Any]
+    ) -> tuple[
+        dict[AgentID, Any],
+        dict[AgentID, float],
+        dict[AgentID, bool],
+        dict[AgentID, bool],
+        dict[AgentID, dict[str, Any]],
+    ]:
+        """One action of each of :attr:`agents`; observations, rewards, ends and infos by agent."""
+        result = self._adapter.step(actions)
+        self.agents = list(self._adapter.get_current_agents())
+        infos = {agent: self._info(agent) for agent in result.terminated}
+        return (
+            dict(result.observations),
+            dict(result.rewards),
+            dict(result.terminated),
+            dict(result.truncated),
+            infos,
+        )
+
+    def _info(self, agent: AgentID) -> dict[str, Any]:
+        mask = self._adapter.action_mask(agent)
+        info = self._adapter.info(agent)
+        return dict(info) if mask is None else {**info, "action_mask": mask}
+
+    def render(self) -> Any:
+        """A picture, (H, W, 3) uint8, where it was made with ``rgb_array``."""
+        return self._adapter.render()
+
+    def close(self) -> None:
+        """Let go of it."""
+        self.environment.close()
+
+
+def make_parallel(env_id: str, render_mode: str | None = None) -> ParallelEnvironment:
+    """Make a task whose agents act at once, by any name that :func:`gym_gui.envs.resolve` knows.
+
+    Raises:
+        UsageError: There is none, or its agents act one after the other.
+    """
+    spec = resolve(env_id)
+    if spec.api != "parallel" and "parallel" in spec.apis:
+        spec = resolve(env_id, api="parallel")
+    environment = make(spec, render_mode=render_mode)
+    try:
+        return ParallelEnvironment(environment)
+    except UsageError:
+        environment.close()
+        raise
