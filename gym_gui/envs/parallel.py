@@ -27,16 +27,19 @@ class ParallelEnvironment:
         teams: Agents by team.
 
     Raises:
-        UsageError: Its agents act one after the other.
+        UsageError: It is for one agent, or its agents act one after the other.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 10}  # noqa: RUF012
 
     def __init__(self, environment: Environment) -> None:
         if not isinstance(environment.adapter, SimultaneousAdapter):
+            alone = len(environment.adapter.possible_agents) == 1
             raise UsageError(
-                f"agents of {environment.spec.id} act one after the other",
-                fix="Several are trained at once where all act at once",
+                f"{environment.spec.id} is for one agent"
+                if alone
+                else f"agents of {environment.spec.id} act one after the other",
+                fix="Several are trained together where all act at once",
             )
         self.environment = environment
         self._adapter = environment.adapter

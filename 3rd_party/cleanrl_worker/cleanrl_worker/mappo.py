@@ -18,9 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from cleanrl_worker.config.base import ConfigError
 from cleanrl_worker.config.joint import JointConfig, MAPPOConfig
-from cleanrl_worker.environments import observation_kind
 from cleanrl_worker.ippo import IPPO, learn
 from cleanrl_worker.joint_environments import GroupView, JointEnvironments
 from cleanrl_worker.network import Architecture
@@ -31,17 +29,7 @@ from cleanrl_worker.vector_environments import Seen
 
 
 def train(config: MAPPOConfig, environments: JointEnvironments, session: JointSession) -> MAPPO:
-    """As :func:`cleanrl_worker.ippo.train`.
-
-    Raises:
-        ConfigError: An agent sees images.
-    """
-    for view in environments.views.values():
-        if observation_kind(view.observation_space) == "image":
-            raise ConfigError(
-                "mappo puts what all agents see into one vector, and these see images; give select two "
-                "entries, such as image,direction, which makes a vector, or train with ippo"
-            )
+    """As :func:`cleanrl_worker.ippo.train`."""
     team = MAPPO(config, environments, session)
     learn(team, environments, session)
     return team

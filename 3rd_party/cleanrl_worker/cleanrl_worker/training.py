@@ -14,7 +14,7 @@ from cleanrl_worker.config.base import ConfigError, TrainingConfig
 from cleanrl_worker.config.joint import JointConfig
 from cleanrl_worker.config.ppo import PPOConfig
 from cleanrl_worker.config.replay import ReplayConfig
-from cleanrl_worker.environments import action_kind
+from cleanrl_worker.environments import action_kind, observation_kind
 from cleanrl_worker.evaluate import mean_return
 from cleanrl_worker.joint_environments import GroupView, JointEnvironments
 from cleanrl_worker.policy import load_policy, read_weights
@@ -80,7 +80,7 @@ def train(
 
 
 def check_fit(algorithm: Algorithm, environments: Environments | JointEnvironments) -> None:
-    """Refuse an environment whose actions the algorithm does not learn.
+    """Refuse an environment whose actions the algorithm does not learn, or what it shows.
 
     Raises:
         ConfigError: Naming an algorithm that does.
@@ -88,6 +88,16 @@ def check_fit(algorithm: Algorithm, environments: Environments | JointEnvironmen
     from cleanrl_worker.registry import ALGORITHMS
 
     for each in _views(environments):
+        shown = observation_kind(each.observation_space)
+        if shown not in algorithm.observations:
+            others = [
+                a.name for a in ALGORITHMS.values() if shown in a.observations and a.joint == algorithm.joint
+            ]
+            raise ConfigError(
+                f"{algorithm.name} learns from {' and '.join(algorithm.observations)} observations, and "
+                f"{environments.env_id} shows {each.observation_space}. Of a Dict, two entries make a vector "
+                f"(--select image,direction); these learn from what it is: {', '.join(others) or 'none'}"
+            )
         kind = action_kind(each.action_space)
         if kind not in algorithm.actions:
             alike = [a for a in ALGORITHMS.values() if a.joint == algorithm.joint]

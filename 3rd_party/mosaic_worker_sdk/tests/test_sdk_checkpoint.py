@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from mosaic_worker.checkpoint import (
     PolicyDescription,
+    PolicyPart,
     read_checkpoint,
     read_description,
     save_checkpoint,
@@ -177,3 +178,67 @@ def test_any_value_in_a_description_is_read_or_refused(value: Any, key: str) -> 
     with contextlib.suppress(ValueError):
         read = PolicyDescription.from_json({**FULL.to_json(), key: value})
         assert PolicyDescription.from_json(read.to_json()).to_json().keys() == read.to_json().keys()
+
+
+def joint_description() -> PolicyDescription:
+    """Two parts that share a network, and one with its own."""
+    parts = [
+        PolicyPart(
+            (agent,),
+            PLAIN.observation_space,
+            PLAIN.action_space,
+            {"type": "mlp"},
+            ({"step": "append", "values": values},),
+            weights=weights,
+        )
+        for agent, values, weights in (
+            ("a_0", [1.0, 0.0], "shared."),
+            ("a_1", [0.0, 1.0], "shared."),
+            ("b_0", [0.5], "b_0."),
+        )
+    ]
+    return PolicyDescription.joint(parts, worker="w", algorithm="ippo", env_id="E-v0")
+
+
+def test_a_joint_policy_comes_back_as_it_was(tmp_path: Path) -> None:
+    kept = save_checkpoint(tmp_path, joint_description(), b"weights")
+    read, _ = read_checkpoint(tmp_path)
+    assert read == kept
+    assert read.to_json()["format_version"] == 3
+    assert read.agents == ("a_0", "a_1", "b_0")
+    one = read.part_of("a_1")
+    assert (one.agents, one.parts, one.weights_prefix) == (("a_1",), (), "shared.")
+    assert one.preprocessing == ({"step": "append", "values": [0.0, 1.0]},)
+
+
+@pytest.mark.parametrize(
+    ("agent", "part", "found"),
+    [("a_0", None, "a_0"), ("b_7", None, "b_0"), ("c_0", "a_1", "a_1"), ("a_2", None, ""), ("c_0", None, "")],
+)
+def test_who_plays_an_agent_of_a_joint_policy(agent: str, part: str | None, found: str) -> None:
+    described = joint_description()
+    if found:
+        assert described.played_by(agent, part).agents == (found,)
+    else:
+        with pytest.raises(LoadError, match=f"none is called {agent}.*checkpoint_agent"):
+            described.played_by(agent, part)
+        assert described.played_instead(agent, "b_0").agents == ("b_0",)
+
+
+def test_a_policy_without_parts_plays_any_agent() -> None:
+    assert PLAIN.played_by("whoever") is PLAIN
+
+
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [
+        (lambda parts: [parts[0], parts[0]], "must name each agent once"),
+        (lambda parts: [], "must name each agent once"),
+        (lambda parts: [{**parts[0], "agents": []}, parts[1]], "must name each agent once"),
+        (lambda parts: [{k: v for k, v in parts[0].items() if k != "weights"}], "'weights' is missing"),
+    ],
+)
+def test_what_is_wrong_in_the_parts_of_a_joint_policy_is_named(parts: Any, words: str) -> None:
+    data = joint_description().to_json()
+    with pytest.raises(ValueError, match=words):
+        PolicyDescription.from_json({**data, "parts": parts(data["parts"])})

@@ -33,6 +33,7 @@ CARTPOLE: list[Any] = [
     {"step": "frame_stack", "size": 4},
     "flatten",
     {"step": "normalize", "mean": [0.1 * i for i in range(16)], "var": [0.3] * 16, "clip": 5},
+    {"step": "append", "values": [0, 1, 0.5]},
 ]
 MINIGRID: list[Any] = [
     {"step": "select", "key": "image"},
@@ -206,6 +207,8 @@ def test_opencv_is_gymnasiums_wrapper_or_said_to_be_missing() -> None:
         ([{"step": "transpose", "axes": [0, 0, 1]}], IMAGE, "must name every axis"),
         (["transpose"], VECTOR, "it has 1 axes"),
         (["rescale"], spaces.Box(-np.inf, np.inf, (2,)), "its bounds are infinite"),
+        ([{"step": "append", "values": [1]}], IMAGE, "it takes a vector, and a list of numbers"),
+        ([{"step": "append", "values": [[1]]}], VECTOR, "it takes a vector, and a list of numbers"),
         ([{"step": "rescale", "low": 1, "high": 0}], IMAGE, "must be less than"),
         ([{"step": "normalize", "mean": [0, 0], "var": 1}], VECTOR, "'mean' is of shape (2,)"),
         ([{"step": "normalize", "mean": 0, "var": -1}], VECTOR, "var must not be negative"),
