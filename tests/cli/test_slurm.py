@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from gym_gui.analysis import compare_runs
+from gym_gui.host.socket_folder import SocketFolder
 from gym_gui.processes.tree import TAG
 from tests.support.commands import COMMAND, Mosaic, experiment
 from tests.support.little_workers import PATIENT, little_worker
@@ -180,6 +181,8 @@ def test_a_job_that_is_killed_for_memory_is_named(mosaic: Mosaic, tmp_path: Path
         done = mosaic(*asked, **cluster)
     assert done.status == 1
     assert "shard 1 of 1 is missing: slurm: Exceeded job memory limit" in done.err, done.err
+    # Who was killed with it may have had a folder for its socket, which whoever makes one next removes.
+    SocketFolder(Path(mosaic.env["MOSAIC_RUNTIME_DIR"])).remove()
 
 
 def test_a_job_whose_time_is_over_keeps_what_it_has_and_is_gone_on_with(

@@ -94,6 +94,36 @@ def strangers(*places: Path) -> set[Path]:
     return {entry for place in places if place.is_dir() for entry in _walk(place)}
 
 
+def abandoned(entries: set[Path]) -> set[Path]:
+    """Those of some files that are there and that no living process has open or mapped.
+
+    Shared memory of a program that lives belongs to somebody else: what a test has started is gone.
+    """
+    held = {
+        inode for process in Path("/proc").iterdir() if process.name.isdigit() for inode in _held(process)
+    }
+    found: set[Path] = set()
+    for entry in entries:
+        with contextlib.suppress(OSError):
+            if entry.is_file() and entry.stat().st_ino not in held:
+                found.add(entry)
+    return found
+
+
+def _held(process: Path) -> Iterator[int]:
+    """Inodes of files that a process has open or mapped."""
+    with contextlib.suppress(OSError):
+        for line in (process / "maps").read_text().splitlines():
+            words = line.split(maxsplit=5)
+            if len(words) == 6 and words[5].startswith("/dev/shm/"):
+                yield int(words[4])
+    with contextlib.suppress(OSError):
+        for handle in (process / "fd").iterdir():
+            with contextlib.suppress(OSError):
+                if str(handle.readlink()).startswith("/dev/shm/"):
+                    yield handle.stat().st_ino
+
+
 def _walk(folder: Path) -> Iterator[Path]:
     # A folder may vanish while it is read: that is what is being waited for.
     with contextlib.suppress(FileNotFoundError):
