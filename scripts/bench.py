@@ -31,7 +31,7 @@ from gym_gui import envs
 from gym_gui.analysis import open_run
 from gym_gui.controllers.resolved_operator import resolve_operator
 from gym_gui.controllers.script_execution import OperatorScriptExecutionManager
-from gym_gui.core.config import ExecutionConfig, Experiment, OperatorConfig, WorkerAssignment
+from gym_gui.core.config import ExecutionConfig, Experiment, LinkGroup, OperatorConfig, WorkerAssignment
 from gym_gui.host.client import HostSession
 from gym_gui.workers.discovery import discover
 from gym_gui.workers.process import Launch, WorkerProcess
@@ -91,10 +91,17 @@ def _is_over(flag: Any) -> bool:
 
 
 def engine_rate(
-    task: str, players: dict[str, WorkerAssignment], episodes: int, concurrency: int, processes: int
+    task: str,
+    players: dict[str, WorkerAssignment],
+    episodes: int,
+    concurrency: int,
+    processes: int,
+    groups: Sequence[LinkGroup] = (),
 ) -> float:
     """Steps per second of the engine from the first episode's start to the last one's end."""
-    operator = OperatorConfig.multi_agent(operator_id="bench", task=task, player_workers=players)
+    operator = OperatorConfig.multi_agent(
+        operator_id="bench", task=task, player_workers=players, link_groups=groups
+    )
     execution = ExecutionConfig(episodes, 0, concurrency=concurrency)
     with tempfile.TemporaryDirectory() as out:
         clock = _Clock()

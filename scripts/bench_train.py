@@ -7,6 +7,7 @@
   (the training's own clock, without its start and its evaluation), the median of the pairs.
 * Metric points per second from a training's files to a watcher, none lost.
 * Steps per second of 64 episodes at once over one at a time, decided by a trained policy.
+* Steps per second of a joint policy of four agents, played by one process over four.
 * Twenty trainings queued on two cores: how many ran at once, and that all of them did.
 
 Machines differ and are shared, so absolute figures are printed for orientation only.
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import os
 import statistics
 import subprocess
@@ -29,6 +31,7 @@ from typing import Any
 
 from bench import CARTPOLE, MINIGRID, Figure, engine_rate, ppo_player, told
 
+from gym_gui.core.config import LinkGroup, WorkerAssignment
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.client import TrainerClient
 from gym_gui.services.trainer.folder import EPISODES, EVENTS, METRICS
@@ -40,6 +43,7 @@ from gym_gui.workers.environment import worker_environment
 from gym_gui.workers.registry import WorkerTypeRegistry
 
 WORKER = "cleanrl_worker"
+SPREAD, TAG = "simple_spread_v3", "simple_tag_v3"
 QUEUED = 20
 LOOK_S = 0.1
 """Between two looks of a watcher, as in the window."""
@@ -87,12 +91,12 @@ def own_rate(folder: Path) -> float:
     return (last["step"] - first["step"]) / (last["elapsed_s"] - first["elapsed_s"])
 
 
-def bare_rate(env: str, settings: dict[str, Any]) -> float:
+def bare_rate(env: str, settings: dict[str, Any], algorithm: str) -> float:
     """The script by itself; nobody reads what it writes."""
     definition = WorkerTypeRegistry.require(WORKER)
     assert definition.train is not None
     with tempfile.TemporaryDirectory() as out:
-        command = [sys.executable, "-m", definition.train.entry, "--algo", "ppo", "--env-id", env]
+        command = [sys.executable, "-m", definition.train.entry, "--algo", algorithm, "--env-id", env]
         command += ["--seed", "1", "--out", out]
         for name, value in settings.items():
             command += [f"--{name.replace('_', '-')}", str(value)]
@@ -103,10 +107,10 @@ def bare_rate(env: str, settings: dict[str, Any]) -> float:
         return own_rate(Path(out))
 
 
-async def daemon_rate(env: str, settings: dict[str, Any]) -> float:
+async def daemon_rate(env: str, settings: dict[str, Any], algorithm: str) -> float:
     """The same in the daemon, while somebody watches everything."""
     async with daemon() as (client, store):
-        config = UnifiedRunConfig(env, worker_type=WORKER, algorithm="ppo", seed=1, settings=settings)
+        config = UnifiedRunConfig(env, worker_type=WORKER, algorithm=algorithm, seed=1, settings=settings)
         run_id = await client.submit(config)
 
         followers = [Follower(store.data / "training" / run_id / name) for name in (METRICS, EPISODES)]
@@ -129,17 +133,17 @@ async def _watch(followers: list[Follower]) -> None:
         await asyncio.sleep(LOOK_S)
 
 
-def training(env: str, steps: int, pairs: int) -> tuple[float, str]:
+def training(env: str, steps: int, pairs: int, algorithm: str = "ppo") -> tuple[float, str]:
     """Median ratio of the pairs, and what was measured; whichever is first takes turns."""
     settings = {"total_steps": steps}
     rows: list[tuple[float, float]] = []
     for turn in range(pairs):
         if turn % 2:
-            bare = bare_rate(env, settings)
-            rows.append((asyncio.run(daemon_rate(env, settings)), bare))
+            bare = bare_rate(env, settings, algorithm)
+            rows.append((asyncio.run(daemon_rate(env, settings, algorithm)), bare))
         else:
-            ours = asyncio.run(daemon_rate(env, settings))
-            rows.append((ours, bare_rate(env, settings)))
+            ours = asyncio.run(daemon_rate(env, settings, algorithm))
+            rows.append((ours, bare_rate(env, settings, algorithm)))
     ratios = [ours / bare for ours, bare in rows]
     ours_median = statistics.median(ours for ours, _ in rows)
     bare_median = statistics.median(bare for _, bare in rows)
@@ -186,6 +190,29 @@ def batching(episodes: int, tries: int) -> tuple[float, str]:
     return batched / single, f"{batched:,.0f} against {single:,.0f} steps/s"
 
 
+def joint(episodes: int, pairs: int) -> tuple[float, str]:
+    """Four agents of a joint policy, in one process over each in its own."""
+    with tempfile.TemporaryDirectory() as place:
+        out = Path(place) / "joint"
+        definition = WorkerTypeRegistry.require(WORKER)
+        assert definition.train is not None
+        command = [sys.executable, "-m", definition.train.entry, "--algo", "ippo", "--env-id", TAG]
+        command += ["--out", str(out), "--total-steps", "512", "--num-envs", "4", "--num-steps", "32"]
+        subprocess.run(command, env=worker_environment(definition), check=True, stdout=subprocess.DEVNULL)
+        agents = json.loads((out / "policy.json").read_text())["parts"]
+        names = [part["agents"][0] for part in agents]
+        player = WorkerAssignment(WORKER, "rl", {"checkpoint": str(out)})
+        group = LinkGroup(names[0], names[1:], str(out))
+        rows: list[tuple[float, float]] = []
+        for _ in range(pairs):
+            four = engine_rate(TAG, dict.fromkeys(names, player), episodes, 64, 1)
+            rows.append((engine_rate(TAG, {names[0]: player}, episodes, 64, 1, [group]), four))
+    ratios = [one / four for one, four in rows]
+    one, four = (statistics.median(column) for column in zip(*rows, strict=True))
+    spread = f"{min(ratios):.2f}-{max(ratios):.2f}"
+    return statistics.median(ratios), f"{one:,.0f} against {four:,.0f} steps/s ({spread})"
+
+
 async def twenty() -> tuple[float, str]:
     """The most that ran at once; raises where one did not come to its end."""
     async with daemon() as (client, _):
@@ -215,13 +242,15 @@ async def twenty() -> tuple[float, str]:
 def measurements(quick: bool) -> list[tuple[str, float, str, Callable[[], tuple[float, str]]]]:
     """(name, goal, unit, measurement) of every figure."""
     pairs = 3 if quick else 7
-    cartpole, minigrid = (40_000, 20_000) if quick else (150_000, 80_000)
+    cartpole, minigrid, spread = (40_000, 20_000, 20_000) if quick else (150_000, 80_000, 80_000)
     rows = 40_000 if quick else 200_000
     return [
         ("PPO CartPole, in the daemon and watched", 0.97, "x", lambda: training(CARTPOLE, cartpole, pairs)),
         ("PPO MiniGrid, in the daemon and watched", 0.97, "x", lambda: training(MINIGRID, minigrid, pairs)),
         ("metric points", 50_000, "points/s", lambda: telemetry(rows, 10)),
         ("64 episodes at once over one", 8.0, "x", lambda: batching(256, 2 if quick else 3)),
+        ("IPPO simple_spread, in the daemon", 0.97, "x", lambda: training(SPREAD, spread, pairs, "ippo")),
+        ("four agents of a joint policy, one process", 2.0, "x", lambda: joint(256, pairs)),
         (f"{QUEUED} queued on 2 cores: most at once", 2.0, "runs", lambda: asyncio.run(twenty())),
     ]
 
