@@ -28,7 +28,7 @@ trained() {
 case ${1:-} in
     --train)
         trained expert ippo MosaicMultiGrid-S-1v1-IndAgObs-v1 2000000
-        trained co_trained mappo MosaicMultiGrid-S-2v2-IndAgObs-v1 2000000
+        trained co_trained mappo MosaicMultiGrid-S-2v2-IndAgObs-v1 1500000
         ;;
     "") ;;
     *) sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}"; exit 2 ;;

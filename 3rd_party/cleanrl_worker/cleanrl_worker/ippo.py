@@ -24,7 +24,7 @@ import torch
 from torch import Tensor
 
 from cleanrl_worker import ppo, ppo_lstm
-from cleanrl_worker.config.joint import JointConfig
+from cleanrl_worker.config.joint import IPPOConfig, JointConfig
 from cleanrl_worker.joint_environments import GroupView, JointEnvironments
 from cleanrl_worker.ppo import PPO, Recorder, Rollout
 from cleanrl_worker.ppo_lstm import RecurrentPPO, forget
@@ -33,7 +33,7 @@ from cleanrl_worker.state import State
 from cleanrl_worker.vector_environments import Seen
 
 
-def train(config: JointConfig, environments: JointEnvironments, session: JointSession) -> IPPO:
+def train(config: IPPOConfig, environments: JointEnvironments, session: JointSession) -> IPPO:
     """Train until ``config.total_steps`` are spent or the session says to stop.
 
     Args:

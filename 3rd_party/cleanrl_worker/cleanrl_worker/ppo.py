@@ -59,7 +59,7 @@ class Rollout(NamedTuple):
 
 
 class LearnerView(Protocol):
-    """What a learner has to know of its environments."""
+    """What a learner has to know of its environments, see :class:`Environments`."""
 
     @property
     def count(self) -> int: ...
@@ -69,6 +69,12 @@ class LearnerView(Protocol):
     def action_space(self) -> Any: ...
     @property
     def actions(self) -> int: ...
+
+
+class Played(LearnerView, Protocol):
+    """Environments that are stepped: those of one agent, or games of one against others."""
+
+    def step(self, actions: Any) -> Transition: ...
 
 
 def train(config: PPOConfig, environments: Environments, session: Session) -> PPO:
@@ -242,9 +248,7 @@ class Recorder:
 
 
 @torch.no_grad()
-def collect_rollout(
-    learner: PPO, environments: Environments, session: Session, seen: Seen
-) -> tuple[Rollout, Seen]:
+def collect_rollout(learner: PPO, environments: Played, session: Session, seen: Seen) -> tuple[Rollout, Seen]:
     """One rollout with the network as it is now, and what is seen after it."""
     config, network, device = learner.config, learner.model, learner.device
     record = Recorder(learner, environments, seen)
@@ -267,7 +271,7 @@ def collect_rollout(
     return record.rollout(next_value), seen
 
 
-def shaped(actions: Any, environments: Environments) -> Any:
+def shaped(actions: Any, environments: LearnerView) -> Any:
     """Actions (N, …) in the shape that the environment takes."""
     return actions.reshape(len(actions), *environments.action_space.shape)
 

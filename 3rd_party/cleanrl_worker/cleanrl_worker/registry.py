@@ -105,6 +105,14 @@ ALGORITHMS: Mapping[str, Algorithm] = {
             joint=True,
         ),
         Algorithm(
+            "self_play",
+            "Self-play",
+            config="cleanrl_worker.config.self_play:SelfPlayConfig",
+            train="cleanrl_worker.self_play:train",
+            networks=_ACTOR_CRITIC,
+            masks=True,
+        ),
+        Algorithm(
             "dqn",
             "DQN",
             config="cleanrl_worker.config.dqn:DQNConfig",

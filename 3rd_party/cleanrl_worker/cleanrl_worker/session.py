@@ -15,6 +15,7 @@ from torch import Tensor
 
 from cleanrl_worker.config.base import ConfigError, TrainingConfig
 from cleanrl_worker.environments import observation_kind
+from cleanrl_worker.games import Games
 from cleanrl_worker.joint_copies import Finished
 from cleanrl_worker.joint_environments import JointEnvironments
 from cleanrl_worker.state import State, write_state
@@ -60,6 +61,7 @@ class Session:
         device: Where networks live.
         step: Environment steps so far.
         restored: State of the training that is resumed, of what :meth:`Learner.state` gave.
+        folder: The run folder.
         learner: The learner last seen; ``None`` before the first update.
     """
 
@@ -67,7 +69,7 @@ class Session:
         self,
         algorithm: str,
         config: TrainingConfig,
-        environments: Environments | JointEnvironments,
+        environments: Environments | JointEnvironments | Games,
         run: TrainingRun,
         scalars: Scalars | None = None,
         restored: State | None = None,
@@ -75,6 +77,7 @@ class Session:
         # One thread: small matrices gain nothing from two, and sums must not depend on the machine's load.
         torch.set_num_threads(1)
         self._algorithm, self._config, self._environments = algorithm, config, environments
+        self.folder = run.folder
         self._run = run
         self.device = _device(config, environments)
         self.restored = restored
@@ -177,7 +180,7 @@ class Session:
     def _parts(self, learner: Any) -> Sequence[PolicyPart]:
         """What the policy plays."""
         environments = self._environments
-        assert isinstance(environments, Environments)
+        assert not isinstance(environments, JointEnvironments)
         preprocessing = tuple(environments.preprocessing)
         return (
             PolicyPart(
@@ -244,7 +247,7 @@ class JointSession(Session):
         return sorted(parts, key=lambda part: self._joint.agents.index(part.agents[0]))
 
 
-def input_space(environments: Environments) -> Any:
+def input_space(environments: Environments | Games) -> Any:
     """Gymnasium space of what the policy is shown, after the normalisation too."""
     from mosaic_worker.preprocessing import Pipeline
 
@@ -263,7 +266,7 @@ def finite_weights(learner: Learner) -> dict[str, Tensor]:
     return weights
 
 
-def _device(config: TrainingConfig, environments: Environments | JointEnvironments) -> torch.device:
+def _device(config: TrainingConfig, environments: Environments | JointEnvironments | Games) -> torch.device:
     """A GPU when it is asked for, or when there is one and images are worth the way there."""
     if config.device == "cuda" and not torch.cuda.is_available():
         raise ConfigError("device is cuda, but this machine shows no GPU to torch. Set device to auto or cpu")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,11 +14,15 @@ from cleanrl_worker.config.base import ConfigError, TrainingConfig
 from cleanrl_worker.config.joint import JointConfig
 from cleanrl_worker.config.ppo import PPOConfig
 from cleanrl_worker.config.replay import ReplayConfig
+from cleanrl_worker.config.self_play import SelfPlayConfig
 from cleanrl_worker.environments import action_kind, observation_kind
 from cleanrl_worker.evaluate import mean_return
+from cleanrl_worker.games import Games
 from cleanrl_worker.joint_environments import GroupView, JointEnvironments
-from cleanrl_worker.policy import load_policy, read_weights
+from cleanrl_worker.policy import Policy, load_policy, read_weights
 from cleanrl_worker.registry import Algorithm, load
+from cleanrl_worker.self_play import evaluate as evaluate_in_league
+from cleanrl_worker.self_play import make_games
 from cleanrl_worker.session import JointSession, Session
 from cleanrl_worker.state import State, read_state
 from cleanrl_worker.vector_environments import Environments
@@ -48,10 +52,7 @@ def train(
         OSError: The folder cannot be written.
     """
     begun = restored.values["environments"] if restored else None
-    made = (
-        JointEnvironments(config, begun) if isinstance(config, JointConfig) else Environments(config, begun)
-    )
-    with contextlib.closing(made) as environments:
+    with contextlib.closing(environments_of(config, begun)) as environments:
         check_fit(algorithm, environments)
         check_memory(config, environments)
         scalars = SummaryWriter(str(run.folder / TENSORBOARD), purge_step=_next_step(restored))
@@ -72,14 +73,43 @@ def train(
             run.warn("not every episode could be gone on with; some began anew")
         session.learner = learner
         # From disk, so that what was kept is proven to load and play.
-        return finish(
-            run,
-            session,
-            lambda go_on: mean_return(load_policy(*read_weights(run.folder)), config.env_id, go_on),
-        )
+        return finish(run, session, lambda go_on: _evaluated(config, environments, run, go_on))
 
 
-def check_fit(algorithm: Algorithm, environments: Environments | JointEnvironments) -> None:
+def environments_of(
+    config: TrainingConfig, state: Mapping[str, Any] | None = None
+) -> Environments | JointEnvironments | Games:
+    """Where a training learns.
+
+    Args:
+        config: Every setting.
+        state: What it goes on from.
+
+    Raises:
+        ConfigError: It cannot be made.
+    """
+    if isinstance(config, JointConfig):
+        return JointEnvironments(config, state)
+    if isinstance(config, SelfPlayConfig):
+        games = make_games(config)
+        if state is not None:
+            games.restore(state)
+        return games
+    return Environments(config, state)
+
+
+def _evaluated(
+    config: TrainingConfig, environments: Any, run: TrainingRun, go_on: Callable[[], bool]
+) -> float:
+    """Mean return of the policy that was kept."""
+    policy = load_policy(*read_weights(run.folder))
+    if isinstance(config, SelfPlayConfig):
+        assert isinstance(policy, Policy)
+        return evaluate_in_league(environments, policy, go_on)
+    return mean_return(policy, config.env_id, go_on)
+
+
+def check_fit(algorithm: Algorithm, environments: Environments | JointEnvironments | Games) -> None:
     """Refuse an environment whose actions the algorithm does not learn, or what it shows.
 
     Raises:
@@ -109,7 +139,7 @@ def check_fit(algorithm: Algorithm, environments: Environments | JointEnvironmen
             )
 
 
-def check_memory(config: TrainingConfig, environments: Environments | JointEnvironments) -> None:
+def check_memory(config: TrainingConfig, environments: Environments | JointEnvironments | Games) -> None:
     """Refuse to remember more than fits, before anything is begun.
 
     Raises:
@@ -134,7 +164,9 @@ def check_memory(config: TrainingConfig, environments: Environments | JointEnvir
         check_room("num_envs x num_steps", config.batch_size, rows)
 
 
-def _views(environments: Environments | JointEnvironments) -> Sequence[Environments | GroupView]:
+def _views(
+    environments: Environments | JointEnvironments | Games,
+) -> Sequence[Environments | GroupView | Games]:
     """What each network of a training is shown and does."""
     if isinstance(environments, JointEnvironments):
         return tuple(environments.views.values())

@@ -63,10 +63,30 @@ def make_parallel_environment(env_id: str, render_mode: Optional[str] = None) ->
         if not (hasattr(made, "possible_agents") and callable(getattr(made, "observation_space", None))):
             raise ValueError(f"{env_id} makes no PettingZoo Parallel environment: {type(made).__name__}")
         return made
-    parallel: Any = import_module("gym_gui.envs.parallel")
+    return _of_mosaic("gym_gui.envs.parallel", "make_parallel", env_id, render_mode)
+
+
+def make_game(env_id: str) -> Any:
+    """Make an environment of several agents, however they take turns, with MOSAIC's one interface for all.
+
+    Args:
+        env_id: A name that MOSAIC knows, which has to be installed beside the worker; or ``module:factory``.
+
+    Returns:
+        A ``gym_gui.core.paradigms.ParadigmAdapter``.
+
+    Raises:
+        ImportError: MOSAIC, or what the environment needs, is not there.
+        ValueError: There is none of this name.
+    """
+    return _of_mosaic("gym_gui.envs", "make", env_id).adapter
+
+
+def _of_mosaic(module: str, function: str, *arguments: Any, **keywords: Any) -> Any:
+    """What a function of MOSAIC's returns, its errors as Python's own."""
     errors: Any = import_module("gym_gui.core.errors")
     try:
-        return parallel.make_parallel(env_id, render_mode)
+        return getattr(import_module(module), function)(*arguments, **keywords)
     except errors.MosaicError as error:
         raise ValueError(str(error)) from error
 

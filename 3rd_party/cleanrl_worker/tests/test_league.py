@@ -1,0 +1,82 @@
+"""Who meets whom in a league, and how strong each is said to be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cleanrl_worker.config.base import ConfigError
+from cleanrl_worker.league import League, Member, members_of
+
+
+def league_of(folder: Path, *ratings: float) -> League:
+    members = [Member(f"past_{i}", f"past_{i}", i, rating) for i, rating in enumerate(ratings)]
+    return League(folder, members, 0.0)
+
+
+def test_ratings_come_to_what_the_odds_are(tmp_path: Path) -> None:
+    """Who wins three of four games is 191 points better, by Elo's formula."""
+    league, rng = league_of(tmp_path, 0.0), np.random.default_rng(0)
+    apart: list[float] = []
+    for i in range(6000):
+        league.played(league.members[0], float(rng.random() < 0.75))
+        if i >= 1000:
+            apart.append(league.rating - league.members[0].rating)
+    assert np.mean(apart) == pytest.approx(191, abs=15)
+    member = league.members[0]
+    assert member.won + member.lost == 6000
+    assert member.lost / 6000 == pytest.approx(0.75, abs=0.02)
+
+
+def test_a_draw_between_equals_changes_nothing(tmp_path: Path) -> None:
+    league = league_of(tmp_path, 0.0)
+    league.played(league.members[0], 0.5)
+    assert (league.rating, league.members[0].rating, league.members[0].drawn) == (0.0, 0.0, 1)
+
+
+def test_whom_the_learner_meets(tmp_path: Path) -> None:
+    league = league_of(tmp_path, -600.0, 0.0, -10.0)
+    by_rating = league.odds("rating")
+    assert by_rating.sum() == pytest.approx(1.0)
+    assert by_rating[2] > 0.5  # the latest
+    assert by_rating[1] > 10 * by_rating[0]
+    assert league.odds("latest").tolist() == [0.0, 0.0, 1.0]
+    assert league.odds("uniform").tolist() == pytest.approx([1 / 3] * 3)
+
+
+def test_a_league_that_was_written_is_read_again(tmp_path: Path) -> None:
+    league = league_of(tmp_path, -12.34, 5.0)
+    for member in league.members:
+        league.place(member).mkdir()
+        (league.place(member) / "policy.json").write_text("{}")
+    league.rating = 7.0
+    league.write(123)
+    found = League.read(tmp_path)
+    assert (found.rating, [member.rating for member in found.members]) == (7.0, [-12.3, 5.0])
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("{", "cannot be gone on with"),
+        ('{"format_version": 9}', "format_version is 9"),
+        (
+            '{"format_version": 1, "members": [{"nam": "x"}], "learner": {"rating": 0}}',
+            "cannot be gone on with",
+        ),
+    ],
+)
+def test_a_damaged_league_is_refused(content: str, words: str, tmp_path: Path) -> None:
+    (tmp_path / "league.json").write_text(content)
+    with pytest.raises(ConfigError, match=words):
+        League.read(tmp_path)
+
+
+def test_who_was_deleted_is_named(tmp_path: Path) -> None:
+    league_of(tmp_path, 0.0).write(0)
+    with pytest.raises(ConfigError, match="past_0, a member of the league, is missing"):
+        League.read(tmp_path)
+    with pytest.raises(ConfigError, match="of the pool, holds no policy"):
+        members_of([str(tmp_path)])
