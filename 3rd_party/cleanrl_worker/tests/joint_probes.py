@@ -33,7 +33,7 @@ class Roles:
     def reset(self, seed: int | None = None, options: Any = None) -> tuple[dict[str, Any], dict[str, Any]]:
         self._rng = np.random.default_rng(seed)
         self.agents, self._step = list(self.names), 0
-        return self._seen(), {agent: {} for agent in self.agents}
+        return self.seen(), {agent: {} for agent in self.agents}
 
     def step(self, actions: dict[str, Any]) -> tuple[Any, ...]:
         acted = self.agents
@@ -42,7 +42,7 @@ class Roles:
         over = self._step >= self.length
         truncated = dict.fromkeys(acted, over)
         self.agents = [] if over else acted
-        return self._seen(acted), rewards, dict.fromkeys(acted, False), truncated, {a: {} for a in acted}
+        return self.seen(acted), rewards, dict.fromkeys(acted, False), truncated, {a: {} for a in acted}
 
     def render(self) -> Any:
         return np.full((32, 32, 3), 80 * self._cue, np.uint8)
@@ -50,7 +50,7 @@ class Roles:
     def close(self) -> None:
         pass
 
-    def _seen(self, agents: list[str] | None = None) -> dict[str, Any]:
+    def seen(self, agents: list[str] | None = None) -> dict[str, Any]:
         self._cue = int(self._rng.integers(3))
         return {agent: np.eye(3, dtype=np.float32)[self._cue] for agent in agents or self.agents}
 
@@ -75,7 +75,7 @@ class Ending(Roles):
         gone = [agent for agent in acted if self._step >= 1 + self.names.index(agent)]
         self.agents = [agent for agent in acted if agent not in gone]
         ends = {agent: agent in gone for agent in acted}
-        return self._seen(acted), dict.fromkeys(acted, 1.0), ends, dict.fromkeys(acted, False), self._infos()
+        return self.seen(acted), dict.fromkeys(acted, 1.0), ends, dict.fromkeys(acted, False), self._infos()
 
     def _infos(self) -> dict[str, Any]:
         return {agent: {"action_mask": np.array([0, 1, 1], np.int8)} for agent in self.names}
@@ -96,8 +96,8 @@ class Kinds(Roles):
         assert np.abs(actions["speaker_0"]).max() <= 1.0
         return super().step({agent: 0 if agent == "speaker_0" else act for agent, act in actions.items()})
 
-    def _seen(self, agents: list[str] | None = None) -> dict[str, Any]:
-        seen = super()._seen(agents)
+    def seen(self, agents: list[str] | None = None) -> dict[str, Any]:
+        seen = super().seen(agents)
         return {a: np.zeros((2, 2), np.float32) if a == "speaker_0" else each for a, each in seen.items()}
 
 
@@ -107,8 +107,8 @@ class Pictures(Roles):
     def observation_space(self, agent: str) -> Any:
         return spaces.Box(0, 255, (8, 8, 3), np.uint8)
 
-    def _seen(self, agents: list[str] | None = None) -> dict[str, Any]:
-        return {agent: np.full((8, 8, 3), 9, np.uint8) for agent in super()._seen(agents)}
+    def seen(self, agents: list[str] | None = None) -> dict[str, Any]:
+        return {agent: np.full((8, 8, 3), 9, np.uint8) for agent in super().seen(agents)}
 
 
 class Raising(Roles):

@@ -41,7 +41,6 @@ class SelfPlayConfig(PPOConfig):
         title="Opponents",
         description="Whom it meets: members rated near it more often, the latest one in half of the games; "
         "the latest alone; or all alike.",
-        json_schema_extra=MAIN,
     )
     pool: str = Field(
         "",
