@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from ulid import ULID
+
 from gym_gui.cli.errors import INTERRUPTED, WORK_FAILED, tell
 from gym_gui.core.errors import UsageError
-from gym_gui.services.submissions.coordinator import Coordinator
-from gym_gui.services.submissions.executors import load_profile
+from gym_gui.services.run_lock import lock_run
+from gym_gui.services.submissions.coordinator import Coordinator, OnStanding
+from gym_gui.services.submissions.executors import load_profile, sites_of
+from gym_gui.services.submissions.lease_book import LeaseBook
 from gym_gui.services.submissions.record import FAILED, Submission, is_submission, open_submission
 
 _NAMED: Final = 5
@@ -40,7 +46,27 @@ class Elsewhere:
     dry_run: bool = False
 
 
-def reopened(where: Elsewhere, command: str) -> Submission:
+def new_folder(out: Path) -> Path:
+    """Where a new submission is kept, beside the run folders that come of it."""
+    return (out / "submissions" / str(ULID())).absolute()
+
+
+@contextmanager
+def begun(submission: Submission) -> Generator[None]:
+    """Have a submission on disk, and follow it alone; a person is told how others can watch it.
+
+    Args:
+        submission: What is sent is in its folder already.
+    """
+    with _alone(submission.folder):
+        submission.save()
+        folder = submission.folder
+        tell(f"submission {folder}; how far it is, from any terminal: mosaic runs watch {folder}")
+        yield
+
+
+@contextmanager
+def reopened(where: Elsewhere, command: str) -> Generator[Submission]:
     """The submission that a person goes on with, at other places where they have said so.
 
     Args:
@@ -48,7 +74,7 @@ def reopened(where: Elsewhere, command: str) -> Submission:
         command: The command that goes on with it.
 
     Raises:
-        UsageError: It is none, or of another command.
+        UsageError: It is none, or of another command; or somebody follows it.
     """
     assert where.resume is not None
     if where.dry_run:
@@ -60,15 +86,25 @@ def reopened(where: Elsewhere, command: str) -> Submission:
         raise UsageError(
             "--executor begins a submission, and --resume goes on with one", fix="Give one of them"
         )
-    submission = open_submission(where.resume)
-    if submission.command != command:
-        raise UsageError(
-            f"{where.resume} is of mosaic {submission.command}",
-            fix=f"Run: mosaic {submission.command} --resume {where.resume}",
-        )
-    if where.profile is not None:
-        submission.profile = load_profile(submission.executor, where.profile).to_record()
-    return submission
+    with _alone(where.resume):  # what another has written until just now is read
+        submission = open_submission(where.resume)
+        if submission.command != command:
+            raise UsageError(
+                f"{where.resume} is of mosaic {submission.command}",
+                fix=f"Run: mosaic {submission.command} --resume {where.resume}",
+            )
+        if where.profile is not None:
+            submission.profile = load_profile(submission.executor, where.profile).to_record()
+        yield submission
+
+
+@contextmanager
+def _alone(folder: Path) -> Generator[None]:
+    lock = lock_run(folder)
+    try:
+        yield
+    finally:
+        os.close(lock)
 
 
 def say_missing(
@@ -103,10 +139,36 @@ def say_missing(
     return None
 
 
-def coordinate(coordinator: Coordinator) -> None:
-    """Have a submission played; Ctrl-C and ``SIGTERM`` have it end, the second one at once."""
+def coordinate(
+    submission: Submission, on_standing: OnStanding, leases: LeaseBook | None = None
+) -> Coordinator:
+    """Have a submission played; Ctrl-C and ``SIGTERM`` have it end, the second one at once.
+
+    Args:
+        submission: What is played.
+        on_standing: Told how far it is.
+        leases: Who may spend how much, where budgets hold for all shards together.
+
+    Returns:
+        Who has had it played.
+    """
     logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
+    coordinator = Coordinator(submission, sites_of(submission), on_standing, leases=leases)
     asyncio.run(_until_stopped(coordinator))
+    return coordinator
+
+
+def clear(submission: Submission, coordinator: Coordinator | None) -> None:
+    """Remove what is left where a submission was played; what is away now is removed by whoever comes again.
+
+    Args:
+        submission: It is all here, and on record as that.
+        coordinator: Who has had it played; ``None``: somebody before.
+    """
+    if not submission.cleared:
+        coordinator = coordinator or Coordinator(submission, sites_of(submission), lambda _: None)
+        submission.cleared = asyncio.run(coordinator.clear())
+        submission.save()
 
 
 async def _until_stopped(coordinator: Coordinator) -> None:

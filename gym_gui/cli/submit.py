@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,10 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from ulid import ULID
-
 from gym_gui.analysis.reader import open_run
-from gym_gui.cli.coordinating import Elsewhere, coordinate, reopened, say_missing
+from gym_gui.cli.coordinating import Elsewhere, begun, clear, coordinate, new_folder, reopened, say_missing
 from gym_gui.cli.errors import tell
 from gym_gui.cli.play import conclude, finished
 from gym_gui.cli.progress import run_progress
@@ -40,12 +37,11 @@ from gym_gui.core.subjects import Need
 from gym_gui.core.tournament import Tournament
 from gym_gui.services.experiment_file import load_experiment, load_tournament
 from gym_gui.services.recorder import STOPPED
-from gym_gui.services.run_lock import lock_run
 from gym_gui.services.run_merge import merge_shards
 from gym_gui.services.shard_budgets import spent_in_all
 from gym_gui.services.submissions.bundle import write_bundle
 from gym_gui.services.submissions.coordinator import Coordinator
-from gym_gui.services.submissions.executors import Profile, load_profile, sites_of
+from gym_gui.services.submissions.executors import Profile, load_profile
 from gym_gui.services.submissions.lease_book import LeaseBook
 from gym_gui.services.submissions.record import FAILED, Submission
 from gym_gui.services.submissions.shell import EXPERIMENT
@@ -167,7 +163,7 @@ def _submit(asked: _Asked, where: Elsewhere, profile: Profile, out: Path | None,
     if of > MOST_SHARDS:
         raise UsageError(f"--shards {of}: at most {MOST_SHARDS:,} are possible", fix="Give fewer")
     out = (out or runs_dir()).absolute()
-    folder = out / "submissions" / str(ULID())
+    folder = new_folder(out)
     submission = Submission(
         folder, where.executor or "", profile.to_record(), asked.command, of, asked.total, out
     )
@@ -181,39 +177,32 @@ def _submit(asked: _Asked, where: Elsewhere, profile: Profile, out: Path | None,
     write_bundle(folder / "bundle", asked.what, asked.needs)
     if asked.budgets:
         LeaseBook(folder, asked.budgets, submission.at_once).save()
-    submission.save()
-    tell(f"submission {folder}; how far it is, from any terminal: mosaic runs watch {folder}")
-    return _follow(submission, as_json)
+    with begun(submission):
+        return _follow(submission, as_json)
 
 
 def _go_on(where: Elsewhere, file: Path | None, command: str, as_json: bool) -> int:
-    submission = reopened(where, command)
-    if file is not None or where.shards is not None:
-        raise UsageError(
-            "a submission that is gone on with has its experiment and its shards",
-            fix=f"Give --resume {where.resume} alone",
-        )
-    return _follow(submission, as_json)
+    with reopened(where, command) as submission:
+        if file is not None or where.shards is not None:
+            raise UsageError(
+                "a submission that is gone on with has its experiment and its shards",
+                fix=f"Give --resume {where.resume} alone",
+            )
+        return _follow(submission, as_json)
 
 
 def _follow(submission: Submission, as_json: bool) -> int:
     """Have it played, collect it and make one run of it."""
-    lock = lock_run(submission.folder)
-    try:
-        if submission.run:
-            tell("nothing is left to play")
-            coordinator = Coordinator(submission, sites_of(submission), lambda _: None)
-        else:
-            coordinator = _play(submission, as_json)
-            if (status := _missing(submission, coordinator)) is not None:
-                return status
-            _merge(submission)
-        if not submission.cleared:
-            submission.cleared = asyncio.run(coordinator.clear())
-            submission.save()
-        return conclude(_merged(submission), as_json)
-    finally:
-        os.close(lock)
+    coordinator: Coordinator | None = None
+    if submission.run:
+        tell("nothing is left to play")
+    else:
+        coordinator = _play(submission, as_json)
+        if (status := _missing(submission, coordinator)) is not None:
+            return status
+        _merge(submission)
+    clear(submission, coordinator)
+    return conclude(_merged(submission), as_json)
 
 
 def _play(submission: Submission, as_json: bool) -> Coordinator:
@@ -222,8 +211,7 @@ def _play(submission: Submission, as_json: bool) -> Coordinator:
     with run_progress(as_json=as_json) as show:
         while True:
             shown = shown_by(show, submission.total)
-            coordinator = Coordinator(submission, sites_of(submission), shown, leases=leases)
-            coordinate(coordinator)
+            coordinator = coordinate(submission, shown, leases)
             if submission.due is None or coordinator.is_stopped or submission.numbers(FAILED):
                 return coordinator
             if not _add_batch(submission, submission.due):

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from ulid import ULID
-
 from gym_gui.analysis import wording
-from gym_gui.cli.coordinating import Elsewhere, coordinate, reopened, say_missing
+from gym_gui.cli.coordinating import Elsewhere, begun, clear, coordinate, new_folder, reopened, say_missing
 from gym_gui.cli.errors import DONE, INTERRUPTED, WORK_FAILED, tell
 from gym_gui.cli.output import write_json
 from gym_gui.cli.progress import train_progress
@@ -22,11 +18,10 @@ from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.paths import runs_dir
 from gym_gui.core.training_of import group_name
 from gym_gui.envs import needs_of, resolve
-from gym_gui.services.run_lock import lock_run
 from gym_gui.services.store import Store
 from gym_gui.services.submissions.bundle import write_training_bundle
 from gym_gui.services.submissions.coordinator import Coordinator
-from gym_gui.services.submissions.executors import load_profile, sites_of
+from gym_gui.services.submissions.executors import load_profile
 from gym_gui.services.submissions.record import COLLECTED, STOPPED, Submission
 from gym_gui.services.submissions.trainings import TRAIN, Training, Trainings
 from gym_gui.services.trainer import TrainRequest, TrainResult
@@ -68,7 +63,7 @@ def submit_trainings(
     parts = tuple(Training(each.seed, each.out, each.run_id) for each in requests)
     trainings = Trainings((*arguments, *group, *given), bool(first.group), parts)
     submission = Submission(
-        (runs_dir() / "submissions" / str(ULID())).absolute(),
+        new_folder(runs_dir()),
         where.executor or "",
         profile.to_record(),
         TRAIN,
@@ -83,19 +78,17 @@ def submit_trainings(
             submission, lambda bundle: write_training_bundle(bundle, trainings, needs), as_json=as_json
         )
     write_training_bundle(submission.bundle, trainings, needs)
-    submission.save()
-    _make_folders(submission, requests)
-    folder = submission.folder
-    tell(f"submission {folder}; how far it is, from any terminal: mosaic runs watch {folder}")
-    return _follow(submission, as_json)
+    with begun(submission):
+        _make_folders(submission, requests)
+        return _follow(submission, as_json)
 
 
 def go_on_training(where: Elsewhere, *, as_json: bool) -> int:
     """Go on with a submission of trainings; as :func:`submit_trainings`."""
-    submission = reopened(where, TRAIN)
-    if not submission.run:
-        _announce(submission)  # the trainer may have seen the end of those that were given up
-    return _follow(submission, as_json)
+    with reopened(where, TRAIN) as submission:
+        if not submission.run:
+            _announce(submission)  # the trainer may have seen the end of those that were given up
+        return _follow(submission, as_json)
 
 
 # -- inside ------------------------------------------------------------------------------
@@ -157,26 +150,16 @@ def _announce(submission: Submission) -> None:
 
 
 def _follow(submission: Submission, as_json: bool) -> int:
-    lock = lock_run(submission.folder)
-    try:
-        if not submission.run:
-            coordinator = _train(submission, as_json)
-            if (status := _missing(submission, coordinator)) is not None:
-                return status
-            submission.run = str(submission.out)
-            submission.save()
-            asyncio.run(coordinator.clear())
-        return _conclude(submission, as_json)
-    finally:
-        os.close(lock)
-
-
-def _train(submission: Submission, as_json: bool) -> Coordinator:
-    sites = sites_of(submission)
-    with train_progress(title_of(submission), as_json=as_json) as show:
-        coordinator = Coordinator(submission, sites, shown_trainings(show, lambda: submission))
-        coordinate(coordinator)
-    return coordinator
+    coordinator: Coordinator | None = None
+    if not submission.run:
+        with train_progress(title_of(submission), as_json=as_json) as show:
+            coordinator = coordinate(submission, shown_trainings(show, lambda: submission))
+        if (status := _missing(submission, coordinator)) is not None:
+            return status
+        submission.run = str(submission.out)
+        submission.save()
+    clear(submission, coordinator)
+    return _conclude(submission, as_json)
 
 
 def _missing(submission: Submission, coordinator: Coordinator) -> int | None:

@@ -16,6 +16,7 @@ import pytest
 import yaml
 
 from gym_gui.processes.tree import TAG
+from gym_gui.services.submissions.record import open_submission
 from mosaic_worker.training import ask
 from tests.cli.test_submissions import begun, profile, submission_of
 from tests.support.commands import COMMAND, Mosaic
@@ -87,6 +88,15 @@ def test_a_group_on_two_hosts_is_the_group(mosaic: Mosaic, server: Sshd) -> None
     watched = mosaic("runs", "watch", submission_of(mosaic))
     assert watched.status == 0
     assert "Seed 2: collected on " in watched.out and "1,792 steps, last return " in watched.out
+    # Who was killed before all was removed, or could not reach a host then, comes again.
+    submission = open_submission(submission_of(mosaic))
+    assert submission.cleared
+    submission.cleared = False
+    submission.save()
+    (mosaic.home / "one" / submission.folder.name).mkdir()
+    again = mosaic("train", "--resume", submission.folder)
+    assert again.status == 0, again.err
+    assert not list((mosaic.home / "one").iterdir()) and open_submission(submission.folder).cleared
     # Said again, with a seed more, that one alone is trained.
     more = mosaic(*asked[:-1], "1,4", "--executor", "ssh", "--profile", hosts)
     assert more.status == 0, more.err
