@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import subprocess
+import sys
 from collections.abc import Generator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,9 +15,10 @@ import yaml
 
 from gym_gui.analysis import open_run
 from gym_gui.processes.tree import TAG
-from tests.cli import test_slurm, test_submissions
+from tests.cli import test_ray, test_slurm, test_submissions
 from tests.support.commands import COMMAND, Mosaic
 from tests.support.little_workers import PATIENT, little_worker
+from tests.support.ray import ray_cluster, ray_folder
 from tests.support.runs import Gate, operator, slot
 from tests.support.slurm import slurm
 from tests.support.sshd import sshd
@@ -44,7 +46,7 @@ class Node:
     told: tuple[tuple[str, ...], ...] = ()
 
 
-@pytest.fixture(params=["ssh", "slurm"])
+@pytest.fixture(params=["ssh", "slurm", "ray"])
 def node(request: pytest.FixtureRequest, mosaic: Mosaic, tmp_path: Path) -> Generator[Node]:
     """A node with a file of keys; its set-up lets a worker wait for the test."""
     keys = mosaic.home / "keys of the host"
@@ -56,6 +58,13 @@ def node(request: pytest.FixtureRequest, mosaic: Mosaic, tmp_path: Path) -> Gene
             node = Node(("--executor", "ssh", "--profile", str(file)), tmp_path / "sshd")
             _with_gate(mosaic, file)
             yield node
+    elif request.param == "ray":
+        with ray_cluster(ray_folder(tmp_path / "installed")) as cluster:
+            file = test_ray.profile(mosaic, cluster.address, keys=str(keys))
+            status = (sys.executable, "-m", "ray.scripts.scripts", "status", "--address", cluster.address)
+            _with_gate(mosaic, file)
+            options = ("--executor", "ray", "--profile", str(file))
+            yield Node(options, cluster.folder, dict(cluster.variables), (status,))
     else:
         with slurm(tmp_path / "slurm") as cluster:
             file = test_slurm.profile(mosaic, keys=str(keys))
