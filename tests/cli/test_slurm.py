@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -136,6 +137,39 @@ def test_what_the_scheduler_refuses_is_one_line(mosaic: Mosaic, cluster: Cluster
     assert said.status == 2 and "invalid partition" in said.out.lower(), said.out
     right = ("run", file, "--executor", "slurm", "--profile", profile(mosaic), "--dry-run")
     assert mosaic(*right, **cluster).status == 0
+
+
+ONE_ACCOUNT = """
+function slurm_job_submit(job, partitions, user)
+    return job.account == "lab" and slurm.SUCCESS or slurm.ESLURM_INVALID_ACCOUNT
+end
+function slurm_job_modify(job, asked, partitions, user) return slurm.SUCCESS end
+return slurm.SUCCESS
+"""
+"""Where no data base of accounts is, a site's own script says which there are."""
+
+
+def test_accounts_and_gpus_are_asked_for_and_given(mosaic: Mosaic, tmp_path: Path) -> None:
+    file, seen = experiment(mosaic.home, *TWO), mosaic.home / "seen"
+    host = socket.gethostname().partition(".")[0]
+    node = f"{host} NodeAddr=127.0.0.1 CPUs=2 RealMemory=4000 Gres=gpu:1 State=UNKNOWN"
+    files = {"job_submit.lua": ONE_ACCOUNT, "gres.conf": "Name=gpu File=/dev/null\n"}
+    more = {"JobSubmitPlugins": "lua", "GresTypes": "gpu", "NodeName": node}
+    asked = ("run", file, "--executor", "slurm", "--json", "--profile")
+    with slurm(tmp_path / "slurm", files, **more) as cluster:
+        refused = mosaic(*asked, profile(mosaic, account="nobody"), **cluster)
+        assert refused.status == 2
+        assert "sbatch: " in refused.err and "Invalid account" in refused.err, refused.err
+        refused = mosaic(*asked, profile(mosaic, account="lab", gpus=2), **cluster)
+        assert refused.status == 2
+        assert "Requested node configuration is not available" in refused.err, refused.err
+        there = profile(mosaic, account="lab", gpus=1)
+        data = yaml.safe_load(there.read_text())
+        data["setup"].append(f'echo "${{CUDA_VISIBLE_DEVICES-none}}" >>{seen}')
+        there.write_text(yaml.safe_dump(data))
+        done = mosaic(*asked, there, "--shards", "2", **cluster)
+    assert done.status == 0, done.err
+    assert seen.read_text().splitlines() == ["0", "0"]
 
 
 def test_jobs_that_can_never_begin_are_one_line(mosaic: Mosaic, cluster: Cluster) -> None:

@@ -7,7 +7,7 @@ import shutil
 import signal
 import socket
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -93,14 +93,15 @@ class Cluster(dict[str, str]):
 
 
 @contextmanager
-def slurm(folder: Path, **more: object) -> Iterator[Cluster]:
+def slurm(folder: Path, files: Mapping[str, str] | None = None, **more: object) -> Iterator[Cluster]:
     """A cluster.
 
     It takes root and Debian's ``slurm-wlm`` and ``munge``; skipped by name where these are not there.
 
     Args:
         folder: A new folder of its own.
-        **more: Lines of ``slurm.conf``.
+        files: What stands beside ``slurm.conf``, by its name.
+        **more: Lines of ``slurm.conf``, in place of those here.
     """
     if os.getuid() != 0:
         pytest.skip("needs root and a Slurm of its own: apt-get install slurm-wlm munge")
@@ -138,6 +139,8 @@ def slurm(folder: Path, **more: object) -> Iterator[Cluster]:
         "PartitionName": f"short Nodes={host} Default=YES MaxTime=60 State=UP",
         **more,
     }
+    for name, text in (files or {}).items():
+        (folder / name).write_text(text)
     config = folder / "slurm.conf"
     config.write_text("".join(f"{key}={value}\n" for key, value in lines.items()))
     # Next to the machine's own, or that of another test: with a key and a socket of its own.

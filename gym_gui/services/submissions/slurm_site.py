@@ -16,14 +16,20 @@ from pathlib import Path
 from typing import Final
 
 from gym_gui.core.errors import UsageError
-from gym_gui.core.inherited import inherited
-from gym_gui.processes.child import ChildStartError
-from gym_gui.processes.run_child import run_child
-from gym_gui.processes.tree import TAG
 from gym_gui.services.lease_files import CLAIM, LEASE, MOST_BYTES
 from gym_gui.services.submissions.bundle import write_allowed
 from gym_gui.services.submissions.record import Submission
 from gym_gui.services.submissions.shell import ALLOWED, PLAY, ShardLook, look_from, play_script
+from gym_gui.services.submissions.slurm_commands import (
+    PLAY_ARRAY,
+    Task,
+    ask,
+    job_called,
+    most_tasks,
+    queued,
+    state_of,
+    submit,
+)
 from gym_gui.services.submissions.slurm_profile import SlurmProfile
 from gym_gui.services.submissions.taking_in import take_part
 from gym_gui.services.submissions.training_files import Grown, Known, grown_in
@@ -34,7 +40,6 @@ ARRAY: Final = "array.sh"
 _ARRAYS: Final = "arrays"
 _MOST_TASKS: Final = 1000
 """Tasks of an array where the site does not say its limit."""
-_ANSWER_S: Final = 60.0
 _JOBS_EACH: Final = 4
 """Jobs for each that may run at once, where there are more shards: one that is lost or slow holds up few."""
 _LAG_S: Final = 30.0
@@ -43,34 +48,15 @@ _LAG_WHEN_STOPPED_S: Final = 2.0
 """Who stops it need not wait for that: what comes late is found by whoever goes on."""
 _HELD_S: Final = 15.0
 """Time after which a job is no more in the queue whose shard has ended."""
+_AGAIN_S: Final = 30.0
+"""Time after which the scheduler is asked again for what it has refused: a person may have too many jobs."""
 _TAIL_BYTES: Final = 1 << 15
-_PLAY_ARRAY: Final = """#!/bin/sh
-# A task of an array: shards, each with its try, that stand on its line of the list.
-hand=$(sed -n "${SLURM_ARRAY_TASK_ID}p" "$1")
-cd "$2" || exit 1
-first=${hand%% *}
-# A scheduler that did not answer in time was perhaps asked twice: the first job plays it, also when requeued.
-(set -C; echo "$SLURM_ARRAY_JOB_ID" >"work/$first/job") 2>/dev/null
-[ "$(cat "work/$first/job")" = "$SLURM_ARRAY_JOB_ID" ] || exit 0
-[ "$first" = "$hand" ] && others= || others=${hand#* }
-for each in $hand; do
-  # One that was ended in time, or lost with its node, is gone on with; what is done is not played again.
-  case $(cat "work/$each/code" 2>/dev/null) in
-    0 | 1 | 2) [ -n "$others" ] || rm -f "work/$each/code" ;;
-    *) rm -f "work/$each/code" "work/$each/out" ;;
-  esac
-done
-exec sh "$2/play.sh" "${first%/*}" "${first#*/}" $others 2>>"work/$first/err"
-"""
 _HOPELESS: Final = re.compile(
     r"(Invalid|Bad)(Account|QOS|Constraints)|(Account|QOS)NotAllowed|Partition(TimeLimit|NodeLimit)"
     r"|(Assoc|QOS)Max\w+PerJobLimit|DependencyNeverSatisfied|launch_failed_requeued_held"
 )
 """Reasons for which a job waits for ever, in Slurm's words."""
 _USUAL: Final = frozenset({"None", "Resources", "Priority", "BeginTime", "JobArrayTaskLimit", "Cleaning"})
-Task = tuple[str, int]
-"""A job's number and the task's in its array, from 1."""
-
 _log = logging.getLogger(__name__)
 
 
@@ -97,7 +83,8 @@ class SlurmSite:
         self._gone: dict[Task, float] = {}
         self._held: dict[Task, float] = {}
         self._heard: set[str] = set()
-        self._most, self._lag_s, self._unsure = _MOST_TASKS, _LAG_S, False
+        self._most, self._unsure, self._is_ending = _MOST_TASKS, False, False
+        self._refused_at, self._has_jobs = -_AGAIN_S, False
 
     async def check(self) -> None:
         """See that the scheduler takes such jobs.
@@ -112,11 +99,9 @@ class SlurmSite:
                 fix="Run this on a machine of the cluster that jobs are handed in from",
             )
         self._check_keys()
-        config = await self._ask("scontrol", "show", "config")
-        if limit := re.search(r"MaxArraySize\s*=\s*(\d+)", config):
-            self._most = max(1, int(limit[1]) - 1)
+        self._most = await most_tasks() or _MOST_TASKS
         try:
-            await self._ask("sbatch", "--test-only", *self._profile.asked, "--wrap=true")
+            await ask("sbatch", "--test-only", *self._profile.asked, "--wrap=true")
         except HostFailedError as error:
             raise UsageError(str(error), fix="Mend the profile") from None
 
@@ -130,21 +115,38 @@ class SlurmSite:
     async def start(self, tries: Mapping[int, int]) -> None:
         """Hand tries of shards to the scheduler, as arrays; those that it has are left alone.
 
+        What it does not take while it has others waits here until it does.
+
         Raises:
             HostAwayError: It does not answer.
-            HostFailedError: It refuses them.
+            HostFailedError: It refuses them, and has no others any more.
+            UsageError: It refuses the first ones.
         """
         if self._unsure and any(key not in self._tasks for key in tries.items()):
             await self._take_up()  # the scheduler may have taken what it did not answer to
         new = [key for key in tries.items() if key not in self._tasks]
-        if not new:
+        if not new or self._is_ending or time.monotonic() - self._refused_at < _AGAIN_S:
             return
         await asyncio.to_thread(self._make_folders, new)
         hands = self._submission.hands(dict(new))
         lists = [hands[i : i + self._most] for i in range(0, len(hands), self._most)]
         for each in lists:
             at_once = max(1, self._profile.shards // len(lists))
-            await self._hand_in(each, at_once)
+            try:
+                await self._hand_in(each, at_once)
+            except HostFailedError as error:
+                self._bear(error)
+                return
+
+    def _bear(self, refused: HostFailedError) -> None:
+        if not self._tasks:
+            raise UsageError(str(refused), fix="Mend the profile") from None
+        if not self._has_jobs:
+            raise refused
+        self._refused_at = time.monotonic()
+        if refused.message not in self._heard:
+            self._heard.add(refused.message)
+            _log.warning("%s. The rest waits until Slurm takes it.", refused.message)
 
     async def look(self, tries: Mapping[int, int]) -> dict[int, ShardLook]:
         """How shards stand, by their jobs and by what these have written.
@@ -155,15 +157,13 @@ class SlurmSite:
             UsageError: It has taken jobs that can never begin.
         """
         await self.start(tries)  # what the scheduler would not take before
-        name = self._job_name("")
-        queued: dict[Task, str] = {}
-        for line in (await self._ask("squeue", "-h", "-r", "--me", "-o", "%F %K %t %j %r")).splitlines():
-            job, index, state, called, reason = (*line.split(maxsplit=4), "", "", "", "", "")[:5]
-            if called.startswith(name) and index.isdigit():
-                queued[job, int(index)] = state
-                self._hear(reason)
-        await self._free(tries, queued)
-        looks = await asyncio.to_thread(self._looks, tries, queued)
+        there = await queued(self._job_name(""))
+        for each in there:
+            self._hear(each.reason)
+        states = {each.task: each.state for each in there}
+        self._has_jobs = bool(states)
+        await self._free(tries, states)
+        looks = await asyncio.to_thread(self._looks, tries, states)
         for number, seen in looks.items():
             if seen.begun and not seen.running and seen.code is None and not seen.said:
                 said = await self._why_ended(self._tasks[number, tries[number]])
@@ -213,7 +213,7 @@ class SlurmSite:
 
     async def stop(self, tries: Mapping[int, int], *, at_once: bool) -> None:
         """Take waiting shards out of the queue, and ask the others to end, or end them."""
-        self._lag_s = _LAG_WHEN_STOPPED_S
+        self._is_ending = True
         tasks = defaultdict[str, list[int]](list)
         for key in tries.items():
             if key in self._tasks:
@@ -223,10 +223,10 @@ class SlurmSite:
         if not jobs:
             return
         if at_once:
-            await self._ask("scancel", *jobs)
+            await ask("scancel", *jobs)
             return
-        await self._ask("scancel", "--state=PENDING", *jobs)
-        await self._ask("scancel", "--batch", "--signal=TERM", "--state=RUNNING", *jobs)
+        await ask("scancel", "--state=PENDING", *jobs)
+        await ask("scancel", "--batch", "--signal=TERM", "--state=RUNNING", *jobs)
 
     async def clear(self) -> None:
         """Remove what nodes were given."""
@@ -274,7 +274,7 @@ class SlurmSite:
                 at_once=submission.at_once,
             )
             (new / PLAY).write_text(script)
-            (new / ARRAY).write_text(_PLAY_ARRAY)
+            (new / ARRAY).write_text(PLAY_ARRAY)
             (new / _ARRAYS).mkdir()
             new.rename(self._place)
         except OSError as error:
@@ -295,25 +295,22 @@ class SlurmSite:
         lines = "".join(" ".join(f"{number}/{t}" for number, t in hand) + "\n" for hand in hands)
         await asyncio.to_thread(listed.write_text, lines)
         self._unsure = True
-        said = await self._ask(
-            "sbatch",
-            "--parsable",
-            f"--job-name={self._job_name(array)}",
-            f"--array=1-{len(hands)}%{at_once}",
-            "--output=/dev/null",
-            # In names of files sbatch reads what follows a percent sign.
-            f"--error={str(self._place / _ARRAYS).replace('%', '%%')}/{array}-%a.err",
-            "--open-mode=append",
-            # The command is asked to end in time, and keeps what it has played.
-            "--signal=B:TERM@60",
-            *self._profile.asked,
-            self._script,
-            str(listed),
-            str(self._place),
-        )
-        job = said.strip().splitlines()[-1].partition(";")[0]
+        try:
+            job = await submit(
+                self._job_name(array),
+                listed,
+                len(hands),
+                at_once,
+                self._place,
+                self._script,
+                self._profile.asked,
+            )
+        except HostFailedError:
+            listed.unlink()
+            self._unsure = False
+            raise
         listed.with_suffix(".job").write_text(job)
-        self._unsure = False
+        self._unsure, self._has_jobs = False, True
         self._tasks |= {key: (job, i) for i, hand in enumerate(hands, 1) for key in hand}
 
     async def _take_up(self) -> None:
@@ -323,14 +320,14 @@ class SlurmSite:
             lines = listed.read_text().splitlines()
             hands = [[tuple(map(int, each.split("/"))) for each in line.split()] for line in lines]
             if not job.exists():
-                named = f"--name={self._job_name(listed.stem)}"
-                found = (await self._ask("squeue", "-h", "--me", named, "-o", "%F")).split()
+                found = await job_called(self._job_name(listed.stem))
                 begun = any((self._place / "work" / f"{n}/{t}" / "run").exists() for [(n, t), *_] in hands)
                 if not found and not begun:
                     continue  # it was not handed in any more
-                job.write_text(found[0] if found else "0")
+                job.write_text(found or "0")
             number = job.read_text()
             self._tasks |= {(n, t): (number, i) for i, hand in enumerate(hands, 1) for n, t in hand}
+        self._has_jobs = bool(self._tasks)  # as far as is known before the first look
 
     def _hear(self, reason: str) -> None:
         """Say for what jobs wait; not every site refuses at once what its partitions do not have.
@@ -354,14 +351,17 @@ class SlurmSite:
         held = [task for task in {*self._tasks.values()} if task in queued and task not in wanted]
         self._held = {task: self._held.get(task, now) for task in held}
         if idle := [f"{job}_{index}" for (job, index), at in self._held.items() if now - at > _HELD_S]:
-            await self._ask("scancel", *idle)
+            await ask("scancel", *idle)
 
     def _looks(self, tries: Mapping[int, int], queued: Mapping[Task, str]) -> dict[int, ShardLook]:
         """How shards stand; of a job that waits, and of those whose turn has not come, nothing is read."""
         found: dict[int, ShardLook] = {}
         at: set[Task] = set()
         for number, attempt in sorted(tries.items()):
-            task = self._tasks[number, attempt]
+            task = self._tasks.get((number, attempt))
+            if task is None:  # it waits here, as the scheduler has not taken it
+                found[number] = ShardLook(not self._is_ending, None, {}, (), "", begun=False)
+                continue
             if task in at:
                 found[number] = ShardLook(True, None, {}, (), "", begun=False)
                 continue
@@ -393,7 +393,8 @@ class SlurmSite:
     def _may_be_late(self, task: Task) -> bool:
         """Whether a job that has left the queue may have written what is not seen here yet."""
         now = time.monotonic()
-        return now - self._gone.setdefault(task, now) < self._lag_s
+        lag_s = _LAG_WHEN_STOPPED_S if self._is_ending else _LAG_S
+        return now - self._gone.setdefault(task, now) < lag_s
 
     async def _why_ended(self, task: Task) -> str:
         """What the scheduler says of a job that has not ended by itself."""
@@ -404,26 +405,8 @@ class SlurmSite:
                     # slurmstepd-node: error: Exceeded job memory limit
                     if (said := line.partition(" error: ")[2]) and "***" not in said:
                         return said.strip()
-        try:
-            said = await self._ask("scontrol", "show", "job", "-o", f"{job}_{index}")
-        except HostFailedError:  # the scheduler has forgotten it
-            return ""
-        state = re.search(r"JobState=(\w+)", said)
-        return f"its job ended: {state[1].replace('_', ' ').lower()}" if state else ""
-
-    async def _ask(self, *command: str) -> str:
-        more = {key: os.environ[key] for key in ("HOME", "USER", "SLURM_CONF") if key in os.environ}
-        # Jobs get the environment of sbatch, without keys; and outlive us, so they do not bear our tag.
-        line = ("env", "-u", TAG, *command)
-        try:
-            done = await run_child(*line, name=command[0], environment=inherited() | more, within_s=_ANSWER_S)
-        except ChildStartError as error:
-            raise HostAwayError(str(error)) from error
-        if done.outcome.succeeded:
-            return done.output.decode("utf-8", "replace")
-        said = done.outcome.last_line or done.outcome.words
-        away = any(word in said.lower() for word in ("unable to contact", "timed out", "connection"))
-        raise (HostAwayError if away else HostFailedError)(f"{command[0]}: {said.rstrip('.')}")
+        state = await state_of(task)
+        return f"its job ended: {state}" if state else ""
 
 
 def _tail(path: Path, most: int = _TAIL_BYTES) -> list[str]:

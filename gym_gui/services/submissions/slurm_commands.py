@@ -1,0 +1,140 @@
+"""What Slurm's own commands are told, and what they say."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from gym_gui.core.inherited import inherited
+from gym_gui.processes.child import ChildStartError
+from gym_gui.processes.outcome import ChildStatus
+from gym_gui.processes.run_child import run_child
+from gym_gui.processes.tree import TAG
+from gym_gui.services.submissions.trouble import HostAwayError, HostFailedError
+
+PLAY_ARRAY: Final = """#!/bin/sh
+# A task of an array: shards, each with its try, that stand on its line of the list.
+hand=$(sed -n "${SLURM_ARRAY_TASK_ID}p" "$1")
+cd "$2" || exit 1
+first=${hand%% *}
+# A scheduler that did not answer in time was perhaps asked twice: the first job plays it, also when requeued.
+(set -C; echo "$SLURM_ARRAY_JOB_ID" >"work/$first/job") 2>/dev/null
+[ "$(cat "work/$first/job")" = "$SLURM_ARRAY_JOB_ID" ] || exit 0
+[ "$first" = "$hand" ] && others= || others=${hand#* }
+for each in $hand; do
+  # One that was ended in time, or lost with its node, is gone on with; what is done is not played again.
+  case $(cat "work/$each/code" 2>/dev/null) in
+    0 | 1 | 2) [ -n "$others" ] || rm -f "work/$each/code" ;;
+    *) rm -f "work/$each/code" "work/$each/out" ;;
+  esac
+done
+exec sh "$2/play.sh" "${first%/*}" "${first#*/}" $others 2>>"work/$first/err"
+"""
+"""The script of an array, which is told where its list is, and the folder of what is played."""
+_ANSWER_S: Final = 60.0
+_AWAY: Final = (
+    *("unable to contact", "timed out", "connection", "temporarily unable", "standby mode"),
+    "zero bytes were transmitted",
+)
+"""What Slurm's commands say where its controller does not answer, or not just now."""
+
+Task = tuple[str, int]
+"""A job's number and the task's in its array, from 1."""
+
+
+class Queued(NamedTuple):
+    """A task that is in the queue: its state as two letters (``PD``), and for what it waits."""
+
+    task: Task
+    state: str
+    reason: str
+
+
+async def ask(*command: str) -> str:
+    """What a command of Slurm prints.
+
+    Raises:
+        HostAwayError: The scheduler does not answer.
+        HostFailedError: It refuses.
+    """
+    more = {key: os.environ[key] for key in ("HOME", "USER", "SLURM_CONF") if key in os.environ}
+    # Jobs get the environment of sbatch, without keys; and outlive us, so they do not bear our tag.
+    line = ("env", "-u", TAG, *command)
+    try:
+        done = await run_child(*line, name=command[0], environment=inherited() | more, within_s=_ANSWER_S)
+    except ChildStartError as error:
+        raise HostAwayError(str(error)) from error
+    if done.outcome.succeeded:
+        return done.output.decode("utf-8", "replace")
+    said = done.outcome.last_line.removeprefix(f"{command[0]}: ").removeprefix("error: ")
+    said = said or done.outcome.words
+    away = done.outcome.status is ChildStatus.TIMED_OUT or any(each in said.lower() for each in _AWAY)
+    raise (HostAwayError if away else HostFailedError)(f"{command[0]}: {said.rstrip('.')}")
+
+
+async def most_tasks() -> int | None:
+    """Tasks that an array of this site has at most; ``None`` where it does not say."""
+    limit = re.search(r"MaxArraySize\s*=\s*(\d+)", await ask("scontrol", "show", "config"))
+    return max(1, int(limit[1]) - 1) if limit else None
+
+
+async def queued(name: str) -> list[Queued]:
+    """Tasks of arrays in the queue whose names begin so."""
+    found: list[Queued] = []
+    for line in (await ask("squeue", "-h", "-r", "--me", "-o", "%F %K %t %j %r")).splitlines():
+        job, index, state, called, reason = (*line.split(maxsplit=4), "", "", "", "", "")[:5]
+        if called.startswith(name) and index.isdigit():
+            found.append(Queued((job, int(index)), state, reason))
+    return found
+
+
+async def job_called(name: str) -> str:
+    """The number of the array in the queue that is called so; empty where there is none."""
+    found = (await ask("squeue", "-h", "--me", f"--name={name}", "-o", "%F")).split()
+    return found[0] if found else ""
+
+
+async def submit(
+    name: str, listed: Path, tasks: int, at_once: int, place: Path, script: str, asked: Sequence[str]
+) -> str:
+    """Hand in an array, and return its job's number.
+
+    Args:
+        name: What the job is called.
+        listed: Its list: what each of its tasks plays, a line each; what a task says lands beside it.
+        tasks: How many it has.
+        at_once: How many of them run at once.
+        place: The folder of what is played.
+        script: What each of them runs.
+        asked: What they ask for.
+    """
+    said = await ask(
+        "sbatch",
+        "--parsable",
+        f"--job-name={name}",
+        f"--array=1-{tasks}%{at_once}",
+        "--output=/dev/null",
+        # In names of files sbatch reads what follows a percent sign.
+        f"--error={str(listed.with_suffix('')).replace('%', '%%')}-%a.err",
+        "--open-mode=append",
+        # The command is asked to end in time, and keeps what it has played.
+        "--signal=B:TERM@60",
+        *asked,
+        script,
+        str(listed),
+        str(place),
+    )
+    return said.strip().splitlines()[-1].partition(";")[0]
+
+
+async def state_of(task: Task) -> str:
+    """What has become of a job, in words; empty where the scheduler has forgotten it."""
+    try:
+        said = await ask("scontrol", "show", "job", "-o", "_".join(map(str, task)))
+    except HostFailedError:
+        return ""
+    state = re.search(r"JobState=(\w+)", said)
+    return state[1].replace("_", " ").lower() if state else ""
