@@ -33,6 +33,17 @@ def test_a_record_reads_back(tmp_path: Path) -> None:
     assert (tmp_path / NAME).stat().st_mode & 0o077 == 0, "hosts and set-up are nobody else's"
 
 
+def test_what_has_not_changed_is_not_written(tmp_path: Path) -> None:
+    submission = Submission(tmp_path, "ssh", {}, "run", 2, 8, tmp_path, {1: ShardState(SENT, "one", 1)})
+    submission.save()
+    before = (tmp_path / NAME).stat()
+    submission.save()
+    assert (tmp_path / NAME).stat() == before
+    submission.states[1].done = 1
+    submission.save()
+    assert (tmp_path / NAME).stat().st_ino != before.st_ino and open_submission(tmp_path).states[1].done == 1
+
+
 @pytest.mark.parametrize(
     "written",
     ["", "[]", "{}", '{"format": 1, "of": 0}', '{"format": 1, "executor": "ssh", "shards": {"x": 1}}'],
