@@ -18,10 +18,11 @@ from ulid import ULID
 from gym_gui.cli.errors import INTERRUPTED, WORK_FAILED, tell
 from gym_gui.core.errors import UsageError
 from gym_gui.services.run_lock import lock_run
-from gym_gui.services.submissions.coordinator import Coordinator, OnStanding
+from gym_gui.services.submissions.coordinator import Coordinator
 from gym_gui.services.submissions.executors import load_profile, sites_of
 from gym_gui.services.submissions.lease_book import LeaseBook
 from gym_gui.services.submissions.record import FAILED, Submission, is_submission, open_submission
+from gym_gui.services.submissions.standing import OnStanding
 
 _NAMED: Final = 5
 """Failed parts that are named one by one."""

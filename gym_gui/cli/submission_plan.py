@@ -11,9 +11,9 @@ from gym_gui.analysis import wording
 from gym_gui.cli.errors import DONE, USAGE
 from gym_gui.cli.output import write_json, write_line
 from gym_gui.core.errors import MosaicError
-from gym_gui.services.submissions.coordinator import Site
 from gym_gui.services.submissions.executors import sites_of
 from gym_gui.services.submissions.record import Submission
+from gym_gui.services.submissions.site_protocol import Site
 
 
 def say_where(submission: Submission, write: Callable[[Path], object], *, as_json: bool) -> int:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from gym_gui.analysis import wording
-from gym_gui.services.submissions.coordinator import OnStanding, Standing
 from gym_gui.services.submissions.record import Submission
+from gym_gui.services.submissions.standing import OnStanding, Standing
 from gym_gui.services.trainer import TrainProgress
 
 if TYPE_CHECKING:

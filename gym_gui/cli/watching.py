@@ -13,7 +13,6 @@ from gym_gui.cli.progress import run_progress, train_progress
 from gym_gui.cli.submission_progress import shown_by, shown_trainings, title_of
 from gym_gui.core.errors import UsageError
 from gym_gui.services.run_lock import is_being_written
-from gym_gui.services.submissions.coordinator import OnStanding, standing_of
 from gym_gui.services.submissions.record import (
     COLLECTED,
     STOPPED,
@@ -22,6 +21,7 @@ from gym_gui.services.submissions.record import (
     is_submission,
     open_submission,
 )
+from gym_gui.services.submissions.standing import OnStanding, standing_of
 
 _EVERY_S: Final = 1.0
 

@@ -8,9 +8,9 @@ import subprocess
 import sys
 
 from gym_gui.processes.tree import TAG
-from gym_gui.services.submissions import shell
+from gym_gui.services.submissions import shard_look, shell
 from gym_gui.services.submissions.profile import Command
-from gym_gui.services.submissions.shell import ShardLook
+from gym_gui.services.submissions.shard_look import ShardLook
 from tests.support.commands import Mosaic, experiment
 from tests.support.waiting import eventually
 
@@ -44,7 +44,7 @@ def test_each_is_followed_by_files_of_its_own(mosaic: Mosaic) -> None:
             text=True,
             check=True,
         )
-        looks = shell.looks_of(said.stdout)
+        looks = shard_look.looks_of(said.stdout)
         return None if any(seen.running for seen in looks.values()) else looks
 
     looks = eventually(ended, "all have ended", 60)

@@ -9,10 +9,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Final, Protocol
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final
 
 from gym_gui.core.errors import MosaicError, ProtocolError, UsageError
 from gym_gui.services.submissions.lease_book import LeaseBook
@@ -25,7 +24,9 @@ from gym_gui.services.submissions.record import (
     ShardState,
     Submission,
 )
-from gym_gui.services.submissions.shell import ShardLook
+from gym_gui.services.submissions.shard_look import ShardLook
+from gym_gui.services.submissions.site_protocol import Site
+from gym_gui.services.submissions.standing import OnStanding, standing_of
 from gym_gui.services.submissions.training_mirror import TrainingMirror, TrainingSite
 from gym_gui.services.submissions.trouble import HereError, HostAwayError, HostFailedError
 
@@ -43,87 +44,6 @@ _USAGE: Final = 2
 _TROUBLE: Final = (HostAwayError, HostFailedError, ProtocolError)
 
 _log = logging.getLogger(__name__)
-
-
-class Site(Protocol):
-    """Where shards are played.
-
-    Attributes:
-        name: What it is called.
-        capacity: How many it plays at once.
-        deals: Whether a process there plays several, one after the other: what it has started serves all.
-        patience_s: Seconds for which it may be away before its shards go elsewhere.
-    """
-
-    name: str
-    capacity: int
-    deals: bool
-    patience_s: float
-
-    async def check(self) -> None:
-        """See whether shards can be played there."""
-        ...
-
-    async def prepare(self) -> None:
-        """Check it, and send what is played there."""
-        ...
-
-    async def start(self, tries: Mapping[int, int]) -> None:
-        """Begin tries of shards, by hands of the record; those that were begun before are left alone."""
-        ...
-
-    async def look(self, tries: Mapping[int, int]) -> dict[int, ShardLook]:
-        """How tries of shards stand."""
-        ...
-
-    async def take_back(self, tries: Mapping[int, int]) -> Sequence[int]:
-        """Take back tries that wait there for their turn; returns the shards that were still waiting."""
-        ...
-
-    async def tell(self, tries: Mapping[int, int], words: Mapping[int, str]) -> None:
-        """Put a line beside each try, as the file ``lease`` in its folder, whole or not at all.
-
-        Only of runs with budgets, and only to tries whose latest look had a claim: for who has made that.
-        """
-        ...
-
-    async def fetch(self, number: int) -> None:
-        """Bring a shard's run folder here."""
-        ...
-
-    async def stop(self, tries: Mapping[int, int], *, at_once: bool) -> None:
-        """Ask shards to end, or end them."""
-        ...
-
-    async def clear(self) -> None:
-        """Remove what is left there."""
-        ...
-
-    async def close(self) -> None:
-        """Hang up."""
-        ...
-
-
-@dataclass(frozen=True)
-class Standing:
-    """How far a submission is.
-
-    Attributes:
-        shards: Shards that are here.
-        of: Of how many, as far as that is known.
-        done: Work that is done, anywhere, in the submission's units.
-        failed: Of these, failed ones.
-        playing: How many shards each place is playing.
-    """
-
-    shards: int
-    of: int
-    done: int
-    failed: int
-    playing: Mapping[str, int]
-
-
-OnStanding = Callable[[Standing], None]
 
 
 class Coordinator:
@@ -512,25 +432,6 @@ class Coordinator:
         if self._mirror is not None:
             self._mirror.note()
         self._tell(standing_of(self._submission))
-
-
-def standing_of(submission: Submission) -> Standing:
-    """How far a submission is, by its record."""
-    states = submission.states.values()
-    return Standing(
-        shards=sum(state.status == COLLECTED for state in states),
-        of=submission.of if submission.due is None else len(submission.due),
-        done=sum(state.done for state in states),
-        failed=sum(state.failed for state in states),
-        playing=Counter(
-            host
-            for host, _ in {
-                (state.host, state.hand or number)
-                for number, state in submission.states.items()
-                if state.status == SENT
-            }
-        ),
-    )
 
 
 def _ended(code: int | None) -> str:

@@ -27,7 +27,8 @@ from gym_gui.services.submissions.ray_link import RayLink
 from gym_gui.services.submissions.ray_node import ENDED, PLACE, PLAYING, WAITING
 from gym_gui.services.submissions.ray_profile import RayProfile
 from gym_gui.services.submissions.record import SENT, Submission
-from gym_gui.services.submissions.shell import ALLOWED, PLAY, ShardLook, look_from, play_script
+from gym_gui.services.submissions.shard_look import ShardLook, look_from
+from gym_gui.services.submissions.shell import ALLOWED, PLAY, play_script
 from gym_gui.services.submissions.taking_in import receive
 from gym_gui.services.submissions.training_files import Grown, Known, grown_from
 from gym_gui.services.submissions.trouble import (

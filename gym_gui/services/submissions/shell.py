@@ -7,86 +7,30 @@ has ended, its exit status (``code``). Nothing else is needed to follow it, so w
 
 from __future__ import annotations
 
-import json
 import shlex
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from gym_gui.core.clock import BEHIND
-from gym_gui.core.errors import ProtocolError
-from gym_gui.core.leases import Claim
-from gym_gui.core.record_fields import count, items, mapping, text
 from gym_gui.core.shards import COORDINATED, HAND, PLAYED_AT_ONCE
 from gym_gui.services.lease_files import CLAIM, LEASE
 from gym_gui.services.submissions.profile import Command
+from gym_gui.services.submissions.shard_look import MARK
 from gym_gui.services.submissions.trainings import Trainings
 
 PLAY: Final = "play.sh"
 EXPERIMENT: Final = "experiment.json"
 ALLOWED: Final = "allowed.json"
 """What a person has allowed, as :data:`gym_gui.core.trust.VARIABLE` hands it on."""
-_MARK: Final = "mosaic-shard"
 OFF_S: Final = 60
 """Seconds by which a host's clock may be off before times are those of ours."""
 _CLOCK: Final = "clock"
 """File with how many seconds a host's clock is behind ours."""
-_NOTHING: Final[dict[str, Any]] = {}
 _TAIL: Final = 20
 """Lines of what a command says that are looked at."""
 _RESULT: Final = 60
 """Lines of its result at most: an object on one line, or one value a line."""
-
-
-@dataclass(frozen=True)
-class ShardLook:
-    """How a shard stands on its host.
-
-    Attributes:
-        running: Whether it is being played.
-        code: Exit status of the command; ``None`` while it runs, and where it was lost.
-        result: What the command has printed at its end.
-        progress: By operator, how far it is.
-        said: What the command has said last.
-        begun: Whether it was begun; of several that one process plays, one after the other, each by itself.
-        claim: Of a run with budgets, what the shard has spent and needs, as it stands in its file.
-        is_over: Of one that is not running, whether it surely is not; else it may be cut off and play on.
-        holder: Who has made the claim, where a try may begin without what the one before had last.
-        after: The holder whose record that one began with, to its end.
-    """
-
-    running: bool
-    code: int | None
-    result: Mapping[str, Any]
-    progress: Sequence[Mapping[str, Any]]
-    said: str
-    begun: bool = True
-    claim: str = ""
-    is_over: bool = True
-    holder: str = ""
-    after: str = ""
-
-    @property
-    def done(self) -> int:
-        """Episodes that are done."""
-        return sum(count(row.get("done")) or 0 for row in self.progress)
-
-    @property
-    def failed(self) -> int:
-        """Of these, failed ones."""
-        return sum(count(row.get("failed")) or 0 for row in self.progress)
-
-    @property
-    def is_out_of_budget(self) -> bool:
-        """Whether it has ended because nothing more may be spent."""
-        claim = Claim.from_line(self.claim) if self.claim and self.result.get("status") == "stopped" else None
-        return claim is not None and claim.ended
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether nothing of it is left to be played."""
-        return self.result.get("status") in ("completed", "failed") and not self.result.get("problem")
 
 
 def from_home(how: Command) -> list[str]:
@@ -271,7 +215,7 @@ for each in $hand; do echo "$host" >"work/$each/host"; done
 
 
 def look(place: str, tries: Mapping[int, int]) -> str:
-    """Say how shards stand, for :func:`looks_of`.
+    """Say how shards stand, for :func:`.shard_look.looks_of`.
 
     What waits for its turn costs no process there, and the files of what is played are read once each.
 
@@ -297,14 +241,14 @@ for each in {_listed(tries)}; do
   {{ read -r code < "$try/code"; }} 2>/dev/null
   begun=1
   [ -f "$try/out" ] || begun=0
-  echo "{_MARK} $each $up $begun $code"
+  echo "{MARK} $each $up $begun $code"
   [ $begun = 1 ] && tail -n {_RESULT} "$try/out" 2>/dev/null
-  echo "{_MARK} err"
+  echo "{MARK} err"
   [ -s "$try/err" ] && tail -n {_TAIL} "$try/err" 2>/dev/null
-  echo "{_MARK} claim"
+  echo "{MARK} claim"
   cat "$try/{CLAIM}" 2>/dev/null
 done
-echo "{_MARK} end"
+echo "{MARK} end"
 """
 
 
@@ -320,7 +264,7 @@ set -C  # a file is made by one: by us, or by who plays it
 for each in {_listed(tries)}; do
   true > "work/$each/out" || continue
   rm -f "work/$each/host" "work/$each/run"  # its process plays others, and goes on
-  echo "{_MARK} $each"
+  echo "{MARK} $each"
 done 2>/dev/null
 exit 0
 """
@@ -328,7 +272,7 @@ exit 0
 
 def taken_back(output: str) -> list[int]:
     """The shards that :func:`take_back` has taken."""
-    marked = (line.split() for line in output.splitlines() if line.startswith(f"{_MARK} "))
+    marked = (line.split() for line in output.splitlines() if line.startswith(f"{MARK} "))
     return [int(words[1].partition("/")[0]) for words in marked if len(words) == 2]
 
 
@@ -391,92 +335,3 @@ cd / && rm -rf {shlex.quote(place)}
 
 def _listed(tries: Mapping[int, int]) -> str:
     return " ".join(f"{number}/{attempt}" for number, attempt in sorted(tries.items()))
-
-
-def looks_of(output: str) -> dict[int, ShardLook]:
-    """What :func:`look` has said.
-
-    Raises:
-        ProtocolError: It was cut off, or something else stands between.
-    """
-    found: dict[int, ShardLook] = {}
-    lines = output.splitlines()
-    if not lines or lines[-1] != f"{_MARK} end":
-        raise ProtocolError("the host did not say how all shards stand")
-    number, alive, begun, code = 0, False, True, None
-    parts: tuple[list[str], list[str], list[str]] = ([], [], [])
-    into = parts[0]
-    for line in lines:
-        mark, _, rest = line.partition(" ")
-        if mark != _MARK:
-            into.append(line)
-        elif rest in ("err", "claim"):
-            into = parts[1 if rest == "err" else 2]
-        else:
-            if number:
-                found[number] = look_from(alive, code, *parts, begun=begun)
-            parts = ([], [], [])
-            into = parts[0]
-            if rest == "end":
-                break
-            try:
-                where, up, out, *status = rest.split()
-                number, alive, begun = int(where.partition("/")[0]), up == "1", out == "1"
-                code = int(status[0]) if status else None
-            except ValueError:
-                raise ProtocolError(f"the host said {line[:80]!r} of a shard") from None
-    return found
-
-
-def look_from(
-    alive: bool,
-    code: int | None,
-    out: Iterable[str],
-    err: Iterable[str],
-    claim: Iterable[str] = (),
-    *,
-    begun: bool = True,
-) -> ShardLook:
-    """How a shard stands, by what its command has printed.
-
-    Args:
-        alive: Whether its process is there.
-        code: Its exit status, where it has ended.
-        out: The last lines of its standard output.
-        err: Those of its standard error.
-        claim: The line of its claim, where it has made one.
-        begun: Whether it was begun.
-    """
-    lines = list(out)
-    rows = [_result(row) for each in ("\n".join(lines), *lines) if (row := _json(each))]
-    result = next((row for row in rows if "status" in row), _NOTHING)
-    progress: Sequence[Mapping[str, Any]] = ()
-    said = ""
-    for line in err:
-        row = _json(line)
-        if row is None:
-            said = line.strip() or said
-        elif (rows := items(row.get("progress"))) is not None:
-            progress = [mapping(each) or {} for each in rows]
-        elif row.get("event") == "error":
-            fix = text(row.get("fix"))
-            said = str(row.get("message")) + (f". {fix}" if fix else "")
-    return ShardLook(alive and code is None, code, result, progress, said, begun, "".join(claim))
-
-
-def _result(row: dict[str, Any]) -> dict[str, Any]:
-    """What a command has said at its end; of a group of trainings, what came of the one that it has here."""
-    trained = items(row.get("trainings"))
-    if not trained:
-        return row
-    found = mapping(trained[0]) or {}
-    # A shard whose episodes have failed is whole, a training that has failed is not.
-    failed = {"problem": text(found.get("reason")) or "failed"} if found.get("status") == "failed" else {}
-    return {**found, **failed}
-
-
-def _json(line: str) -> dict[str, Any] | None:
-    try:
-        return mapping(json.loads(line))
-    except ValueError:
-        return None

@@ -19,7 +19,8 @@ from gym_gui.core.errors import UsageError
 from gym_gui.services.lease_files import CLAIM, LEASE, MOST_BYTES
 from gym_gui.services.submissions.bundle import write_allowed
 from gym_gui.services.submissions.record import Submission
-from gym_gui.services.submissions.shell import ALLOWED, PLAY, ShardLook, look_from, play_script
+from gym_gui.services.submissions.shard_look import ShardLook, look_from
+from gym_gui.services.submissions.shell import ALLOWED, PLAY, play_script
 from gym_gui.services.submissions.slurm_commands import (
     PLAY_ARRAY,
     Task,

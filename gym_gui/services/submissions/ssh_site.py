@@ -11,14 +11,13 @@ from datetime import timedelta
 from gym_gui.services.submissions.bundle import allowed_on
 from gym_gui.services.submissions.host_check import MARK
 from gym_gui.services.submissions.record import Submission
+from gym_gui.services.submissions.shard_look import ShardLook, looks_of
 from gym_gui.services.submissions.shell import (
     ALLOWED,
     OFF_S,
     PLAY,
-    ShardLook,
     begin,
     look,
-    looks_of,
     play_script,
     remove,
     stop,

@@ -35,7 +35,7 @@ _log = logging.getLogger(__name__)
 
 @runtime_checkable
 class TrainingSite(Protocol):
-    """A place whose trainings can be followed; see :class:`.coordinator.Site`."""
+    """A place whose trainings can be followed; see :class:`.site_protocol.Site`."""
 
     async def stop(self, tries: Mapping[int, int], *, at_once: bool) -> None:
         """Ask trainings to end."""

@@ -14,10 +14,12 @@ from gym_gui.core.errors import UsageError
 from gym_gui.core.leases import Claim, Lease
 from gym_gui.core.spending import Amount
 from gym_gui.services.submissions import record
-from gym_gui.services.submissions.coordinator import Coordinator, Site, Standing
+from gym_gui.services.submissions.coordinator import Coordinator
 from gym_gui.services.submissions.lease_book import LeaseBook
 from gym_gui.services.submissions.record import COLLECTED, SENT, ShardState, Submission, open_submission
-from gym_gui.services.submissions.shell import ShardLook
+from gym_gui.services.submissions.shard_look import ShardLook
+from gym_gui.services.submissions.site_protocol import Site
+from gym_gui.services.submissions.standing import Standing
 from gym_gui.services.submissions.trouble import HereError, HostAwayError, HostFailedError
 
 PLAYS = ShardLook(True, None, {}, [{"done": 1}], "")

@@ -22,7 +22,7 @@ from gym_gui.services.submissions.lease_book import LeaseBook
 from gym_gui.services.submissions.ray_keeper import Keeper
 from gym_gui.services.submissions.ray_node import bundle_name
 from gym_gui.services.submissions.ray_site import seen_of
-from gym_gui.services.submissions.shell import ShardLook
+from gym_gui.services.submissions.shard_look import ShardLook
 from tests.support.waiting import eventually
 
 PLAYS = """
