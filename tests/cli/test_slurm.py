@@ -34,7 +34,7 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
         yield variables
 
 
-def profile(mosaic: Mosaic, **more: object) -> Path:
+def profile(mosaic: Mosaic, /, **more: object) -> Path:
     kept = {"MOSAIC_RUNTIME_DIR": mosaic.env["MOSAIC_RUNTIME_DIR"], "SDL_VIDEODRIVER": "dummy"}
     data = {
         "partition": "short",
@@ -170,6 +170,21 @@ def test_accounts_and_gpus_are_asked_for_and_given(mosaic: Mosaic, tmp_path: Pat
         done = mosaic(*asked, there, "--shards", "2", **cluster)
     assert done.status == 0, done.err
     assert seen.read_text().splitlines() == ["0", "0"]
+
+
+def test_another_version_on_nodes_is_one_line(mosaic: Mosaic, cluster: Cluster) -> None:
+    other = mosaic.home / "other version"
+    other.write_text("#!/bin/sh\necho mosaic 0.0.1\n")
+    other.chmod(0o755)
+    there = profile(mosaic, mosaic=f"'{other}'")
+    done = mosaic("run", experiment(mosaic.home), "--executor", "slurm", "--profile", there, **cluster)
+    assert done.status == 2
+    assert "slurm refuses shard 1 of " in done.err, done.err
+    assert ": has mosaic 0.0.1, and here is mosaic " in done.err
+    assert cluster.ask("squeue", "-h") == "", "nothing is left in the queue"
+    resume = done.err.rsplit("mosaic run --resume ", 1)[1].split()[0]
+    done = mosaic("run", "--resume", resume, "--profile", profile(mosaic), "--json", **cluster)
+    assert done.status == 0, done.err
 
 
 def test_jobs_that_can_never_begin_are_one_line(mosaic: Mosaic, cluster: Cluster) -> None:

@@ -216,6 +216,22 @@ def test_a_host_that_cannot_be_used_is_named_and_the_others_play(mosaic: Mosaic,
 
 
 @pytest.mark.full
+def test_how_it_is_begun_is_mended_in_the_profile(mosaic: Mosaic, server: Sshd) -> None:
+    file = experiment(mosaic.home, num_episodes=2)
+    hosts = profile(mosaic, server, "one")
+    right = hosts.read_text()
+    wrong = mosaic.home / "wrong"
+    wrong.write_text(f'#!/bin/sh\n[ "$1" != --version ] || exec {sys.executable} -m gym_gui "$@"\nexit 2\n')
+    wrong.chmod(0o755)
+    hosts.write_text(yaml.safe_dump({**yaml.safe_load(right), "mosaic": str(wrong)}))
+    done = mosaic("run", file, "--executor", "ssh", "--profile", hosts, "--shards", "2")
+    assert (done.status, "one refuses shard 1 of 2" in done.err) == (2, True), done.err
+    hosts.write_text(right)
+    done = mosaic("run", "--resume", submission_of(mosaic), "--profile", hosts, "--json")
+    assert done.status == 0, done.err
+
+
+@pytest.mark.full
 def test_dry_run_checks_each_host_and_leaves_nothing(mosaic: Mosaic, server: Sshd) -> None:
     file = experiment(mosaic.home, num_episodes=2)
     hosts = profile(mosaic, server, "one", "two")

@@ -27,6 +27,21 @@ def version_check(how: Command) -> list[str]:
     return [*from_home(how), f'echo "{MARK} version {version}"']
 
 
+def version_first(how: Command) -> list[str]:
+    """Lines of a script that plays shards, for where nobody can look before: another version refuses them."""
+    ours = f"mosaic {__version__}"
+    advice = "Install that version there, or say in the profile where it is: mosaic: …, setup: […]"
+    return [
+        f"version=$({how.mosaic} --version 2>&1 </dev/null | tail -n 1)",
+        f'if [ "$version" != "{ours}" ]; then',
+        f'  echo "has ${{version:-no mosaic}}, and here is {ours}. {advice}" >>"$try/err"',
+        '  : >"$try/out"',
+        '  echo 2 >"$try/ended" && mv "$try/ended" "$try/code"',
+        "  exit 2",
+        "fi",
+    ]
+
+
 def told_by(output: str) -> dict[str, str]:
     """What a host has told, by what it is about."""
     return {

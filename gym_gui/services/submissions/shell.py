@@ -62,7 +62,13 @@ def own_alone(file: str) -> str:
 
 
 def play_script(
-    command: str, of: int, how: Command, trainings: Trainings | None = None, *, at_once: int = 1
+    command: str,
+    of: int,
+    how: Command,
+    trainings: Trainings | None = None,
+    *,
+    at_once: int = 1,
+    first: Sequence[str] = (),
 ) -> str:
     """The script that plays one part: ``sh play.sh NUMBER TRY``; or several, one after the other, by one
     command: ``sh play.sh NUMBER TRY NUMBER/TRY …``.
@@ -75,6 +81,7 @@ def play_script(
         how: How MOSAIC is begun there.
         trainings: What is trained, where the parts are trainings.
         at_once: How many such scripts run at the same time, there and elsewhere.
+        first: Lines before MOSAIC is begun.
     """
     streams = '>"$try/out" 2>>"$try/err" </dev/null &'
     lines = [
@@ -89,6 +96,7 @@ def play_script(
         'echo $$ >"$try/own" && mv "$try/own" "$try/pid"',
         f"{_ALIVE}{_END_EARLIER}",
         *from_home(how),
+        *first,
         f"behind=$(cat {_CLOCK} 2>/dev/null)",
         f'[ "${{behind#-}}" -ge {OFF_S} ] 2>/dev/null && export {BEHIND}="$behind"',
         f"MOSAIC_ALLOWED=$(cat {ALLOWED}) && export MOSAIC_ALLOWED || exit 1",

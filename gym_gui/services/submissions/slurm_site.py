@@ -18,6 +18,7 @@ from typing import Final
 from gym_gui.core.errors import UsageError
 from gym_gui.services.lease_files import CLAIM, LEASE, MOST_BYTES
 from gym_gui.services.submissions.bundle import write_allowed
+from gym_gui.services.submissions.host_check import version_first
 from gym_gui.services.submissions.record import Submission
 from gym_gui.services.submissions.shard_look import ShardLook, look_from
 from gym_gui.services.submissions.shell import ALLOWED, PLAY, play_script
@@ -109,8 +110,7 @@ class SlurmSite:
     async def prepare(self) -> None:
         """Check the scheduler, and put what is played where nodes find it; raises as :meth:`check`."""
         await self.check()
-        if not (self._place / PLAY).exists():
-            await asyncio.to_thread(self._put)
+        await asyncio.to_thread(self._put)
         await self._take_up()
 
     async def start(self, tries: Mapping[int, int]) -> None:
@@ -239,6 +239,18 @@ class SlurmSite:
     # -- inside --------------------------------------------------------------------------
 
     @property
+    def _play(self) -> str:
+        submission = self._submission
+        return play_script(
+            submission.command,
+            submission.of,
+            self._profile.command,
+            submission.trainings,
+            at_once=submission.at_once,
+            first=version_first(self._profile.command),
+        )
+
+    @property
     def _script(self) -> str:
         return str(self._place / ARRAY)
 
@@ -262,19 +274,16 @@ class SlurmSite:
     def _put(self) -> None:
         submission = self._submission
         new = self._place.with_name(f"{self._place.name}.new")
-        shutil.rmtree(new, ignore_errors=True)
         try:
+            if (self._place / PLAY).exists():
+                # Who goes on with it may have mended how it is begun.
+                replace_file(self._place / PLAY, self._play.encode(), mode=0o600, sync=False)
+                return
+            shutil.rmtree(new, ignore_errors=True)
             shutil.copytree(submission.bundle, new)
             new.chmod(0o700)
             write_allowed(submission.bundle, str(self._place), new / ALLOWED)
-            script = play_script(
-                submission.command,
-                submission.of,
-                self._profile.command,
-                submission.trainings,
-                at_once=submission.at_once,
-            )
-            (new / PLAY).write_text(script)
+            (new / PLAY).write_text(self._play)
             (new / ARRAY).write_text(PLAY_ARRAY)
             (new / _ARRAYS).mkdir()
             new.rename(self._place)

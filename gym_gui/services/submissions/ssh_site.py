@@ -52,8 +52,16 @@ class SshSite:
         self._place, self._clock_told = "", False
 
     async def prepare(self) -> None:
-        """Check the host, and send what is played where it is not there yet; raises as :meth:`check`."""
-        if not await self._is_sent():
+        """Check the host, and send what is played where it is not there yet; raises as :meth:`check`.
+
+        How it is begun is said anew: who goes on with it may have mended that.
+        """
+        if await self._is_sent():
+            play = shlex.quote(f"{self._place}/{PLAY}")
+            await self._ssh.run(
+                f"umask 077\nprintf %s {shlex.quote(self._script)} > {play}.new && mv {play}.new {play}\n"
+            )
+        else:
             await self._send()
 
     async def check(self) -> None:
@@ -129,17 +137,21 @@ class SshSite:
             off = f"{timedelta(minutes=round(max(behind, ahead) / 60))} {'behind' if behind > 0 else 'ahead'}"
             _log.warning("%s: its clock is %s. Times are recorded by the clock here.", self.name, off)
 
+    @property
+    def _script(self) -> str:
+        sub = self._submission
+        return play_script(sub.command, sub.of, self._host.command, sub.trainings, at_once=sub.at_once)
+
     async def _send(self) -> None:
         sub = self._submission
         new = f"{self._place}.new"
         await self._ssh.run(f"rm -rf {shlex.quote(new)}\n")
         await self._ssh.send(sub.bundle, new)
-        script = play_script(sub.command, sub.of, self._host.command, sub.trainings, at_once=sub.at_once)
         allowed = allowed_on(sub.bundle, self._place)
         await self._ssh.run(
             "umask 077\n"
             f"cd {shlex.quote(new)} || exit 1\n"
             f"printf %s {shlex.quote(allowed)} > {ALLOWED} || exit 1\n"
-            f"printf %s {shlex.quote(script)} > {PLAY} || exit 1\n"
+            f"printf %s {shlex.quote(self._script)} > {PLAY} || exit 1\n"
             f"mv {shlex.quote(new)} {shlex.quote(self._place)}\n"
         )
