@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Final
 
 from gym_gui.core.errors import MosaicError, ProtocolError, UsageError
+from gym_gui.services.submissions.dealing import MOST_TRIES, Dealing
 from gym_gui.services.submissions.lease_book import LeaseBook
 from gym_gui.services.submissions.record import (
     COLLECTED,
@@ -30,8 +31,6 @@ from gym_gui.services.submissions.standing import OnStanding, standing_of
 from gym_gui.services.submissions.training_mirror import TrainingMirror, TrainingSite
 from gym_gui.services.submissions.trouble import HereError, HostAwayError, HostFailedError
 
-MOST_TRIES: Final = 3
-"""How often a shard is begun that is lost each time."""
 _LOOK_S: Final = 2.0
 _SHARE, _SELDOM_S = 4.0, 30.0
 """A look that takes long, at many shards or a slow disk, is followed by a pause of so many times that."""
@@ -74,8 +73,7 @@ class Coordinator:
         self._given_up: dict[str, str] = {}
         self._prepared: set[str] = set()
         self._awaited: dict[tuple[int, int], float] = {}
-        self._unbegun: dict[str, set[int]] = {}
-        """By place, shards that waited there for their turn at the last look."""
+        self._dealing = Dealing(submission, sites, self._given_up, leases)
 
     def stop(self) -> None:
         """Have everything that is being played end; what is done is kept where it is."""
@@ -84,7 +82,7 @@ class Coordinator:
     @property
     def is_stopped(self) -> bool:
         """Whether it was stopped before all was played."""
-        return self._stopping.is_set() and bool(self._open)
+        return self._stopping.is_set() and bool(self._dealing.open)
 
     async def run(self) -> None:
         """Play until every shard is here, has failed too often, or is stopped.
@@ -110,9 +108,9 @@ class Coordinator:
             await asyncio.gather(*(site.close() for site in self._sites))
             self._submission.save()
         self._show()
-        if self._open and not self._stopping.is_set():
+        if self._dealing.open and not self._stopping.is_set():
             reasons = "; ".join(self._given_up.values())
-            parts = f"{len(self._open)} of {self._submission.of} {self._submission.parts}"
+            parts = f"{len(self._dealing.open)} of {self._submission.of} {self._submission.parts}"
             raise UsageError(
                 f"{parts} can be played nowhere: {reasons}",
                 fix=f"Mend that, and go on with it: mosaic {self._submission.command} --resume "
@@ -143,37 +141,16 @@ class Coordinator:
 
     # -- inside --------------------------------------------------------------------------
 
-    @property
-    def _open(self) -> list[int]:
-        return sorted([*self._submission.numbers(SENT), *self._waiting])
-
-    @property
-    def _waiting(self) -> list[int]:
-        """Shards that are to be begun; where budgets are spent, those that have something to bring."""
-        waiting, states = self._submission.numbers(WAITING), self._submission.states
-        if self._leases is None or not self._leases.ended:
-            return waiting
-        return [number for number in waiting if number in states and states[number].tries]
-
-    def _mine(self, site: Site) -> dict[int, int]:
-        """Tries of the shards that a place is playing."""
-        states = self._submission.states
-        return {
-            number: states[number].tries
-            for number in self._submission.numbers(SENT)
-            if states[number].host == site.name
-        }
-
     async def _serve(self, site: Site) -> None:
         away_since: float | None = None
         ready, taken_s = False, 0.0
-        while self._open and site.name not in self._given_up:
-            if self._stopping.is_set() and not self._mine(site):
+        while self._dealing.open and site.name not in self._given_up:
+            if self._stopping.is_set() and not self._dealing.of(site):
                 return
             try:
                 if not ready:
                     await site.prepare()
-                    if mine := self._mine(site):
+                    if mine := self._dealing.of(site):
                         # Written down, and perhaps not begun: the coordinator before was killed, or the place
                         # went away meanwhile. No try is begun twice.
                         await site.start(mine)
@@ -212,7 +189,7 @@ class Coordinator:
     def _give_up(self, site: Site, reason: str) -> None:
         """Play nothing more there; what it was playing is played elsewhere."""
         self._given_up[site.name] = reason
-        lost = self._mine(site)
+        lost = self._dealing.of(site)
         if self._leases is not None:
             self._leases.lose(site.name)
         for number in lost:
@@ -224,7 +201,7 @@ class Coordinator:
 
     async def _send_away(self, site: Site) -> None:
         """End what is being played at a place that is used no more."""
-        if mine := self._mine(site):
+        if mine := self._dealing.of(site):
             try:
                 await site.stop(mine, at_once=False)
             except _TROUBLE as error:
@@ -232,10 +209,9 @@ class Coordinator:
 
     async def _fill(self, site: Site) -> None:
         """Give a place as many shards as it plays at once; or as many hands of several."""
-        states = self._submission.states
-        room = site.capacity - len({states[number].hand or number for number in self._mine(site)})
+        room = self._dealing.room(site)
         begun: dict[int, int] = {}
-        while room > 0 and (hand := self._next_hand(site)):
+        while room > 0 and (hand := self._dealing.next_hand(site)):
             room -= 1
             for number in hand:
                 state = self._submission.state(number)
@@ -249,70 +225,29 @@ class Coordinator:
         elif room > 0 and site.deals and await self._relieve(site):
             await self._fill(site)
 
-    def _next_hand(self, site: Site) -> list[int]:
-        """What a process there plays next: its share of all that is open, as far as that waits."""
-        serving = [each for each in self._sites if each.name not in self._given_up]
-        share = (
-            -(-len(self._open) // sum(each.capacity for each in serving))
-            if site.deals and self._mirror is None and self._leases is None
-            else 1
-        )
-        known = {each.name for each in serving}
-        hand: list[int] = []
-        for number in self._waiting:
-            state = self._submission.state(number)
-            begun_elsewhere = bool(state.tries) and state.host != site.name and state.host in known
-            if begun_elsewhere and state.lost < MOST_TRIES - 1:
-                continue  # begun there: that place goes on with it
-            hand.append(number)
-            if len(hand) == share:
-                break
-        return hand
-
     async def _relieve(self, idle: Site) -> bool:
-        """Take back half of what waits for its turn in the longest hand, as a place has nothing to do.
-
-        Returns:
-            Whether anything was.
-        """
-        hands: dict[tuple[str, int], list[int]] = {}
-        for host, numbers in self._unbegun.items():
-            for number in sorted(numbers):
-                state = self._submission.states[number]
-                movable = not state.done or host == idle.name
-                dealt = state.hand not in (0, number)
-                if state.status == SENT and state.host == host and movable and dealt:
-                    hands.setdefault((host, state.hand), []).append(number)
-        if not hands:
+        """Take back what waits for its turn elsewhere, as a place has nothing to do; returns whether any."""
+        found = self._dealing.to_take_back(idle)
+        if found is None:
             return False
-        (host, _), waiting = max(hands.items(), key=lambda each: len(each[1]))
-        site = next(each for each in self._sites if each.name == host)
-        late = waiting[len(waiting) // 2 :]
-        self._unbegun[host].difference_update(late)
+        site, late = found
         try:
             back = await site.take_back({each: self._submission.states[each].tries for each in late})
         except _TROUBLE as error:
             _log.debug("What waits there was not taken back: %s", error)
             return False
         for number in back:
-            self._put_back(number)
+            self._dealing.put_back(number)
         self._submission.save()
         return bool(back)
 
-    def _put_back(self, number: int) -> None:
-        """A shard that was dealt and not begun waits again; nothing of it is anywhere."""
-        state = self._submission.states[number]
-        state.status, state.hand = WAITING, 0
-        if not state.done:
-            state.host = ""
-
     async def _follow(self, site: Site) -> None:
-        mine = self._mine(site)
+        mine = self._dealing.of(site)
         if not mine:
             return
         refused = ""
         looks = await site.look(mine)
-        self._unbegun[site.name] = {number for number, seen in looks.items() if not seen.begun}
+        self._dealing.saw(site, looks)
         if self._mirror is not None and isinstance(site, TrainingSite):
             await self._mirror.follow(site, mine)
         for number, seen in looks.items():
@@ -324,8 +259,8 @@ class Coordinator:
             self._hear(site, number, seen)
             if seen.running:
                 continue
-            if not seen.begun and state.hand not in (0, number):
-                self._put_back(number)  # its process was lost with another one
+            if not seen.begun and self._dealing.is_dealt(number):
+                self._dealing.put_back(number)  # its process was lost with another one
             elif seen.is_complete or seen.is_out_of_budget:
                 if not (missing := await self._fetch(site, number)):
                     state.status, state.problem = COLLECTED, ""
@@ -403,7 +338,7 @@ class Coordinator:
     async def _end(self, site: Site) -> None:
         """Have what a place plays end, and wait for that."""
         deadline = time.monotonic() + _ENDING_S
-        mine = self._mine(site)
+        mine = self._dealing.of(site)
         ended = dict(mine)
         if mine:
             await site.stop(mine, at_once=False)
