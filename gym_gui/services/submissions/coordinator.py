@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import signal
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from gym_gui.core.errors import MosaicError, ProtocolError, UsageError
+from gym_gui.processes.tree import signal_name
 from gym_gui.services.submissions.dealing import MOST_TRIES, Dealing
 from gym_gui.services.submissions.lease_book import LeaseBook
 from gym_gui.services.submissions.record import (
@@ -25,7 +27,7 @@ from gym_gui.services.submissions.record import (
     ShardState,
     Submission,
 )
-from gym_gui.services.submissions.shard_look import ShardLook
+from gym_gui.services.submissions.shard_look import KILLED, ShardLook
 from gym_gui.services.submissions.site_protocol import Site
 from gym_gui.services.submissions.standing import OnStanding, standing_of
 from gym_gui.services.submissions.training_mirror import TrainingMirror, TrainingSite
@@ -318,7 +320,8 @@ class Coordinator:
             await site.tell(told, words)
 
     def _lose(self, site: Site, number: int, state: ShardState, seen: ShardLook) -> None:
-        why = str(seen.result.get("problem") or seen.said or _ended(seen.code))
+        killed = (seen.code or 0) > KILLED
+        why = str(seen.result.get("problem") or (seen.said if not killed else "") or _ended(seen.code))
         state.problem = f"{site.name}: {why}"
         # A try that has played something, until its time was over say, was none in vain.
         state.lost = 1 if state.safe > state.kept else state.lost + 1
@@ -370,4 +373,9 @@ class Coordinator:
 
 
 def _ended(code: int | None) -> str:
-    return "its process was lost" if code is None else f"ended with exit status {code}"
+    if code is None:
+        return "its process was lost"
+    if code <= KILLED:
+        return f"ended with exit status {code}"
+    memory = ", as the system does where memory is used up" if code - KILLED == signal.SIGKILL else ""
+    return f"its process was killed ({signal_name(code - KILLED)}){memory}"

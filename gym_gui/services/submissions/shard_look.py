@@ -13,6 +13,8 @@ from gym_gui.core.record_fields import count, items, mapping, text
 
 MARK: Final = "mosaic-shard"
 """How lines begin that the host's shell says of its own."""
+KILLED: Final = 128
+"""A shell's exit status of what a signal has ended is larger, by the signal."""
 _NOTHING: Final[dict[str, Any]] = {}
 
 

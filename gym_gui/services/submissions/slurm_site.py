@@ -20,7 +20,7 @@ from gym_gui.services.lease_files import CLAIM, LEASE, MOST_BYTES
 from gym_gui.services.submissions.bundle import write_allowed
 from gym_gui.services.submissions.host_check import version_first
 from gym_gui.services.submissions.record import Submission
-from gym_gui.services.submissions.shard_look import ShardLook, look_from
+from gym_gui.services.submissions.shard_look import KILLED, ShardLook, look_from
 from gym_gui.services.submissions.shell import ALLOWED, PLAY, play_script
 from gym_gui.services.submissions.slurm_commands import (
     PLAY_ARRAY,
@@ -58,6 +58,8 @@ _HOPELESS: Final = re.compile(
     r"|(Assoc|QOS)Max\w+PerJobLimit|DependencyNeverSatisfied|launch_failed_requeued_held"
 )
 """Reasons for which a job waits for ever, in Slurm's words."""
+_TELLS_NOTHING: Final = ("", "running", "completing", "completed")
+"""States of jobs by which nobody knows why a shard in them was lost."""
 _USUAL: Final = frozenset({"None", "Resources", "Priority", "BeginTime", "JobArrayTaskLimit", "Cleaning"})
 _log = logging.getLogger(__name__)
 
@@ -166,9 +168,10 @@ class SlurmSite:
         await self._free(tries, states)
         looks = await asyncio.to_thread(self._looks, tries, states)
         for number, seen in looks.items():
-            if seen.begun and not seen.running and seen.code is None and not seen.said:
+            lost, killed = seen.code is None and not seen.said, (seen.code or 0) > KILLED
+            if seen.begun and not seen.running and (lost or killed):
                 said = await self._why_ended(self._tasks[number, tries[number]])
-                looks[number] = replace(seen, said=said)
+                looks[number] = replace(seen, said=said, code=None) if said else seen
         return looks
 
     async def take_back(self, tries: Mapping[int, int]) -> Sequence[int]:
@@ -416,7 +419,7 @@ class SlurmSite:
                     if (said := line.partition(" error: ")[2]) and "***" not in said:
                         return said.strip()
         state = await state_of(task)
-        return f"its job ended: {state}" if state else ""
+        return f"its job ended: {state}" if state not in _TELLS_NOTHING else ""
 
 
 def _tail(path: Path, most: int = _TAIL_BYTES) -> list[str]:

@@ -159,6 +159,25 @@ def test_a_shard_that_is_lost_is_begun_again(submission: Submission) -> None:
     assert sorted(site.fetched) == [1, 2, 3, 4, 5, 6]
 
 
+@pytest.mark.parametrize(
+    ("seen", "why"),
+    [
+        (LOST, "its process was lost"),
+        (replace(LOST, code=3, said="no such file"), "no such file"),
+        (replace(LOST, code=3), "ended with exit status 3"),
+        # Shells say this themselves, each in its own words.
+        (
+            replace(LOST, code=137, said="Killed"),
+            "its process was killed (signal 9, SIGKILL), as the system does where memory is used up",
+        ),
+        (replace(LOST, code=139), "its process was killed (signal 11, SIGSEGV)"),
+    ],
+)
+def test_why_a_shard_was_lost_is_told(submission: Submission, seen: ShardLook, why: str) -> None:
+    run(submission, Place("one", lambda number, attempt: seen if number == 3 else DONE))
+    assert open_submission(submission.folder).states[3].problem == f"one: {why}"
+
+
 def test_a_shard_that_is_always_lost_is_given_up_and_the_others_played(submission: Submission) -> None:
     site = Place("one", lambda number, attempt: LOST if number == 3 else DONE)
     run(submission, site)

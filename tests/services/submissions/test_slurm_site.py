@@ -197,6 +197,29 @@ def test_a_first_refusal_is_told_at_once(scheduler: Scheduler, submission: Submi
         asyncio.run(site.start(FIRST))
 
 
+def test_memory_that_is_used_up_is_told_in_the_schedulers_words(
+    scheduler: Scheduler, submission: Submission
+) -> None:
+    site = site_of(submission)
+    asyncio.run(site.prepare())
+    asyncio.run(site.start(FIRST))
+    place = submission.folder / "cluster"
+    for number in (1, 2, 3):
+        (place / f"work/{number}/1/out").write_text("")
+        (place / f"work/{number}/1/err").write_text("Killed\n")
+        (place / f"work/{number}/1/code").write_text("137\n")
+    event = "Detected 1 oom_kill event in StepId=1.batch. Some of the step tasks have been OOM Killed."
+    (place / "arrays/0001-1.err").write_text(f"slurmstepd: error: {event}\n")
+    state = "[ $4 = 1_2 ] && echo JobId=1 JobState=OUT_OF_MEMORY || echo JobId=1 JobState=COMPLETED"
+    scheduler.says("scontrol", state)
+    looks = asyncio.run(site.look(dict.fromkeys((1, 2, 3), 1)))
+    assert [(looks[n].code, looks[n].said) for n in (1, 2, 3)] == [
+        (None, event),
+        (None, "its job ended: out of memory"),
+        (137, "Killed"),
+    ]
+
+
 _opened: list[str] | None = None
 
 
