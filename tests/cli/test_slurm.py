@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -125,6 +126,27 @@ def test_a_job_that_is_ended_is_begun_again_and_a_killed_coordinator_followed(
     assert compare_runs(whole, Path(done.json()["run"])) is None
     record = json.loads((submission_of(mosaic) / "submission.json").read_text())
     assert {row["tries"] for row in record["shards"].values()} <= {1, 2}
+
+
+def test_who_stops_it_while_all_of_it_waits_has_it_out_of_the_queue(mosaic: Mosaic, cluster: Cluster) -> None:
+    cluster.ask("scontrol", "update", "PartitionName=short", "State=DOWN")
+    asked = ("run", experiment(mosaic.home, num_episodes=4), "--executor", "slurm", "--shards", "4")
+    playing = subprocess.Popen(
+        [*COMMAND, *map(str, asked), "--profile", str(profile(mosaic))],
+        cwd=mosaic.home,
+        env={name: value for name, value in {**mosaic.env, **cluster}.items() if name != TAG},
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    eventually(lambda: cluster.ask("squeue", "-h", "-r").count("\n") == 4, "all of it waits", 30)
+    playing.send_signal(signal.SIGINT)
+    assert "may go on" not in playing.communicate(timeout=60)[1]
+    assert playing.returncode == 130
+    assert cluster.ask("squeue", "-h") == ""
+    cluster.ask("scontrol", "update", "PartitionName=short", "State=UP")
+    done = mosaic("run", "--resume", submission_of(mosaic), "--json", **cluster)
+    assert done.status == 0, done.err
 
 
 def test_what_the_scheduler_refuses_is_one_line(mosaic: Mosaic, cluster: Cluster) -> None:

@@ -41,6 +41,7 @@ _AWAY: Final = (
 )
 """What Slurm's commands say where its controller does not answer, or not just now."""
 
+_ENDED: Final = ("invalid job id", "already completing or completed")
 Task = tuple[str, int]
 """A job's number and the task's in its array, from 1."""
 
@@ -128,6 +129,20 @@ async def submit(
         str(place),
     )
     return said.strip().splitlines()[-1].partition(";")[0]
+
+
+async def cancel(jobs: Sequence[str], *options: str) -> None:
+    """Cancel jobs, or tasks of arrays; those that have ended already are no fault.
+
+    Args:
+        jobs: As ``scancel`` takes them.
+        options: What is to be done with which of them.
+    """
+    try:
+        await ask("scancel", *options, *jobs)
+    except HostFailedError as error:
+        if not any(each in error.message.lower() for each in _ENDED):
+            raise
 
 
 async def state_of(task: Task) -> str:

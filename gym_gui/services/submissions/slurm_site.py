@@ -26,6 +26,7 @@ from gym_gui.services.submissions.slurm_commands import (
     PLAY_ARRAY,
     Task,
     ask,
+    cancel,
     job_called,
     most_tasks,
     queued,
@@ -227,10 +228,10 @@ class SlurmSite:
         if not jobs:
             return
         if at_once:
-            await ask("scancel", *jobs)
+            await cancel(jobs)
             return
-        await ask("scancel", "--state=PENDING", *jobs)
-        await ask("scancel", "--batch", "--signal=TERM", "--state=RUNNING", *jobs)
+        await cancel(jobs, "--state=PENDING")
+        await cancel(jobs, "--batch", "--signal=TERM", "--state=RUNNING")
 
     async def clear(self) -> None:
         """Remove what nodes were given."""
@@ -364,7 +365,7 @@ class SlurmSite:
         held = [task for task in {*self._tasks.values()} if task in queued and task not in wanted]
         self._held = {task: self._held.get(task, now) for task in held}
         if idle := [f"{job}_{index}" for (job, index), at in self._held.items() if now - at > _HELD_S]:
-            await ask("scancel", *idle)
+            await cancel(idle)
 
     def _looks(self, tries: Mapping[int, int], queued: Mapping[Task, str]) -> dict[int, ShardLook]:
         """How shards stand; of a job that waits, and of those whose turn has not come, nothing is read."""

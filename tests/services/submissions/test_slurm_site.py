@@ -220,6 +220,26 @@ def test_memory_that_is_used_up_is_told_in_the_schedulers_words(
     ]
 
 
+def test_what_has_ended_meanwhile_is_stopped(scheduler: Scheduler, submission: Submission) -> None:
+    site = site_of(submission)
+    asyncio.run(site.prepare())
+    asyncio.run(site.start(FIRST))
+    scheduler.says(
+        "scancel", "echo 'scancel: error: Kill job error on job id 1_3: Invalid job id specified' >&2; exit 1"
+    )
+    asyncio.run(site.stop(FIRST, at_once=False))
+    jobs = ["1_[1,2,3]", "2_[1,2,3]", "3_[1]"]
+    assert scheduler.told("scancel") == [
+        ["--state=PENDING", *jobs],
+        ["--batch", "--signal=TERM", "--state=RUNNING", *jobs],
+    ]
+    scheduler.says(
+        "scancel", "echo 'scancel: error: Kill job error on job id 1_3: Access denied' >&2; exit 1"
+    )
+    with pytest.raises(HostFailedError, match="Access denied"):
+        asyncio.run(site.stop(FIRST, at_once=True))
+
+
 _opened: list[str] | None = None
 
 
