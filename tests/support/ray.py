@@ -147,7 +147,8 @@ def _start(stack: ExitStack, name: str, variables: Mapping[str, str], *options: 
     line = f'"$@" >{log.name} 2>&1 </dev/null & echo $!'
     done = subprocess.run(
         ["sh", "-c", line, "sh", *command],
-        env={**os.environ, **variables},
+        # On a busy machine a node takes longer than Ray's 30 s to be registered.
+        env={**os.environ, "RAY_raylet_start_wait_time_s": "240", **variables},
         capture_output=True,
         text=True,
         check=True,
