@@ -5,13 +5,14 @@ from __future__ import annotations
 from pydantic import Field, model_validator
 
 from cleanrl_worker.config.base import MAIN
-from cleanrl_worker.config.ppo import PPOConfig, scaled
+from cleanrl_worker.config.ppo import PPOConfig, epochs, rollout, scaled
+from mosaic_worker.training_settings import num_envs_field, rate
 
 
 class JointConfig(PPOConfig):
     """What every algorithm for several agents can be told.
 
-    Values are those with which simple_spread is learnt reliably.
+    Values are those with which simple_spread is learnt in some hundred thousand steps.
     """
 
     env_id: str = Field(
@@ -19,6 +20,13 @@ class JointConfig(PPOConfig):
         title="Environment",
         description="An environment whose agents act at once, or module:factory of a PettingZoo ParallelEnv.",
     )
+    num_envs: int = num_envs_field(32)
+    num_steps: int = rollout(50)
+    learning_rate: float = rate(5e-4, "Adam's step size at the start.")
+    gamma: float = Field(
+        0.95, ge=0, le=1, title="Discount", description="Discount factor.", json_schema_extra=MAIN
+    )
+    update_epochs: int = epochs(10)
     share_parameters: bool = Field(
         True,
         title="Share parameters",

@@ -19,17 +19,27 @@ def scaled(default: bool) -> Any:
     )
 
 
-class PPOConfig(TrainingConfig):
-    """Proximal policy optimisation: on-policy, for discrete and continuous actions alike."""
-
-    num_steps: int = Field(
-        128,
+def rollout(default: int) -> Any:
+    """``num_steps``."""
+    return Field(
+        default,
         ge=1,
         le=1_000_000,
         title="Rollout",
         description="Steps of each copy between two updates.",
         json_schema_extra=MAIN,
     )
+
+
+def epochs(default: int) -> Any:
+    """``update_epochs``."""
+    return Field(default, ge=1, le=1000, title="Epochs", description="Passes over each rollout.")
+
+
+class PPOConfig(TrainingConfig):
+    """Proximal policy optimisation: on-policy, for discrete and continuous actions alike."""
+
+    num_steps: int = rollout(128)
     learning_rate: float = rate(1e-3, "Adam's step size at the start.")
     anneal_lr: bool = Field(
         True,
@@ -43,7 +53,7 @@ class PPOConfig(TrainingConfig):
     num_minibatches: int = Field(
         4, ge=1, title="Minibatches", description="Parts into which a rollout is shuffled in each epoch."
     )
-    update_epochs: int = Field(4, ge=1, le=1000, title="Epochs", description="Passes over each rollout.")
+    update_epochs: int = epochs(4)
     clip_coef: float = Field(
         0.2,
         gt=0,
