@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.core.enums import SteppingParadigm
 from gym_gui.core.errors import UsageError
 from gym_gui.core.prompt_inputs import PromptInputs
 from gym_gui.core.spaces import Space, short_space, to_space
@@ -163,6 +164,11 @@ def training_incompatibilities(worker: WorkerTypeDefinition, spec: EnvSpec, **kn
     if worker.train is None:
         return ["it does not train"]
     return worker.capabilities.incompatibilities(**requirements_of(spec), **known)
+
+
+def known_paradigm(spec: EnvSpec) -> SteppingParadigm | None:
+    """How an environment's agents take turns; ``None`` where only making it would tell."""
+    return None if spec.traits.get("api_unknown") else spec.paradigm
 
 
 def requirements_of(spec: EnvSpec) -> dict[str, Any]:

@@ -187,7 +187,9 @@ SHORTER: Final[Mapping[str, Mapping[str, str]]] = {
 }
 """By page and command, what all but the long tests run instead; what it prints is not compared."""
 
-NEEDS_TRAINED: Final = frozenset({"docs/command_line.md", "3rd_party/sb3_worker/README.md"})
+NEEDS_TRAINED: Final = frozenset(
+    {"docs/command_line.md", "docs/policies.md", "3rd_party/sb3_worker/README.md"}
+)
 """Pages whose commands train policies or play trained ones: not to be followed without PyTorch."""
 
 
