@@ -70,7 +70,9 @@ def fit(
         try:
             file = file.played_by(slot.agent_id, assignment.checkpoint_agent)
         except LoadError as error:
-            return f"{file.title} does not fit: {str(error).removesuffix('.')}"
+            return _no_part(slot, worker, assignment, file) or (
+                f"{file.title} does not fit: {str(error).removesuffix('.')}"
+            )
         reason = _file_incompatibility(slot, worker, file, assignment.preprocess)
     if reason:
         return reason
@@ -98,6 +100,17 @@ def _environment_incompatibility(
         if option is not None and (reason := option.incompatibility(slot.env_id, slot.agent_id)):
             return reason
     return ""
+
+
+def _no_part(
+    slot: SlotInfo, worker: WorkerTypeDefinition, assignment: WorkerAssignment, file: PolicyFile
+) -> str:
+    """Why none of a joint policy's parts could play a slot; empty where one could, were it chosen."""
+    if assignment.checkpoint_agent:
+        return ""
+    parts = (file.played_by(agent) for agent in file.agents)
+    reasons = [_file_incompatibility(slot, worker, part, assignment.preprocess) for part in parts]
+    return reasons[0] if all(reasons) else ""
 
 
 def _file_incompatibility(

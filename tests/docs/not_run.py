@@ -146,6 +146,7 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
         "--listen 0.0.0.0:7311 --tls-cert cert.pem --tls-key key.pem": _YOURS,
     },
     "3rd_party/cleanrl_worker/README.md": {
+        "mosaic train --worker cleanrl_worker --algo ippo --env simple_spread_v3": _TRAINING,
         "mosaic train --worker cleanrl_worker --algo ppo --env CartPole-v1": _TRAINING,
         "python -m cleanrl_worker.train --algo ppo --env-id CartPole-v1 --seed 1 --out runs/ppo_cartpole": (
             _TRAINING

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -26,6 +29,16 @@ def train_joint(out: Path, env_id: str = SPREAD, *more: str, algorithm: str = "i
     )
     assert done.returncode == 0, done.stderr
     return out
+
+
+def renamed(policy: Path, folder: Path, names: Mapping[str, str]) -> Path:
+    """A copy whose agents are called otherwise, as if they had learned in another environment."""
+    shutil.copytree(policy, folder)
+    about = json.loads((folder / "policy.json").read_text())
+    for part in about["parts"]:
+        part["agents"] = [names.get(agent, agent) for agent in part["agents"]]
+    (folder / "policy.json").write_text(json.dumps(about))
+    return folder
 
 
 def _environment() -> dict[str, str]:

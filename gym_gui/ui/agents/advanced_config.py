@@ -166,7 +166,8 @@ class AdvancedConfigTab(QWidget):
         sheet = self.model.sheet
         if sheet is None:
             return None
-        dialog = LinkAgentsDialog(self.model.draft, sheet, primary, self.window())
+        problem = self.model.checks.problem if self.model.checks is not None else None
+        dialog = LinkAgentsDialog(self.model.draft, sheet, primary, self.window(), problem)
         dialog.linked.connect(self._on_linked)
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
