@@ -170,6 +170,11 @@ class ConfigurationChecks:
         """What may play a slot, and what may not."""
         return tuple(self._offer(slot, policy) for policy in self.policies)
 
+    def policy_for(self, slot: SlotInfo, policy_id: object) -> Policy | None:
+        """The policy of an id as it is offered to a slot, or ``None`` where there is none."""
+        policy = next((each for each in self.policies if each.policy_id == policy_id), None)
+        return None if policy is None else self._offer(slot, policy).policy
+
     def _offer(self, slot: SlotInfo, policy: Policy) -> Offer:
         worker = self.workers[policy.worker_id]
         unfit = fit(slot, worker, policy.assignment(), policy.file)

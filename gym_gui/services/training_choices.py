@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _AGENTS: Final = {
     SteppingParadigm.SINGLE_AGENT: "one agent",
     SteppingParadigm.SIMULTANEOUS: "several agents that act at once",
-    SteppingParadigm.SEQUENTIAL: "agents that act in turn",
+    SteppingParadigm.SEQUENTIAL: "several agents that act in turn",
     SteppingParadigm.HIERARCHICAL: "two levels",
 }
 _LEARNS: Final = {True: "several agents at once", False: "one agent"}

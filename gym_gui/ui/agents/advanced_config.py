@@ -77,9 +77,8 @@ class ActorCard(Card):
         )
 
     def _on_chosen(self, policy_id: object) -> None:
-        agent, checks = self._agent(), self._model.checks
-        policy = next((p for p in checks.policies if p.policy_id == policy_id), None) if checks else None
-        if agent and policy is not None:
+        agent, policy = self._agent(), self._model.policy_for(self._agent(), policy_id)
+        if policy is not None:
             row = policy.assignment(self._model.draft.rows.get(agent))
             self._model.set_row(agent, row, "change the actor")
 

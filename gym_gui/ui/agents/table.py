@@ -332,9 +332,7 @@ class AgentConfigTable(QTableWidget):
     # -- doing -----------------------------------------------------------------------
 
     def _on_policy_chosen(self, agent: str, policy_id: object) -> None:
-        report = self._model.report
-        offers = report.policies.get(agent, ()) if report is not None else ()
-        policy = next((o.policy for o in offers if o.policy.policy_id == policy_id), None)
+        policy = self._model.policy_for(agent, policy_id)
         if policy is not None:
             before = self._model.draft.rows.get(agent)
             self._model.set_row(agent, policy.assignment(before), f"change policy of {agent}")

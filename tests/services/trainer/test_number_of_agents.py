@@ -116,7 +116,7 @@ def test_forms_offer_what_learns_there(cleanrl: WorkerTypeDefinition) -> None:
     assert environment_reason(trainer, envs.resolve("simple_spread_v3")) == ""
     assert environment_reason(trainer, envs.resolve("CartPole-v1")) == ""
     in_turn = environment_reason(trainer, envs.resolve("connect_four_v3"))
-    assert in_turn == "agents that act in turn; CleanRL trains one, or several that act at once"
+    assert in_turn == "several agents that act in turn; CleanRL trains one, or several that act at once"
     alone = Trainer(cleanrl, {name: e for name, e in trainer.algorithms.items() if not e.joint})
     nobody = environment_reason(alone, envs.resolve("simple_spread_v3"))
     assert nobody == "several agents that act at once; no algorithm of CleanRL learns there"

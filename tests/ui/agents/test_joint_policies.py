@@ -10,14 +10,18 @@ import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QCheckBox, QComboBox, QLabel
 
+from gym_gui.controllers.configuration_checks import ConfigurationChecks
 from gym_gui.controllers.finding import Level
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import OperatorConfig
+from gym_gui.services.policy_files import describe_policy
 from gym_gui.ui.agents.advanced_config import AdvancedConfigTab
 from gym_gui.ui.agents.checks_panel import ChecksPanel
 from gym_gui.ui.agents.link_dialog import LinkAgentsDialog
 from gym_gui.ui.agents.slot_panel import SlotPanel
 from gym_gui.ui.agents.table import AgentConfigTable
+from gym_gui.ui.widgets import PickerButton
+from gym_gui.workers.registry import WorkerTypeRegistry
 from tests.support.joint import AGENTS, SPREAD, renamed, train_joint
 from tests.support.named import named
 
@@ -87,6 +91,25 @@ def test_a_link_says_who_takes_which_part_by_name_and_by_kind(
     assert "agent_2 takes the part of agent_0 of the linked file, the only one of its kind" in sentences
     assert files(tab)[1] == "from agent_0, part agent_0"
     assert part_box(tab, "agent_1").itemText(0) == "agent_0, of its kind"
+
+
+def test_a_policy_that_has_no_part_of_a_slots_name_takes_one_that_fits(
+    tab: AdvancedConfigTab, qtbot: Any, checked: Wait, joint_policy: Path, tmp_path: Path
+) -> None:
+    names = {"agent_0": "green_0", "agent_1": "green_1", "agent_2": "blue_0"}
+    file = renamed(joint_policy, tmp_path / "others", names)
+    opened(tab, checked, SPREAD, "agent_0", ["agent_1", "agent_2"], joint_policy)
+    tab.model.checks = ConfigurationChecks(WorkerTypeRegistry.all(), files=[describe_policy(file)])
+    noop = WorkerAssignment("operators_worker", "baseline", {"behavior": "noop"})
+    tab.model.set_row("agent_2", noop, "another")  # looked at anew
+    checked()
+    picker = named(named(tab, AgentConfigTable, "agent_config_table"), PickerButton, "policy_agent_1")
+    (item,) = [item for item in picker.items if str(item.value).endswith(":others")]
+    assert item.reason == ""
+    picker.chosen.emit(item.value)
+    checked()
+    assert tab.model.draft.rows["agent_1"].checkpoint_agent == "green_0"
+    assert files(tab)[1] == "others, part green_0" and errors(tab) == []
 
 
 def test_slots_of_other_spaces_share_a_file_that_has_a_part_for_each(

@@ -63,7 +63,7 @@ def test_the_form_takes_an_algorithm_that_learns_for_as_many(page: TrainPage, qt
     assert algorithm.value == "ppo"
     offered = {i.value: i.reason for i in named(form, EnvironmentPicker, "train-environment").items}
     assert offered[SPREAD] == "" and offered["CartPole-v1"] == ""
-    assert offered["classic/connect_four_v3"].startswith("agents that act in turn")
+    assert offered["classic/connect_four_v3"].startswith("several agents that act in turn")
 
     choose(form, SPREAD)
     assert algorithm.value == "ippo"
