@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from gym_gui.evaluation import evaluate
 from tests.support.commands import Mosaic, experiment
 from tests.support.joint import AGENTS, SPREAD
 
@@ -87,3 +88,16 @@ def test_one_agent_of_it_plays_beside_others_by_its_name(kept: Mosaic) -> None:
     assert refused.status == 2
     assert "the checkpoint holds no agent 'agent_9'" in refused.err
     assert "Set checkpoint_agent to one of: agent_0, agent_1, agent_2" in refused.err
+
+
+@pytest.mark.usefixtures("sessions_here")
+def test_from_python_it_plays_all_its_agents(
+    kept: Mosaic, joint_policy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MOSAIC_DATA_DIR", str(kept.home / "data"))
+    returns = [
+        [episode.returns for episode in evaluate(SPREAD, policy, seeds=[3, 4], out=tmp_path / name).episodes]
+        for name, policy in (("by_name", "library:spread"), ("by_path", joint_policy))
+    ]
+    assert returns[0] == returns[1]
+    assert [set(each) for each in returns[0]] == [set(AGENTS)] * 2
