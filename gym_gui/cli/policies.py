@@ -114,8 +114,7 @@ def _seen_and_done(about: PolicyDescription) -> list[tuple[str, str]]:
 def _played(part: AgentPart, parts: Sequence[AgentPart]) -> str:
     """The same of one agent of a joint policy, on one line."""
     some_share = 1 < len({each.network for each in parts}) < len(parts)
-    shown = space_words(part.about.shown_space)
-    prepared = f", is shown {shown} after {part.prepared_by}" if part.prepared_by else ""
+    prepared = f", is shown {part.shown} after {part.prepared_by}" if part.prepared_by else ""
     return f"observes {part.sees}{prepared}; acts in {part.does}" + (
         f"; network {part.network}" if some_share else ""
     )

@@ -31,6 +31,11 @@ class AgentPart:
         return space_words(self.about.observation_space)
 
     @property
+    def shown(self) -> str:
+        """What its network is shown of it."""
+        return space_words(self.about.shown_space)
+
+    @property
     def does(self) -> str:
         """Its actions."""
         return space_words(self.about.action_space)

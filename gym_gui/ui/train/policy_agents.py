@@ -23,13 +23,16 @@ _HEAD, _ROW = 32, 28
 _MOST_ROWS: Final = 8
 """More of them scroll."""
 
+_ROOM: Final = 12
+"""Characters of a space in its column; of a longer one stands there what the network is shown."""
+
 
 def _agent(part: AgentPart) -> str:
     return part.agent
 
 
 def _sees(part: AgentPart) -> str:
-    return part.sees
+    return part.sees if len(part.sees) <= _ROOM else part.shown
 
 
 def _does(part: AgentPart) -> str:
