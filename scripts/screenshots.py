@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -27,6 +28,8 @@ POOL = ROOT / "docs/examples/tournaments/connect_four.yaml"
 EVERYONE = ROOT / "docs/examples/everyone/everyone.yaml"
 SOCCER, MINIGRID = "MosaicMultiGrid-S-2v2-IndAgObs-v1", "MiniGrid-DoorKey-8x8-v0"
 SIZES, THEMES = ("1280x800", "1920x1080"), ("light", "dark")
+SPREAD = "mpe2/simple_spread_v3"
+JOINT = {"total_steps": 40_000, "gamma": 0.9, "video_every": 10_000}
 QUICK = {"total_steps": 20_000}
 LONGER = {"total_steps": 1_000_000, "video_every": 20_000}
 TRAINED = 40_000
@@ -84,6 +87,9 @@ class Scenes:
             "agents": self.agents,
             "train": self.train,
             "train-policies": self.train_policies,
+            "train-joint": self.train_joint,
+            "train-joint-policy": self.train_joint_policy,
+            "agents-joint": self.agents_joint,
             "results-list": self.results_list,
             "results": self.results,
             "results-tournament": self.results_tournament,
@@ -413,6 +419,58 @@ class Scenes:
         await self._until(lambda: page.policies.model.rowCount(), "policies")
         page.policies.table.selectRow(0)
         await asyncio.sleep(_SETTLE_S)
+
+    async def train_joint(self) -> None:
+        """Three agents that learn together: what one of them earns, and the form of another such run."""
+        await self._joint_runs()
+        page = self._page("train")
+        for card, series in (
+            (page.runs.content.board.first, "return"),
+            (page.runs.content.board.second, "agents/agent_1"),
+        ):
+            card.choice.set_value(series)
+            card.choice.chosen.emit(series)
+        page.new_run()
+        await asyncio.sleep(4 * _SETTLE_S)
+
+    async def _joint_runs(self) -> None:
+        from gym_gui.services.training_presets import TrainingPreset
+
+        self._context.go("train")
+        page = self._page("train")
+        await self._until(lambda: page.form.ready and page.link.client, "the trainer")
+        joint = TrainingPreset("cleanrl_worker", "ippo", SPREAD, JOINT)
+        if not any(run.algorithm == joint.algorithm for run in page.link.runs):
+            await self._train_one(page, joint)
+            await self._until(lambda: page.link.runs[0].over, "a training of several agents", TRAINING_S)
+        page.form.fill(joint, 2)
+
+    async def train_joint_policy(self) -> None:
+        await self._joint_runs()
+        page = self._page("train")
+        kept = self._context.store.data / "policies" / "spread"
+        if not kept.exists():
+            (run,) = [run for run in page.link.runs if run.algorithm == "ippo"]
+            kept.mkdir(parents=True)
+            for name in ("policy.json", "model.safetensors"):
+                shutil.copy(Path(run.policy) / name, kept)
+        self._context.go("train", policies=True)
+        page.policies.refresh()
+        await self._until(lambda: page.policies.model.row_of(kept) >= 0, "a joint policy")
+        page.policies.table.select(kept)
+        await asyncio.sleep(_SETTLE_S)
+
+    async def agents_joint(self) -> None:
+        """Three agents that play the parts of one file."""
+        from gym_gui.ui.train.use_menu import operator_of
+
+        await self.train_joint_policy()
+        row = self._page("train").policies.table.current
+        about = row.entry.file.description
+        operator = operator_of(row.path, worker_id=about.worker, env_id=about.env_id, title=row.title)
+        self._context.go("agents", operator=operator)
+        await self._until(lambda: self._page("agents")._is_ready(), "the configuration")
+        await asyncio.sleep(4 * _SETTLE_S)
 
     async def results_list(self) -> None:
         self._context.go("results")

@@ -17,6 +17,7 @@ from gym_gui.cli.errors import tell
 from gym_gui.cli.output import console, write_json
 from gym_gui.core.errors import PolicyFailure, UnknownNameError, UsageError
 from gym_gui.core.training_of import GROUP_PREFIX
+from gym_gui.services.policy_files import read_policy_file
 from gym_gui.services.policy_scores import STANDARD_SEEDS
 from gym_gui.services.store import Store
 from gym_gui.services.training_groups import TrainingGroup, TrainingGroups, is_group_folder
@@ -78,7 +79,10 @@ def report_algorithms(
     if len(environments) > 1:
         reference = reference or scores[0].algorithm
         scales = {
-            env_id: Scale(_random_return(env_id, quiet=as_json), _mean_of(scores, reference, env_id))
+            env_id: Scale(
+                _random_return(env_id, _agents(found, env_id), quiet=as_json),
+                _mean_of(scores, reference, env_id),
+            )
             for env_id in environments
         }
         report = compare_algorithms(scores, scales, f"the mean of {reference} there")
@@ -111,14 +115,22 @@ def _mean_of(scores: Sequence[TrainedScores], reference: str, env_id: str) -> fl
     )
 
 
-def _random_return(env_id: str, *, quiet: bool) -> float:
+def _agents(groups: Sequence[TrainingGroup], env_id: str) -> tuple[str, ...]:
+    """Who acts in an environment, as its policies say."""
+    folders = (each.folder for group in groups if group.env_id == env_id for each in group.completed)
+    file = next(filter(None, map(read_policy_file, folders)), None)
+    return file.agents if file is not None and len(file.agents) > 1 else ("agent",)
+
+
+def _random_return(env_id: str, agents: Sequence[str], *, quiet: bool) -> float:
     """Mean return of random play on the seeds on which trainings are evaluated."""
     from gym_gui.evaluation import evaluate  # the engine, which one environment can do without
 
     if not quiet:
         tell(f"playing at random in {env_id}")
     with tempfile.TemporaryDirectory(prefix="mosaic-random") as place:
-        episodes = evaluate(env_id, {"agent": {"type": "random"}}, seeds=STANDARD_SEEDS, out=place).episodes
+        players = {agent: {"type": "random"} for agent in agents}
+        episodes = evaluate(env_id, players, seeds=STANDARD_SEEDS, out=place).episodes
     returns = [sum(r for r in each.returns.values() if r is not None) for each in episodes if not each.error]
     if len(returns) < len(STANDARD_SEEDS):
         raise PolicyFailure(f"random play failed in {env_id}: {next(e.error for e in episodes if e.error)}")

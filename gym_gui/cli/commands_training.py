@@ -27,7 +27,10 @@ def train(
             autocompletion=completion.workers,
         ),
     ] = "",
-    algo: Annotated[str, typer.Option(metavar="NAME", help="One of its algorithms.  [default: ppo]")] = "",
+    algo: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="One of its algorithms.  [default: ppo, for several agents ippo]"),
+    ] = "",
     steps: Annotated[int | None, typer.Option(metavar="N", min=1, help="Environment steps in all.")] = None,
     seed: Annotated[
         int | None, typer.Option(metavar="N", min=0, help="The one seed of the training.  [default: 1]")

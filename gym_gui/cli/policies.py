@@ -17,8 +17,10 @@ from gym_gui.services.fit import space_words
 from gym_gui.services.policy_exchange import export_policy
 from gym_gui.services.policy_import import ImportRequest, add_policy
 from gym_gui.services.policy_library import PolicyEntry, PolicyLibrary
+from gym_gui.services.policy_parts import AgentPart, networks_in_words, parts_of
 from gym_gui.services.policy_scores import PolicyScore
 from gym_gui.services.training_groups import TrainingGroups, group_of
+from mosaic_worker.checkpoint import PolicyDescription
 from mosaic_worker.preprocessing import describe_steps
 
 _NONE_YET: Final = (
@@ -50,7 +52,8 @@ def _row(entry: PolicyEntry) -> tuple[Sequence[Text], Sequence[str]]:
         cell(_score(entry.score)),
     ]
     steps = f"{about.total_steps:,} steps, seed {about.seed}, " if about.total_steps else ""
-    return cells, [f"{steps}{about.worker}: {entry.file.path}"]
+    joint = f"{len(about.agents)} agents, " if len(about.agents) > 1 else ""
+    return cells, [f"{steps}{joint}{about.worker}: {entry.file.path}"]
 
 
 def _score(score: PolicyScore | None) -> str:
@@ -78,24 +81,43 @@ def show_policy(name: str, *, as_json: bool) -> None:
 
 def _facts(entry: PolicyEntry) -> list[tuple[str, str]]:
     about = entry.file.description
+    parts = parts_of(about)
+    played = f'worker_id: {about.worker}, checkpoint: "library:{entry.name}"'
     return [
         ("folder", str(entry.file.path)),
         ("worker", about.worker),
         ("algorithm", about.algorithm),
         ("environment", about.env_id),
         ("agents", ", ".join(about.agents)),
-        ("observes", space_words(about.observation_space)),
-        ("preprocessing", describe_steps(about.preprocessing)),
-        ("is shown", space_words(about.shown_space) if about.preprocessing else ""),
-        ("acts in", space_words(about.action_space)),
+        ("networks", networks_in_words(parts) if parts else ""),
+        *([(part.agent, _played(part, parts)) for part in parts] or _seen_and_done(about)),
         ("training", f"{about.total_steps:,} steps, seed {about.seed}" if about.total_steps else ""),
         ("score", _scored(entry)),
         ("sha256", about.weights_sha256),
         ("licence", about.licence or "not stated"),
         ("origin", _origin(about.origin)),
         ("written", about.trained_at),
-        ("in a file", f'{{worker_id: {about.worker}, checkpoint: "library:{entry.name}"}}'),
+        ("in a file", f"{{{played}}}"),
+        ("one agent", f"{{{played}, checkpoint_agent: {about.agents[0]}}}" if parts else ""),
     ]
+
+
+def _seen_and_done(about: PolicyDescription) -> list[tuple[str, str]]:
+    return [
+        ("observes", space_words(about.observation_space)),
+        ("preprocessing", describe_steps(about.preprocessing)),
+        ("is shown", space_words(about.shown_space) if about.preprocessing else ""),
+        ("acts in", space_words(about.action_space)),
+    ]
+
+
+def _played(part: AgentPart, parts: Sequence[AgentPart]) -> str:
+    """The same of one agent of a joint policy, on one line."""
+    some_share = 1 < len({each.network for each in parts}) < len(parts)
+    prepared = f", is shown {part.shown} after {part.prepared_by}" if part.prepared_by else ""
+    return f"observes {part.sees}{prepared}; acts in {part.does}" + (
+        f"; network {part.network}" if some_share else ""
+    )
 
 
 def _scored(entry: PolicyEntry) -> str:

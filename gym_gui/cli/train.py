@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any
 from gym_gui.cli.errors import DONE, INTERRUPTED, tell
 from gym_gui.cli.output import write_json
 from gym_gui.cli.training import print_result, result_row, trained
+from gym_gui.core.enums import SteppingParadigm
 from gym_gui.core.errors import UsageError
+from gym_gui.services.fit import known_paradigm
 from gym_gui.services.trainer import TrainRequest, TrainResult
 from gym_gui.services.trainer.service import resumed
+from gym_gui.services.trainer.settings import usual_algorithm
 from gym_gui.services.worker_orchestrator import UnifiedRunConfig, WorkerOrchestrator
 from gym_gui.services.worker_registry import WorkerCatalog
 from gym_gui.workers.definition import WorkerTypeDefinition
@@ -48,7 +51,8 @@ def train_policy(
 
     Args:
         worker: Worker that trains; empty to have the best chosen.
-        algo: One of its algorithms, in any case.
+        algo: One of its algorithms, in any case; PPO by default, and where several agents act the
+            worker's first that learns for several.
         env: Environment id.
         seed: The one seed of the training.
         seeds: A group of trainings instead: how many, or their seeds (``1,2,5``).
@@ -86,8 +90,8 @@ def train_policy(
             return go_on_training(elsewhere, as_json=as_json)
         requests = [resumed(resume, texts, WorkerCatalog().registry)]
     else:
-        definition = _choose(worker, algo or _ALGORITHM, env)
-        about: dict[str, Any] = {"algo": algo or _ALGORITHM, "env": env, "texts": texts, "extra": extra}
+        definition, algo = _choose(worker, algo, env)
+        about: dict[str, Any] = {"algo": algo, "env": env, "texts": texts, "extra": extra}
         requests = _new_requests(definition, seed, seeds, group, out, overwrite=overwrite, **about)
         if not as_json and not worker:
             sys.stderr.write(f"Worker: {definition.type_id}\n")
@@ -201,13 +205,20 @@ def _assignments(settings: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def _choose(worker: str, algo: str, env: str) -> WorkerTypeDefinition:
+def _choose(worker: str, algo: str, env: str) -> tuple[WorkerTypeDefinition, str]:
+    """Who trains, and by which algorithm."""
     if not env:
         raise UsageError("an environment is needed", fix="For example: mosaic train --env CartPole-v1")
-    catalog = WorkerCatalog()
+    registry = WorkerCatalog().registry
+    orchestrator = WorkerOrchestrator(registry)
+    turns = None if algo else known_paradigm(orchestrator.environment(UnifiedRunConfig(env)))
+    if turns is not None and turns is not SteppingParadigm.SINGLE_AGENT:
+        definition = registry.require(worker) if worker else orchestrator.select_worker(UnifiedRunConfig(env))
+        return definition, usual_algorithm(definition, turns)
+    algo = algo or _ALGORITHM
     if worker:
-        return catalog.registry.require(worker)
-    trainers = [definition.train for definition in catalog.registry.all() if definition.train]
+        return registry.require(worker), algo
+    trainers = [definition.train for definition in registry.all() if definition.train]
     spelled = {name.lower(): name for train in trainers for name in train.algorithms}
     config = UnifiedRunConfig(task=env, algorithm=spelled.get(algo.lower(), algo))
-    return WorkerOrchestrator(catalog.registry).select_worker(config)
+    return orchestrator.select_worker(config), algo

@@ -15,6 +15,8 @@ from gym_gui.analysis import wording
 from gym_gui.cli.errors import tell
 from gym_gui.cli.output import write_line
 from gym_gui.cli.progress import train_progress
+from gym_gui.services.policy_files import read_policy_file
+from gym_gui.services.policy_parts import joint_slots
 from gym_gui.services.trainer import TrainRequest, TrainResult, carry_out
 from gym_gui.workers.definition import WorkerTypeDefinition
 
@@ -94,7 +96,9 @@ def print_result(result: TrainResult, algo: str, env_id: str, definition: Worker
     """Say what came of a training, and how its policy is used."""
     write_line(f"Trained: {in_words(result)}")
     write_line(f"Policy:  {shlex.quote(shown(result.out))}")
-    operator = {"id": algo.lower(), "task": env_id, "workers": {"agent": slot_of(result, definition)}}
+    file, slot = read_policy_file(result.out), slot_of(result, definition)
+    slots = {"workers": {"agent": slot}} if file is None else joint_slots(file.description, slot)
+    operator = {"id": algo.lower(), "task": env_id, **slots}
     write_line("\nAs an operator of an experiment file:")
     head, _, tail = json.dumps(operator, ensure_ascii=False).partition('"workers": ')
     write_line(f'  {head.rstrip()}\n   "workers": {tail}')

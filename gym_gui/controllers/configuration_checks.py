@@ -8,12 +8,13 @@ by their descriptions. The engine's own word
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from gym_gui.controllers.configuration_draft import Draft, Link, Rows
+from gym_gui.controllers.configuration_draft import Draft, Rows
 from gym_gui.controllers.environment_sheet import EnvironmentSheet
 from gym_gui.controllers.finding import Finding, Level, listed, worst
+from gym_gui.controllers.joint_parts import part_findings, part_of, parts_played
 from gym_gui.controllers.lineup import nothing_to_do, seatings
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import GOAL_SUFFIX, OperatorConfig
@@ -73,12 +74,14 @@ class Report:
         policies: What may play each slot, and what may not, by slot.
         workers: The same for workers.
         config: The configuration, when nothing is wrong.
+        parts: Whose part plays each slot that is played by a part of a joint policy.
     """
 
     findings: tuple[Finding, ...]
     policies: Mapping[AgentID, tuple[Offer, ...]]
     workers: Mapping[AgentID, tuple[WorkerOffer, ...]]
     config: OperatorConfig | None
+    parts: Mapping[AgentID, str] = field(default_factory=dict[AgentID, str])
 
     @property
     def level(self) -> Level:
@@ -129,6 +132,9 @@ class ConfigurationChecks:
         workers = {agent: tuple(self._worker_offers(slot)) for agent, slot in sheet.slots.items()}
         policies = {agent: self.offers(slot) for agent, slot in sheet.slots.items()}
         findings = [*self._rows(draft, sheet), *self._links(draft), *self._seats(draft, sheet)]
+        parts = parts_played(draft)
+        wrong = {finding.agent for finding in findings if finding.level is Level.ERROR}
+        findings += part_findings(draft, {a: played for a, played in parts.items() if a not in wrong})
         config: OperatorConfig | None = None
         if worst(finding.level for finding in findings) is not Level.ERROR:
             try:
@@ -141,7 +147,8 @@ class ConfigurationChecks:
         findings += self._not_offered(draft, sheet.env_id, workers, offered)
         order = list(Level)
         findings.sort(key=lambda finding: order.index(finding.level))
-        return Report(tuple(dict.fromkeys(findings)), policies, workers, config)
+        whose = {agent: part for agent, (_, part) in parts.items()}
+        return Report(tuple(dict.fromkeys(findings)), policies, workers, config, whose)
 
     def title(self, row: WorkerAssignment) -> str:
         """What people call who plays a slot."""
@@ -163,9 +170,16 @@ class ConfigurationChecks:
         """What may play a slot, and what may not."""
         return tuple(self._offer(slot, policy) for policy in self.policies)
 
+    def policy_for(self, slot: SlotInfo, policy_id: object) -> Policy | None:
+        """The policy of an id as it is offered to a slot, or ``None`` where there is none."""
+        policy = next((each for each in self.policies if each.policy_id == policy_id), None)
+        return None if policy is None else self._offer(slot, policy).policy
+
     def _offer(self, slot: SlotInfo, policy: Policy) -> Offer:
         worker = self.workers[policy.worker_id]
         unfit = fit(slot, worker, policy.assignment(), policy.file)
+        if unfit and (part := _other_part(slot, worker, policy)):
+            policy, unfit = replace(policy, part=part), ""
         return Offer(policy, self._absent.get(worker.type_id) or unfit, fits=not unfit)
 
     def _worker_offers(self, slot: SlotInfo) -> Iterator[WorkerOffer]:
@@ -235,7 +249,9 @@ class ConfigurationChecks:
                 yield Finding(Level.ERROR, f"{text}: choose one in its row, or unlink them", link.primary)
                 continue
             yield Finding(Level.OK, f"{listed(link.agents)} share {Path(path).name}, which is loaded once")
-            yield from _joint_file_findings(draft, link, read_policy_file(Path(path)))
+            file = read_policy_file(Path(path))
+            if file is not None and len(file.agents) == 1:
+                yield Finding(Level.NOTE, f"{file.path.name} holds one policy: {listed(link.agents)} play it")
 
     def _seats(self, draft: Draft, sheet: EnvironmentSheet) -> Iterator[Finding]:
         if draft.seats != "swap":
@@ -303,6 +319,15 @@ def _all_fit(sheet: EnvironmentSheet) -> str:
 _NUMBERS = {3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight"}
 
 
+def _other_part(slot: SlotInfo, worker: WorkerTypeDefinition, policy: Policy) -> str:
+    """A part of a joint policy that could play a slot for which it holds none by itself; or empty."""
+    file = policy.file
+    if file is None or len(file.agents) < 2 or part_of(file, slot.agent_id, None):
+        return ""
+    fitting = (a for a in file.agents if not fit(slot, worker, replace(policy, part=a).assignment(), file))
+    return next(fitting, "")
+
+
 def _checkpoint(
     agent: AgentID,
     row: WorkerAssignment,
@@ -321,27 +346,10 @@ def _checkpoint(
         return  # of a format that only its worker reads
     if file.env_id != sheet.env_id:
         yield Finding(Level.WARNING, f"{agent}: {path.name} was trained in {file.env_id}", agent)
-    part = row.checkpoint_agent
-    if part is not None and part not in file.agents:
-        text = f"{agent}: {path.name} holds no agent {part}; it holds {listed(file.agents)}"
-        yield Finding(Level.ERROR, text, agent)
     algorithm = str(row.settings.get("algorithm") or "").lower()
     if algorithm and file.algorithm and algorithm != file.algorithm:
         text = f"{agent}: {path.name} was trained with {file.algorithm}, not {algorithm}"
         yield Finding(Level.ERROR, f"{text}; leave the algorithm at its default", agent)
-
-
-def _joint_file_findings(draft: Draft, link: Link, file: PolicyFile | None) -> Iterator[Finding]:
-    """Which part of a joint file each linked agent plays."""
-    if file is None:
-        return
-    for agent in link.agents:
-        row = draft.rows.get(agent)
-        part = (row.checkpoint_agent if row is not None else None) or agent
-        if part in file.agents:
-            yield Finding(Level.OK, f"{agent} takes its own part ({part}) of the linked file", agent)
-    if len(file.agents) == 1:
-        yield Finding(Level.NOTE, f"{file.path.name} holds one policy: {listed(link.agents)} play it")
 
 
 def _secrets(agent: AgentID, row: WorkerAssignment) -> Iterator[Finding]:

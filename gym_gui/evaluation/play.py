@@ -55,8 +55,8 @@ def evaluate(
 
     Args:
         env_id: Environment id, or ``"module:factory"``.
-        agents: Who plays each agent; a bare function plays the only agent. A policy object
-            is held by one episode at a time; pass its class to have one per episode.
+        agents: Who plays each agent; a bare function plays the only agent, a joint policy all of its
+            agents. A policy object is held by one episode at a time; pass its class to have one per episode.
             ``"<agent>/goal"`` puts a manager above an agent.
         seeds: Seeds in order, or how many (0, 1, …, n - 1).
         episodes: How many; one per seed by default.

@@ -38,7 +38,7 @@ class Players:
         Raises:
             UsageError: A policy is none, or is not found.
         """
-        by_agent = cast("Mapping[str, Policy]", agents) if isinstance(agents, Mapping) else {"agent": agents}
+        by_agent = cast("Mapping[str, Policy]", agents) if isinstance(agents, Mapping) else _seats(agents)
         given = {_SHORT.get(agent, agent): policy for agent, policy in by_agent.items()}
         slots = {a: as_assignment(p) for a, p in given.items() if is_configured(p)}
         objects = {a: p for a, p in given.items() if a not in slots}
@@ -75,6 +75,15 @@ def as_assignment(policy: Policy) -> WorkerAssignment:
         slot = {"type": "rl", "checkpoint": path, **({"worker_id": file.worker_id} if file else {})}
     data = {"operators": [{"id": "evaluation", "task": "any", "workers": {SINGLE_AGENT: slot}}]}
     return experiment_from_data(data, complete=False).operators[0].workers[SINGLE_AGENT]
+
+
+def _seats(policy: Policy) -> dict[str, Policy]:
+    """Whom a policy plays that is given for nobody in particular: a joint one each of its agents."""
+    if isinstance(policy, (str, Path)) and not str(policy).startswith(GROUP_PREFIX):
+        file = read_policy_file(Path(PolicyLibrary().path_of(str(policy))))
+        if file is not None and len(file.agents) > 1:
+            return dict.fromkeys(file.agents, policy)
+    return {"agent": policy}
 
 
 def _name(policy: Policy) -> str:

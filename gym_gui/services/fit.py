@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.core.enums import SteppingParadigm
 from gym_gui.core.errors import UsageError
 from gym_gui.core.prompt_inputs import PromptInputs
 from gym_gui.core.spaces import Space, short_space, to_space
@@ -69,7 +70,9 @@ def fit(
         try:
             file = file.played_by(slot.agent_id, assignment.checkpoint_agent)
         except LoadError as error:
-            return f"{file.title} does not fit: {str(error).removesuffix('.')}"
+            return _no_part(slot, worker, assignment, file) or (
+                f"{file.title} does not fit: {str(error).removesuffix('.')}"
+            )
         reason = _file_incompatibility(slot, worker, file, assignment.preprocess)
     if reason:
         return reason
@@ -97,6 +100,17 @@ def _environment_incompatibility(
         if option is not None and (reason := option.incompatibility(slot.env_id, slot.agent_id)):
             return reason
     return ""
+
+
+def _no_part(
+    slot: SlotInfo, worker: WorkerTypeDefinition, assignment: WorkerAssignment, file: PolicyFile
+) -> str:
+    """Why none of a joint policy's parts could play a slot; empty where one could, were it chosen."""
+    if assignment.checkpoint_agent:
+        return ""
+    parts = (file.played_by(agent) for agent in file.agents)
+    reasons = [_file_incompatibility(slot, worker, part, assignment.preprocess) for part in parts]
+    return reasons[0] if all(reasons) else ""
 
 
 def _file_incompatibility(
@@ -163,6 +177,11 @@ def training_incompatibilities(worker: WorkerTypeDefinition, spec: EnvSpec, **kn
     if worker.train is None:
         return ["it does not train"]
     return worker.capabilities.incompatibilities(**requirements_of(spec), **known)
+
+
+def known_paradigm(spec: EnvSpec) -> SteppingParadigm | None:
+    """How an environment's agents take turns; ``None`` where only making it would tell."""
+    return None if spec.traits.get("api_unknown") else spec.paradigm
 
 
 def requirements_of(spec: EnvSpec) -> dict[str, Any]:

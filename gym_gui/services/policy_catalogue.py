@@ -49,6 +49,7 @@ class Policy:
         takes: Name of the setting that a person has to fill with a path, or empty.
         model: Name of the setting that says which model is asked, or empty.
         environments: Patterns of the environments it is made for; empty: all.
+        part: Whose part of a joint file it is; empty: that of the slot it plays.
     """
 
     policy_id: str
@@ -62,6 +63,7 @@ class Policy:
     takes: str = ""
     model: str = ""
     environments: tuple[str, ...] = ()
+    part: str = ""
 
     @property
     def complete(self) -> bool:
@@ -81,7 +83,8 @@ class Policy:
         rules: dict[str, Any] = {}
         if before is not None:
             rules = {"on_invalid": before.on_invalid, "deadline_s": before.deadline_s}
-        return WorkerAssignment(self.worker_id, self.kind, self.settings, **rules)
+        part = self.part or None
+        return WorkerAssignment(self.worker_id, self.kind, self.settings, checkpoint_agent=part, **rules)
 
 
 def policies_of(

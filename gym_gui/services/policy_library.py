@@ -18,6 +18,7 @@ from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.errors import UnknownNameError, UsageError
 from gym_gui.core.paths import EXAMPLES
 from gym_gui.services.policy_files import PolicyFile, find_policy_files
+from gym_gui.services.policy_parts import parts_of
 from gym_gui.services.policy_scores import PolicyScore, ScoreStore
 from gym_gui.services.store import Store
 from mosaic_worker.plain_files import read_file, replace_file
@@ -69,6 +70,7 @@ class PolicyEntry:
             "algorithm": about.algorithm,
             "env_id": about.env_id,
             "agents": list(about.agents),
+            "parts": [part.to_json() for part in parts_of(about)],
             "observation_space": about.observation_space.to_json(),
             "preprocessing": [dict(step) for step in about.preprocessing],
             "input_space": about.shown_space.to_json(),

@@ -136,7 +136,7 @@ class ScoreStore:
             about.worker,
             about.algorithm,
             about.env_id,
-            list(about.preprocessing),
+            [list(part.preprocessing) for part in about.parts] or list(about.preprocessing),
         ]
         digest = hashlib.sha256(json.dumps(played, sort_keys=True).encode()).hexdigest()
         return self.folder / f"{digest[:32]}.json"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from gym_gui.core.enums import SteppingParadigm
 from gym_gui.core.errors import MosaicError
 from gym_gui.services.trainer.settings import AlgorithmSchema, read_schemas
 
@@ -13,6 +14,14 @@ if TYPE_CHECKING:
     from gym_gui.envs import EnvSpec
     from gym_gui.workers.registry import WorkerTypeDefinition
 
+_AGENTS: Final = {
+    SteppingParadigm.SINGLE_AGENT: "one agent",
+    SteppingParadigm.SIMULTANEOUS: "several agents that act at once",
+    SteppingParadigm.SEQUENTIAL: "several agents that act in turn",
+    SteppingParadigm.HIERARCHICAL: "two levels",
+}
+_LEARNS: Final = {True: "several agents at once", False: "one agent"}
+_THERE: Final = {True: "there is one", False: "there are several"}
 KIND_WORDS = {"multi_discrete": "multi-discrete", "multi_binary": "multi-binary"}
 
 
@@ -72,18 +81,40 @@ def _trainer(definition: WorkerTypeDefinition) -> Trainer:
 
 def environment_reason(trainer: Trainer, spec: EnvSpec) -> str:
     """Why a worker cannot train in an environment, as far as that is known without making it."""
-    from gym_gui.services.fit import training_incompatibilities
+    from gym_gui.services.fit import known_paradigm, training_incompatibilities
 
     wrong = training_incompatibilities(trainer.definition, spec)
-    if not wrong:
-        return ""
-    if spec.paradigm not in trainer.definition.capabilities.supported_paradigms:
-        return f"several agents; {trainer.definition.display_name} trains one"
-    return wrong[0]
+    if wrong and spec.paradigm not in trainer.definition.capabilities.supported_paradigms:
+        return f"{_AGENTS[spec.paradigm]}; {trainer.definition.display_name} trains {_trains(trainer)}"
+    if wrong:
+        return wrong[0]
+    if not any(schema.learns_for(known_paradigm(spec)) for schema in trainer.algorithms.values()):
+        return f"{_AGENTS[spec.paradigm]}; no algorithm of {trainer.definition.display_name} learns there"
+    return ""
 
 
-def algorithm_reason(schema: AlgorithmSchema, action: str, observation: str) -> str:
-    """Why an algorithm does not fit an environment, short; empty where it does, or is not known to."""
+def _trains(trainer: Trainer) -> str:
+    """How many agents a worker trains."""
+    supported = trainer.definition.capabilities.supported_paradigms
+    one = SteppingParadigm.SINGLE_AGENT in supported
+    if SteppingParadigm.SIMULTANEOUS in supported:
+        return "one, or several that act at once" if one else "several that act at once"
+    return "one" if one else "others"
+
+
+def algorithm_reason(
+    schema: AlgorithmSchema, action: str, observation: str, paradigm: SteppingParadigm | None = None
+) -> str:
+    """Why an algorithm does not fit an environment, short; empty where it does, or is not known to.
+
+    Args:
+        schema: The algorithm.
+        action: Kind of the environment's actions, empty where it is not known.
+        observation: Kind of its observations, empty where it is not known.
+        paradigm: How its agents take turns, where that is known.
+    """
+    if paradigm is not None and not schema.learns_for(paradigm):
+        return f"for {_LEARNS[bool(schema.joint)]}; here {_THERE[bool(schema.joint)]}"
     reason = schema.incompatibility(action, observation)
     if not reason:
         return ""

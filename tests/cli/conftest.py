@@ -12,11 +12,12 @@ import pytest
 from gym_gui.processes.tree import TAG
 from tests.support.commands import Mosaic, experiment
 from tests.support.fixtures import offspring
+from tests.support.joint import joint_policy
 from tests.support.model_server import model_server
 from tests.support.no_processes import all_sessions_here, sessions_here
 from tests.support.processes import Offspring
 
-__all__ = ["all_sessions_here", "model_server", "offspring", "sessions_here"]
+__all__ = ["all_sessions_here", "joint_policy", "model_server", "offspring", "sessions_here"]
 
 
 @pytest.fixture

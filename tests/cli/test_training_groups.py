@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.support.commands import Mosaic
 from tests.support.groups import group
+from tests.support.joint import SPREAD
 from tests.support.training import search_trainer
 
 SEARCH = ("train", "--worker", "search_trainer", "--algo", "search", "--env", "CartPole-v1", "--steps", "200")
@@ -119,6 +121,25 @@ def test_several_environments_need_random_play_and_a_reference(mosaic: Mosaic) -
     assert by_name["ref"]["mean"]["value"] == pytest.approx(1.0)
     unknown = mosaic("report", *names, "--reference", "dqn")
     assert "unknown algorithm of this report 'dqn'" in unknown.line
+
+
+def test_where_several_act_all_of_them_play_at_random(mosaic: Mosaic, joint_policy: Path) -> None:
+    runs = mosaic.home / "runs"
+    for label, scores in (("ippo", [-60.0, -61.0]), ("mappo", [-58.0, -59.0])):
+        group(runs, [90.0, 91.0], label)
+        spread = group(runs, scores, label, "spread")
+        for training in spread.iterdir():
+            row = json.loads((training / "train.json").read_text()) | {"env_id": SPREAD}
+            (training / "train.json").write_text(json.dumps(row))
+            shutil.copytree(joint_policy, training, dirs_exist_ok=True, ignore=only_the_policy)
+    names = [f"runs/{label}_{env}" for label in ("ippo", "mappo") for env in ("CartPole-v1", "spread")]
+    done = mosaic("report", *names, "--json")
+    assert done.status == 0, done.err
+    assert -110 < done.json()["scales"][SPREAD]["random"] < -50
+
+
+def only_the_policy(_folder: str, names: list[str]) -> set[str]:
+    return set(names) - {"policy.json", "model.safetensors"}
 
 
 def test_a_group_is_one_of_the_policies(mosaic: Mosaic) -> None:

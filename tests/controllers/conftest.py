@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from tests.support.fixtures import offspring
+from tests.support.joint import joint_policy
 
-__all__ = ["offspring"]
+__all__ = ["joint_policy", "offspring"]

@@ -149,7 +149,10 @@ def test_what_could_be_installed_says_which_worker_it_is(checks, cartpole):
         (WorkerAssignment("cleanrl_worker", "rl"), "agent_0: Checkpoint is missing"),
         (WorkerAssignment("cleanrl_worker", "rl", {"checkpoint": "/no/such"}), "there is no /no/such"),
         (ppo(seed=-1), "Seed must be a whole number, at least 0, not -1"),
-        (replace(ppo(), checkpoint_agent="blue_7"), "holds no agent blue_7; it holds agent_0"),
+        (
+            replace(ppo(), checkpoint_agent="blue_7"),
+            "holds no agent 'blue_7'. Set checkpoint_agent to one of: agent_0",
+        ),
         (WorkerAssignment("nobody_worker", "rl"), "there is no worker nobody_worker"),
         (WorkerAssignment("cleanrl_worker", "llm", {"checkpoint": str(PPO)}), "is of type rl, not llm"),
         (WorkerAssignment("", "baseline", {"behavior": "soccer_chaser"}), "not for CartPole-v1"),
@@ -238,7 +241,7 @@ class TestLinks:
         assert draft.rows["player_1"].settings["checkpoint"] == file
         report = checks.check(draft, four)
         texts = [f.text for f in report.findings]
-        assert "player_1 takes its own part (player_1) of the linked file" in texts
+        assert "player_1 takes its own part of the linked file" in texts
         assert report.config is not None
         (group,) = report.config.link_groups
         assert group.agents == ("player_0", "player_1") and group.policy_path == file

@@ -150,6 +150,7 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
         "--listen 0.0.0.0:7311 --tls-cert cert.pem --tls-key key.pem": _YOURS,
     },
     "3rd_party/cleanrl_worker/README.md": {
+        "mosaic train --worker cleanrl_worker --algo ippo --env simple_spread_v3": _TRAINING,
         "mosaic train --worker cleanrl_worker --algo ppo --env CartPole-v1": _TRAINING,
         "python -m cleanrl_worker.train --algo ppo --env-id CartPole-v1 --seed 1 --out runs/ppo_cartpole": (
             _TRAINING
@@ -191,7 +192,9 @@ SHORTER: Final[Mapping[str, Mapping[str, str]]] = {
 }
 """By page and command, what all but the long tests run instead; what it prints is not compared."""
 
-NEEDS_TRAINED: Final = frozenset({"docs/command_line.md", "3rd_party/sb3_worker/README.md"})
+NEEDS_TRAINED: Final = frozenset(
+    {"docs/command_line.md", "docs/policies.md", "3rd_party/sb3_worker/README.md"}
+)
 """Pages whose commands train policies or play trained ones: not to be followed without PyTorch."""
 
 

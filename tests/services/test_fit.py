@@ -75,20 +75,21 @@ def test_pipelines_of_assignments(tmp_path: Path) -> None:
     rl, human = (WorkerTypeRegistry.require(name) for name in ("cleanrl_worker", "human_worker"))
     kept = kept_policy(tmp_path / "kept", preprocessing=[{"step": "frame_stack", "size": 2}])
     bad = kept_policy(tmp_path / "bad", preprocessing=[{"step": "frame_stock"}])
+    slot = SlotInfo("agent_0", POLE, TWO)
     row = WorkerAssignment("cleanrl_worker", "rl", {"checkpoint": str(kept)})
-    found = pipeline_of(row, rl, POLE)
+    found = pipeline_of(row, rl, slot)
     assert found is not None
     assert found.input_space.shape == (2, 4)
-    assert pipeline_of(WorkerAssignment("cleanrl_worker", "rl", {"checkpoint": "/nowhere"}), rl, POLE) is None
-    assert pipeline_of(WorkerAssignment("cleanrl_worker", "rl"), rl, POLE) is None
+    assert pipeline_of(WorkerAssignment("cleanrl_worker", "rl", {"checkpoint": "/nowhere"}), rl, slot) is None
+    assert pipeline_of(WorkerAssignment("cleanrl_worker", "rl"), rl, slot) is None
     own = WorkerAssignment("cleanrl_worker", "rl", {"checkpoint": str(kept)}, preprocess=["flatten"])
-    chosen = pipeline_of(own, rl, POLE)
+    chosen = pipeline_of(own, rl, slot)
     assert chosen is not None
     assert chosen.input_space.shape == (4,)
     with pytest.raises(PreprocessingError, match="did you mean 'frame_stack'"):
-        pipeline_of(WorkerAssignment("cleanrl_worker", "rl", {"checkpoint": str(bad)}), rl, POLE)
+        pipeline_of(WorkerAssignment("cleanrl_worker", "rl", {"checkpoint": str(bad)}), rl, slot)
     with pytest.raises(PreprocessingError, match="a person sees the environment"):
-        pipeline_of(WorkerAssignment("", "human", preprocess=["flatten"]), human, POLE)
+        pipeline_of(WorkerAssignment("", "human", preprocess=["flatten"]), human, slot)
 
 
 def test_spaces_in_words() -> None:

@@ -30,9 +30,12 @@ from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.event_loop import close_loop, open_loop, tell_failures
 from gym_gui.ui.widgets import InlineMessage
+from tests.support.joint import joint_policy
 
 if TYPE_CHECKING:
     from gym_gui.ui.main_window import MainWindow
+
+__all__ = ["joint_policy"]
 
 PATIENCE_MS = 120_000
 """How long a test waits for work in the background before it fails: more than it takes on a busy machine."""

@@ -30,6 +30,8 @@ class Described(Protocol):
     def masks(self) -> bool: ...
     @property
     def recurrent(self) -> bool: ...
+    @property
+    def joint(self) -> bool: ...
 
 
 def schema_text(algorithms: Mapping[str, Described]) -> str:
@@ -52,6 +54,7 @@ def schema_of(algorithm: Described) -> Dict[str, Any]:
         "observations": list(algorithm.observations),
         "masks": algorithm.masks,
         "recurrent": algorithm.recurrent,
+        "joint": algorithm.joint,
         "properties": {name: _property(found[name]) for name in names},
     }
 

@@ -51,6 +51,11 @@ class Algorithm:
     recurrent: bool = False
     observations: tuple[str, ...] = ("vector", "image")
 
+    @property
+    def joint(self) -> bool:
+        """Whether several agents learn: none of the library's do."""
+        return False
+
 
 ALGORITHMS: Mapping[str, Algorithm] = {
     found.name: found

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from gym_gui.core.errors import MissingDependencyError, UsageError
+from gym_gui.services.fit import known_paradigm
 from gym_gui.services.trainer.folder import POLICY, RunFolder
 from gym_gui.services.trainer.records import RunLimits, TrainingRecord
 from gym_gui.services.trainer.registry import RunPlan
 from gym_gui.services.trainer.request import TrainRequest
+from gym_gui.services.trainer.settings import usual_algorithm
 from gym_gui.services.worker_orchestrator import UnifiedRunConfig, WorkerOrchestrator
 from gym_gui.workers.discovery import discover
 from gym_gui.workers.gpus import detected_gpus
@@ -81,7 +83,7 @@ class Admission:
         definition = self._worker(config)
         request = TrainRequest.checked(
             definition,
-            algo=config.algorithm or next(iter(_algorithms(definition)), ""),
+            algo=config.algorithm or _usual_algorithm(definition, config),
             env=_environment(config),
             seed=config.seed,
             out=folder,
@@ -155,8 +157,8 @@ def _workers_now() -> type[WorkerTypeRegistry]:
     return registry
 
 
-def _algorithms(definition: WorkerTypeDefinition) -> tuple[str, ...]:
-    return definition.train.algorithms if definition.train is not None else ()
+def _usual_algorithm(definition: WorkerTypeDefinition, config: UnifiedRunConfig) -> str:
+    return usual_algorithm(definition, known_paradigm(WorkerOrchestrator().environment(config)))
 
 
 def _environment(config: UnifiedRunConfig) -> str:

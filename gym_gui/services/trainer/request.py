@@ -18,10 +18,10 @@ from gym_gui.core.training_of import group_name
 from gym_gui.core.trust import TYPED, Origin, require
 from gym_gui.core.validation import folder_name
 from gym_gui.envs import needs_of, resolve
-from gym_gui.services.fit import training_incompatibilities
+from gym_gui.services.fit import known_paradigm, training_incompatibilities
 from gym_gui.services.trainer.folder import POLICY, REQUEST, RunFolder
 from gym_gui.services.trainer.records import RunLimits
-from gym_gui.services.trainer.settings import AlgorithmSchema, read_schemas
+from gym_gui.services.trainer.settings import AlgorithmSchema, agents_incompatibility, read_schemas
 from gym_gui.services.trainer.settings_flags import flags_of, texts_of_flags
 from gym_gui.version import __version__
 from gym_gui.workers.registry import TrainSpec, WorkerTypeDefinition
@@ -130,12 +130,15 @@ class TrainRequest:
         name = _algorithm(definition, definition.train, algo)
         spec = resolve(env, origin=origin)
         require(needs_of(spec, {}), origin)
-        schema = read_schemas(definition).get(name)
+        schemas = read_schemas(definition)
+        schema = schemas.get(name)
         wrong = training_incompatibilities(definition, spec)
         if schema is not None and (reason := schema.incompatibility(action, observation)):
             wrong = [*wrong, f"{schema.title or name}: {reason}"]
         if wrong:
             raise UsageError(f"{definition.type_id} cannot train in {spec.id}: {'; '.join(wrong)}")
+        if other := agents_incompatibility(name, schemas, spec.id, known_paradigm(spec)):
+            raise UsageError(other)
         if seed < 0:
             raise UsageError(f"the seed is {seed}, but must not be negative")
         given, rest = _settings(schema, settings or {}, texts or {}, extra)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from gym_gui.core.enums import SteppingParadigm
 from gym_gui.core.errors import UnknownNameError, UsageError
 from gym_gui.workers.definition import WorkerTypeDefinition
 from gym_gui.workers.patterns import either
@@ -40,6 +41,8 @@ class AlgorithmSchema:
         observations: Kinds of observation it learns from: ``vector``, ``image``; empty: not said.
         masks: Whether it never plays what an action mask forbids.
         recurrent: Whether it remembers earlier observations of the episode.
+        joint: Whether it learns for several agents that act in one environment, not for one alone;
+            ``None``: not said.
         properties: JSON Schema of each setting, in the order a form shows them.
     """
 
@@ -50,6 +53,7 @@ class AlgorithmSchema:
     observations: tuple[str, ...] = ()
     masks: bool = False
     recurrent: bool = False
+    joint: bool | None = None
     properties: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
 
     @property
@@ -90,6 +94,12 @@ class AlgorithmSchema:
                 f"it learns from {either(self.observations)} observations, and those here are {observation}"
             )
         return ""
+
+    def learns_for(self, paradigm: SteppingParadigm | None) -> bool:
+        """Whether it learns for as many agents as act where turns are taken so, as far as that is known."""
+        if paradigm is None or self.joint is None:
+            return True
+        return self.joint is (paradigm is not SteppingParadigm.SINGLE_AGENT)
 
     def remembered_mb(self, settings: Mapping[str, Any]) -> int:
         """The most that its replay buffer takes in MB, of observations up to :data:`IMAGE_BYTES`.
@@ -143,6 +153,45 @@ def read_schemas(definition: WorkerTypeDefinition) -> dict[str, AlgorithmSchema]
     raise UsageError(f"{path} {problem}", fix=f"Make it anew: python -m {definition.module_path}.schema")
 
 
+def usual_algorithm(definition: WorkerTypeDefinition, paradigm: SteppingParadigm | None) -> str:
+    """The algorithm of a worker that is meant where nobody names one; raises as :func:`read_schemas`.
+
+    Returns:
+        Its first that learns for as many agents as there are; without one its first, empty where it has none.
+    """
+    names = definition.train.algorithms if definition.train is not None else ()
+    schemas = read_schemas(definition)
+    fitting = (name for name in names if name in schemas and schemas[name].learns_for(paradigm))
+    return next(fitting, next(iter(names), ""))
+
+
+def agents_incompatibility(
+    algorithm: str, schemas: Mapping[str, AlgorithmSchema], env_id: str, paradigm: SteppingParadigm | None
+) -> str:
+    """Why an algorithm learns for another number of agents than an environment has.
+
+    Args:
+        algorithm: Its name.
+        schemas: All algorithms of its worker, by name.
+        env_id: The environment.
+        paradigm: How its agents take turns, where that is known.
+
+    Returns:
+        A sentence without a full stop that names those of the worker that learn there; empty where it
+        does, or does not say.
+    """
+    schema = schemas.get(algorithm)
+    if schema is None or schema.learns_for(paradigm):
+        return ""
+    if schema.joint:
+        wrong = f"{algorithm} learns for several agents at once, and {env_id} has one"
+    else:
+        at_once = " that act at once" if paradigm is SteppingParadigm.SIMULTANEOUS else ""
+        wrong = f"{algorithm} learns for one agent, and {env_id} has several{at_once}"
+    others = [each.name for each in schemas.values() if each.learns_for(paradigm)]
+    return f"{wrong}; these learn there: {', '.join(others)}" if others else wrong
+
+
 def _schema(name: str, given: Mapping[str, Any]) -> AlgorithmSchema:
     properties = {key: dict(spec) for key, spec in given["properties"].items()}
     for key, spec in properties.items():
@@ -158,6 +207,7 @@ def _schema(name: str, given: Mapping[str, Any]) -> AlgorithmSchema:
         observations=tuple(given.get("observations", ())),
         masks=bool(given.get("masks", False)),
         recurrent=bool(given.get("recurrent", False)),
+        joint=None if given.get("joint") is None else bool(given["joint"]),
         properties=properties,
     )
 

@@ -77,9 +77,8 @@ class ActorCard(Card):
         )
 
     def _on_chosen(self, policy_id: object) -> None:
-        agent, checks = self._agent(), self._model.checks
-        policy = next((p for p in checks.policies if p.policy_id == policy_id), None) if checks else None
-        if agent and policy is not None:
+        agent, policy = self._agent(), self._model.policy_for(self._agent(), policy_id)
+        if policy is not None:
             row = policy.assignment(self._model.draft.rows.get(agent))
             self._model.set_row(agent, row, "change the actor")
 
@@ -166,7 +165,8 @@ class AdvancedConfigTab(QWidget):
         sheet = self.model.sheet
         if sheet is None:
             return None
-        dialog = LinkAgentsDialog(self.model.draft, sheet, primary, self.window())
+        problem = self.model.checks.problem if self.model.checks is not None else None
+        dialog = LinkAgentsDialog(self.model.draft, sheet, primary, self.window(), problem)
         dialog.linked.connect(self._on_linked)
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()

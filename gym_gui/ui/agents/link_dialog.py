@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 from PyQt6.QtCore import pyqtSignal
@@ -9,30 +11,45 @@ from PyQt6.QtWidgets import QCheckBox, QDialog, QHBoxLayout, QVBoxLayout, QWidge
 
 from gym_gui.controllers.configuration_draft import Draft
 from gym_gui.controllers.environment_sheet import EnvironmentSheet
+from gym_gui.controllers.joint_parts import joint_file, part_of
+from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.spaces import short_space
+from gym_gui.services.backends import SlotInfo
 from gym_gui.ui import theme
 from gym_gui.ui.agents.marks import link_letter
 from gym_gui.ui.widgets import PrimaryButton, QuietButton, muted_label, title_label
 
+_ROOM = 60
+"""Characters beside a tick."""
+
 
 class LinkAgentsDialog(QDialog):
-    """A tick for every other slot; those of other spaces cannot share a policy, and say so.
+    """A tick for every other slot; those that no part of the file fits cannot share it, and say so.
 
     Args:
         draft: The configuration.
         sheet: Its environment.
         primary: Whose file is shared.
         parent: The window.
+        problem: Why a row's worker cannot play a slot, as a sentence; or empty.
     """
 
     linked = pyqtSignal(str, list)
     """The primary, and the agents that follow it (none: the link is dissolved)."""
 
     def __init__(
-        self, draft: Draft, sheet: EnvironmentSheet, primary: str, parent: QWidget | None = None
+        self,
+        draft: Draft,
+        sheet: EnvironmentSheet,
+        primary: str,
+        parent: QWidget | None = None,
+        problem: Callable[[SlotInfo, WorkerAssignment], str] | None = None,
     ) -> None:
         super().__init__(parent)
         self.primary = primary
+        row = draft.rows.get(primary)
+        self._file = None if row is None or problem is None else joint_file(row)
+        self._problem = problem
         self.setObjectName("link_agents_dialog")
         self.setWindowTitle("Link agents")
         self.setMinimumWidth(400)
@@ -43,7 +60,7 @@ class LinkAgentsDialog(QDialog):
         column.addWidget(
             muted_label(
                 "The file is loaded once. Each linked agent plays its own part of it where the file "
-                "has one under its name.",
+                "has one under its name, or else the only one of its kind.",
                 wrap=True,
             )
         )
@@ -60,7 +77,7 @@ class LinkAgentsDialog(QDialog):
         box.setObjectName(f"link_{agent}")
         mine, other = draft.link_of(self.primary), draft.link_of(agent)
         box.setChecked(other is not None and other is mine)
-        why = _incompatibility(sheet, self.primary, agent)
+        why = self._incompatibility(draft, sheet, agent)
         if not why and other is not None and other is not mine:
             why = f"now in link {link_letter(draft, other)}"
         else:
@@ -71,8 +88,18 @@ class LinkAgentsDialog(QDialog):
         row.addWidget(box)
         row.addStretch(1)
         team = sheet.team_of(agent) if len(sheet.teams) > 1 else ""
-        row.addWidget(muted_label(why or team.capitalize()))
+        part = part_of(self._file, agent, None) if self._file is not None else ""
+        takes = f"the part of {part}" if part != agent else "its own part"
+        said = ", ".join(filter(None, (team.replace("_", " ").capitalize(), takes if part else "")))
+        row.addWidget(muted_label(_cut(why) or said))
         return row
+
+    def _incompatibility(self, draft: Draft, sheet: EnvironmentSheet, agent: str) -> str:
+        """Why a slot cannot be played from the file: of a joint one its part has to fit, else its spaces."""
+        if self._file is None or self._problem is None:
+            return _incompatibility(sheet, self.primary, agent)
+        row = replace(draft.rows[self.primary], checkpoint_agent=None)
+        return self._problem(sheet.slots[agent], row)
 
     def _buttons(self, sheet: EnvironmentSheet) -> QHBoxLayout:
         row = QHBoxLayout()
@@ -103,6 +130,11 @@ class LinkAgentsDialog(QDialog):
         for agent, box in self._boxes.items():
             if box.isEnabled():
                 box.setChecked(agent in agents)
+
+
+def _cut(sentence: str) -> str:
+    """What of a sentence has room beside a tick; the tooltip has all of it."""
+    return sentence if len(sentence) <= _ROOM else f"{sentence[: _ROOM - 1].rstrip()}…"
 
 
 def _incompatibility(sheet: EnvironmentSheet, primary: str, agent: str) -> str:

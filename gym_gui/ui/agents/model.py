@@ -25,6 +25,7 @@ from gym_gui.core.trust import NotAllowedError
 from gym_gui.ui.undo import Edit
 
 if TYPE_CHECKING:
+    from gym_gui.services.policy_catalogue import Policy
     from gym_gui.ui.context import AppContext
 
 
@@ -210,6 +211,11 @@ class ConfigurationModel(QObject):
             return ""
         policy = self.checks.policy(row) if self.checks is not None else None
         return policy.policy_id if policy is not None else row.worker_id
+
+    def policy_for(self, agent: str, policy_id: object) -> Policy | None:
+        """A policy as it is offered to a slot; ``None`` where there is neither."""
+        slot = self.sheet.slots.get(agent) if self.sheet is not None else None
+        return None if slot is None or self.checks is None else self.checks.policy_for(slot, policy_id)
 
     async def preview(self, seed: int) -> Preview:
         """How the episode of ``seed`` begins.

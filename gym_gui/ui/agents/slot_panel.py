@@ -10,6 +10,7 @@ from typing import Any
 from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
+from gym_gui.controllers.joint_parts import part_of
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.validation import ConfigError
 from gym_gui.services.policy_catalogue import PolicyFile, read_policy_file
@@ -155,7 +156,8 @@ class SlotPanel(QWidget):
         file = _described(row)
         if (file is not None and len(file.agents) > 1) or row.checkpoint_agent:
             parts = file.agents if file is not None else ()
-            self._part = _box("part", [(None, "its own"), *((part, part) for part in parts)])
+            usual = _usual_part(file, self._agent)
+            self._part = _box("part", [(None, usual), *((part, part) for part in parts)])
             self._part.activated.connect(self._on_part)
             rows.add_row("Part of file", self._part, tooltip="Whose part of a joint file this slot plays")
 
@@ -256,6 +258,14 @@ def _choose(box: SteadyComboBox, value: object, else_text: str) -> None:
         box.addItem(else_text, value)
         place = box.count() - 1
     box.setCurrentIndex(place)
+
+
+def _usual_part(file: PolicyFile | None, agent: str) -> str:
+    """What a slot plays that names no part."""
+    part = part_of(file, agent, None) if file is not None else agent
+    if part == agent:
+        return "its own"
+    return f"{part}, of its kind" if part else "none is called so: choose"
 
 
 def _described(row: WorkerAssignment) -> PolicyFile | None:

@@ -89,18 +89,24 @@ _FILES = ("checkpoint", "program", "task_file", "script")
 """Settings that name what somebody plays by."""
 
 
-def file_words(row: WorkerAssignment, followed: str = "") -> str:
-    """What the row is read from: a file's name, a model's, or a dash."""
+def file_words(row: WorkerAssignment, followed: str = "", part: str = "") -> str:
+    """What the row is read from: a file's name, a model's, or a dash.
+
+    Args:
+        row: Who plays the slot.
+        followed: The slot whose file is shared.
+        part: Whose part of a joint policy it plays; empty where it plays no part, or its own.
+    """
+    of = f", part {part}" if part else ""
     if followed:
-        part = f", part {row.checkpoint_agent}" if row.checkpoint_agent else ""
-        return f"from {followed}{part}"
+        return f"from {followed}{of}"
     moves = row.settings.get("script")
     if isinstance(moves, list):
         return f"a list of {wording.count(len(cast('list[Any]', moves)), 'move')}"
     for key in (*_FILES, "model_id", "model"):
         value = row.settings.get(key)
         if isinstance(value, str) and value:
-            return Path(value).name if key in _FILES else value
+            return f"{Path(value).name}{of}" if key in _FILES else value
     return "—"
 
 
@@ -308,10 +314,12 @@ class AgentConfigTable(QTableWidget):
         row.badge.set_kind(assignment.worker_type)
         link = model.draft.link_of(agent)
         followed = link.primary if link is not None and link.primary != agent else ""
-        words = file_words(assignment, followed)
+        part = (model.report.parts.get(agent) if model.report is not None else "") or ""
+        words = file_words(assignment, followed, part if part != agent else "")
         row.file.setText(words)
         row.file.setEnabled(not followed and words != "—")
-        row.file.setToolTip(file_path(assignment))
+        whose = f"\n{_whose(agent, part)}" if part else ""
+        row.file.setToolTip(f"{file_path(assignment)}{whose}")
         found = [] if model.report is None else model.report.of(agent)
         wrong = next((f.text for f in found if f.level is Level.ERROR), "")
         row.slot.setProperty("role", "error" if wrong else "strong")
@@ -324,8 +332,7 @@ class AgentConfigTable(QTableWidget):
     # -- doing -----------------------------------------------------------------------
 
     def _on_policy_chosen(self, agent: str, policy_id: object) -> None:
-        checks = self._model.checks
-        policy = next((p for p in checks.policies if p.policy_id == policy_id), None) if checks else None
+        policy = self._model.policy_for(agent, policy_id)
         if policy is not None:
             before = self._model.draft.rows.get(agent)
             self._model.set_row(agent, policy.assignment(before), f"change policy of {agent}")
@@ -386,6 +393,10 @@ class AgentConfigTable(QTableWidget):
         for other in others:
             draft = draft.unlinked(other).with_row(other, row)
         self._model.edit(draft, f"copy policy of {agent}")
+
+
+def _whose(agent: str, part: str) -> str:
+    return f"{agent} plays its own part of it" if part == agent else f"{agent} plays the part of {part}"
 
 
 def _cell(*widgets: QWidget, fill: bool = False) -> QWidget:

@@ -343,9 +343,10 @@ class OperatorConfigWidget(QWidget):
             self._changed()
 
     def _on_policy(self, agent: str, policy_id: str) -> None:
-        if self._draft is None or self._checks is None:
+        slot = self._sheet.slots.get(agent) if self._sheet is not None else None
+        if self._draft is None or self._checks is None or slot is None:
             return
-        policy = next((p for p in self._checks.policies if p.policy_id == policy_id), None)
+        policy = self._checks.policy_for(slot, policy_id)
         if policy is None:
             return
         row = policy.assignment(self._draft.rows.get(agent))

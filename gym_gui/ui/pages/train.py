@@ -281,8 +281,8 @@ class TrainPage(Page):
         from PyQt6.QtGui import QCursor
 
         title = self.runs.titles.get(record.run_id, record.algorithm)
-        operator = operator_of(
-            Path(record.policy), worker_id=record.worker_id, env_id=record.env_id, title=title
+        operator = partial(
+            operator_of, Path(record.policy), worker_id=record.worker_id, env_id=record.env_id, title=title
         )
         self._use_menu.set_operator(operator)
         self._use_menu.popup(QCursor.pos())

@@ -17,17 +17,33 @@ _WORDS: Final = {
     "charts/learning_rate": "Learning rate",
     "charts/epsilon": "Exploration, epsilon",
 }
-_GROUPS: Final = {"charts": "Training", "losses": "Losses", "machine": "Machine"}
+_GROUPS: Final = {
+    "teams": "Teams",
+    "agents": "Agents",
+    "charts": "Training",
+    "losses": "Losses",
+    "machine": "Machine",
+}
+_RETURNS: Final = {"teams": "Return of team {}", "agents": "Return of {}"}
+"""Of several agents that learn together: the names are their own, and stay as they are."""
 ALWAYS: Final = (RETURN, LENGTH, "charts/SPS", CPU, MEMORY)
 """Offered before the first value came."""
 
 
 def chart_word(name: str) -> str:
-    """``Policy loss`` for ``losses/policy_loss``."""
+    """``Policy loss`` for ``losses/policy_loss``, ``Return of green_0`` for ``agents/green_0``."""
     if name in _WORDS:
         return _WORDS[name]
+    prefix, _, whose = name.partition("/")
+    if prefix in _RETURNS and whose:
+        return _RETURNS[prefix].format(whose)
     words = name.rpartition("/")[2].replace("_", " ").strip()
     return words[:1].upper() + words[1:]
+
+
+def is_of_several(name: str) -> bool:
+    """Whether a series is the return of one agent, or of a team, of a training of several."""
+    return name.partition("/")[0] in _RETURNS
 
 
 def chart_items(names: Sequence[str]) -> list[PickerItem]:
@@ -45,6 +61,6 @@ def _group(name: str) -> str:
 
 
 def _place(name: str) -> int:
-    order = ("Episodes", "Training", "Losses")
+    order = ("Episodes", "Teams", "Agents", "Training", "Losses")
     group = _group(name)
     return order.index(group) if group in order else len(order) + (group == "Machine")

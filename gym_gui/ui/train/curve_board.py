@@ -12,7 +12,7 @@ from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QSlider, QWidget
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.plots.series import Series
-from gym_gui.ui.train.chart_words import chart_items, chart_word
+from gym_gui.ui.train.chart_words import chart_items, chart_word, is_of_several
 from gym_gui.ui.train.curve_plot import CurvePlot
 from gym_gui.ui.train.run_colours import RunColours
 from gym_gui.ui.train.run_data import LENGTH, RETURN, RunData
@@ -47,7 +47,7 @@ class CurveCard(Card):
         super().__init__(parent=parent)
         self.setObjectName(name)
         self._context, self._name = context, name
-        self._smooth = True
+        self._smooth, self._together = True, False
         self.title = ElidedLabel("", "section")
         self.title.setObjectName(f"{name}-title")
         self.choice = PickerButton(name=f"{name}-series", search_hint="Search charts")
@@ -79,6 +79,10 @@ class CurveCard(Card):
         items = chart_items(known)
         if tuple(items) != self.choice.items:
             self.choice.set_items(items)
+        together = any(map(is_of_several, names))
+        if together != self._together:
+            self._together = together
+            self._name_chart()
 
     def set_smooth(self, smooth: bool) -> None:
         """Whether the heading says that the lines are smoothed."""
@@ -94,6 +98,8 @@ class CurveCard(Card):
     def _name_chart(self) -> None:
         word = chart_word(self.series)
         what = f"{word} of training episodes" if self.series in (RETURN, LENGTH) else word
+        if self.series == RETURN and self._together:
+            what = f"{word} of all agents together"
         smooth = ", smoothed" if self._smooth else ""
         self.title.setText(f"{what} over steps{smooth}".upper())
         self.title.setAccessibleName(f"{what} over steps{smooth}")

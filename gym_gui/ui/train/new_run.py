@@ -40,6 +40,7 @@ from gym_gui.ui.widgets import (
 if TYPE_CHECKING:
     from gym_gui.envs import EnvSpec
     from gym_gui.services.trainer.client import TrainerClient
+    from gym_gui.services.trainer.settings import AlgorithmSchema
 
 FIRST_ENVIRONMENT: Final = "CartPole-v1"
 FIRST_WORKER: Final = "cleanrl_worker"
@@ -167,14 +168,19 @@ class NewRunForm(QWidget):
 
     def _offer_algorithms(self) -> None:
         trainer = self.trainer
-        spaces = self._spaces.of(str(self._environment.value))
         items: list[PickerItem] = []
         if trainer is not None:
             for name, schema in trainer.algorithms.items():
-                reason = algorithm_reason(schema, spaces.action, spaces.observation)
+                reason = self._algorithm_reason(schema)
                 words = f"{name} {schema.description}"
                 items.append(PickerItem(name, trainer.title(name), reason=reason, keywords=words))
         self.algorithm.set_items(items)
+
+    def _algorithm_reason(self, schema: AlgorithmSchema) -> str:
+        """Why an algorithm does not fit the chosen environment."""
+        env_id = str(self._environment.value)
+        spaces, spec = self._spaces.of(env_id), self._specs.get(env_id)
+        return algorithm_reason(schema, spaces.action, spaces.observation, spec and spec.paradigm)
 
     def _offer_environments(self) -> None:
         trainer = self.trainer
@@ -295,7 +301,20 @@ class NewRunForm(QWidget):
 
     def _on_environment_chosen(self, value: object) -> None:
         self.choose_environment(str(value))
+        self._learn_for_its_agents()
         self.check()
+
+    def _learn_for_its_agents(self) -> None:
+        """Where several agents act, take an algorithm that learns for several, and the reverse."""
+        trainer, spec = self.trainer, self._specs.get(str(self._environment.value))
+        if trainer is None or spec is None:
+            return
+        chosen = trainer.algorithms.get(str(self.algorithm.value))
+        if chosen is None or chosen.learns_for(spec.paradigm):
+            return
+        fitting = (name for name, each in trainer.algorithms.items() if each.learns_for(spec.paradigm))
+        if (name := next(fitting, None)) is not None:
+            self._on_algorithm_chosen(name)
 
     # -- checking ------------------------------------------------------------------------
 
@@ -330,9 +349,8 @@ class NewRunForm(QWidget):
         schema = trainer.algorithms.get(name)
         if schema is None:
             return f"{trainer.definition.display_name} knows no algorithm {name}: choose one of its own."
-        spaces = self._spaces.of(env_id)
-        reason = algorithm_reason(schema, spaces.action, spaces.observation)
-        return f"{trainer.title(name)} is {reason}." if reason else spaces.trouble
+        reason = self._algorithm_reason(schema)
+        return f"{trainer.title(name)} is {reason}." if reason else self._spaces.of(env_id).trouble
 
     def _not_yet(self) -> str:
         if self.trainer is None or self._environment.value is None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from PyQt6.QtCore import Qt, pyqtSignal
@@ -10,6 +12,7 @@ from PyQt6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.train.policies_model import evaluated_words, moment_of, score_words
+from gym_gui.ui.train.policy_agents import PolicyAgents
 from gym_gui.ui.train.run_words import algorithm_word
 from gym_gui.ui.train.use_menu import UseMenu, operator_of
 from gym_gui.ui.widgets import (
@@ -25,6 +28,7 @@ from gym_gui.ui.widgets import (
 
 if TYPE_CHECKING:
     from gym_gui.services.policy_library import PolicyEntry
+    from gym_gui.services.policy_parts import AgentPart
 
 _FACTS: Final = (
     "Algorithm",
@@ -36,7 +40,7 @@ _FACTS: Final = (
     "Sees",
     "Prepared by",
     "Does",
-    "Agents",
+    "Networks",
     "Seed",
     "Trained",
     "Origin",
@@ -97,6 +101,8 @@ class PolicyPanel(QWidget):
         second.addWidget(self.export)
         rows.addLayout(second)
         column.addWidget(self._buttons)
+        self._agents = PolicyAgents(context)
+        column.addWidget(self._agents)
         self._facts = FormRows()
         self.values: dict[str, QLabel] = {}
         for name in _FACTS:
@@ -124,20 +130,24 @@ class PolicyPanel(QWidget):
         """
         there = policy is not None
         self._hint.setVisible(not there)
-        for widget in (self.title, self._buttons, self._facts, self.remove, self.fixed):
+        for widget in (self.title, self._buttons, self._agents, self._facts, self.remove, self.fixed):
             widget.setVisible(there)
         if policy is None:
             return
         about = policy.file.description
         self.title.setText(title)
         self._use_menu.set_operator(
-            operator_of(policy.file.path, worker_id=about.worker, env_id=about.env_id, title=title)
+            partial(operator_of, policy.file.path, worker_id=about.worker, env_id=about.env_id, title=title)
         )
+        from gym_gui.services.policy_parts import parts_of
+
+        parts = parts_of(about)
+        self._agents.show_parts(policy, title, parts)
         self._again.setEnabled(bool(about.config))
         self.remove.setVisible(not policy.fixed)
         self.fixed.setText(f"{policy.fixed}.")
         self.fixed.setVisible(bool(policy.fixed))
-        for name, text in _texts(policy).items():
+        for name, text in _texts(policy, parts).items():
             value = self.values[name]
             value.setText(text)
             self._facts.set_row_visible(value, bool(text))
@@ -166,15 +176,20 @@ class PolicyPanel(QWidget):
         self.action_requested.emit("remove")
 
 
-def _texts(policy: PolicyEntry) -> dict[str, str]:
+def _texts(policy: PolicyEntry, parts: Sequence[AgentPart]) -> dict[str, str]:
     from gym_gui.services.fit import space_words
+    from gym_gui.services.policy_parts import networks_in_words
     from mosaic_worker.preprocessing import describe_steps
 
     about = policy.file.description
     moment = moment_of(policy)
     imported = about.origin.get("kind") == "imported"
     origin = f"imported from {about.origin.get('file', 'a file')}" if imported else "trained with MOSAIC"
-    agents = ", ".join(about.agents)
+    alone = {
+        "Sees": space_words(about.observation_space),
+        "Prepared by": describe_steps(list(about.preprocessing)) if about.preprocessing else "",
+        "Does": space_words(about.action_space),
+    }
     return {
         "Algorithm": algorithm_word(about.algorithm),
         "Environment": about.env_id,
@@ -182,10 +197,8 @@ def _texts(policy: PolicyEntry) -> dict[str, str]:
         "Steps": f"{about.total_steps:,}" if about.total_steps else "",
         "Score": score_words(policy),
         "Return": evaluated_words(policy),
-        "Sees": space_words(about.observation_space),
-        "Prepared by": describe_steps(list(about.preprocessing)) if about.preprocessing else "",
-        "Does": space_words(about.action_space),
-        "Agents": agents if len(about.agents) > 1 else "",
+        **(dict.fromkeys(alone, "") if parts else alone),  # of several agents, each has its own
+        "Networks": networks_in_words(parts) if parts else "",
         "Seed": str(about.seed),
         "Trained": f"{moment:%d %b %Y, %H:%M}" if moment else "",
         "Origin": origin,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -264,8 +265,12 @@ class RunPanel(QWidget):
         self._use.setVisible(usable)
         self.remove.setVisible(record.over)
         if usable:
-            operator = operator_of(
-                Path(record.policy), worker_id=record.worker_id, env_id=record.env_id, title=title
+            operator = partial(
+                operator_of,
+                Path(record.policy),
+                worker_id=record.worker_id,
+                env_id=record.env_id,
+                title=title,
             )
             self._use_menu.set_operator(operator)
 

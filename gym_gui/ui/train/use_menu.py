@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,14 @@ from typing import Any
 from PyQt6.QtGui import QAction
 from PyQt6.QtWidgets import QMenu, QWidget
 
+from gym_gui.core.assignment import LinkGroup, WorkerAssignment
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.enums import WorkerKind
+from gym_gui.services.policy_files import read_policy_file
 from gym_gui.ui.context import AppContext
 
 SEED = 0
+_RANDOM = WorkerAssignment("operators_worker", "baseline", {"behavior": "random"})
 _PLACES = (
     ("operators", "Watch it in Operators", "See it play, step by step or at full speed"),
     ("play", "Open it in Play", "See it play; change who plays which slot there"),
@@ -26,17 +30,38 @@ _PLACES = (
 )
 
 
-def operator_of(policy: Path, *, worker_id: str, env_id: str, title: str) -> OperatorConfig:
-    """A policy as an operator in the environment it was trained in."""
-    name = re.sub(r"[^A-Za-z0-9_-]+", "_", title).strip("_").lower()[:40] or "policy"
-    operator = OperatorConfig.single_agent(
-        operator_id=name,
-        display_name=title,
-        worker_id=worker_id,
-        worker_type=WorkerKind.RL.value,
-        task=env_id,
-        settings={"checkpoint": str(policy)},
-    )
+def operator_of(policy: Path, *, worker_id: str, env_id: str, title: str, agent: str = "") -> OperatorConfig:
+    """A policy as an operator in the environment it was trained in; reads what it says of itself.
+
+    Args:
+        policy: Its folder.
+        worker_id: Who plays it.
+        env_id: The environment.
+        title: What it is called.
+        agent: Of a joint policy, the one that plays its part while others act at random; by default each
+            agent plays its own.
+    """
+    file = read_policy_file(policy)
+    agents = file.agents if file is not None else ()
+    named = f"{title}, {agent}" if agent else title
+    about: dict[str, Any] = {
+        "operator_id": re.sub(r"[^A-Za-z0-9_-]+", "_", named).strip("_").lower()[:40] or "policy",
+        "display_name": named,
+        "task": env_id,
+    }
+    settings = {"checkpoint": str(policy)}
+    if len(agents) < 2:
+        operator = OperatorConfig.single_agent(
+            **about, worker_id=worker_id, worker_type=WorkerKind.RL.value, settings=settings
+        )
+        return replace(operator, named=False)
+    player = WorkerAssignment(worker_id, WorkerKind.RL.value, settings)
+    if agent:
+        slots = {**dict.fromkeys(agents, _RANDOM), agent: replace(player, checkpoint_agent=agent)}
+        return replace(OperatorConfig.multi_agent(**about, player_workers=slots), named=False)
+    link = LinkGroup(agents[0], agents[1:], str(policy))
+    slots = dict.fromkeys(agents, player)
+    operator = OperatorConfig.multi_agent(**about, player_workers=slots, link_groups=[link])
     return replace(operator, named=False)
 
 
@@ -56,14 +81,17 @@ class UseMenu(QMenu):
     Args:
         context: Shows them.
         parent: Qt owner.
+        name: ``objectName``.
     """
 
-    def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, context: AppContext, parent: QWidget | None = None, name: str = "train-use-menu"
+    ) -> None:
         super().__init__(parent)
-        self.setObjectName("train-use-menu")
+        self.setObjectName(name)
         self.setToolTipsVisible(True)
         self._context = context
-        self._operator: OperatorConfig | None = None
+        self._operator: Callable[[], OperatorConfig] | None = None
         for place, text, tip in _PLACES:
             action = QAction(text, self)
             action.setObjectName(f"train-use-{place}")
@@ -72,11 +100,11 @@ class UseMenu(QMenu):
             self.addAction(action)
         self.triggered.connect(self._on_triggered)
 
-    def set_operator(self, operator: OperatorConfig | None) -> None:
-        """What is used."""
+    def set_operator(self, operator: Callable[[], OperatorConfig] | None) -> None:
+        """What is used: called when a place is chosen."""
         self._operator = operator
         self.setEnabled(operator is not None)
 
     def _on_triggered(self, action: QAction | None) -> None:
         if action is not None and self._operator is not None:
-            use_policy(self._context, str(action.data()), self._operator)
+            use_policy(self._context, str(action.data()), self._operator())

@@ -50,6 +50,18 @@ def test_a_gpu_is_given_to_who_asks_for_one(
     )
 
 
+def test_without_an_algorithm_one_is_taken_that_learns_for_as_many_agents(
+    store: Store, tmp_path: Path
+) -> None:
+    for env, algorithm in (("CartPole-v1", "ppo"), ("simple_spread_v3", "ippo")):
+        config = UnifiedRunConfig(env, worker_type="cleanrl")
+        admitted = Admission().admit(config, tmp_path / algorithm, DEFAULT_LIMITS, run_id="r1")
+        assert admitted.request.algo == algorithm
+    wrong = UnifiedRunConfig("simple_spread_v3", worker_type="cleanrl", algorithm="dqn")
+    with pytest.raises(UsageError, match="these learn there: ippo, mappo"):
+        Admission().admit(wrong, tmp_path / "r1", DEFAULT_LIMITS, run_id="r1")
+
+
 def test_a_gpu_that_is_not_there_is_named_before_anything_waits(store: Store, tmp_path: Path) -> None:
     admission = Admission()
     admission.gpus = ()
