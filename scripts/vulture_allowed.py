@@ -10,7 +10,6 @@ tests: what they alone use is dead as well.
 FaultInjector  # worker.toml; entries that end in Worker are ignored in pyproject.toml
 ConnectFourOnePly, Cycle, MiniGridManager, MiniGridPath, MiniGridSkills, Noop, RandomLegal  # BEHAVIORS
 SoccerChaser, SoccerManager, SoccerSkills, TicTacToeOnePly  # BEHAVIORS
-IPPOConfig  # named by cleanrl_worker.registry
 AgentsPage, HomePage, OperatorsPage, PlayPage, ResultsPage, TrainPage  # PLACES of gym_gui.ui.pages
 _._collect_treasure  # particles.py: `_` and the environment's name, like `_simple_…` in pyproject.toml
 _.CancelRun, _.ControlStream, _.GetHealth, _.ListRuns  # trainer_pb2_grpc

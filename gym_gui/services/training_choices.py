@@ -20,8 +20,12 @@ _AGENTS: Final = {
     SteppingParadigm.SEQUENTIAL: "several agents that act in turn",
     SteppingParadigm.HIERARCHICAL: "two levels",
 }
-_LEARNS: Final = {True: "several agents at once", False: "one agent"}
-_THERE: Final = {True: "there is one", False: "there are several"}
+_THERE: Final = {
+    SteppingParadigm.SINGLE_AGENT: "there is one",
+    SteppingParadigm.SIMULTANEOUS: "several act at once",
+    SteppingParadigm.SEQUENTIAL: "several act in turn",
+    SteppingParadigm.HIERARCHICAL: "there are two levels",
+}
 KIND_WORDS = {"multi_discrete": "multi-discrete", "multi_binary": "multi-binary"}
 
 
@@ -97,9 +101,22 @@ def _trains(trainer: Trainer) -> str:
     """How many agents a worker trains."""
     supported = trainer.definition.capabilities.supported_paradigms
     one = SteppingParadigm.SINGLE_AGENT in supported
+    if len(supported) > 1 + one:
+        return "one or several" if one else "several"
     if SteppingParadigm.SIMULTANEOUS in supported:
         return "one, or several that act at once" if one else "several that act at once"
     return "one" if one else "others"
+
+
+def _learners(schema: AlgorithmSchema) -> str:
+    """How many agents an algorithm learns for, and how they take turns."""
+    at_once = SteppingParadigm.SIMULTANEOUS.name in schema.paradigms
+    in_turn = SteppingParadigm.SEQUENTIAL.name in schema.paradigms
+    if not (at_once or in_turn):
+        return "one agent"
+    return (
+        "several agents" if at_once and in_turn else f"several agents {'at once' if at_once else 'in turn'}"
+    )
 
 
 def algorithm_reason(
@@ -114,7 +131,7 @@ def algorithm_reason(
         paradigm: How its agents take turns, where that is known.
     """
     if paradigm is not None and not schema.learns_for(paradigm):
-        return f"for {_LEARNS[bool(schema.joint)]}; here {_THERE[bool(schema.joint)]}"
+        return f"for {_learners(schema)}; here {_THERE[paradigm]}"
     reason = schema.incompatibility(action, observation)
     if not reason:
         return ""

@@ -30,7 +30,8 @@ class Algorithm:
         recurrent: Whether it remembers earlier observations of the episode.
         config: ``module:Class`` of its settings.
         train: ``module:function`` with the signature of :func:`cleanrl_worker.ppo.train`.
-        joint: Whether several agents learn, in an environment in which they act at once.
+        paradigms: How agents take turns where it learns: ``SINGLE_AGENT``, ``SIMULTANEOUS``, ``SEQUENTIAL``.
+        joint: Whether several agents learn, each for itself or together.
         networks: ``module:Class`` of the player by ``network["type"]`` of ``policy.json``.
     """
 
@@ -43,6 +44,7 @@ class Algorithm:
     observations: tuple[str, ...] = ("vector", "image")
     masks: bool = False
     recurrent: bool = False
+    paradigms: tuple[str, ...] = ("SINGLE_AGENT",)
     joint: bool = False
 
     @property
@@ -91,6 +93,7 @@ ALGORITHMS: Mapping[str, Algorithm] = {
             networks=_JOINT,
             actions=("discrete", "multi_discrete", "continuous"),
             masks=True,
+            paradigms=("SIMULTANEOUS",),
             joint=True,
         ),
         Algorithm(
@@ -102,6 +105,7 @@ ALGORITHMS: Mapping[str, Algorithm] = {
             actions=("discrete", "multi_discrete", "continuous"),
             observations=("vector",),
             masks=True,
+            paradigms=("SIMULTANEOUS",),
             joint=True,
         ),
         Algorithm(
@@ -111,6 +115,7 @@ ALGORITHMS: Mapping[str, Algorithm] = {
             train="cleanrl_worker.self_play:train",
             networks=_ACTOR_CRITIC,
             masks=True,
+            paradigms=("SEQUENTIAL", "SIMULTANEOUS"),
         ),
         Algorithm(
             "dqn",

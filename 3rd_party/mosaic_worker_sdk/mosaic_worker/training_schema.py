@@ -31,7 +31,7 @@ class Described(Protocol):
     @property
     def recurrent(self) -> bool: ...
     @property
-    def joint(self) -> bool: ...
+    def paradigms(self) -> Sequence[str]: ...
 
 
 def schema_text(algorithms: Mapping[str, Described]) -> str:
@@ -54,7 +54,7 @@ def schema_of(algorithm: Described) -> Dict[str, Any]:
         "observations": list(algorithm.observations),
         "masks": algorithm.masks,
         "recurrent": algorithm.recurrent,
-        "joint": algorithm.joint,
+        "paradigms": list(algorithm.paradigms),
         "properties": {name: _property(found[name]) for name in names},
     }
 

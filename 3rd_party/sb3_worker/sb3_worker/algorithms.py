@@ -52,9 +52,9 @@ class Algorithm:
     observations: tuple[str, ...] = ("vector", "image")
 
     @property
-    def joint(self) -> bool:
-        """Whether several agents learn: none of the library's do."""
-        return False
+    def paradigms(self) -> tuple[str, ...]:
+        """How agents take turns where it learns: the library knows of one agent."""
+        return ("SINGLE_AGENT",)
 
 
 ALGORITHMS: Mapping[str, Algorithm] = {

@@ -41,8 +41,8 @@ class AlgorithmSchema:
         observations: Kinds of observation it learns from: ``vector``, ``image``; empty: not said.
         masks: Whether it never plays what an action mask forbids.
         recurrent: Whether it remembers earlier observations of the episode.
-        joint: Whether it learns for several agents that act in one environment, not for one alone;
-            ``None``: not said.
+        paradigms: How agents may take turns where it learns, in :class:`SteppingParadigm`'s words; for one
+            agent alone ``SINGLE_AGENT``; empty: not said.
         properties: JSON Schema of each setting, in the order a form shows them.
     """
 
@@ -53,7 +53,7 @@ class AlgorithmSchema:
     observations: tuple[str, ...] = ()
     masks: bool = False
     recurrent: bool = False
-    joint: bool | None = None
+    paradigms: tuple[str, ...] = ()
     properties: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
 
     @property
@@ -97,9 +97,12 @@ class AlgorithmSchema:
 
     def learns_for(self, paradigm: SteppingParadigm | None) -> bool:
         """Whether it learns for as many agents as act where turns are taken so, as far as that is known."""
-        if paradigm is None or self.joint is None:
-            return True
-        return self.joint is (paradigm is not SteppingParadigm.SINGLE_AGENT)
+        return paradigm is None or not self.paradigms or paradigm.name in self.paradigms
+
+    @property
+    def for_one(self) -> bool:
+        """Whether it learns for one agent alone."""
+        return self.paradigms == (SteppingParadigm.SINGLE_AGENT.name,)
 
     def remembered_mb(self, settings: Mapping[str, Any]) -> int:
         """The most that its replay buffer takes in MB, of observations up to :data:`IMAGE_BYTES`.
@@ -183,11 +186,13 @@ def agents_incompatibility(
     schema = schemas.get(algorithm)
     if schema is None or schema.learns_for(paradigm):
         return ""
-    if schema.joint:
-        wrong = f"{algorithm} learns for several agents at once, and {env_id} has one"
+    turns = "at once" if paradigm is SteppingParadigm.SIMULTANEOUS else "in turn"
+    if paradigm is SteppingParadigm.SINGLE_AGENT:
+        wrong = f"{algorithm} learns for several agents, and {env_id} has one"
+    elif schema.for_one:
+        wrong = f"{algorithm} learns for one agent, and {env_id} has several that act {turns}"
     else:
-        at_once = " that act at once" if paradigm is SteppingParadigm.SIMULTANEOUS else ""
-        wrong = f"{algorithm} learns for one agent, and {env_id} has several{at_once}"
+        wrong = f"{algorithm} does not learn for agents that act {turns}, as those of {env_id} do"
     others = [each.name for each in schemas.values() if each.learns_for(paradigm)]
     return f"{wrong}; these learn there: {', '.join(others)}" if others else wrong
 
@@ -207,7 +212,7 @@ def _schema(name: str, given: Mapping[str, Any]) -> AlgorithmSchema:
         observations=tuple(given.get("observations", ())),
         masks=bool(given.get("masks", False)),
         recurrent=bool(given.get("recurrent", False)),
-        joint=None if given.get("joint") is None else bool(given["joint"]),
+        paradigms=tuple(given.get("paradigms", ())),
         properties=properties,
     )
 

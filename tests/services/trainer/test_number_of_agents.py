@@ -36,13 +36,19 @@ def cleanrl() -> WorkerTypeDefinition:
             "ppo",
             "simple_spread_v3",
             "ppo learns for one agent, and mpe2/simple_spread_v3 has several that act at once; "
-            "these learn there: ippo, mappo",
+            "these learn there: ippo, mappo, self_play",
         ),
         (
             "MAPPO",
             "CartPole-v1",
-            "mappo learns for several agents at once, and CartPole-v1 has one; "
+            "mappo learns for several agents, and CartPole-v1 has one; "
             "these learn there: ppo, ppo_lstm, dqn, c51, ddpg, td3, sac",
+        ),
+        (
+            "ippo",
+            "connect_four_v3",
+            "ippo does not learn for agents that act in turn, as those of classic/connect_four_v3 do; "
+            "these learn there: self_play",
         ),
     ],
 )
@@ -73,16 +79,16 @@ def test_what_only_making_it_would_tell_is_left_to_the_worker(
 def test_who_does_not_say_is_not_refused(tmp_path: Path) -> None:
     search = search_trainer(tmp_path)
     (schema,) = read_schemas(search).values()
-    assert schema.joint is None
+    assert schema.paradigms == ()
     assert schema.learns_for(ONE) and schema.learns_for(TOGETHER)
     assert agents_incompatibility("search", read_schemas(search), "x", TOGETHER) == ""
     assert agents_incompatibility("unheard_of", read_schemas(search), "x", TOGETHER) == ""
 
 
 def test_nobody_is_named_where_nobody_can(cleanrl: WorkerTypeDefinition) -> None:
-    alone = {name: each for name, each in read_schemas(cleanrl).items() if not each.joint}
+    alone = {name: each for name, each in read_schemas(cleanrl).items() if each.for_one}
     wrong = agents_incompatibility("dqn", alone, "connect_four", IN_TURN)
-    assert wrong == "dqn learns for one agent, and connect_four has several"
+    assert wrong == "dqn learns for one agent, and connect_four has several that act in turn"
 
 
 def test_the_usual_algorithm_learns_there(cleanrl: WorkerTypeDefinition, tmp_path: Path) -> None:
@@ -102,21 +108,26 @@ def test_forms_offer_what_learns_there(cleanrl: WorkerTypeDefinition) -> None:
             for name, each in trainer.algorithms.items()
             if not algorithm_reason(each, "discrete", "vector", paradigm)
         ]
-        for paradigm in (ONE, TOGETHER)
+        for paradigm in (ONE, TOGETHER, IN_TURN)
     }
-    assert offered == {ONE: ["ppo", "ppo_lstm", "dqn", "c51"], TOGETHER: ["ippo", "mappo"]}
+    assert offered == {
+        ONE: ["ppo", "ppo_lstm", "dqn", "c51"],
+        TOGETHER: ["ippo", "mappo", "self_play"],
+        IN_TURN: ["self_play"],
+    }
     reasons = [
         algorithm_reason(trainer.algorithms[name], "", "", paradigm)
-        for name, paradigm in (("ppo", TOGETHER), ("ippo", ONE))
+        for name, paradigm in (("ppo", TOGETHER), ("ippo", ONE), ("ippo", IN_TURN), ("self_play", ONE))
     ]
     assert reasons == [
-        "for one agent; here there are several",
+        "for one agent; here several act at once",
         "for several agents at once; here there is one",
+        "for several agents at once; here several act in turn",
+        "for several agents; here there is one",
     ]
     assert environment_reason(trainer, envs.resolve("simple_spread_v3")) == ""
     assert environment_reason(trainer, envs.resolve("CartPole-v1")) == ""
-    in_turn = environment_reason(trainer, envs.resolve("connect_four_v3"))
-    assert in_turn == "several agents that act in turn; CleanRL trains one, or several that act at once"
-    alone = Trainer(cleanrl, {name: e for name, e in trainer.algorithms.items() if not e.joint})
+    assert environment_reason(trainer, envs.resolve("connect_four_v3")) == ""
+    alone = Trainer(cleanrl, {name: e for name, e in trainer.algorithms.items() if e.for_one})
     nobody = environment_reason(alone, envs.resolve("simple_spread_v3"))
     assert nobody == "several agents that act at once; no algorithm of CleanRL learns there"
