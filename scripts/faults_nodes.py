@@ -157,20 +157,34 @@ class Tasks(Place):
             self._cluster.lose_second(with_tasks=True)
             return lambda: self._stack.enter_context(second_node(self._cluster))
         if what == "keeper":
-            found = [each for each in self._cluster.workers() if "Keeper" in " ".join(each.cmdline())]
+            found = [each for each in self._cluster.workers() if _is_keeper(each)]
         else:
             playing = set(played.ids("pid"))
             found = [
                 each
                 for each in self._cluster.workers()
-                if playing & {child.pid for child in each.children(recursive=True)}
+                if playing & {child.pid for child in _started_by(each)}
             ]
         if not found:
             return None
         worker = chance.choice(found)
-        tree = [worker] if what == "keeper" else [worker, *worker.children(recursive=True)]
+        tree = [worker] if what == "keeper" else [worker, *_started_by(worker)]
         kill([each.pid for each in tree])
         return nothing
+
+
+def _is_keeper(process: psutil.Process) -> bool:
+    """Whether a process of Ray keeps tasks; one that has just ended does not."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return "Keeper" in " ".join(process.cmdline())
+    return False
+
+
+def _started_by(process: psutil.Process) -> list[psutil.Process]:
+    """All that a process has started; nothing where it has just ended."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return process.children(recursive=True)
+    return []
 
 
 @dataclass
