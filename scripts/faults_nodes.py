@@ -318,7 +318,7 @@ def nodes_in(home: Path) -> Generator[Nodes]:
     with ExitStack() as stack:
         servers = {name: stack.enter_context(sshd(home / f"sshd-{name}", name)) for name in HOSTS}
         # A node that is lost, and jobs that are lost with it, are noticed soon.
-        soon = {"SlurmdTimeout": 6, "BatchStartTimeout": 1}
+        soon: dict[str, Any] = {"SlurmdTimeout": 6, "BatchStartTimeout": 1}
         cluster = stack.enter_context(slurm(home / "slurm", **soon))
         ray = stack.enter_context(ray_cluster(ray_folder(home / "installed")))
         stack.enter_context(second_node(ray))
