@@ -6,7 +6,10 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 from typing import Any, Callable, Dict, Optional
 
 
@@ -63,12 +66,38 @@ def make_parallel_environment(env_id: str, render_mode: Optional[str] = None) ->
         if not (hasattr(made, "possible_agents") and callable(getattr(made, "observation_space", None))):
             raise ValueError(f"{env_id} makes no PettingZoo Parallel environment: {type(made).__name__}")
         return made
-    parallel: Any = import_module("gym_gui.envs.parallel")
-    errors: Any = import_module("gym_gui.core.errors")
+    parallel: Any = _mosaic_module("gym_gui.envs.parallel")
+    errors: Any = _mosaic_module("gym_gui.core.errors")
     try:
         return parallel.make_parallel(env_id, render_mode)
     except errors.MosaicError as error:
         raise ValueError(str(error)) from error
+
+
+def _mosaic_module(name: str) -> Any:
+    """A module of MOSAIC's, which lies around this package where it is not installed.
+
+    An interpreter of a worker's own gets that one package and none of those installed beside it, which
+    are of other versions than its own.
+    """
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != "gym_gui":
+            raise
+    around = (
+        Path(__file__).resolve().parents[3]
+    )  # a checkout, or `gym_gui` itself, which holds a copy of this
+    package = around if around.name == "gym_gui" else around / "gym_gui"
+    spec = spec_from_file_location(
+        "gym_gui", str(package / "__init__.py"), submodule_search_locations=[str(package)]
+    )
+    if spec is None or spec.loader is None or not (package / "__init__.py").is_file():
+        raise ModuleNotFoundError("MOSAIC is not installed beside this worker", name="gym_gui")
+    module = module_from_spec(spec)
+    sys.modules["gym_gui"] = module
+    spec.loader.exec_module(module)
+    return import_module(name)
 
 
 def _factory_of(env_id: str) -> Optional[Callable[..., Any]]:
