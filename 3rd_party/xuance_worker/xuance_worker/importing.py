@@ -41,28 +41,39 @@ def bring(args: argparse.Namespace) -> PolicyDescription:
     """
     import safetensors.torch
 
-    from xuance_worker.foreign import LARGEST, check_weights, fitting_plan, read_config, read_pth
+    from xuance_worker.alike import check_alike
+    from xuance_worker.convert import network_of, playing_weights
+    from xuance_worker.foreign import (
+        LARGEST,
+        ImportRefused,
+        check_weights,
+        fitting_plan,
+        read_config,
+        read_pth,
+    )
+    from xuance_worker.loading import load_library
     from xuance_worker.policy import WORKER, JointPolicy
+    from xuance_worker.team import Team, make_parallel
 
     weights = read_pth(args.file)
     steps = json_of(args.preprocess, "--preprocess") if args.preprocess else None
-    # After the cheap checks: the library takes seconds to import.
-    from xuance_worker.alike import check_alike
-    from xuance_worker.convert import network_of, playing_weights
-    from xuance_worker.foreign import ImportRefused
-    from xuance_worker.loading import load_library
-    from xuance_worker.team import Team, make_parallel
-
-    library = load_library()
     algorithm, told = read_config(args.config, args.algorithm, args.env_id)
     plan, acting = fitting_plan(algorithm, told, args.env_id, steps)
-    told = {**told, **library.surroundings("cpu"), "use_actions_mask": plan.masks and algorithm.masks}
     try:
         networks = {key: network_of(acting, told, plan, key) for key in plan.keys}
     except (ValueError, KeyError, TypeError) as error:
         raise ImportRefused(f"the networks of {args.file} cannot be built here: {error}") from error
     check_weights(args.file, weights, acting, plan, networks)
-    told |= {"parallels": 1, "vectorize": "DummyVecMultiAgentEnv", "episode_length": plan.limit}
+    # After the cheap checks: the library takes seconds to import.
+    library = load_library()
+    told = {
+        **told,
+        **library.surroundings("cpu"),
+        "use_actions_mask": plan.masks and algorithm.masks,
+        "parallels": 1,
+        "vectorize": "DummyVecMultiAgentEnv",
+        "episode_length": plan.limit,
+    }
     agents = library.make_agents(
         told, plan, lambda: Team(make_parallel(args.env_id), plan.steps), learns=False
     )
