@@ -38,6 +38,7 @@ _.find_class, _.get_data, _.get_filename, _.get_index  # pickle, importlib, rlca
 _.no_wrap, _.on_broken_pipe  # rich
 _._on_rollout_start, _.global_step, _.grad, _.scalar_value, _.update_running_mean  # SB3, TensorBoard, torch
 _.integrator, _.objname, _.objtype  # MuJoCo
+_.num_agents, _.agent_groups, _.agent_mask, _.avail_actions, _.log_infos  # XuanCe
 _.on_end, _.on_start, _.pix_fmt, _.thread_count, _._update_rewards  # numba, PyAV, Shimmy
 _.force_recompile, _.nb_objects, _.nb_rooms  # TextWorld
 _.model_config  # pydantic
@@ -49,6 +50,10 @@ _.tempdir  # tempfile
 _.api_key, _.observation_mode, _.cg_max_steps, _.clip_range, _.gradient_steps, _.n_critic_updates
 _.n_epochs, _.normalize_advantage, _.policy_delay, _.target_noise_clip, _.target_policy_noise
 _.target_update_interval, _.top_quantiles_to_drop_per_net, _.train_freq
+_.actor_update_delay, _.decay_step_greedy, _.double_q, _.end_greedy, _.end_noise, _.hidden_dim_ff_mix_net
+_.hidden_dim_hyper_net, _.hidden_dim_mixing_net, _.learning_rate_actor, _.learning_rate_critic
+_.start_greedy, _.start_noise, _.start_training, _.sync_frequency, _.use_advnorm
+_.use_automatic_entropy_tuning, _.use_value_norm
 _.call_ref, _.record_sha256, _.state_sha
 _.free_memory_mb, _.max_memory_mb
 _.accent_hover, _.accent_text, _.stage_text, _.icon_colour, _.spare_icon

@@ -77,11 +77,15 @@ def _carry_out(
     definition: WorkerTypeDefinition, status: WorkerStatus, *, gpu: bool, dry_run: bool, as_json: bool
 ) -> Mapping[str, str]:
     file, python = definition.requirements, definition.launch.python
-    wanted = [text for text in status.missing if text not in _own(definition)]
+    missing = [text for text in status.missing if text not in _own(definition)]
+    bare = [text for text in missing if text in definition.bare_dependencies]
+    wanted = [text for text in missing if text not in bare]
     specs = (*(("-r", str(file)) if file and python else ()), *wanted)
-    if not specs:
+    if not (specs or bare):
         return {}
-    return bring(definition.type_id, specs, python=python, gpu=gpu, dry_run=dry_run, as_json=as_json)
+    return bring(
+        definition.type_id, specs, bare=bare, python=python, gpu=gpu, dry_run=dry_run, as_json=as_json
+    )
 
 
 def _bring_files(
@@ -107,7 +111,8 @@ def _tell_plan(definition: WorkerTypeDefinition, new: Mapping[str, str], *, as_j
 def _versions(definition: WorkerTypeDefinition) -> dict[str, str]:
     """What it runs with."""
     sdk = () if definition.launch.command else ("numpy", "protobuf")
-    found = versions([*definition.pip_dependencies, *sdk], definition.launch.python)
+    asked = [*definition.pip_dependencies, *definition.bare_dependencies]
+    found = versions([*asked, *sdk], definition.launch.python)
     return {**found, **{file.name: file.version for file in definition.files}}
 
 
@@ -117,7 +122,8 @@ def _own(definition: WorkerTypeDefinition) -> set[str]:
 
 
 def _needs_of(definition: WorkerTypeDefinition) -> str:
-    return ", ".join(definition.pip_dependencies) or str(definition.requirements or "nothing more")
+    asked = (*definition.pip_dependencies, *definition.bare_dependencies)
+    return ", ".join(asked) or str(definition.requirements or "nothing more")
 
 
 def _refuse_programs(definition: WorkerTypeDefinition, status: WorkerStatus) -> None:

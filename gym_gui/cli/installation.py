@@ -18,6 +18,7 @@ from gym_gui.cli.output import write_json, write_line
 from gym_gui.core.errors import UsageError
 
 _PYTORCH_INDEX = ("--extra-index-url", "https://download.pytorch.org/whl/cpu")
+_NO_DEPS = "--no-deps"
 _VERSIONS = """
 import sys
 from importlib import metadata
@@ -36,12 +37,14 @@ class _Plan:
     Attributes:
         installer: Into where, and with which indexes.
         specs: What is asked for.
+        bare: What is asked for without what it asks for itself.
         torch: torch's requirement where it has to come first, or ``""``.
         packages: Version by name of everything new.
     """
 
     installer: Installer
     specs: tuple[str, ...]
+    bare: tuple[str, ...]
     torch: str
     packages: Mapping[str, str]
 
@@ -50,6 +53,7 @@ def bring(
     what: str,
     specs: Sequence[str],
     *,
+    bare: Sequence[str] = (),
     python: Path | None = None,
     gpu: bool = False,
     dry_run: bool = False,
@@ -60,6 +64,7 @@ def bring(
     Args:
         what: Who needs it, for the messages.
         specs: Requirements, and options of pip's that uv knows too (``-r FILE``).
+        bare: Requirements that are installed last, without what their own metadata asks for.
         python: Into which interpreter; ours by default, held to the tested versions.
         gpu: Allow torch's CUDA build.
         dry_run: Only look up.
@@ -73,12 +78,15 @@ def bring(
         InstallationError: The installer failed.
     """
     tell(f"Looking up what {what} needs", as_json=as_json)
-    plan = _plan(what, specs, python, gpu=gpu)
+    plan = _plan(what, specs, bare, python, gpu=gpu)
     if plan.packages and not dry_run:
         tell(f"Installing {counted(plan.packages)}", as_json=as_json)
         if plan.torch:
             plan.installer.install([plan.torch])
-        plan.installer.install([*([plan.torch] if plan.torch else []), *plan.specs])
+        if plan.specs:
+            plan.installer.install([*([plan.torch] if plan.torch else []), *plan.specs])
+        if plan.bare:
+            plan.installer.install([_NO_DEPS, *plan.bare])
     return plan.packages
 
 
@@ -120,10 +128,10 @@ def tell(text: str, *, as_json: bool = False) -> None:
     sys.stderr.flush()
 
 
-def _plan(what: str, specs: Sequence[str], python: Path | None, *, gpu: bool) -> _Plan:
+def _plan(what: str, specs: Sequence[str], bare: Sequence[str], python: Path | None, *, gpu: bool) -> _Plan:
     """Look everything up before anything is installed, so that CUDA is noticed in time."""
     installer = Installer.of(python)
-    packages = installer.resolve(specs)
+    packages = installer.resolve(specs) if specs else {}
     torch = ""
     if not gpu and "torch" in packages:
         installer, torch, packages = _with_cpu_torch(installer, specs, packages["torch"])
@@ -133,7 +141,9 @@ def _plan(what: str, specs: Sequence[str], python: Path | None, *, gpu: bool) ->
             f"{what} would bring CUDA packages ({', '.join(unwanted[:4])}, …)",
             fix="Run the same with --gpu to have them",
         )
-    return _Plan(installer, tuple(specs), torch, packages)
+    if bare:
+        packages = {**packages, **installer.resolve([_NO_DEPS, *bare])}
+    return _Plan(installer, tuple(specs), tuple(bare), torch, packages)
 
 
 def _with_cpu_torch(

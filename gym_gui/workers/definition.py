@@ -166,6 +166,7 @@ class WorkerTypeDefinition:
         entry_point: ``package.module:Class`` of an SDK worker; empty for a command.
         config_schema: Pydantic model that checks its settings, if it has one.
         pip_dependencies: Requirement strings.
+        bare_dependencies: Requirement strings, installed without what their own metadata asks for.
         system_dependencies: ``command`` or ``command:debian-package``.
         required_workers: Workers whose packages it imports.
         files: Files that it needs and no package brings.
@@ -197,6 +198,7 @@ class WorkerTypeDefinition:
     entry_point: str = ""
     config_schema: type | None = None
     pip_dependencies: Sequence[str] = ()
+    bare_dependencies: Sequence[str] = ()
     system_dependencies: Sequence[str] = ()
     required_workers: Sequence[str] = ()
     files: tuple[WorkerFile, ...] = ()
@@ -219,7 +221,10 @@ class WorkerTypeDefinition:
     reread: str = ""
 
     def __post_init__(self) -> None:
-        for name in ("pip_dependencies", "system_dependencies", "required_workers", "aliases"):
+        for name in (
+            *("pip_dependencies", "bare_dependencies", "system_dependencies"),
+            *("required_workers", "aliases"),
+        ):
             object.__setattr__(self, name, tuple(getattr(self, name)))
 
     @cached_property

@@ -204,6 +204,7 @@ def _definition(data: dict[str, Any], path: Path, source: Source) -> WorkerTypeD
         module_path=package,
         entry_point=entry,
         pip_dependencies=tuple(requires.get("pip", ())),
+        bare_dependencies=tuple(requires.get("no_deps", ())),
         system_dependencies=tuple(requires.get("system", ())),
         required_workers=workers,
         files=_files(data.get(_FILES, {})),

@@ -192,6 +192,10 @@ SECTIONS: Mapping[str, Mapping[str, Key]] = {
     },
     "requires": {
         "pip": Key(_TEXTS, "Requirement strings, checked against the worker's interpreter."),
+        "no_deps": Key(
+            _TEXTS,
+            "The same, installed last and without what their metadata asks for: `pip` says what they need.",
+        ),
         "system": Key(_TEXTS, "Programs on the path, as `command` or `command:debian-package`."),
         "extra": Key(text, "Extra of `mosaic-gym-gui` that installs what it needs."),
         "requirements": Key(text, "Requirements file, relative to the folder."),

@@ -134,7 +134,7 @@ def _absent_workers(definition: WorkerTypeDefinition) -> tuple[str, ...]:
 
 
 def _requirements(definition: WorkerTypeDefinition) -> list[str]:
-    own = list(definition.pip_dependencies)
+    own = [*definition.pip_dependencies, *definition.bare_dependencies]
     if definition.launch.python is None:
         return own
     named = {re.split(r"[^\w.-]", text.strip(), maxsplit=1)[0].lower() for text in own}

@@ -118,6 +118,27 @@ def test_cuda_behind_another_package_is_refused_before_anything_is_installed(
     assert _installed(folder) == set()
 
 
+def test_what_asks_for_more_than_it_needs_comes_alone(
+    mosaic: Mosaic, index: Path, offline: dict[str, str]
+) -> None:
+    wheel(index, "greedy", "1.4", ["nvidia-cublas", "numpy<1"])
+    folder = _worker(mosaic, "tiny-thing")
+    manifest = folder / "worker.toml"
+    manifest.write_text(manifest.read_text() + 'no_deps = ["greedy==1.4"]\n')
+    done = mosaic("workers", "install", "little_worker", "--json", **offline)
+    assert done.status == 0, done.err
+    new = {"numpy": "1.26.4", "protobuf": "6.30.0", "tiny-part": "2.1", "tiny-thing": "1.5"}
+    assert done.json()["new"] == {**new, "greedy": "1.4"}
+    assert done.json()["versions"]["greedy"] == "1.4"
+    assert _installed(folder) == {"greedy", "tiny_thing", "tiny_part", "numpy", "protobuf"}
+    manifest.write_text(manifest.read_text().replace("greedy==1.4", "greedy>1.4"))
+    wheel(index, "greedy", "1.5", ["nvidia-cublas"])
+    again = mosaic("workers", "install", "little_worker", "--json", **offline)
+    assert again.json()["new"] == {"greedy": "1.5"}, (
+        "it is compared with what is there, and comes alone again"
+    )
+
+
 def test_an_installation_that_fails_can_be_repeated(
     mosaic: Mosaic, index: Path, offline: dict[str, str]
 ) -> None:

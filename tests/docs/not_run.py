@@ -137,6 +137,8 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
         "--licence MIT": _YOURS,
         "mosaic policies add colleague.zip": _YOURS,
         "mosaic policies add mine.pt --env CartPole-v1 --describe network.json": _YOURS,
+        "mosaic policies add final_train_model.pth --env simple_spread_v3 --worker xuance_worker "
+        "--config qmix.yaml": _YOURS,
     },
     "docs/run_directory.md": {"jq -s 'map(.usd // 0) | add' operators/*/calls.jsonl": _YOURS},
     "docs/training_protocol.md": {
@@ -166,6 +168,17 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
         "python -m sb3_worker.train --algo ppo --env-id CartPole-v1 --seed 1 --out runs/ppo_pole": (
             _TRAINING
         ),
+    },
+    "3rd_party/xuance_worker/README.md": {
+        "mosaic workers install xuance_worker": _DOWNLOADS,
+        "mosaic train --worker xuance_worker --algo qmix --env simple_spread_v3": _TRAINING,
+        "mosaic train --worker xuance_worker --algo mappo --env MosaicMultiGrid-Soccer-2vs2-IndAgObs-v0 "
+        "--set max_episode_steps=200": _TRAINING,
+        "mosaic train --worker xuance_worker --algo maddpg --env my_module:make_env": _YOURS,
+        "mosaic policies add final_train_model.pth --env simple_spread_v3 --worker xuance_worker "
+        "--config vdn.yaml": _YOURS,
+        "mosaic policies add final_train_model.pth --env simple_spread_v3 --worker xuance_worker "
+        "--algorithm vdn": _YOURS,
     },
 }
 """By page and command, why no test runs it."""

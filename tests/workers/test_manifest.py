@@ -43,6 +43,7 @@ formats = [".zip", ".PT"]
 reread = "dice_worker.reread"
 [requires]
 pip = ["numpy>=1.22"]
+no_deps = ["greedy==1.4"]
 system = ["stockfish"]
 extra = "dice"
 requirements = "requirements.txt"

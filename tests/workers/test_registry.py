@@ -80,7 +80,7 @@ def test_unknown_worker_with_nothing_near_says_where_workers_go():
         WorkerTypeRegistry.require("zzz")
 
 
-@pytest.mark.parametrize("name", ["xuance_worker", "ray_worker", "rllib", "zebra_worker"])
+@pytest.mark.parametrize("name", ["ray_worker", "rllib", "zebra_worker"])
 def test_absent_worker_is_not_taken_for_another_that_shares_its_suffix(name: str):
     WorkerTypeRegistry.register(worker("human_worker"))
     with pytest.raises(UnknownNameError, match="workers folder") as caught:

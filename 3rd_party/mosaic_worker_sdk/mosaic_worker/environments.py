@@ -6,7 +6,10 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 from typing import Any, Callable, Dict, Optional
 
 
@@ -84,11 +87,37 @@ def make_game(env_id: str) -> Any:
 
 def _of_mosaic(module: str, function: str, *arguments: Any, **keywords: Any) -> Any:
     """What a function of MOSAIC's returns, its errors as Python's own."""
-    errors: Any = import_module("gym_gui.core.errors")
+    errors: Any = _mosaic_module("gym_gui.core.errors")
     try:
-        return getattr(import_module(module), function)(*arguments, **keywords)
+        return getattr(_mosaic_module(module), function)(*arguments, **keywords)
     except errors.MosaicError as error:
         raise ValueError(str(error)) from error
+
+
+def _mosaic_module(name: str) -> Any:
+    """A module of MOSAIC's, which lies around this package where it is not installed.
+
+    An interpreter of a worker's own gets that one package and none of those installed beside it, which
+    are of other versions than its own.
+    """
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != "gym_gui":
+            raise
+    around = (
+        Path(__file__).resolve().parents[3]
+    )  # a checkout, or `gym_gui` itself, which holds a copy of this
+    package = around if around.name == "gym_gui" else around / "gym_gui"
+    spec = spec_from_file_location(
+        "gym_gui", str(package / "__init__.py"), submodule_search_locations=[str(package)]
+    )
+    if spec is None or spec.loader is None or not (package / "__init__.py").is_file():
+        raise ModuleNotFoundError("MOSAIC is not installed beside this worker", name="gym_gui")
+    module = module_from_spec(spec)
+    sys.modules["gym_gui"] = module
+    spec.loader.exec_module(module)
+    return import_module(name)
 
 
 def _factory_of(env_id: str) -> Optional[Callable[..., Any]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import gymnasium
@@ -64,3 +66,25 @@ def test_whoever_can_draw_is_told_to() -> None:
 def test_what_makes_none_is_named(env_id: str, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
         make_environment(env_id)
+
+
+_NOT_INSTALLED = """
+import subprocess
+import sys
+
+class Absent:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name == "gym_gui":
+            raise ModuleNotFoundError("No module named 'gym_gui'", name="gym_gui")
+
+sys.meta_path.insert(0, Absent)
+from mosaic_worker.environments import make_parallel_environment
+print(*make_parallel_environment("simple_spread_v3").possible_agents)
+"""
+
+
+def test_mosaic_lies_around_the_sdk_where_it_is_not_installed() -> None:
+    """As in an interpreter of a worker's own."""
+    done = subprocess.run([sys.executable, "-c", _NOT_INSTALLED], capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["agent_0", "agent_1", "agent_2"], done.stderr

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from mosaic_worker.training_command import named
 from sb3_worker.config import (
     A2CConfig,
     DDPGConfig,
@@ -89,12 +88,3 @@ ALGORITHMS: Mapping[str, Algorithm] = {
         Algorithm("tqc", "TQC", "sb3_contrib:TQC", "tqc", TQCConfig, ("continuous",)),
     )
 }
-
-
-def algorithm(name: str) -> Algorithm:
-    """Find an algorithm, in any case.
-
-    Raises:
-        ConfigError: There is none of that name; names the nearest.
-    """
-    return named(name, ALGORITHMS)

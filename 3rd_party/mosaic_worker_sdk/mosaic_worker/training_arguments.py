@@ -1,20 +1,22 @@
-"""The command line of a training: our own options, and every setting of the algorithm."""
+"""The command line of a training: the options that all have, and every setting of the algorithm.
+
+For workers whose ``[train] entry`` is such a module, as ``docs/training_protocol.md`` describes it, and
+whose algorithms say in a pydantic model what they can be told.
+"""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Dict, Generic, List, Mapping, Optional, Protocol, Sequence, TypeVar
 
-from mosaic_worker.training_schema import schema_of
-from sb3_worker.algorithms import ALGORITHMS, Algorithm, algorithm
-from sb3_worker.config import ConfigError
+from mosaic_worker.training_command import ConfigError, named
+from mosaic_worker.training_schema import Described, schema_of
 
 _OWN = {
     "algo": "NAME  the algorithm",
-    "env_id": "ID  Gymnasium id of the environment",
+    "env_id": "ID  name of the environment",
     "seed": "N  everything random derives from it",
     "out": "DIR  the run folder; runs/<algo>_<env>_seed<seed> by default",
     "resume": "go on with the training in --out, with its settings",
@@ -25,12 +27,22 @@ _FLAGS = ("resume", "overwrite", "help")
 _TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 
 
+class Algorithm(Described, Protocol):
+    """What is asked for by its name."""
+
+    @property
+    def name(self) -> str: ...
+
+
+_Algorithm = TypeVar("_Algorithm", bound=Algorithm)
+
+
 class HelpAsked(Exception):
     """Somebody wants to know; the text says what there is."""
 
 
 @dataclass(frozen=True)
-class Arguments:
+class Arguments(Generic[_Algorithm]):
     """What the command line says.
 
     Attributes:
@@ -42,30 +54,38 @@ class Arguments:
         checkpoint_every: Seconds between two checkpoints.
     """
 
-    algorithm: Algorithm
+    algorithm: _Algorithm
     given: Mapping[str, Any]
-    out: Path | None = None
+    out: Optional[Path] = None
     resume: bool = False
     overwrite: bool = False
     checkpoint_every: float = 30.0
 
 
-def parse(args: Sequence[str]) -> Arguments:
+def parse(
+    args: Sequence[str], algorithms: Mapping[str, _Algorithm], module: str, first: str
+) -> Arguments[_Algorithm]:
     """Read the command line.
+
+    Args:
+        args: Its words.
+        algorithms: Those that can be asked for, by name.
+        module: What is run with ``python -m``, for the help.
+        first: The algorithm where none is named.
 
     Raises:
         ConfigError: An unknown option or a value that is none, in one sentence.
         HelpAsked: ``--help`` was given.
     """
     words = _values_by_option(args)
-    found = algorithm(_single_value("algo", words.pop("algo", ["ppo"])))
-    properties: dict[str, Any] = {
+    found = named(_single_value("algo", words.pop("algo", [first])), algorithms)
+    properties: Dict[str, Any] = {
         "env_id": {"type": "string"},
         "seed": {"type": "integer"},
         **schema_of(found)["properties"],
     }
     if "help" in words:
-        raise HelpAsked(_help(found, properties))
+        raise HelpAsked(_help(f"{module} --algo {first}", list(algorithms), found, properties))
     out = words.pop("out", None)
     flags = {name: _flag(name, words.pop(name)) for name in ("resume", "overwrite") if name in words}
     every = _number("checkpoint_every", words.pop("checkpoint_every", ["30"]))
@@ -73,7 +93,7 @@ def parse(args: Sequence[str]) -> Arguments:
         raise ConfigError(f"checkpoint_every must be a positive number of seconds, not {every:g}")
     if all(flags.get(name) for name in ("resume", "overwrite")):
         raise ConfigError("give either --resume or --overwrite: one goes on with what the other replaces")
-    given: dict[str, Any] = {}
+    given: Dict[str, Any] = {}
     for name, values in words.items():
         spelled = name
         if name not in properties and name.startswith("no_") and name[3:] in properties and not values:
@@ -93,7 +113,7 @@ def parse(args: Sequence[str]) -> Arguments:
     )
 
 
-def out_of(args: Sequence[str]) -> Path | None:
+def out_of(args: Sequence[str]) -> Optional[Path]:
     """The run folder of a command line that may be wrong otherwise."""
     try:
         words = _values_by_option(args)
@@ -102,9 +122,9 @@ def out_of(args: Sequence[str]) -> Path | None:
         return None
 
 
-def _values_by_option(args: Sequence[str]) -> dict[str, list[str]]:
+def _values_by_option(args: Sequence[str]) -> Dict[str, List[str]]:
     """Values by option, as typed: ``--hidden 64 64``, ``--seed=3``, ``--no-anneal-lr``."""
-    found: dict[str, list[str]] = {}
+    found: Dict[str, List[str]] = {}
     name = ""
     for word in args:
         if word in ("-h", "--help"):
@@ -163,11 +183,14 @@ def _value(name: str, values: Sequence[str], spec: Mapping[str, Any]) -> Any:
     return text
 
 
-def _help(found: Algorithm, properties: Mapping[str, Mapping[str, Any]]) -> str:
+def _help(
+    program: str, algorithms: Sequence[str], found: Algorithm, properties: Mapping[str, Mapping[str, Any]]
+) -> str:
+    default_env = found.config_class.model_fields["env_id"].default
     lines = [
-        "python -m sb3_worker.train --algo ppo --env-id CartPole-v1 [options]",
+        f"python -m {program} --env-id {default_env} [options]",
         "",
-        f"algorithms: {', '.join(ALGORITHMS)}",
+        f"algorithms: {', '.join(algorithms)}",
         "",
         *(f"  --{_dashed(name)} {words}" for name, words in _OWN.items()),
         "",

@@ -1,0 +1,74 @@
+"""What plays, taken out of XuanCe's weights, which hold critics, mixers and targets beside it."""
+
+# torch annotates only part of its functions.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from torch import Tensor
+
+from xuance_worker.algorithms import Acting
+from xuance_worker.network import Network
+from xuance_worker.plan import Plan
+
+
+def network_of(acting: Acting, told: Mapping[str, Any], plan: Plan, key: str) -> Network:
+    """The network of an agent.
+
+    Args:
+        acting: What acts.
+        told: What the library was told, by its names.
+        plan: Who sees and does what.
+        key: Under whose name it is kept.
+
+    Raises:
+        ValueError: It is of a kind that is not built here.
+    """
+    space, remembers = plan.does[key], bool(told.get("use_rnn"))
+    representation = str(told["representation"])
+    known = {"Basic_RNN": "fc_hidden_sizes", "Basic_MLP": "representation_hidden_size", "Basic_Identical": ""}
+    if representation not in known or remembers != (representation == "Basic_RNN"):
+        raise ValueError(f"its representation is {representation}, and MLP and RNN are known here")
+    normalize = told.get("normalize") or ""
+    if normalize not in ("", "LayerNorm"):
+        raise ValueError(f"it normalises with {normalize}, and LayerNorm is known here")
+    if remembers and told.get("dropout") and int(told.get("N_recurrent_layers", 1)) > 1:
+        raise ValueError("its memory drops values at random, also while it plays")
+    made = Network(
+        kind=acting.kind,  # type: ignore[arg-type]
+        inputs=plan.sizes[key],
+        outputs=int(space.n) if hasattr(space, "n") else int(space.shape[0]),
+        agents=len(plan.agents) if plan.shared else 0,
+        representation=tuple(told.get(known[representation]) or ()),
+        head=tuple(told["q_hidden_size" if acting.kind == "values" else "actor_hidden_size"] or ()),
+        activation=str(told["activation"]),
+        layer_norm=bool(normalize),
+        cell=str(told["rnn"]) if remembers else "",
+        memory=int(told["recurrent_hidden_size"]) if remembers else 0,
+        memory_layers=int(told.get("N_recurrent_layers", 1)) if remembers else 1,
+        bound=plan.bounded,
+        scaled=plan.scaled,
+    )
+    made.check()
+    return made
+
+
+def acting_weights(acting: Acting, weights: Mapping[str, Tensor], key: str) -> dict[str, Tensor]:
+    """Of all the library's weights those with which an agent acts, by our names."""
+    found: dict[str, Tensor] = {}
+    for theirs, ours in ((acting.representation, "representation"), (acting.head, "head")):
+        start = f"{theirs}.{key}."
+        found |= {f"{ours}.{name[len(start) :]}": t for name, t in weights.items() if name.startswith(start)}
+    return found
+
+
+def playing_weights(acting: Acting, weights: Mapping[str, Tensor], plan: Plan) -> dict[str, Tensor]:
+    """Of all the library's weights those that play, by their names in our file."""
+    return {
+        f"{plan.prefix_of(key)}{name}": tensor.detach().cpu().clone().contiguous()
+        for key in plan.keys
+        for name, tensor in acting_weights(acting, weights, key).items()
+    }

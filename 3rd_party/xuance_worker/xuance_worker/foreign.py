@@ -1,0 +1,191 @@
+"""Reads what XuanCe wrote: its ``.pth`` files and its YAML files, neither of which says much of the other."""
+
+# torch annotates only part of its functions.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import dataclasses
+import pickle
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, cast
+
+import torch
+import yaml
+from torch import Tensor
+
+from mosaic_worker.plain_files import read_file
+from mosaic_worker.preprocessing import check_steps
+from mosaic_worker.training_command import ConfigError, named
+from xuance_worker.algorithms import ALGORITHMS, Acting, Algorithm
+from xuance_worker.convert import acting_weights
+from xuance_worker.network import Network
+from xuance_worker.plan import Plan, plan_for
+
+LARGEST = 4 << 30
+_LARGEST_YAML = 1 << 20
+
+
+class ImportRefused(ConfigError):
+    """A file that cannot be imported; the message is one sentence for the person."""
+
+
+def read_pth(file: Path) -> dict[str, Tensor]:
+    """The weights of a ``.pth`` of XuanCe's; nothing of it is run.
+
+    Raises:
+        ImportRefused: It is none, or asks for more than weights.
+    """
+    if not file.is_file():
+        raise ImportRefused(f"{file} is no file")
+    if file.stat().st_size > LARGEST:
+        raise ImportRefused(f"{file} has more than {LARGEST >> 30} GB")
+    try:
+        found: Any = torch.load(file, map_location="cpu", weights_only=True)
+    except pickle.UnpicklingError as error:
+        reason = next((line.strip() for line in str(error).splitlines() if "GLOBAL" in line), "")
+        raise ImportRefused(
+            f"{file} asks for more than weights, so it is not opened{f' ({reason})' if reason else ''}"
+        ) from error
+    except (RuntimeError, ValueError, EOFError, KeyError, OSError) as error:
+        raise ImportRefused(
+            f"{file} is no file of torch's, or damaged: {str(error).partition('.')[0]}"
+        ) from error
+    policy = cast("dict[Any, Any]", found).get("policy") if isinstance(found, dict) else None
+    if not isinstance(policy, Mapping) or not policy:
+        raise ImportRefused(f"{file} holds no policy of XuanCe's (save_model writes one under 'policy')")
+    weights = cast("Mapping[Any, Any]", policy)
+    if not all(isinstance(k, str) and isinstance(v, Tensor) for k, v in weights.items()):
+        raise ImportRefused(f"{file} holds a policy that is not made of weights")
+    return dict(weights)
+
+
+def read_config(file: Path | None, asked: str, env_id: str) -> tuple[Algorithm, dict[str, Any]]:
+    """Which algorithm it was, and what the library was told.
+
+    Args:
+        file: The YAML file of the training; ``None`` for the library's own.
+        asked: The algorithm that a person names; empty: what the file says.
+        env_id: The environment.
+
+    Raises:
+        ImportRefused: Neither is known; says what to give.
+    """
+    package = find_spec("xuance")
+    folder = Path(str(package.origin)).parent / "configs" if package and package.origin else None
+    if folder is None:
+        raise ImportRefused("XuanCe is not installed here. Run: mosaic workers install xuance_worker")
+    if file is None:
+        if not asked:
+            raise ImportRefused(
+                "a .pth does not say what it is; give --algorithm, or the training's --config"
+            )
+        algorithm = named(asked, ALGORITHMS)
+        family = {"owqmix": "wqmix"}.get(algorithm.name, algorithm.name)
+        name = env_id.rpartition("/")[2]
+        file = next(iter(sorted((folder / family).glob(f"*/{name}.yaml"))), None)
+        if file is None:
+            raise ImportRefused(
+                f"XuanCe has no settings of its own for {algorithm.name} in {env_id}; give --config, the "
+                "YAML file with which it was trained"
+            )
+    told = {**_yaml(folder / "basic.yaml"), **_yaml(file)}
+    said = str(told.get("agent") or asked).lower()
+    if asked and said != asked.lower():
+        raise ImportRefused(f"{file} is of {said}, not of {asked}")
+    algorithm = named(said, ALGORITHMS)
+    return algorithm, {**algorithm.fixed, **told, "agent": algorithm.title, "learner": algorithm.learner}
+
+
+def _yaml(file: Path) -> dict[str, Any]:
+    try:
+        found: Any = yaml.safe_load(read_file(file, links=True, limit=_LARGEST_YAML))
+    except OSError as error:
+        raise ImportRefused(f"{file} cannot be read: {error.strerror}") from error
+    except (yaml.YAMLError, ValueError) as error:
+        raise ImportRefused(f"{file} is no YAML: {' '.join(str(error).split())}") from error
+    if not isinstance(found, dict):
+        raise ImportRefused(f"{file} is no list of settings")
+    return {str(key): value for key, value in cast("dict[Any, Any]", found).items()}
+
+
+def fitting_plan(
+    algorithm: Algorithm, told: Mapping[str, Any], env_id: str, steps: Any = None
+) -> tuple[Plan, Acting]:
+    """Who sees and does what, as the library was told, and what acts.
+
+    Args:
+        algorithm: Which.
+        told: What the library was told.
+        env_id: The environment.
+        steps: Preprocessing of all agents; ``None``: what makes vectors of what they see.
+
+    Raises:
+        ConfigError: The environment cannot be made, or does not fit.
+    """
+    remembers = bool(told.get("use_rnn"))
+    given: dict[str, Any] = {
+        "env_id": env_id,
+        "use_parameter_sharing": bool(told.get("use_parameter_sharing")),
+        "use_rnn": remembers,
+    }
+    if remembers and "buffer_size" in algorithm.config_class.model_fields:
+        given["buffer_size"] = 1000
+    plan = plan_for(algorithm, algorithm.config_class(**given), None if steps is None else check_steps(steps))
+    acting = algorithm.acting["continuous" if plan.bounded else "discrete"]
+    if told.get("policy") != acting.policy:
+        kind = next((k for k, a in algorithm.acting.items() if a.policy == told.get("policy")), "")
+        does = next(iter(plan.does.values()))
+        raise ImportRefused(
+            f"it was trained with the policy {told.get('policy')}{f' for {kind} actions' if kind else ''}, "
+            f"and agents of {env_id} act in {does}"
+        )
+    if plan.bounded:
+        # The library hands the numbers of an action on as they are.
+        plan = dataclasses.replace(plan, bounded=str(told.get("activation_action") or ""), scaled=False)
+    return plan, acting
+
+
+def check_weights(
+    file: Path, weights: Mapping[str, Tensor], acting: Acting, plan: Plan, networks: Mapping[str, Network]
+) -> None:
+    """See that the file holds the acting networks of these agents and of no others.
+
+    Raises:
+        ImportRefused: It does not; names the agents, or the weights.
+    """
+    starts = (f"{acting.representation}.", f"{acting.head}.")
+    held = {name.split(".")[1] for name in weights if name.startswith(starts) and name.count(".") > 1}
+    share = "one network for all agents" if plan.shared else "a network for each agent"
+    if not held:
+        raise ImportRefused(
+            f"{file} holds no weights under {' or '.join(starts)}: it is of another algorithm"
+        )
+    if lacking := [key for key in plan.keys if key not in held]:
+        raise ImportRefused(
+            f"{file} holds no network of {', '.join(lacking)} ({share}); it holds {', '.join(sorted(held))}"
+        )
+    if strange := sorted(held - set(plan.keys)):
+        raise ImportRefused(
+            f"{file} holds networks of {', '.join(strange)}, which {plan.env_id} does not have ({share})"
+        )
+    for key in plan.keys:
+        own, wanted = acting_weights(acting, weights, key), networks[key].build().state_dict()
+        for what, names in (
+            ("lacks", wanted.keys() - own.keys()),
+            ("has, unexpected,", own.keys() - wanted.keys()),
+        ):
+            if names:
+                raise ImportRefused(
+                    f"the network of {key} in {file} {what} {', '.join(sorted(names)[:3])}: it was trained "
+                    "with other settings than --config says"
+                )
+        for name, tensor in wanted.items():
+            if own[name].shape != tensor.shape:
+                raise ImportRefused(
+                    f"{name} of {key} in {file} is of shape {tuple(own[name].shape)} where {plan.env_id} "
+                    f"needs {tuple(tensor.shape)} ({plan.sizes[key]} numbers seen, {len(plan.agents)} "
+                    "agents): it is of another team size, observation or width"
+                )

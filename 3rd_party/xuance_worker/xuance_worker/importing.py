@@ -1,0 +1,103 @@
+"""``python -m xuance_worker.importing FILE.pth --env-id E --out DIR`` makes a MOSAIC policy of XuanCe's.
+
+FILE is what ``save_model`` of XuanCe's teams wrote. It holds weights alone: which networks they are says
+``--config``, the YAML file of the training, or else the library's own for the algorithm and environment.
+The policy is taken where it plays as the library does, on 1,000 observations and in whole episodes.
+
+One JSON line says what was written. Exit status 0: imported. 2: refused, one line says why.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from mosaic_worker.checkpoint import PolicyDescription, save_checkpoint
+from mosaic_worker.importing import ImportParser, imported, json_of, origin_of
+from mosaic_worker.training_report import moment
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Import one file.
+
+    Returns:
+        The exit status.
+    """
+    what = (__doc__ or "").partition("\n")[0]
+    parser = ImportParser("xuance_worker.importing", what, "mappo, qmix, …; by default what --config says")
+    parser.add_argument("--config", type=Path, help="YAML file with which XuanCe trained it")
+    return imported(parser, argv, bring)
+
+
+def bring(args: argparse.Namespace) -> PolicyDescription:
+    """Read, check against the environment and the library, write.
+
+    Raises:
+        ConfigError: The environment cannot be made, or does not fit.
+        ImportRefused: The file cannot be imported.
+        OSError: The folder cannot be written.
+    """
+    import safetensors.torch
+
+    from xuance_worker.alike import check_alike
+    from xuance_worker.convert import network_of, playing_weights
+    from xuance_worker.foreign import (
+        LARGEST,
+        ImportRefused,
+        check_weights,
+        fitting_plan,
+        read_config,
+        read_pth,
+    )
+    from xuance_worker.loading import load_library
+    from xuance_worker.policy import WORKER, JointPolicy
+    from xuance_worker.team import Team, make_parallel
+
+    weights = read_pth(args.file)
+    steps = json_of(args.preprocess, "--preprocess") if args.preprocess else None
+    algorithm, told = read_config(args.config, args.algorithm, args.env_id)
+    plan, acting = fitting_plan(algorithm, told, args.env_id, steps)
+    try:
+        networks = {key: network_of(acting, told, plan, key) for key in plan.keys}
+    except (ValueError, KeyError, TypeError) as error:
+        raise ImportRefused(f"the networks of {args.file} cannot be built here: {error}") from error
+    check_weights(args.file, weights, acting, plan, networks)
+    # After the cheap checks: the library takes seconds to import.
+    library = load_library()
+    told = {
+        **told,
+        **library.surroundings("cpu"),
+        "use_actions_mask": plan.masks and algorithm.masks,
+        "parallels": 1,
+        "vectorize": "DummyVecMultiAgentEnv",
+        "episode_length": plan.limit,
+    }
+    agents = library.make_agents(
+        told, plan, lambda: Team(make_parallel(args.env_id), plan.steps), learns=False
+    )
+    agents.train_envs.close()
+    agents.policy.load_state_dict(
+        {k: v for k, v in weights.items() if k.startswith((f"{acting.representation}.", f"{acting.head}."))},
+        strict=False,
+    )
+    description = PolicyDescription.joint(
+        [plan.part(agent, networks[plan.key_of(agent)], None) for agent in plan.agents],
+        worker=WORKER,
+        algorithm=algorithm.name,
+        env_id=args.env_id,
+        seed=int(told.get("seed") or 0),
+        config={k: v for k, v in told.items() if isinstance(v, (str, int, float, bool, list, type(None)))},
+        versions={"xuance": library.VERSION},
+        trained_at=moment(args.file.stat().st_mtime),
+        licence=args.licence,
+        origin=origin_of(args.file, "xuance_pth", LARGEST),
+    )
+    playing = playing_weights(acting, weights, plan)
+    check_alike(library.Player(agents, algorithm, plan), JointPolicy(description, playing), plan)
+    return save_checkpoint(args.out, description, safetensors.torch.save(playing))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,296 @@
+"""XuanCe itself: its agents, made for a team. Import it with :func:`xuance_worker.loading.load_library`."""
+
+# The library is not typed.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportMissingTypeStubs=false, reportMissingImports=false, reportUnknownParameterType=false
+# pyright: reportUntypedBaseClass=false
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from argparse import Namespace
+from collections.abc import Callable, Mapping
+from importlib import metadata
+from typing import Any
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from numpy.typing import NDArray
+from xuance.environment import REGISTRY_MULTI_AGENT_ENV, RawMultiAgentEnv, make_envs
+from xuance.torch.agents import REGISTRY_Agents
+
+from xuance_worker.algorithms import Acting, Algorithm
+from xuance_worker.config import OnPolicyConfig, TeamConfig
+from xuance_worker.network import ACTIVATIONS
+from xuance_worker.plan import Plan
+from xuance_worker.policy import in_bounds
+from xuance_worker.team import Team
+
+VERSION = metadata.version("xuance")
+_ENV = "mosaic"
+FINISHED = "finished"
+"""Where a step's info holds the episode that ended with it: returns by agent, and its length."""
+
+
+class Copy(RawMultiAgentEnv):
+    """A team as the library sees it.
+
+    Args:
+        team: Closed with this one.
+        plan: What is known of it.
+        seed: Seeds of its episodes come from it.
+    """
+
+    def __init__(self, team: Team, plan: Plan, seed: int) -> None:
+        super().__init__()
+        self.env, self._plan = team, plan
+        self._seeds = np.random.default_rng(seed)
+        self.agents, self.num_agents = list(team.agents), len(team.agents)
+        self.agent_groups = [self.agents]
+        self.observation_space = seen_by_library(plan)
+        self.action_space = done_by_library(plan)
+        self.state_space = state_space(plan)
+        self.max_episode_steps = plan.limit
+        self._seen: Mapping[str, Any] = {}
+        self._info: Mapping[str, Any] = {}
+        self._returns, self._length = dict.fromkeys(self.agents, 0.0), 0
+
+    def reset(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        self._seen, self._info = self.env.reset(seed=int(self._seeds.integers(2**31)))
+        self._returns, self._length = dict.fromkeys(self.agents, 0.0), 0
+        return dict(self._seen), {}
+
+    def step(
+        self, action_dict: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], bool, dict[str, Any]]:
+        actions = {agent: self._action(agent, action_dict[agent]) for agent in self.agents}
+        self._seen, _, over, cut, self._info = self.env.step(actions)
+        rewards: dict[str, float] = self._info["rewards"]
+        self._returns = {agent: total + rewards[agent] for agent, total in self._returns.items()}
+        self._length += 1
+        info = {FINISHED: (self._returns, self._length)} if over or cut else {}
+        terminated = dict.fromkeys(self.agents, True) if over else dict(self._info["terminated"])
+        return dict(self._seen), dict(rewards), terminated, cut, info
+
+    def state(self) -> NDArray[np.float32]:
+        return np.concatenate([self._seen[agent] for agent in self.agents])
+
+    def agent_mask(self) -> dict[str, bool]:
+        acting = self._info["acting"]
+        # At the end of an episode everybody counts who took part in it.
+        return {agent: not acting or agent in acting for agent in self.agents}
+
+    def avail_actions(self) -> dict[str, NDArray[np.bool_]]:
+        if self._plan.bounded:
+            return {}
+        masks = self._info.get("action_mask")
+        return {
+            agent: np.ones(space.n, np.bool_) if masks is None else masks[i, : space.n]
+            for i, (agent, space) in enumerate(self.action_space.items())
+        }
+
+    def render(self, *_: Any) -> Any:
+        return self.env.render()
+
+    def close(self) -> None:
+        self.env.close()
+
+    def _action(self, agent: str, action: Any) -> Any:
+        space = self._plan.does[agent]
+        if not self._plan.bounded:
+            return int(action) + int(space.start)
+        # Noise of exploration leaves the bounds.
+        numbers = np.asarray(action, np.float32)
+        numbers = np.clip(numbers, -1, 1) if self._plan.scaled else numbers
+        return in_bounds(numbers[None], space, scaled=self._plan.scaled)[0]
+
+
+def seen_by_library(plan: Plan) -> dict[str, Any]:
+    """Spaces of observations, by agent."""
+    return {agent: spaces.Box(-np.inf, np.inf, (plan.sizes[agent],), np.float32) for agent in plan.agents}
+
+
+def done_by_library(plan: Plan) -> dict[str, Any]:
+    """Spaces of actions, by agent."""
+    if not plan.bounded:
+        return {agent: spaces.Discrete(int(plan.does[agent].n)) for agent in plan.agents}
+    low = 0.0 if plan.bounded == "sigmoid" else -1.0
+    return {agent: spaces.Box(low, 1.0, plan.does[agent].shape, np.float32) for agent in plan.agents}
+
+
+def state_space(plan: Plan) -> Any:
+    """What mixers and critics see of the whole: what all agents see."""
+    return spaces.Box(-np.inf, np.inf, (sum(plan.sizes[agent] for agent in plan.agents),), np.float32)
+
+
+def told(
+    algorithm: Algorithm, acting: Acting, config: TeamConfig, plan: Plan, seed: int, device: str
+) -> dict[str, Any]:
+    """What the library is told, by its own names."""
+    representation = "Basic_MLP" if config.representation_hidden_size else "Basic_Identical"
+    own = {name: getattr(config, name) for name in algorithm.config_class.LIBRARY}
+    if isinstance(config, OnPolicyConfig):
+        own["buffer_size"] = config.num_envs * (1 if config.use_rnn else config.n_steps)
+    return {
+        **surroundings(device),
+        "agent": algorithm.title,
+        "env_id": config.env_id,
+        "env_seed": seed % 2**31,
+        "vectorize": "SubprocVecMultiAgentEnv" if config.async_envs else "DummyVecMultiAgentEnv",
+        "learner": algorithm.learner,
+        "policy": acting.policy,
+        "representation": "Basic_RNN" if config.use_rnn else representation,
+        "representation_hidden_size": list(config.representation_hidden_size),
+        "use_rnn": config.use_rnn,
+        "rnn": config.rnn,
+        "fc_hidden_sizes": list(config.representation_hidden_size),
+        "recurrent_hidden_size": config.recurrent_hidden_size,
+        "N_recurrent_layers": 1,
+        "dropout": 0,
+        **({"normalize": "LayerNorm"} if config.layer_norm else {}),
+        "activation": config.activation,
+        "activation_action": plan.bounded or "sigmoid",
+        "use_parameter_sharing": plan.shared,
+        "use_actions_mask": plan.masks and algorithm.masks,
+        "use_global_state": False,
+        "use_grad_clip": config.use_grad_clip,
+        "grad_clip_norm": config.grad_clip_norm,
+        "gamma": config.gamma,
+        "seed": seed,
+        "parallels": config.num_envs,
+        "running_steps": config.total_steps,
+        "episode_length": plan.limit,
+        **algorithm.fixed,
+        **{name: list(value) for name, value in config.heads.items()},
+        **own,
+    }
+
+
+def surroundings(device: str) -> dict[str, Any]:
+    """What the library wants to be told of where it runs."""
+    return {
+        "dl_toolbox": "torch",
+        "logger": "tensorboard",
+        "project_name": "mosaic",
+        "wandb_user_name": "",
+        "render": False,
+        "render_mode": "rgb_array",
+        "fps": 30,
+        "device": device,
+        "distributed_training": False,
+        "env_name": _ENV,
+        "log_dir": "",
+        "model_dir": "",
+    }
+
+
+def make_agents(settings: Mapping[str, Any], plan: Plan, make: Callable[[], Team], *, learns: bool) -> Any:
+    """The library's agents, in copies of an environment.
+
+    Args:
+        settings: What it is told.
+        plan: Who sees and does what.
+        make: Makes an environment.
+        learns: Else it only plays, and makes no room for what it would learn from.
+
+    Returns:
+        Its ``MARLAgents``, to be closed with their ``train_envs``; what it logs goes nowhere.
+    """
+    folder = tempfile.mkdtemp(prefix="xuance-")
+    config = Namespace(**{**settings, "log_dir": folder, "model_dir": folder})
+
+    def copy(given: Any) -> Copy:
+        seeds = np.random.SeedSequence((settings["seed"], given.env_seed))
+        return Copy(make(), plan, int(seeds.generate_state(1)[0]))
+
+    REGISTRY_MULTI_AGENT_ENV[_ENV] = copy
+    kind = REGISTRY_Agents[config.agent]
+    if not learns:
+        kind = type(kind.__name__, (kind,), {"_build_memory": _nothing, "_build_learner": _nothing})
+    envs = make_envs(config)
+    try:
+        agents = kind(config, envs)
+        agents.writer.close()
+    except BaseException:
+        envs.close()
+        raise
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    agents.log_infos = _silent
+    # It explores by drawing from these, which know no seed by themselves.
+    for i, space in enumerate(agents.action_space.values()):
+        space.seed(int(np.random.SeedSequence((settings["seed"], i)).generate_state(1)[0] >> 1))
+    return agents
+
+
+def _nothing(*_: Any) -> None:
+    """In the place of what only trains."""
+
+
+def _silent(*_: Any, **__: Any) -> None:
+    """What the library would log is reported by the session."""
+
+
+class Player:
+    """The library's agents at play: their most likely actions, one step of one environment at a time.
+
+    Args:
+        agents: As :func:`make_agents` makes them.
+        algorithm: Which.
+        plan: Who sees and does what.
+    """
+
+    def __init__(self, agents: Any, algorithm: Algorithm, plan: Plan) -> None:
+        self._agents, self._on_policy, self._plan = agents, algorithm.on_policy, plan
+        self._acting = algorithm.acting["continuous" if plan.bounded else "discrete"]
+        self._memory: Any = None
+        self.begin()
+
+    def begin(self) -> None:
+        """An episode begins."""
+        self._memory = None
+        if self._agents.use_rnn:
+            memory = self._agents.init_rnn_hidden(1)
+            self._memory = memory[0] if self._on_policy else memory
+
+    @torch.no_grad()
+    def choose(self, seen: Mapping[str, Any], masks: NDArray[np.bool_] | None) -> dict[str, Any]:
+        """What each agent does, in the environment's own terms.
+
+        Args:
+            seen: Vectors by agent, without what tells an agent who it is.
+            masks: bool (agents, actions).
+        """
+        legal = None
+        if self._agents.use_actions_mask:
+            full = {a: np.ones(self._plan.does[a].n, np.bool_) for a in self._plan.agents}
+            told = {} if masks is None else {a: masks[i, : len(full[a])] for i, a in enumerate(full)}
+            legal = [{**full, **told}]
+        if self._on_policy:
+            out = self._agents.get_actions(
+                obs_dict=[seen],
+                avail_actions_dict=legal,
+                rnn_hidden_actor=self._memory,
+                test_mode=True,
+                deterministic=True,
+            )
+            self._memory = out["rnn_hidden_actor"]
+        else:
+            out = self._agents.get_actions(
+                obs_dict=[seen], avail_actions_dict=legal, rnn_hidden=self._memory, test_mode=True
+            )
+            self._memory = out["hidden_state"]
+        return {agent: self._action(agent, out["actions"][0][agent]) for agent in self._plan.agents}
+
+    def _action(self, agent: str, action: Any) -> Any:
+        space = self._plan.does[agent]
+        if not self._plan.bounded:
+            return int(action) + int(space.start)
+        if self._acting.kind == "squashed":
+            # It draws its action also where it only plays; the most likely one is the mean's.
+            mean = self._agents.policy.actor[self._plan.key_of(agent)].dist.mu
+            row = self._plan.agents.index(agent) if self._plan.shared else 0
+            action = ACTIVATIONS[self._plan.bounded]()(mean.reshape(-1, mean.shape[-1])[row]).numpy()
+        return in_bounds(np.asarray(action, np.float32)[None], space, scaled=self._plan.scaled)[0]

@@ -1,0 +1,33 @@
+"""Imports XuanCe so that it keeps quiet."""
+
+from __future__ import annotations
+
+import functools
+import os
+import warnings
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from mosaic_worker.training_command import ConfigError
+
+
+def load_library() -> Any:
+    """The module :mod:`xuance_worker.library`; takes seconds.
+
+    Raises:
+        ConfigError: XuanCe is not installed.
+    """
+    # Nobody is to be asked for an account where nothing is sent.
+    os.environ.setdefault("WANDB_MODE", "disabled")
+    warnings.filterwarnings("ignore", category=DeprecationWarning)
+    try:
+        bars: Any = import_module("tqdm")
+        # They would fill the log of a training; the library reads them, so that they cannot be switched off.
+        nowhere = Path(os.devnull).open("w")  # noqa: SIM115  # as long as the process
+        bars.tqdm.__init__ = functools.partialmethod(bars.tqdm.__init__, file=nowhere, miniters=2**31)
+        return import_module("xuance_worker.library")
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"{error.name} is not installed here. Run: mosaic workers install xuance_worker"
+        ) from error

@@ -1,0 +1,193 @@
+"""What a training is about, found out before the library is imported: who sees, does and shares what."""
+
+# Gymnasium's spaces are typed only in part.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from mosaic_worker.checkpoint import PolicyPart
+from mosaic_worker.gymnasium_spaces import describe
+from mosaic_worker.preprocessing import Pipeline
+from mosaic_worker.training_command import ConfigError
+from xuance_worker.algorithms import ALGORITHMS, Acting, Algorithm
+from xuance_worker.config import OffPolicyConfig, TeamConfig
+from xuance_worker.moments import Moments
+from xuance_worker.network import Network
+from xuance_worker.team import Team, action_kind, longest_episode, make_parallel, vector_steps
+
+SHARED = "shared."
+"""What names of weights begin with that all agents share."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is trained, or was.
+
+    Attributes:
+        env_id: The environment.
+        agents: Its agents.
+        seen: Gymnasium spaces of what slots give, by agent.
+        does: Gymnasium spaces of actions, by agent.
+        steps: Preprocessing that makes vectors, by agent.
+        sizes: Numbers of a vector, by agent.
+        shared: All have one network.
+        masks: Some actions may be illegal.
+        limit: Steps of the longest episode.
+        bounded: Agents' actions have numbers between 0 and 1 (``sigmoid``) or -1 and 1 (``tanh``); empty
+            where actions are counted.
+        scaled: These are scaled to the bounds of the actions.
+    """
+
+    env_id: str
+    agents: tuple[str, ...]
+    seen: Mapping[str, Any]
+    does: Mapping[str, Any]
+    steps: Mapping[str, list[dict[str, Any]]]
+    sizes: Mapping[str, int]
+    shared: bool
+    masks: bool = False
+    limit: int = 1000
+    bounded: str = ""
+    scaled: bool = False
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Agents under whose names the library keeps networks."""
+        return self.agents[:1] if self.shared else self.agents
+
+    def key_of(self, agent: str) -> str:
+        """Under whose name the network of an agent is kept."""
+        return self.agents[0] if self.shared else agent
+
+    def prefix_of(self, key: str) -> str:
+        """What names of a network's weights begin with, in our file."""
+        return SHARED if self.shared else f"{key}."
+
+    def preprocessing(self, agent: str, normalize: Mapping[str, Any] | None) -> list[dict[str, Any]]:
+        """All steps between a slot and the network of an agent."""
+        steps = [*self.steps[agent], *([] if normalize is None else [dict(normalize)])]
+        if self.shared:
+            mark = np.eye(len(self.agents))[self.agents.index(agent)]
+            steps.append({"step": "append", "values": mark.tolist()})
+        return steps
+
+    def part(self, agent: str, network: Network, normalize: Mapping[str, Any] | None) -> PolicyPart:
+        """What ``policy.json`` says of an agent."""
+        steps = self.preprocessing(agent, normalize)
+        return PolicyPart(
+            (agent,),
+            describe(self.seen[agent]),
+            describe(self.does[agent]),
+            network.to_json(),
+            tuple(steps),
+            describe(Pipeline(steps, self.seen[agent]).input_space),
+            self.prefix_of(self.key_of(agent)),
+        )
+
+    def moments(self, state: Mapping[str, Any]) -> dict[str, Moments]:
+        """Running statistics by agent; those who share a network share them too."""
+        made = {key: Moments(self.sizes[key], state.get(key)) for key in self.keys}
+        return {agent: made[self.key_of(agent)] for agent in self.agents}
+
+
+def plan_for(
+    algorithm: Algorithm, config: TeamConfig, preprocessing: list[dict[str, Any]] | None = None
+) -> Plan:
+    """Look at the environment, and see that the algorithm learns there.
+
+    Args:
+        algorithm: Which.
+        config: Every setting.
+        preprocessing: Of all agents; ``None``: what makes vectors of what they see.
+
+    Raises:
+        ConfigError: It cannot be made, or something of it does not fit; one sentence.
+    """
+    parallel = make_parallel(config.env_id)
+    with closing(parallel):
+        agents = tuple(parallel.possible_agents)
+        if len(agents) < 2:
+            raise ConfigError(
+                f"{config.env_id} has one agent, and {algorithm.name} trains teams of two or more"
+            )
+        kind = _kind(algorithm, config.env_id, {a: parallel.action_space(a) for a in agents})
+        seen = {agent: parallel.observation_space(agent) for agent in agents}
+        steps = {
+            agent: vector_steps(config, space) if preprocessing is None else [*preprocessing]
+            for agent, space in seen.items()
+        }
+        team = Team(parallel, steps)
+        for agent, space in team.observation_space.items():
+            if not isinstance(space, spaces.Box) or len(space.shape) != 1:
+                raise ConfigError(
+                    f"{agent} of {config.env_id} observes {space}, which no step makes a vector of"
+                )
+            if space.dtype != np.float32:
+                steps[agent].append({"step": "dtype", "dtype": "float32"})
+        sizes = {agent: int(space.shape[0]) for agent, space in team.observation_space.items()}
+        does, limit = dict(team.action_space), longest_episode(parallel, config.max_episode_steps)
+        alike = len({(sizes[agent], str(does[agent])) for agent in agents}) == 1
+        if config.use_parameter_sharing and not alike:
+            raise ConfigError(
+                f"agents of {config.env_id} see or act differently, so that they cannot share a network. "
+                "Leave use_parameter_sharing out"
+            )
+        _, info = team.reset(seed=config.seed)
+        masks = "action_mask" in info
+    shared = alike if config.use_parameter_sharing is None else config.use_parameter_sharing
+    acting = algorithm.acting[kind]
+    _check_memory(algorithm, config, acting)
+    bounded, scaled = bounds(acting, does.values()) if kind == "continuous" else ("", False)
+    return Plan(config.env_id, agents, seen, does, steps, sizes, shared, masks, limit, bounded, scaled)
+
+
+def _kind(algorithm: Algorithm, env_id: str, does: Mapping[str, Any]) -> str:
+    kinds = {agent: action_kind(space) for agent, space in does.items()}
+    for agent, kind in kinds.items():
+        if kind not in algorithm.acting:
+            others = [a.name for a in ALGORITHMS.values() if all(k in a.acting for k in kinds.values())]
+            raise ConfigError(
+                f"{algorithm.name} learns {' and '.join(algorithm.actions)} actions; {agent} of {env_id} "
+                f"acts in {does[agent]}. These learn there: {', '.join(others) or 'none'}"
+            )
+    if len(set(kinds.values())) > 1:
+        raise ConfigError(
+            f"some agents of {env_id} have counted actions and some have real ones: none learns both"
+        )
+    return next(iter(kinds.values()))
+
+
+def _check_memory(algorithm: Algorithm, config: TeamConfig, acting: Acting) -> None:
+    if not config.use_rnn:
+        return
+    if not algorithm.recurrent:
+        able = [a.name for a in ALGORITHMS.values() if a.recurrent]
+        raise ConfigError(
+            f"{algorithm.name} remembers nothing; leave use_rnn out. These can: {', '.join(able)}"
+        )
+    if acting.kind == "gaussian":
+        # gaussian_marl.MAAC_Policy.forward returns the memory that it was given.
+        raise ConfigError(
+            "XuanCe 1.4.4 forgets at every step what agents with continuous actions remember; "
+            "leave use_rnn out"
+        )
+    if isinstance(config, OffPolicyConfig) and config.buffer_size > 10_000:
+        raise ConfigError(
+            f"with use_rnn the buffer holds whole episodes, and buffer_size = {config.buffer_size} of them "
+            "are more than fit; 1000 do"
+        )
+
+
+def bounds(acting: Acting, does: Any) -> tuple[str, bool]:
+    """What bounds the numbers of actions, and whether they are scaled to other bounds."""
+    if acting.kind != "squashed" and all((s.low == 0).all() and (s.high == 1).all() for s in does):
+        return "sigmoid", False
+    return "tanh", not all((s.low == -1).all() and (s.high == 1).all() for s in does)

@@ -1,0 +1,285 @@
+"""A loaded policy: observations in, actions out, the same for any batch."""
+
+# torch annotates only part of its functions.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import safetensors
+import safetensors.torch
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from mosaic_worker.checkpoint import PolicyDescription, read_checkpoint
+from mosaic_worker.checkpoint_worker import Choices, Draws
+from mosaic_worker.worker import LoadError
+from xuance_worker.network import ACTIVATIONS, TYPE, Network, PlayingNetwork
+
+BATCH = 64
+"""Rows of every forward call. A row's last bits depend on the number of rows it is multiplied
+with, but not on its neighbours or its place, so calls are always filled up to this number."""
+
+WORKER = "xuance_worker"
+
+
+class Policy:
+    """The weights of one agent, or of those that share a network, ready to play.
+
+    Args:
+        description: What the weights are, of a joint policy those of one part.
+        network: The same, as a network.
+        module: It, its weights in place, on the CPU.
+
+    Attributes:
+        memory: Numbers that it remembers from step to step of an episode.
+    """
+
+    def __init__(self, description: PolicyDescription, network: Network, module: PlayingNetwork) -> None:
+        # More threads would make a row's bits depend on how the work was divided.
+        torch.set_num_threads(1)
+        self.description, self.memory = description, network.remembered
+        self._network, self._module, self._actions = network, module, description.action_space
+        self._rows = np.zeros((BATCH, network.inputs + network.agents), np.float32)
+
+    @classmethod
+    def load(cls, checkpoint: str | Path, agent: str = "") -> Policy:
+        """Read a checkpoint, of a joint one the part of an agent.
+
+        Raises:
+            LoadError: It cannot be played, with the way out.
+        """
+        description, weights = read_weights(checkpoint)
+        # A copy of this worker under another id plays the same networks.
+        if description.worker != WORKER and description.network.get("type") != TYPE:
+            raise LoadError(
+                f"the checkpoint {checkpoint} is for {description.worker}, not for {WORKER}. "
+                f"Set worker_id to {description.worker!r}"
+            )
+        return cls.of(description.part_of(agent) if agent else description, weights)
+
+    @classmethod
+    def of(cls, description: PolicyDescription, weights: Mapping[str, Tensor]) -> Policy:
+        """Make a policy of a description and the weights of the whole file.
+
+        Raises:
+            LoadError: They do not fit.
+        """
+        prefix = description.weights_prefix
+        try:
+            network = Network.from_json(description.network)
+            shown, acts = description.shown_space, description.action_space
+            if math.prod(shown.shape) != network.inputs + network.agents:
+                raise ValueError("its network takes another number of inputs than its input_space has")
+            if (acts.n if acts.kind == "Discrete" else math.prod(acts.shape)) != network.outputs:
+                raise ValueError("its network has another number of outputs than its action_space")
+            module = network.build()
+            own = {name[len(prefix) :]: t for name, t in weights.items() if name.startswith(prefix)}
+            fill(module, own)
+        except ValueError as error:
+            raise LoadError(f"the policy for {description.env_id} cannot be played: {error}") from error
+        return cls(description, network, module)
+
+    def choose(
+        self,
+        observations: Any,
+        masks: NDArray[np.bool_] | None = None,
+        draws: Draws | None = None,
+        memory: NDArray[np.float32] | None = None,
+    ) -> Choices:
+        """Choose an action for each observation.
+
+        Args:
+            observations: (N, …), as the input space says.
+            masks: bool (N, actions), true where legal; ``None`` where every action is.
+            draws: Numbers to sample with; ``None`` for the most likely action.
+            memory: float32 (N, M) of a policy that remembers, zeros where an episode begins.
+
+        Returns:
+            The choice for each row, whichever rows are with it.
+        """
+        rows = np.asarray(observations).reshape(len(observations), -1)
+        parts = [
+            self._choose(
+                rows[i : i + BATCH],
+                None if masks is None else masks[i : i + BATCH],
+                None if draws is None else _drawn(draws, i, len(rows)),
+                None if memory is None else memory[i : i + BATCH],
+            )
+            for i in range(0, len(rows), BATCH)
+        ]
+        if len(parts) == 1:
+            return parts[0]
+        columns = zip(*parts, strict=True)
+        return Choices(*(None if any(p is None for p in c) else np.concatenate(c) for c in columns))  # type: ignore[arg-type]
+
+    def _choose(
+        self,
+        rows: NDArray[Any],
+        masks: NDArray[np.bool_] | None,
+        draws: Draws | None,
+        memory: NDArray[np.float32] | None,
+    ) -> Choices:
+        count = len(rows)
+        self._rows[count:] = 0
+        self._rows[:count] = rows
+        before = torch.zeros(BATCH, self.memory)
+        if memory is not None and self.memory:
+            before[:count] = torch.from_numpy(np.asarray(memory, np.float32))
+        with torch.inference_mode():
+            outputs, deviation, after = self._module(torch.from_numpy(self._rows), before)
+        first = outputs.numpy().astype(np.float64)
+        ok = np.isfinite(first).all(axis=1)
+        first[~ok] = 0.0
+        values = None
+        if self._actions.kind == "Discrete":
+            legal = np.ones(first.shape, np.bool_)
+            if masks is not None:
+                legal[:count] = masks
+                ok &= legal.any(axis=1)
+                legal[~ok] = True
+                first[~legal] = -math.inf
+            values = first.max(axis=1)[:count] if self._network.kind == "values" else None
+            actions = (self._discrete(first, draws) + self._actions.start).astype(self._actions.dtype)
+        else:
+            actions = self._continuous(first, None if deviation is None else deviation.numpy(), draws)
+        kept = after[:count].numpy().copy() if self.memory else None
+        return Choices(actions[:count], values, ok[:count], kept)
+
+    def _discrete(self, first: NDArray[np.float64], draws: Draws | None) -> NDArray[np.int64]:
+        # The library's greedy policies explore while they learn only.
+        if draws is None or self._network.kind == "values":
+            return first.argmax(axis=1)
+        weights = np.exp(first - first.max(axis=1, keepdims=True))
+        cumulative = weights.cumsum(axis=1)
+        below = cumulative <= draws(0)[:, None] * cumulative[:, -1:]
+        return np.minimum(below.sum(axis=1), first.shape[1] - 1)
+
+    def _continuous(
+        self, first: NDArray[np.float64], deviation: NDArray[Any] | None, draws: Draws | None
+    ) -> NDArray[Any]:
+        if draws is not None and deviation is not None:
+            uniforms = np.stack([draws(j) for j in range(first.shape[1])], 1)
+            normal = torch.special.ndtri(torch.from_numpy(np.clip(uniforms, 2.0**-54, 1 - 2.0**-53)))
+            first = first + deviation * normal.numpy()
+        # In the library's own precision from here on.
+        moved = torch.from_numpy(first.astype(np.float32))
+        if self._network.kind == "squashed" and self._network.bound:
+            moved = ACTIVATIONS[self._network.bound]()(moved)
+        return in_bounds(moved.numpy(), self._actions, scaled=self._network.scaled)
+
+
+def in_bounds(numbers: NDArray[np.float32], space: Any, *, scaled: bool) -> NDArray[Any]:
+    """Actions (N, …) of a continuous space out of a network's numbers (N, outputs)."""
+    low, high = np.asarray(space.low), np.asarray(space.high)
+    moved = numbers.reshape(-1, *space.shape)
+    if scaled:
+        moved = low + 0.5 * (moved + 1.0) * (high - low)
+    return np.clip(moved, low, high).astype(space.dtype)
+
+
+class JointPolicy:
+    """All agents of a joint policy as one player, see :class:`xuance_worker.team.Team`.
+
+    Args:
+        description: What the weights are.
+        weights: Tensors by parameter name.
+
+    Raises:
+        LoadError: They do not fit.
+    """
+
+    def __init__(self, description: PolicyDescription, weights: Mapping[str, Tensor]) -> None:
+        self.description = description
+        self._policies: dict[str, Policy] = {}
+        networks: dict[str, Policy] = {}
+        for agent in description.agents:
+            part = description.part_of(agent)
+            if part.weights_prefix not in networks:
+                networks[part.weights_prefix] = Policy.of(part, weights)
+            self._policies[agent] = networks[part.weights_prefix]
+
+    @property
+    def memory(self) -> int:
+        """Numbers that all agents remember together."""
+        return sum(policy.memory for policy in self._policies.values())
+
+    def choose(
+        self,
+        observations: Mapping[str, NDArray[Any]],
+        masks: NDArray[np.bool_] | None = None,
+        draws: Draws | None = None,
+        memory: NDArray[np.float32] | None = None,
+    ) -> Choices:
+        """Choose for every agent; as :meth:`Policy.choose`.
+
+        Args:
+            observations: Arrays (N, …) by agent.
+            masks: bool (N, agents, actions), as many actions as the agent with the most has.
+            draws: Not taken: whole teams play the most likely actions.
+            memory: float32 (N, memory), of one agent after the other.
+
+        Returns:
+            Actions are dicts by agent, (N,) of them.
+        """
+        count, at = len(next(iter(observations.values()))), 0
+        made: dict[str, Choices] = {}
+        for i, (agent, policy) in enumerate(self._policies.items()):
+            legal = None
+            if masks is not None and policy.description.action_space.kind == "Discrete":
+                legal = masks[:, i, : policy.description.action_space.n]
+            before = None if memory is None or not policy.memory else memory[:, at : at + policy.memory]
+            made[agent] = policy.choose(observations[agent], legal, memory=before)
+            at += policy.memory
+        actions = np.empty(count, object)
+        actions[:] = [{agent: choices.actions[i] for agent, choices in made.items()} for i in range(count)]
+        ok = np.logical_and.reduce([choices.ok for choices in made.values()])
+        kept = [choices.memory for choices in made.values() if choices.memory is not None]
+        return Choices(actions, None, ok, np.concatenate(kept, axis=1) if kept else None)
+
+
+def read_weights(checkpoint: str | Path) -> tuple[PolicyDescription, dict[str, Tensor]]:
+    """Read a checkpoint; raises as :func:`mosaic_worker.checkpoint.read_checkpoint`."""
+    description, data = read_checkpoint(checkpoint)
+    try:
+        return description, safetensors.torch.load(data)
+    except safetensors.SafetensorError as error:
+        raise LoadError(f"the weights of {checkpoint} are no safetensors file ({error})") from error
+
+
+def fill(module: PlayingNetwork, weights: Mapping[str, Tensor]) -> None:
+    """Put weights into a network.
+
+    Raises:
+        ValueError: They are not those of such a network; names the first that is not.
+    """
+    wanted = module.state_dict()
+    for what, names in (
+        ("lacks", sorted(wanted.keys() - weights.keys())),
+        ("has too many", sorted(weights.keys() - wanted.keys())),
+    ):
+        if names:
+            raise ValueError(f"it {what} weights: {', '.join(names[:3])}")
+    for name, tensor in wanted.items():
+        if tensor.shape != weights[name].shape:
+            found, here = tuple(weights[name].shape), tuple(tensor.shape)
+            raise ValueError(f"its weights {name} are of shape {found} where {here} is needed")
+        if not bool(weights[name].isfinite().all()):
+            raise ValueError(f"its weights {name} are no finite numbers")
+    module.load_state_dict({name: weights[name].float() for name in wanted})
+
+
+def _drawn(draws: Draws, begin: int, count: int) -> Draws:
+    """Numbers of the rows from ``begin``, filled up to BATCH."""
+
+    def drawn(j: int) -> NDArray[np.float64]:
+        rows = draws(j)[begin : min(begin + BATCH, count)]
+        return np.concatenate([rows, np.zeros(BATCH - len(rows))])
+
+    return drawn

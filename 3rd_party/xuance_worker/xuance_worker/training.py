@@ -1,0 +1,153 @@
+"""A whole training: environments, the library's agents, their loop, evaluation."""
+
+# The library and torch are typed only in part.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from torch.utils.tensorboard import SummaryWriter  # pyright: ignore[reportPrivateImportUsage]  # its documented name
+
+from mosaic_worker.evaluation import EVALUATION_SEEDS, Interrupted, finish
+from mosaic_worker.failures import described
+from mosaic_worker.training import TENSORBOARD, TrainingRun
+from mosaic_worker.training_command import ConfigError, TrainingFailed
+from mosaic_worker.training_memory import check_room
+from xuance_worker.algorithms import Algorithm
+from xuance_worker.config import OffPolicyConfig, OnPolicyConfig, TeamConfig
+from xuance_worker.evaluate import episode_returns
+from xuance_worker.loading import load_library
+from xuance_worker.plan import Plan, plan_for
+from xuance_worker.policy import JointPolicy, read_weights
+from xuance_worker.session import Session
+from xuance_worker.state import State, restore
+from xuance_worker.team import Team, make_parallel
+
+
+def train(algorithm: Algorithm, config: TeamConfig, run: TrainingRun, restored: State | None = None) -> bool:
+    """Train a team into a run folder, to the end or until somebody wishes it to stop.
+
+    Args:
+        algorithm: Which.
+        config: Every setting.
+        run: The run folder.
+        restored: State of the training that goes on.
+
+    Returns:
+        Whether it is all done, the evaluation too.
+
+    Raises:
+        ConfigError: The environment cannot be trained in by this algorithm.
+        TrainingFailed: A number is not finite any more, or the environment raised.
+        OSError: The folder cannot be written.
+    """
+    device = _device(config)
+    plan = plan_for(algorithm, config)
+    _check_room(config, plan)
+    if config.normalize_observations and config.async_envs:
+        raise ConfigError("normalize_observations counts in one process; leave async_envs out")
+    if plan.masks and not algorithm.masks:
+        run.warn(f"{config.env_id} masks actions, which {algorithm.name} does not see")
+    # After the checks: the library takes seconds to import.
+    library = load_library()
+    # Small matrices gain nothing from two threads, and sums must not depend on the machine's load.
+    torch.set_num_threads(1)
+    step = 0 if restored is None else restored.step
+    # What was drawn already is not drawn again.
+    seed = (
+        config.seed
+        if not step
+        else int(np.random.SeedSequence([config.seed, step]).generate_state(1)[0] >> 1)
+    )
+    kind = "continuous" if plan.bounded else "discrete"
+    settings = library.told(algorithm, algorithm.acting[kind], config, plan, seed, device)
+    moments = {}
+    if config.normalize_observations:
+        moments = plan.moments({} if restored is None else restored.values["moments"])
+
+    def shown(agent: str, vector: Any) -> Any:
+        moments[agent].update(vector)
+        return moments[agent].normalized(vector)
+
+    def make() -> Team:
+        return Team(make_parallel(config.env_id), plan.steps, shown if moments else None, plan.limit)
+
+    agents = library.make_agents(settings, plan, make, learns=True)
+    try:
+        if restored is not None:
+            restore(restored, agents)
+        scalars = SummaryWriter(str(run.folder / TENSORBOARD), purge_step=step + 1 if step else None)
+        with contextlib.closing(scalars):
+            session = Session(algorithm, config, plan, settings, agents, moments, run, scalars, step)
+            _listen(agents.train_envs, session, library.FINISHED)
+            run.start(algorithm.name, config.env_id, config.seed, config.total_steps, step)
+            _learn(config, agents, session)
+            return finish(run, session, lambda go_on: _evaluated(config, run, go_on))
+    finally:
+        agents.train_envs.close()
+
+
+def _learn(config: TeamConfig, agents: Any, session: Session) -> None:
+    """The library's loop, step by step of all copies; with a memory, episode by episode.
+
+    In one go it would hand copies that begin anew the state of one of them (XuanCe 1.4.4,
+    ``off_policy_marl.train``: ``state = info[i]["reset_state"]``).
+    """
+    try:
+        while session.step < config.total_steps:
+            session.updated(agents.train(1))
+            if not session.advance():
+                return
+    except TrainingFailed:
+        session.keep_last_good()
+        raise
+    except (OSError, MemoryError, ConfigError):
+        raise
+    except Exception as error:  # foreign code may raise anything: the environment's, or torch's on NaN
+        session.keep_last_good()
+        raise TrainingFailed(session.reason(error)) from error
+
+
+def _listen(envs: Any, session: Session, finished: str) -> None:
+    """Have the session hear of every step: the library tells of episodes in some of its loops only."""
+    step: Callable[[Any], Any] = envs.step
+
+    def heard(actions: Any) -> Any:
+        result = step(actions)
+        session.played(envs.num_envs, [info[finished] for info in result[4] if finished in info])
+        return result
+
+    envs.step = heard
+
+
+def _evaluated(config: TeamConfig, run: TrainingRun, go_on: Callable[[], bool]) -> float:
+    """Mean return of what was kept: from disk, so that it is proven to load and play."""
+    try:
+        policy = JointPolicy(*read_weights(run.folder))
+        return float(np.mean(episode_returns(policy, config.env_id, EVALUATION_SEEDS, go_on)))
+    except (ConfigError, OSError, Interrupted):
+        raise
+    except Exception as error:  # the environment's
+        raise TrainingFailed(f"{config.env_id} raised {described(error, ['xuance_worker'])}") from error
+
+
+def _check_room(config: TeamConfig, plan: Plan) -> None:
+    """Refuse a buffer that does not fit, before the library makes room for it; its numbers have 4 bytes."""
+    seen = sum(plan.sizes.values())
+    each = 4 * (2 * seen + 8 * len(plan.agents)) + 4 * 2 * seen  # the state of the whole is as large again
+    if isinstance(config, OnPolicyConfig):
+        rows = config.num_envs * (plan.limit if config.use_rnn else config.n_steps)
+        check_room("num_envs x n_steps", rows, each)
+    elif isinstance(config, OffPolicyConfig):
+        check_room("buffer_size", config.buffer_size * (plan.limit if config.use_rnn else 1), each)
+
+
+def _device(config: TeamConfig) -> str:
+    if config.device == "cuda" and not torch.cuda.is_available():
+        raise ConfigError("device is cuda, but torch finds no GPU here; set it to auto or cpu")
+    return "cuda:0" if config.device == "cuda" else "cpu"
