@@ -116,7 +116,6 @@ def _options(address: str, folder: Path, cores: int, gpus: int) -> dict[str, Any
         "include_dashboard": False,
         "object_store_memory": _OBJECT_STORE,
         "_temp_dir": str(folder),
-        "_node_ip_address": "127.0.0.1",
     }
 
 

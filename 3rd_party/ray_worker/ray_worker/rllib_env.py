@@ -6,13 +6,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Generator, Mapping
 from typing import Any
 
+import gymnasium
+import ray
+from ray.experimental.internal_kv import _internal_kv_put
 from ray.rllib.callbacks.callbacks import RLlibCallback
 from ray.rllib.env.multi_agent_env import MultiAgentEnv
 
+from mosaic_worker.failures import described
 from ray_worker.environments import Joint, make_environment, trainable, unbounded
+from ray_worker.multi_agent import with_spaces
 
 EPISODES = "mosaic_episodes"
 """Under which finished episodes are told."""
@@ -21,7 +27,36 @@ ALL = "__all__"
 
 def make_single(context: Mapping[str, Any]) -> Any:
     """An environment with one agent."""
-    return trainable(make_environment(context["env_id"], context["steps"]))
+    return _Watched(trainable(make_environment(context["env_id"], context["steps"])))
+
+
+def failure_key() -> str:
+    """Under which a runner leaves word, in the cluster's table, of why its environment failed.
+
+    A runner in which anything raises ends its process (RLlib 2.60), and the reason with it.
+    """
+    return f"mosaic-environment-failed-{ray.get_runtime_context().get_job_id()}"
+
+
+@contextlib.contextmanager
+def _said() -> Generator[None, None, None]:
+    try:
+        yield
+    except Exception as error:
+        _internal_kv_put(failure_key(), described(error, ["ray_worker"]).encode(), overwrite=True)
+        raise
+
+
+class _Watched(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """An environment that leaves word where it fails."""
+
+    def reset(self, **given: Any) -> Any:
+        with _said():
+            return self.env.reset(**given)
+
+    def step(self, action: Any) -> Any:
+        with _said():
+            return self.env.step(action)
 
 
 class JointEnv(MultiAgentEnv):
@@ -38,17 +73,20 @@ class JointEnv(MultiAgentEnv):
         self.agents = list(joint.agents)
         self.observation_spaces = {a: unbounded(each) for a, each in joint.observation_spaces.items()}
         self.action_spaces = dict(joint.action_spaces)
+        with_spaces(self)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
         """Begin an episode."""
-        seen = self._joint.reset(seed)
+        with _said():
+            seen = self._joint.reset(seed)
         self.agents = list(self._joint.parallel.agents)
         return seen, {}
 
     def step(self, action_dict: Mapping[str, Any]) -> Any:
         """One action of each agent."""
         acting = list(self._joint.parallel.agents)
-        seen, rewards, ended, cut = self._joint.step(action_dict)
+        with _said():
+            seen, rewards, ended, cut = self._joint.step(action_dict)
         self.agents = list(self._joint.parallel.agents)
         over, truncated = self._joint.over, any(cut.values())
         told = {agent: each for agent, each in seen.items() if agent in acting}

@@ -8,11 +8,14 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import time
 from collections import deque
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
 import safetensors.torch
 from torch import Tensor
 
@@ -27,7 +30,7 @@ from ray_worker.convert import convert
 from ray_worker.network import Module, finite_weights
 from ray_worker.plan import Plan, Seat
 from ray_worker.policy import WORKER, load_whole
-from ray_worker.settings import RayConfig, plain
+from ray_worker.settings import IMPALAConfig, RayConfig, plain
 from ray_worker.state import State, learnt, write_state
 
 EPISODES = "mosaic_episodes"
@@ -35,6 +38,7 @@ EPISODES = "mosaic_episodes"
 _PACKAGES = ("ray", "torch", "gymnasium", "numpy", "safetensors")
 _LOSSES = ("loss", "entropy", "kl", "explained_var", "qf_mean", "td_error", "alpha")
 _STEPS = "num_env_steps_sampled_lifetime"
+_LOOKS, _LOOK_S = 200, 0.03
 _RUNNERS = "env_runners"
 
 
@@ -73,6 +77,7 @@ class Session:
         agents = [seat.agent for seat in plan.seats] if plan.joint else []
         self._agents = {agent: deque(recent.get(agent, ()), RECENT) for agent in agents}
         self._good, self._filming = True, config.video_every > 0
+        self._kept: tuple[PolicyDescription, dict[str, Tensor]] | None = None
 
     # -- after an iteration --------------------------------------------------------------
 
@@ -141,7 +146,12 @@ class Session:
 
     def save_policy(self, result: float | None = None, seeds: tuple[int, ...] = ()) -> None:
         """Keep the policy alone, with what its evaluation found."""
-        description, weights = self._policy(result, seeds)
+        if result is None or self._kept is None:
+            self._rest()
+            self._kept = self._policy()
+        # What was evaluated is what is kept: a thread of RLlib's may have learnt on since.
+        about, weights = self._kept
+        description = replace(about, mean_return=result, evaluation_seeds=seeds)
         save_checkpoint(self._run.folder, description, safetensors.torch.save(weights))
 
     def keep_last_good(self) -> None:
@@ -153,16 +163,19 @@ class Session:
     def kept_words(self) -> str:
         """What there is of the policy after a failure."""
         step = self._on_disk()
-        return "No policy was kept before" if step < 0 else f"The policy of step {step:,} was kept"
+        return (
+            "No policy was kept before"
+            if step < 0
+            else f"The policy of step {step:,} is kept: go on with --resume"
+        )
 
     def film_finished(self) -> None:
         """Film the policy as it came out, where films are wanted and none shows it yet."""
         if self._filming and self._filmed < self.step:
             self._film()
 
-    def _policy(
-        self, result: float | None, seeds: tuple[int, ...]
-    ) -> tuple[PolicyDescription, dict[str, Tensor]]:
+    def _policy(self) -> tuple[PolicyDescription, dict[str, Tensor]]:
+        """The policy as it is now."""
         modules = self._modules()
         weights: dict[str, Tensor] = {}
         try:
@@ -179,13 +192,25 @@ class Session:
             env_id=self._config.env_id,
             seed=self._config.seed,
             total_steps=self.step,
-            mean_return=result,
-            evaluation_seeds=seeds,
             config=plain(self._config),
             versions=versions(_PACKAGES),
             trained_at=moment(),
         )
         return description, weights
+
+    def _rest(self) -> None:
+        """Wait until the thread in which IMPALA and APPO learn has nothing left: weights of one update."""
+        if not isinstance(self._config, IMPALAConfig):
+            return
+        module = self._trained.learner_group._learner.module
+        before: dict[str, Any] = {}
+        for _ in range(_LOOKS):
+            now = {k: v for name in self._plan.networks for k, v in module[name].get_state().items()}
+            now = {k: np.array(v) for k, v in now.items()}
+            if before and all(np.array_equal(now[k], before[k], equal_nan=True) for k in now):
+                return
+            before = now
+            time.sleep(_LOOK_S)
 
     def _modules(self) -> dict[str, Module]:
         learner = self._trained.learner_group._learner
@@ -227,7 +252,7 @@ class Session:
 
         self._filmed = self.step
         try:
-            policy = load_whole(*self._policy(None, ()))
+            policy = load_whole(*self._policy())
             self._run.filmed(
                 self.step, film(policy, self._config.env_id, self._run.folder, self.step, self._config.seed)
             )

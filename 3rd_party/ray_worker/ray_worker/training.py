@@ -98,7 +98,7 @@ def _learn(config: RayConfig, trained: Any, run: TrainingRun, session: Session) 
             raise
         except Exception as error:  # a runner's, the environment's, or torch's on NaN
             session.keep_last_good()
-            raise TrainingFailed(_reason(error, config, session.step)) from error
+            raise TrainingFailed(_reason(error, config, session)) from error
         try:
             session.updated(results)
         except TrainingFailed:
@@ -109,22 +109,32 @@ def _learn(config: RayConfig, trained: Any, run: TrainingRun, session: Session) 
             return
 
 
-def _reason(error: BaseException, config: RayConfig, step: int) -> str:
+def _reason(error: BaseException, config: RayConfig, session: Session) -> str:
     """A failure in one sentence."""
-    kind = type(error).__name__
-    if "ActorDied" in kind or "ActorUnavailable" in kind or "WorkerCrashed" in kind or "NodeDied" in kind:
-        return (
-            f"a process of Ray's died at step {step:,} (a runner was killed, or ran out of memory). "
-            "What was learnt is kept: go on with --resume"
-        )
+    kind, kept = type(error).__name__, session.kept_words()
+    if any(word in kind for word in ("ActorDied", "ActorUnavailable", "WorkerCrashed", "NodeDied")):
+        if said := _left_word():
+            return f"{config.env_id} raised {said}"
+        why = "a runner was killed, or ran out of memory"
+        return f"a process of Ray's died at step {session.step:,} ({why}). {kept}"
     cause = getattr(error, "cause", None)
     found = cause if isinstance(cause, BaseException) else error
-    words = one_line(found)
-    if "nan" in words.lower():
-        return f"the network's output is no finite number any more at step {step:,}; lower lr"
-    if "runner" in words.lower() and "healthy" in words.lower():
-        return f"no runner is left at step {step:,}. What was learnt is kept: go on with --resume"
+    if "nan" in one_line(found).lower():
+        step = f"{session.step:,}"
+        return f"the network's output is no finite number any more at step {step}; lower lr. {kept}"
     return f"{config.env_id} raised {described(found, ['ray_worker'])}"
+
+
+def _left_word() -> str:
+    """What a runner has left of why its environment failed."""
+    from ray.experimental.internal_kv import _internal_kv_get
+
+    from ray_worker.rllib_env import failure_key
+
+    with contextlib.suppress(Exception):  # it may be the whole of Ray that is gone
+        found = _internal_kv_get(failure_key())
+        return "" if found is None else found.decode()
+    return ""
 
 
 def _evaluated(config: RayConfig, run: TrainingRun, go_on: Callable[[], bool]) -> float:
