@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import logging
 import os
 import secrets
@@ -30,6 +31,7 @@ _OBJECT_STORE = 128 << 20
 _LONGEST = 40
 """Letters that the path of its sockets may begin with: a socket's own path has at most 107."""
 _ANSWER_S = 5.0
+_RESULTS = "DEFAULT_STORAGE_PATH"
 
 
 def check_cluster(address: str) -> None:
@@ -73,12 +75,13 @@ def connected(address: str, cores: int, gpus: int) -> Generator[None, None, None
     """
     folder = _folder()
     quiet()
-    os.environ["TUNE_RESULT_DIR"] = str(folder / "results")
     if not address:
         # Others of this machine may not hand it work.
         os.environ["RAY_AUTH_MODE"], os.environ["RAY_AUTH_TOKEN"] = "token", secrets.token_hex(32)
     import ray
 
+    # Where each of RLlib's algorithms makes a folder of its own: in the home folder, if it is not told.
+    setattr(importlib.import_module("ray.tune.trainable.trainable"), _RESULTS, str(folder / "results"))
     handlers = {name: signal.getsignal(name) for name in (signal.SIGINT, signal.SIGTERM)}
     try:
         try:

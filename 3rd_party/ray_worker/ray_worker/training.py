@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import logging
 import math
 import os
 from collections.abc import Callable, Generator
@@ -191,7 +192,11 @@ def _build(algorithm: Algorithm, config: RayConfig, plan: Plan, step: int, gpus:
     made.training(**_training(config, plan, step))
     made.reporting(min_time_s_per_iteration=0, min_sample_timesteps_per_iteration=_iteration(config))
     try:
-        return made.build_algo()
+        trained = made.build_algo()
+        # What fails is told in one line, from here.
+        for logger in ("ray", "ray.rllib"):
+            logging.getLogger(logger).setLevel(logging.CRITICAL)
+        return trained
     except Exception as error:  # RLlib raises all sorts for settings that cannot be
         found = getattr(error, "cause", None) or error
         raise ConfigError(f"{algorithm.name} cannot be trained so: {one_line(found)}") from error

@@ -118,14 +118,18 @@ def start(python: Path) -> Iterator[Any]:
 
 
 @pytest.fixture
-def train(start: Any) -> Any:
-    """Trains to the end; nothing it has started is left."""
+def train(start: Any, tmp_path: Path) -> Any:
+    """Trains to the end; nothing that it has started is left, and nothing in the home folder."""
+    home = tmp_path / "home"
+    home.mkdir()
 
     def run(out: Path, *arguments: str, status: int = 0) -> str:
-        began, training = time.monotonic(), start("-m", "ray_worker.train", f"--out={out}", *arguments)
+        began = time.monotonic()
+        training = start("-m", "ray_worker.train", f"--out={out}", *arguments, HOME=str(home))
         code, said = training.ended()
         assert code == status, said[-2000:]
         until(lambda: not training.others(), 30)
+        assert not {"ray_results", ".ray"} & {each.name for each in home.iterdir()}
         told = [row["steps_per_s"] for row in events(out, "progress")]
         print(f"{out.name}: {time.monotonic() - began:.0f} s, {max(told, default=0):.0f} steps/s at best")
         return said
