@@ -89,10 +89,12 @@ class Started:
     def others(self) -> list[psutil.Process]:
         """Processes that bear its mark, itself left out."""
         found: list[psutil.Process] = []
+        word = f"{MARK}={self.mark}".encode()
         for process in psutil.process_iter():
-            with contextlib.suppress(psutil.Error):
-                alive = process.status() != psutil.STATUS_ZOMBIE
-                if alive and process.pid != self.child.pid and process.environ().get(MARK) == self.mark:
+            with contextlib.suppress(psutil.Error, OSError):
+                # Not psutil's environ(), which ends where a process has written its title.
+                marked = word in Path(f"/proc/{process.pid}/environ").read_bytes()
+                if marked and process.pid != self.child.pid and process.status() != psutil.STATUS_ZOMBIE:
                     found.append(process)
         return found
 
