@@ -11,9 +11,9 @@ import importlib
 import logging
 import os
 import secrets
-import shutil
 import signal
 import socket
+import subprocess
 import sys
 import tempfile
 import warnings
@@ -31,6 +31,26 @@ _OBJECT_STORE = 128 << 20
 _LONGEST = 40
 """Letters that the path of its sockets may begin with: a socket's own path has at most 107."""
 _ANSWER_S = 5.0
+_MARK = "MOSAIC_RAY_OF"
+# Ray's own processes end with a training that is killed, but for two of their helpers.
+_GUARD = """
+import os, shutil, signal, sys, time
+needle, folder = sys.argv[1].encode(), sys.argv[2]
+sys.stdin.buffer.read()
+found = True
+while found:
+    found = False
+    for pid in map(int, filter(str.isdecimal, os.listdir("/proc"))):
+        try:
+            with open(f"/proc/{pid}/environ", "rb") as file:
+                if pid != os.getpid() and needle in file.read():
+                    os.kill(pid, signal.SIGKILL)
+                    found = True
+        except OSError:
+            continue
+    time.sleep(0.2 if found else 0)
+shutil.rmtree(folder, ignore_errors=True)
+"""
 _RESULTS = "DEFAULT_STORAGE_PATH"
 
 
@@ -75,6 +95,7 @@ def connected(address: str, cores: int, gpus: int) -> Generator[None, None, None
     """
     folder = _folder()
     quiet()
+    guard = _guard(folder)
     if not address:
         # Others of this machine may not hand it work.
         os.environ["RAY_AUTH_MODE"], os.environ["RAY_AUTH_TOKEN"] = "token", secrets.token_hex(32)
@@ -98,7 +119,16 @@ def connected(address: str, cores: int, gpus: int) -> Generator[None, None, None
     finally:
         with contextlib.suppress(Exception):  # it may be the cluster that went away
             ray.shutdown()
-        shutil.rmtree(folder, ignore_errors=True)
+        guard.communicate()
+
+
+def _guard(folder: Path) -> subprocess.Popen[bytes]:
+    """A process that ends what bears our mark when its standard input does: also when we are killed."""
+    mark = secrets.token_hex(16)
+    command = [sys.executable, "-I", "-S", "-c", _GUARD, f"{_MARK}={mark}", str(folder)]
+    guard = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
+    os.environ[_MARK] = mark
+    return guard
 
 
 def _options(address: str, folder: Path, cores: int, gpus: int) -> dict[str, Any]:
