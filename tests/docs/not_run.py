@@ -139,6 +139,8 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
         "mosaic policies add mine.pt --env CartPole-v1 --describe network.json": _YOURS,
         "mosaic policies add final_train_model.pth --env simple_spread_v3 --worker xuance_worker "
         "--config qmix.yaml": _YOURS,
+        "mosaic workers install ray_worker": _DOWNLOADS,
+        "mosaic policies add checkpoint/ --env CartPole-v1 --worker ray_worker": _YOURS,
     },
     "docs/run_directory.md": {"jq -s 'map(.usd // 0) | add' operators/*/calls.jsonl": _YOURS},
     "docs/training_protocol.md": {
@@ -159,6 +161,15 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
         ),
     },
     "3rd_party/mosaic_worker_sdk/README.md": {"mosaic workers check alternate_worker": _YOURS},
+    "3rd_party/ray_worker/README.md": {
+        "mosaic workers install ray_worker": _DOWNLOADS,
+        "mosaic train --worker ray_worker --algo ppo --env CartPole-v1": _TRAINING,
+        "mosaic train --worker ray_worker --algo ppo --env simple_spread_v3 --num-env-runners 2": _TRAINING,
+        "mosaic train --worker ray_worker --algo impala --env CartPole-v1 --address 10.0.0.5:6379": _SITE,
+        "mosaic policies add checkpoint/ --env CartPole-v1 --worker ray_worker": _YOURS,
+        "python -m ray_worker.importing checkpoint --env-id simple_spread_v3 --out policies/spread "
+        "--mapping '*=shared'": _YOURS,
+    },
     "3rd_party/sb3_worker/README.md": {
         "mosaic policies add model.zip --env CartPole-v1 --worker sb3_worker": _YOURS,
         "python -m sb3_worker.importing model.zip --env-id CartPole-v1 --out policies/pole": _YOURS,

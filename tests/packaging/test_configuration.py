@@ -61,7 +61,9 @@ def test_what_a_worker_asks_for_is_in_its_extra_and_file(manifest: Path) -> None
         assert not extra, "it has an environment of its own: the extra would bring its packages into ours"
     else:
         assert {_package(line) for line in asked} <= {_package(line) for line in [*extra, *base]}
-    assert {_package(line) for line in asked} <= {_package(line) for line in _lines(f"{name}_worker.txt")}
+    own = f"{manifest.parent.name}.txt"
+    file = own if (REQUIREMENTS / own).exists() else f"{name}_worker.txt"
+    assert {_package(line) for line in asked} <= {_package(line) for line in _lines(file)}
 
 
 def _unfolded(name: str) -> list[str]:

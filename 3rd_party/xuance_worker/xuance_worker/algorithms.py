@@ -56,6 +56,11 @@ class Algorithm:
     observations: tuple[str, ...] = ("vector", "image")
 
     @property
+    def paradigms(self) -> tuple[str, ...]:
+        """How agents take turns where it learns."""
+        return ("SIMULTANEOUS",)
+
+    @property
     def actions(self) -> tuple[str, ...]:
         """Kinds of action it learns."""
         return tuple(self.acting)

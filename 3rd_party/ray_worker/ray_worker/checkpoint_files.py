@@ -1,0 +1,284 @@
+"""RLlib's checkpoints, read as data: their pickles are never run.
+
+Of each folder RLlib keeps a class and the arguments it was made with (a pickle), and a state (another).
+Both are read by :mod:`mosaic_worker.unpickling`: classes become names, objects records.
+"""
+
+# What a pickle holds is untyped.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mosaic_worker.failures import one_line
+from mosaic_worker.plain_files import read_file
+from mosaic_worker.spaces import Space
+from mosaic_worker.training_command import ConfigError
+from mosaic_worker.unpickling import ClassName, Record, UnpicklingRefused, read_pickle
+
+LARGEST = 1 << 30
+"""Bytes of one file of a checkpoint."""
+
+_MADE = "class_and_ctor_args.pkl"
+_NAMES = ("ray.", "gymnasium.", "numpy.random.", "torch.device", "ray_worker.", "functools.partial")
+_MODULES = ("learner_group", "learner", "rl_module")
+_INSIDE = {
+    *("AddObservationsFromEpisodesToBatch", "AddStatesFromEpisodesToBatch", "AddTimeDimToBatchAndZeroPad"),
+    *("AgentToModuleMapping", "BatchIndividualItems", "NumpyToTensor"),
+}
+_OUTSIDE = {
+    *("GetActions", "TensorToNumpy", "UnBatchToIndividualItems", "ModuleToAgentUnmapping"),
+    *("RemoveSingleTsTimeRankFromBatch", "NormalizeAndClipActions", "ListifyDataForVectorEnv"),
+}
+
+
+class ImportRefused(ConfigError):
+    """A checkpoint that cannot be imported; the message is one sentence with the way out."""
+
+
+@dataclass(frozen=True)
+class SavedModule:
+    """One network.
+
+    Attributes:
+        name: As RLlib calls it.
+        class_name: Full name of its class.
+        observation_space: What it takes.
+        action_space: What it does.
+        model_config: Plain settings of its layers.
+        inference_only: It was kept without what only learning needs.
+        weights: By RLlib's names.
+    """
+
+    name: str
+    class_name: str
+    observation_space: Space
+    action_space: Space
+    model_config: Mapping[str, Any]
+    inference_only: bool
+    weights: Mapping[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What a checkpoint holds.
+
+    Attributes:
+        modules: By name.
+        algorithm: Full name of the algorithm's class; empty where it is not among the files.
+        flattens: Observations were flattened by RLlib's connector.
+        filters: State of its running statistics of observations; ``None`` where there are none.
+        known: What was done to observations and actions is among the files.
+        scaling: ``unsquash`` or ``clip``, what was done to real-valued actions.
+        version: Of Ray.
+        sha256: Of all that was read.
+    """
+
+    modules: Mapping[str, SavedModule]
+    algorithm: str = ""
+    flattens: bool = False
+    filters: Mapping[Any, Any] | None = None
+    known: bool = False
+    scaling: str = "unsquash"
+    version: str = ""
+    sha256: str = ""
+
+
+@dataclass
+class _Reader:
+    """Reads files of a folder, and keeps count of what was read."""
+
+    digest: Any = field(default_factory=hashlib.sha256)
+
+    def pickle(self, path: Path) -> Any:
+        try:
+            data = read_file(path, links=True, limit=LARGEST)
+            self.digest.update(data)
+            return read_pickle(data, _NAMES)
+        except UnpicklingRefused as error:
+            raise ImportRefused(f"{path} is refused: {error}") from error
+        except OSError as error:
+            raise ImportRefused(f"{path} cannot be read: {error.strerror}") from error
+
+    def made(self, folder: Path) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
+        """Class name, arguments and keywords of what a folder keeps."""
+        found = self.pickle(folder / _MADE)
+        try:
+            name = str(found["class"])
+            arguments, keywords = found["ctor_args_and_kwargs"]
+            return name, tuple(arguments), dict(keywords)
+        except (KeyError, TypeError, ValueError) as error:
+            raise ImportRefused(f"{folder / _MADE} is none of RLlib's ({one_line(error)})") from error
+
+
+def read_checkpoint_folder(path: Path) -> Saved:
+    """Read a checkpoint of an algorithm, of its networks or of one network.
+
+    Raises:
+        ImportRefused: It is none of RLlib's new API stack, is damaged or malicious, or was shown
+            observations in a way that is not known here.
+    """
+    folder = path.parent if path.is_file() else path
+    if not (folder / _MADE).exists():
+        raise ImportRefused(
+            f"{folder} holds no {_MADE}: it is no checkpoint of RLlib's new API stack. Give the folder that "
+            "save_to_path wrote, of an algorithm or an RLModule"
+        )
+    reader = _Reader()
+    inner = folder.joinpath(*_MODULES)
+    whole = (inner / _MADE).exists()
+    modules = _modules(reader, inner if whole else folder)
+    flattens, filters, scaling, known = False, None, "unsquash", False
+    runner = folder / "env_runner"
+    if whole and (runner / "env_to_module_connector").is_dir():
+        flattens, filters = _inside(reader, runner / "env_to_module_connector")
+        scaling, known = _outside(reader, runner / "module_to_env_connector"), True
+    return Saved(
+        modules,
+        _algorithm(reader, folder) if whole else "",
+        flattens,
+        filters,
+        known,
+        scaling,
+        _version(folder),
+        reader.digest.hexdigest(),
+    )
+
+
+def _algorithm(reader: _Reader, folder: Path) -> str:
+    """Its class; empty where functions that a user wrote into its settings keep it from being read."""
+    try:
+        return reader.made(folder)[0]
+    except ImportRefused:
+        return ""
+
+
+def _version(folder: Path) -> str:
+    for name in ("rllib_checkpoint.json", "metadata.json"):
+        try:
+            return str(json.loads(read_file(folder / name, links=True, limit=1 << 20))["ray_version"])
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+    return ""
+
+
+def _modules(reader: _Reader, folder: Path) -> dict[str, SavedModule]:
+    inner = sorted(each for each in folder.iterdir() if (each / _MADE).exists())
+    if not inner:
+        return {folder.name: _module(reader, folder)}
+    return {each.name: _module(reader, each) for each in inner}
+
+
+def _module(reader: _Reader, folder: Path) -> SavedModule:
+    name, _, told = reader.made(folder)
+    state = folder / "module_state.pkl"
+    if not state.exists():
+        raise ImportRefused(
+            f"{folder} holds no module_state.pkl. Save it with use_msgpack=False, RLlib's default"
+        )
+    weights = reader.pickle(state)
+    if not isinstance(weights, dict) or not all(
+        isinstance(k, str) and isinstance(v, np.ndarray) and v.dtype.kind == "f" for k, v in weights.items()
+    ):
+        raise ImportRefused(f"{state} holds no weights")
+    settings = told.get("model_config")
+    settings = settings.state if isinstance(settings, Record) else settings
+    if told.get("catalog_class") is not None and not str(told["catalog_class"]).startswith(
+        "ray.rllib.algorithms."
+    ):
+        raise ImportRefused(
+            f"its catalog is {told['catalog_class']}, and only RLlib's own networks are known here"
+        )
+    return SavedModule(
+        folder.name,
+        name,
+        _space(told.get("observation_space"), "observation space"),
+        _space(told.get("action_space"), "action space"),
+        _plain(settings or {}, "model_config"),
+        bool(told.get("inference_only")),
+        weights,
+    )
+
+
+def _inside(reader: _Reader, folder: Path) -> tuple[bool, Mapping[Any, Any] | None]:
+    """Whether observations were flattened, and running statistics of them."""
+    flattens, filters = False, None
+    for name, full, told in _pieces(reader, folder):
+        if name == "FlattenObservations" and not told.get("keys_to_remove") and not told.get("agent_ids"):
+            flattens = True
+        elif name == "MeanStdFilter":
+            filters = reader.pickle(folder / name / "state.pkl")
+        elif name not in _INSIDE:
+            raise ImportRefused(
+                f"observations went through {full} before the network saw them, which is not known here. "
+                "Say with "
+                "--preprocess what it did, and give the folder of the RLModule alone "
+                "(learner_group/learner/rl_module)"
+            )
+    return flattens, filters
+
+
+def _outside(reader: _Reader, folder: Path) -> str:
+    """What was done to real-valued actions."""
+    scaling = "clip"
+    for name, full, told in _pieces(reader, folder):
+        if name not in _OUTSIDE:
+            raise ImportRefused(
+                f"actions went through {full} before they were played, which is not known here"
+            )
+        if name == "NormalizeAndClipActions" and told.get("normalize_actions"):
+            scaling = "unsquash"
+    return scaling
+
+
+def _pieces(reader: _Reader, folder: Path) -> Sequence[tuple[str, str, Mapping[str, Any]]]:
+    """Of each connector its short name, empty where it is no RLlib's; its full name; what it was told."""
+    _, _, told = reader.made(folder)
+    try:
+        found = [(str(name), dict(keywords)) for name, _, keywords in told["connectors"]]
+    except (KeyError, TypeError, ValueError) as error:
+        raise ImportRefused(f"{folder} does not say which connectors it has ({one_line(error)})") from error
+    return [
+        (name.rpartition(".")[2] if name.startswith("ray.rllib.connectors.") else "", name, keywords)
+        for name, keywords in found
+    ]
+
+
+def _plain(value: Any, what: str) -> Any:
+    """Settings without classes or functions in them."""
+    if isinstance(value, dict):
+        return {str(key): _plain(each, what) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each, what) for each in value]
+    if isinstance(value, ClassName) or not (value is None or isinstance(value, bool | int | float | str)):
+        raise ImportRefused(f"its {what} holds {str(value)[:60]!r}, which is no plain setting")
+    return value
+
+
+def _space(found: Any, what: str) -> Space:
+    """A space rebuilt from the fields that its class is known to have."""
+    if not isinstance(found, Record):
+        raise ImportRefused(f"its {what} is a {type(found).__name__} and no space")
+    kind, state = found.name.rpartition(".")[2], found.state
+    try:
+        if kind == "Box":
+            low = np.asarray(state["low"])
+            return Space(kind, np.dtype(low.dtype), low.shape, low, np.asarray(state["high"], low.dtype))
+        if kind == "Discrete":
+            return Space(kind, np.dtype(np.int64), n=int(state["n"]), start=int(state.get("start", 0)))
+        if kind == "MultiDiscrete":
+            nvec = np.asarray(state["nvec"], np.int64)
+            starts = np.broadcast_to(np.asarray(state.get("start", 0), np.int64), nvec.shape)
+            return Space(kind, np.dtype(np.int64), nvec.shape, nvec=nvec, starts=starts)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ImportRefused(f"its {what} cannot be read ({one_line(error)})") from error
+    raise ImportRefused(f"its {what} is a {found.name}, which no network here takes")

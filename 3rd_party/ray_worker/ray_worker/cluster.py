@@ -1,0 +1,170 @@
+"""Ray itself: one of a training's own, or a cluster that is there already."""
+
+# Ray is not among what the checks install.
+# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import logging
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import mosaic_worker
+from mosaic_worker.failures import one_line
+from mosaic_worker.training_command import ConfigError
+from ray_worker.home import gym_gui_folder
+
+_OBJECT_STORE = 128 << 20
+"""Bytes in which Ray's processes hand each other batches."""
+_LONGEST = 40
+"""Letters that the path of its sockets may begin with: a socket's own path has at most 107."""
+_ANSWER_S = 5.0
+_MARK = "MOSAIC_RAY_OF"
+# Ray's own processes end with a training that is killed, but for two of their helpers.
+_GUARD = """
+import os, shutil, signal, sys, time
+needle, folder = sys.argv[1].encode(), sys.argv[2]
+sys.stdin.buffer.read()
+found = True
+while found:
+    found = False
+    for pid in map(int, filter(str.isdecimal, os.listdir("/proc"))):
+        try:
+            with open(f"/proc/{pid}/environ", "rb") as file:
+                if pid != os.getpid() and needle in file.read():
+                    os.kill(pid, signal.SIGKILL)
+                    found = True
+        except OSError:
+            continue
+    time.sleep(0.2 if found else 0)
+shutil.rmtree(folder, ignore_errors=True)
+"""
+_RESULTS = "DEFAULT_STORAGE_PATH"
+
+
+def check_cluster(address: str) -> None:
+    """See that a Ray cluster listens, before anything is started.
+
+    Raises:
+        ConfigError: It does not.
+    """
+    host, _, port = address.rpartition(":")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), _ANSWER_S).close()
+    except OSError as error:
+        why = error.strerror or one_line(error)
+        raise ConfigError(
+            f"no Ray cluster answers at {address} ({why}). Start one there (ray start --head "
+            f"--port={port}), or leave "
+            "address out: then the training has one of its own"
+        ) from error
+
+
+def quiet() -> None:
+    """Before Ray is imported: it reports nothing to anybody, and writes nothing into the home folder."""
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    os.environ["RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO"] = "0"
+    os.environ["RAY_DEDUP_LOGS"] = "0"
+    os.environ.setdefault("PYTHONWARNINGS", "ignore")
+    warnings.filterwarnings("ignore")
+
+
+@contextlib.contextmanager
+def connected(address: str, cores: int, gpus: int) -> Generator[None, None, None]:
+    """Ray, for as long as a training runs; what was started for it ends with it.
+
+    Args:
+        address: Of a cluster; empty for one of its own.
+        cores: That its own one shares out.
+        gpus: The same.
+
+    Raises:
+        ConfigError: The cluster cannot be joined.
+    """
+    folder = _folder()
+    quiet()
+    guard = _guard(folder)
+    if not address:
+        # Others of this machine may not hand it work.
+        os.environ["RAY_AUTH_MODE"], os.environ["RAY_AUTH_TOKEN"] = "token", secrets.token_hex(32)
+    import ray
+
+    # Where each of RLlib's algorithms makes a folder of its own: in the home folder, if it is not told.
+    setattr(importlib.import_module("ray.tune.trainable.trainable"), _RESULTS, str(folder / "results"))
+    handlers = {name: signal.getsignal(name) for name in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        try:
+            with _silenced():
+                ray.init(**_options(address, folder, cores, gpus))
+        except Exception as error:  # Ray raises all sorts
+            where = f"the Ray cluster at {address} cannot be joined" if address else "Ray cannot be started"
+            raise ConfigError(f"{where}: {one_line(error)}") from error
+        finally:
+            for name, handler in handlers.items():  # Ray has its own, which end the process at once
+                signal.signal(name, handler)
+        logging.getLogger("ray").setLevel(logging.ERROR)
+        yield
+    finally:
+        with contextlib.suppress(Exception):  # it may be the cluster that went away
+            ray.shutdown()
+        guard.communicate()
+
+
+def _guard(folder: Path) -> subprocess.Popen[bytes]:
+    """A process that ends what bears our mark when its standard input does: also when we are killed."""
+    mark = secrets.token_hex(16)
+    command = [sys.executable, "-I", "-S", "-c", _GUARD, f"{_MARK}={mark}", str(folder)]
+    guard = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
+    os.environ[_MARK] = mark
+    return guard
+
+
+def _options(address: str, folder: Path, cores: int, gpus: int) -> dict[str, Any]:
+    common: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
+    if address:
+        # Its nodes need not have this worker: the packages travel there.
+        packages = [Path(__file__).parent, Path(mosaic_worker.__file__).parent, gym_gui_folder()]
+        carried = [str(package) for package in packages if package is not None]
+        return {
+            **common,
+            "address": address,
+            "runtime_env": {"py_modules": carried, "excludes": ["bundled", "__pycache__", "ui"]},
+        }
+    return {
+        **common,
+        "num_cpus": cores,
+        "num_gpus": gpus,
+        "include_dashboard": False,
+        "object_store_memory": _OBJECT_STORE,
+        "_temp_dir": str(folder),
+    }
+
+
+def _folder() -> Path:
+    """A new folder for its sockets and logs, on a path that is short enough."""
+    place = tempfile.gettempdir()
+    return Path(tempfile.mkdtemp(prefix="ray-", dir=place if len(place) <= _LONGEST - 12 else "/tmp"))
+
+
+@contextlib.contextmanager
+def _silenced() -> Generator[None, None, None]:
+    """What Ray prints as it starts is for nobody."""
+    with (
+        Path(os.devnull).open("w") as nowhere,
+        contextlib.redirect_stderr(nowhere),
+        contextlib.redirect_stdout(nowhere),
+    ):
+        yield
+    sys.stdout.flush()

@@ -1,0 +1,185 @@
+"""The command line of a training: our own options, and every setting of the algorithm."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mosaic_worker.training_command import ConfigError
+from mosaic_worker.training_schema import schema_of
+from ray_worker.algorithms import ALGORITHMS, Algorithm, algorithm
+
+_OWN = {
+    "algo": "NAME  the algorithm",
+    "env_id": "ID  Gymnasium id of the environment",
+    "seed": "N  everything random derives from it",
+    "out": "DIR  the run folder; runs/<algo>_<env>_seed<seed> by default",
+    "resume": "go on with the training in --out, with its settings",
+    "overwrite": "replace a policy that is already in the folder",
+    "checkpoint_every": "S  seconds between two checkpoints (30)",
+}
+_FLAGS = ("resume", "overwrite", "help")
+_TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
+
+
+class HelpAsked(Exception):
+    """Somebody wants to know; the text says what there is."""
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What the command line says.
+
+    Attributes:
+        algorithm: The algorithm.
+        given: Settings that were given, by name, environment and seed included.
+        out: The run folder; ``None`` for the default.
+        resume: Go on with what is there.
+        overwrite: Replace what is there.
+        checkpoint_every: Seconds between two checkpoints.
+    """
+
+    algorithm: Algorithm
+    given: Mapping[str, Any]
+    out: Path | None = None
+    resume: bool = False
+    overwrite: bool = False
+    checkpoint_every: float = 30.0
+
+
+def parse(args: Sequence[str]) -> Arguments:
+    """Read the command line.
+
+    Raises:
+        ConfigError: An unknown option or a value that is none, in one sentence.
+        HelpAsked: ``--help`` was given.
+    """
+    words = _values_by_option(args)
+    found = algorithm(_single_value("algo", words.pop("algo", ["ppo"])))
+    properties: dict[str, Any] = {
+        "env_id": {"type": "string"},
+        "seed": {"type": "integer"},
+        **schema_of(found)["properties"],
+    }
+    if "help" in words:
+        raise HelpAsked(_help(found, properties))
+    out = words.pop("out", None)
+    flags = {name: _flag(name, words.pop(name)) for name in ("resume", "overwrite") if name in words}
+    every = _number("checkpoint_every", words.pop("checkpoint_every", ["30"]))
+    if not every > 0:
+        raise ConfigError(f"checkpoint_every must be a positive number of seconds, not {every:g}")
+    if all(flags.get(name) for name in ("resume", "overwrite")):
+        raise ConfigError("give either --resume or --overwrite: one goes on with what the other replaces")
+    given: dict[str, Any] = {}
+    for name, values in words.items():
+        spelled = name
+        if name not in properties and name.startswith("no_") and name[3:] in properties and not values:
+            spelled, values = name[3:], ["false"]
+        if spelled not in properties:
+            near = difflib.get_close_matches(name, [*properties, *_OWN], 1)
+            hint = f"Did you mean --{_dashed(near[0])}?" if near else "See --help"
+            raise ConfigError(f"{found.name} has no option --{_dashed(name)}. {hint}")
+        given[spelled] = _value(spelled, values, properties[spelled])
+    return Arguments(
+        found,
+        given,
+        None if out is None else Path(_single_value("out", out)).expanduser(),
+        flags.get("resume", False),
+        flags.get("overwrite", False),
+        every,
+    )
+
+
+def out_of(args: Sequence[str]) -> Path | None:
+    """The run folder of a command line that may be wrong otherwise."""
+    try:
+        words = _values_by_option(args)
+        return Path(_single_value("out", words["out"])) if "out" in words else None
+    except ConfigError:
+        return None
+
+
+def _values_by_option(args: Sequence[str]) -> dict[str, list[str]]:
+    """Values by option, as typed: ``--hidden 64 64``, ``--seed=3``, ``--no-anneal-lr``."""
+    found: dict[str, list[str]] = {}
+    name = ""
+    for word in args:
+        if word in ("-h", "--help"):
+            found["help"] = []
+        elif word.startswith("--"):
+            flag, equals, value = word[2:].partition("=")
+            name = flag.replace("-", "_")
+            found[name] = [value] if equals else []
+        elif not name:
+            raise ConfigError(f"{word!r} is no option: settings are given as --name VALUE. See --help")
+        else:
+            found[name].append(word)
+    return found
+
+
+def _single_value(name: str, values: Sequence[str]) -> str:
+    if len(values) != 1:
+        raise ConfigError(f"--{_dashed(name)} needs one value, not {len(values)}")
+    return values[0]
+
+
+def _flag(name: str, values: Sequence[str]) -> bool:
+    text = (values[0] if values else "true").lower()
+    if len(values) > 1 or text not in _TRUE + _FALSE:
+        raise ConfigError(f"--{_dashed(name)} is true or false, not {' '.join(values)!r}")
+    return text in _TRUE
+
+
+def _number(name: str, values: Sequence[str]) -> float:
+    text = _single_value(name, values)
+    try:
+        return float(text)
+    except ValueError:
+        raise ConfigError(f"{name} must be a number, not {text!r}") from None
+
+
+def _value(name: str, values: Sequence[str], spec: Mapping[str, Any]) -> Any:
+    """A setting out of its words; what cannot be read goes on as text, for the model to refuse."""
+    types = [spec["type"]] if isinstance(spec["type"], str) else list(spec["type"])
+    if "null" in types and [value.lower() for value in values] in (["none"], ["null"]):
+        return None
+    if not values and types != ["boolean"]:
+        raise ConfigError(f"--{_dashed(name)} needs a value")
+    if "array" in types:
+        parts = " ".join(values).strip("[]()").replace(",", " ").split()
+        return [_value(name, [part], spec["items"]) for part in parts]
+    if "boolean" in types:
+        return _flag(name, values)
+    text = _single_value(name, values)
+    if "integer" in types:
+        try:
+            number = float(text.replace("_", ""))
+            return int(number) if number.is_integer() and "." not in text else text
+        except (ValueError, OverflowError):
+            return text
+    return text
+
+
+def _help(found: Algorithm, properties: Mapping[str, Mapping[str, Any]]) -> str:
+    lines = [
+        "python -m ray_worker.train --algo ppo --env-id CartPole-v1 [options]",
+        "",
+        f"algorithms: {', '.join(ALGORITHMS)}",
+        "",
+        *(f"  --{_dashed(name)} {words}" for name, words in _OWN.items()),
+        "",
+        f"settings of {found.name}:",
+    ]
+    for name, spec in properties.items():
+        if name not in _OWN:
+            default = spec.get("default")
+            lines.append(f"  --{_dashed(name)} ({'none' if default is None else default})")
+            lines.append(f"      {spec['description']}")
+    return "\n".join(lines)
+
+
+def _dashed(name: str) -> str:
+    return name.replace("_", "-")

@@ -1,0 +1,350 @@
+"""Environments as RLlib's networks see them: made, masks taken out, preprocessed, actions from zero."""
+
+# What environments hand out is untyped.
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium import spaces
+
+from mosaic_worker import environments
+from mosaic_worker.failures import one_line, with_place
+from mosaic_worker.preprocessing import Pipeline, PreprocessingError, check_steps, wrap
+from mosaic_worker.training_command import ConfigError
+from ray_worker.home import gym_gui_importable
+from ray_worker.settings import RayConfig
+
+Env = gym.Env[Any, Any]
+Steps = Sequence[Mapping[str, Any]]
+
+IMAGE_SIZES = (42, 64, 84, 96)
+"""Heights and widths that RLlib has convolutions for."""
+OURS = ("ray_worker",)
+_IMAGE_KEYS = ("image", "observation", "rgb")
+
+
+class Unmasked(gym.Wrapper[Any, Any, Any, Any]):
+    """Takes the action mask out of observations: RLlib's own networks know none.
+
+    Attributes:
+        masked: Whether there is one.
+    """
+
+    def __init__(self, env: Env) -> None:
+        super().__init__(env)
+        seen: Any = env.observation_space
+        self.masked = isinstance(seen, spaces.Dict) and set(seen.spaces) == {"observation", "action_mask"}
+        if self.masked:
+            self.observation_space = seen["observation"]
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
+        observation, info = self.env.reset(seed=seed, options=options)
+        return self._shown(observation), info
+
+    def step(self, action: Any) -> Any:
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        return self._shown(observation), float(reward), bool(terminated), bool(truncated), info
+
+    def _shown(self, observation: Any) -> Any:
+        return observation["observation"] if self.masked else observation
+
+
+class FromZero(gym.ActionWrapper[Any, Any, Any]):
+    """Counts actions from zero, which is all RLlib knows."""
+
+    def __init__(self, env: Env) -> None:
+        super().__init__(env)
+        self._start = starts_of(env.action_space)
+        self.action_space = from_zero(env.action_space)
+
+    def action(self, action: Any) -> Any:
+        return action + self._start
+
+
+def starts_of(space: Any) -> Any:
+    """The first of each choice."""
+    return np.asarray(getattr(space, "start", 0), np.int64)
+
+
+def from_zero(space: Any) -> Any:
+    """The same actions, counted from zero."""
+    if not np.any(starts_of(space)):
+        return space
+    return (
+        spaces.Discrete(int(space.n))
+        if isinstance(space, spaces.Discrete)
+        else spaces.MultiDiscrete(space.nvec)
+    )
+
+
+def unbounded(space: Any) -> Any:
+    """The same vectors without bounds: RLlib wants equal spaces where agents share a network."""
+    if isinstance(space, spaces.Box) and len(space.shape) == 1:
+        return spaces.Box(-np.inf, np.inf, space.shape, np.float32)
+    return space
+
+
+def make_environment(env_id: str, steps: Steps = (), render_mode: str | None = None) -> Env:
+    """Make one environment with one agent.
+
+    Raises:
+        ConfigError: The id is unknown, a package is missing, or the steps do not fit.
+    """
+    try:
+        env: Env = Unmasked(environments.make_environment(env_id, render_mode))
+    except (gym.error.Error, ImportError, ValueError, TypeError, AttributeError) as error:
+        raise ConfigError(
+            with_place(f"environment {env_id!r} cannot be made: {one_line(error)}", error, OURS)
+        ) from error
+    try:
+        return wrap(env, list(steps)) if steps else env
+    except PreprocessingError as error:
+        env.close()
+        raise ConfigError(f"environment {env_id!r}: {error}") from error
+
+
+def trainable(env: Env) -> Env:
+    """The same environment with actions that RLlib knows.
+
+    Raises:
+        ConfigError: It acts in another way.
+    """
+    check_actions(env.spec.id if env.spec else type(env.unwrapped).__name__, env.action_space)
+    return FromZero(env) if np.any(starts_of(env.action_space)) else env
+
+
+def check_actions(where: str, space: Any) -> None:
+    """See that RLlib can learn such actions.
+
+    Raises:
+        ConfigError: It cannot.
+    """
+    if isinstance(space, spaces.Box):
+        if len(space.shape) != 1 or not (np.isfinite(space.low).all() and np.isfinite(space.high).all()):
+            raise ConfigError(
+                f"{where} acts in {space}; real-valued actions must be a vector with finite bounds"
+            )
+    elif not (
+        isinstance(space, spaces.Discrete)
+        or (isinstance(space, spaces.MultiDiscrete) and space.nvec.ndim == 1)
+    ):
+        raise ConfigError(f"{where} acts in {space}, which no network here does")
+
+
+def action_kind(space: Any) -> str:
+    """``discrete``, ``multi_discrete`` or ``continuous``."""
+    if isinstance(space, spaces.Box):
+        return "continuous"
+    return "discrete" if isinstance(space, spaces.Discrete) else "multi_discrete"
+
+
+def steps_for(space: Any, config: RayConfig) -> list[dict[str, Any]]:
+    """What is to be done to observations so that RLlib's networks can learn from them.
+
+    Raises:
+        ConfigError: A setting names what is not there, or an image is of a size RLlib has no network for.
+    """
+    steps: list[dict[str, Any]] = []
+    if isinstance(space, spaces.Dict):
+        main = next((key for key in _IMAGE_KEYS if key in space.spaces), "")
+        keys = config.selected or ([main] if main else [])
+        for key in keys:
+            if key not in space.spaces:
+                raise ConfigError(f"the observation has no entry {key!r}; it has {', '.join(space.spaces)}")
+        if len(keys) == 1:
+            steps.append({"step": "select", "key": keys[0]})
+            space = space.spaces[keys[0]]
+        elif keys:
+            steps.append({"step": "keep", "keys": keys})
+    if is_picture(space):
+        return check_steps([*steps, *_image_steps(tuple(space.shape or ()), config)])
+    if config.grayscale or config.resize:
+        raise ConfigError(f"grayscale and resize are for images of bytes, and {space} is none")
+    if not isinstance(space, spaces.Box) or len(space.shape) != 1:
+        steps.append({"step": "flatten"})
+    if config.frame_stack > 1:
+        steps.append({"step": "frame_stack", "size": config.frame_stack, "axis": 0})
+    if not isinstance(space, spaces.Box) or space.dtype != np.float32:
+        steps.append({"step": "dtype", "dtype": "float32"})
+    return check_steps(steps)
+
+
+def is_picture(space: Any) -> bool:
+    """Whether a space is an image of bytes, height by width by channels or without channels."""
+    if not isinstance(space, spaces.Box) or space.dtype != np.uint8 or len(space.shape) not in (2, 3):
+        return False
+    return bool((space.low == 0).all() and (space.high == 255).all())
+
+
+def _image_steps(shape: tuple[int, ...], config: RayConfig) -> list[dict[str, Any]]:
+    steps: list[dict[str, Any]] = []
+    height, width = (config.resize, config.resize) if config.resize else shape[:2]
+    flat = len(shape) == 2
+    if config.grayscale and len(shape) == 3 and shape[2] == 3:
+        steps.append({"step": "grayscale", "keep_dim": True})
+    if config.resize:
+        steps.append({"step": "resize", "shape": [height, width]})
+    if max(height, width) < IMAGE_SIZES[0]:
+        steps.append({"step": "flatten"})
+    elif height != width or height not in IMAGE_SIZES or (flat and config.frame_stack == 1):
+        sizes = ", ".join(map(str, IMAGE_SIZES))
+        raise ConfigError(
+            f"RLlib has no network for images of {'x'.join(map(str, shape))}; give --resize with one of "
+            f"{sizes}"
+            f"{', or --frame-stack for images without channels' if flat else ''}"
+        )
+    if config.frame_stack > 1:
+        axis = None if flat and max(height, width) >= IMAGE_SIZES[0] else -1
+        steps.append({"step": "frame_stack", "size": config.frame_stack, "axis": axis})
+        if axis is None:
+            steps.append({"step": "transpose", "axes": [1, 2, 0]})
+    return [*steps, {"step": "rescale", "low": 0.0, "high": 1.0}]
+
+
+class Joint:
+    """All agents of an environment at once, each with its observations prepared and actions from zero.
+
+    Args:
+        env_id: See :func:`mosaic_worker.environments.make_parallel_environment`.
+        steps: Preprocessing by agent; none of an agent: as it is.
+        render_mode: For environments that take one.
+
+    Attributes:
+        parallel: PettingZoo's Parallel interface of it.
+        agents: All there may be.
+        observation_spaces: By agent, as networks see them.
+        action_spaces: By agent, counted from zero.
+        teams: Agents by team; all in one where nobody says.
+
+    Raises:
+        ConfigError: It cannot be made, or the steps do not fit.
+    """
+
+    def __init__(
+        self, env_id: str, steps: Mapping[str, Steps] | None = None, render_mode: str | None = None
+    ) -> None:
+        self.parallel = make_parallel(env_id, render_mode)
+        self.agents: tuple[str, ...] = tuple(self.parallel.possible_agents)
+        self.teams: Mapping[str, Sequence[str]] = getattr(self.parallel, "teams", None) or {
+            "all": self.agents
+        }
+        told = steps or {}
+        try:
+            pipelines = {
+                a: Pipeline(told.get(a, ()), self.parallel.observation_space(a)) for a in self.agents
+            }
+        except PreprocessingError as error:
+            self.parallel.close()
+            raise ConfigError(f"observations of {env_id} cannot be prepared: {error}") from error
+        self._streams = {agent: pipeline.stream() for agent, pipeline in pipelines.items()}
+        self.observation_spaces = {agent: pipeline.input_space for agent, pipeline in pipelines.items()}
+        self.action_spaces = {agent: from_zero(self.parallel.action_space(agent)) for agent in self.agents}
+        self._starts = {agent: starts_of(self.parallel.action_space(agent)) for agent in self.agents}
+
+    def reset(self, seed: int | None = None) -> dict[str, Any]:
+        """Begin an episode; observations by agent."""
+        seen, _ = self.parallel.reset(seed=seed)
+        for stream in self._streams.values():
+            stream.reset()
+        return self._shown(seen)
+
+    def step(
+        self, actions: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool]]:
+        """Observations, rewards, terminated and truncated by agent, of those that acted."""
+        acting = list(self.parallel.agents)
+        played = {a: actions[a] + self._starts[a] if np.any(self._starts[a]) else actions[a] for a in acting}
+        seen, rewards, terminated, truncated, _ = self.parallel.step(played)
+        gone = set(acting) - set(self.parallel.agents)
+        cut = {agent: bool(truncated.get(agent, False)) for agent in acting}
+        ended = {a: bool(terminated.get(a, False)) or (a in gone and not cut[a]) for a in acting}
+        return self._shown(seen), {a: float(r) for a, r in rewards.items()}, ended, cut
+
+    @property
+    def over(self) -> bool:
+        """Nobody acts any more."""
+        return not self.parallel.agents
+
+    def close(self) -> None:
+        """Let go of it."""
+        self.parallel.close()
+
+    def _shown(self, seen: Mapping[str, Any]) -> dict[str, Any]:
+        return {agent: self._streams[agent].apply(each) for agent, each in seen.items()}
+
+
+class Whole(gym.Env[Any, Any]):
+    """A :class:`Joint` as one player: dicts by agent, and the sum of what all earn.
+
+    Who has ended sees zeros until the episode is over.
+    """
+
+    metadata = {"render_modes": ["rgb_array"]}  # noqa: RUF012
+
+    def __init__(self, joint: Joint) -> None:
+        self._joint = joint
+        self.render_mode = getattr(joint.parallel, "render_mode", None)
+        self._nothing = {a: np.zeros(s.shape, s.dtype) for a, s in joint.observation_spaces.items()}
+        # As slots have them: a policy's actions are those of the environment.
+        self.action_space: Any = spaces.Dict({a: joint.parallel.action_space(a) for a in joint.agents})
+        self.observation_space: Any = spaces.Dict(joint.observation_spaces)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
+        """See :meth:`gymnasium.Env.reset`."""
+        return {**self._nothing, **self._joint.reset(seed)}, {}
+
+    def step(self, action: Mapping[str, Any]) -> Any:
+        """See :meth:`gymnasium.Env.step`; actions as slots play them."""
+        starts = {agent: starts_of(space) for agent, space in self.action_space.spaces.items()}
+        zeroed = {a: each - starts[a] if np.any(starts[a]) else each for a, each in action.items()}
+        seen, rewards, _, cut = self._joint.step(zeroed)
+        over = self._joint.over
+        truncated = over and any(cut.values())
+        return {**self._nothing, **seen}, sum(rewards.values()), over and not truncated, truncated, {}
+
+    def render(self) -> Any:
+        """A picture, where it was made with ``rgb_array``."""
+        return self._joint.parallel.render()
+
+    def close(self) -> None:
+        """Let go of it."""
+        self._joint.close()
+
+
+def make_parallel(env_id: str, render_mode: str | None = None) -> Any:
+    """Make an environment whose agents act at once.
+
+    Raises:
+        ConfigError: There is none, or a package is missing.
+    """
+    gym_gui_importable()
+    try:
+        return environments.make_parallel_environment(env_id, render_mode)
+    except (ImportError, ValueError, TypeError, AttributeError) as error:
+        raise ConfigError(
+            with_place(f"environment {env_id!r} cannot be made: {one_line(error)}", error, OURS)
+        ) from error
+
+
+def is_joint(env_id: str) -> bool:
+    """Whether an environment has several agents; one that Gymnasium makes has one."""
+    try:
+        env = environments.make_environment(env_id)
+    except (gym.error.Error, ImportError, ValueError, TypeError, AttributeError):
+        return _makes_parallel(env_id)
+    env.close()
+    return False
+
+
+def _makes_parallel(env_id: str) -> bool:
+    gym_gui_importable()
+    try:
+        environments.make_parallel_environment(env_id).close()
+    except (ImportError, ValueError, TypeError, AttributeError):
+        return False
+    return True

@@ -1,0 +1,42 @@
+"""``python -m ray_worker.importing FOLDER --env-id E --out DIR`` makes a policy of an RLlib checkpoint.
+
+FOLDER is what ``save_to_path`` wrote on the new API stack, of an algorithm, a MultiRLModule or an RLModule.
+Nothing in it is run. It is taken only when the converted policy does what RLlib's own network does on
+1,000 observations of the environment, and earns what that one earns on the same seeds.
+
+One JSON line says what was written. Exit status 0: imported. 2: refused, one line says why.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from mosaic_worker.checkpoint import PolicyDescription
+from mosaic_worker.importing import ImportParser, imported
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Import one checkpoint.
+
+    Returns:
+        The exit status.
+    """
+    what = (__doc__ or "").partition("\n")[0]
+    parser = ImportParser("ray_worker.importing", what, "refuse a checkpoint of another one")
+    parser.add_argument(
+        "--mapping", default="", help="which network plays which agents, as green_*=green,blue_*=blue"
+    )
+    return imported(parser, argv, bring)
+
+
+def bring(args: argparse.Namespace) -> PolicyDescription:
+    """Read, convert, compare, write; see :func:`ray_worker.taking_over.take_over`."""
+    from ray_worker.taking_over import take_over
+
+    return take_over(args)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

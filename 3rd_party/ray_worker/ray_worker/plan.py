@@ -1,0 +1,179 @@
+"""Who learns what: the agents of an environment, what each is shown, and which network plays it."""
+
+# What environments hand out is untyped.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from mosaic_worker.gymnasium_spaces import describe
+from mosaic_worker.preprocessing import Pipeline, check_steps
+from mosaic_worker.spaces import Space
+from mosaic_worker.training_command import ConfigError
+from ray_worker.algorithms import ALGORITHMS, Algorithm
+from ray_worker.environments import (
+    Joint,
+    action_kind,
+    check_actions,
+    from_zero,
+    is_joint,
+    is_picture,
+    make_environment,
+    steps_for,
+    unbounded,
+)
+from ray_worker.settings import RayConfig, network_of
+
+ALONE = "default_policy"
+"""RLlib's name of the network of an environment with one agent."""
+
+
+@dataclass(frozen=True)
+class Seat:
+    """One agent.
+
+    Attributes:
+        agent: Its name, as slots have it.
+        network: Which network plays it.
+        steps: Preprocessing of what it sees.
+        observation_space: What its slot gives.
+        action_space: What its slot takes.
+    """
+
+    agent: str
+    network: str
+    steps: Sequence[Mapping[str, Any]]
+    observation_space: Any
+    action_space: Any
+
+    @property
+    def input_space(self) -> Any:
+        """Gymnasium space of what the network is shown."""
+        return unbounded(Pipeline(self.steps, self.observation_space).input_space)
+
+    @property
+    def acts(self) -> Any:
+        """Gymnasium space of what the network does: actions from zero."""
+        return from_zero(self.action_space)
+
+    def described(self) -> tuple[Space, Space]:
+        """Of its slot: observations, actions."""
+        return describe(self.observation_space), describe(self.action_space)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everybody who learns.
+
+    Attributes:
+        joint: There are several agents.
+        seats: All agents.
+        teams: Agents by team.
+        masked: The environment masks actions.
+    """
+
+    joint: bool
+    seats: Sequence[Seat]
+    teams: Mapping[str, Sequence[str]]
+    masked: bool = False
+
+    @property
+    def networks(self) -> dict[str, Seat]:
+        """One agent of each network."""
+        found: dict[str, Seat] = {}
+        for seat in self.seats:
+            found.setdefault(seat.network, seat)
+        return found
+
+
+def plan_of(algorithm: Algorithm, config: RayConfig) -> Plan:
+    """Look at an environment, and decide.
+
+    Raises:
+        ConfigError: It cannot be made, or the algorithm cannot learn there.
+    """
+    if is_joint(config.env_id):
+        plan = _joint(config)
+    else:
+        with contextlib.closing(make_environment(config.env_id)) as env:
+            steps = steps_for(env.observation_space, config)
+            seat = Seat("agent_0", ALONE, steps, env.observation_space, env.action_space)
+            plan = Plan(False, (seat,), {"all": ("agent_0",)}, env.get_wrapper_attr("masked"))
+    for seat in plan.seats:
+        check_actions(config.env_id, seat.action_space)
+        kind = action_kind(seat.action_space)
+        if kind not in algorithm.actions:
+            others = [each.name for each in ALGORITHMS.values() if kind in each.actions]
+            raise ConfigError(
+                f"{algorithm.name} learns {' and '.join(algorithm.actions)} actions; {config.env_id} acts in "
+                f"{seat.action_space}. These learn there: {', '.join(others)}"
+            )
+        if getattr(config, "normalize_observations", False) and len(seat.input_space.shape) != 1:
+            raise ConfigError("normalize_observations is for vectors; leave it out for images")
+    return plan
+
+
+def _joint(config: RayConfig) -> Plan:
+    joint = Joint(config.env_id)
+    try:
+        sees = {agent: joint.parallel.observation_space(agent) for agent in joint.agents}
+        does = {agent: joint.parallel.action_space(agent) for agent in joint.agents}
+        teams = {str(team): tuple(agents) for team, agents in joint.teams.items()}
+    finally:
+        joint.close()
+    steps = {agent: steps_for(space, config) for agent, space in sees.items()}
+    shown = {agent: Pipeline(steps[agent], sees[agent]).input_space for agent in sees}
+    networks = _networks(config, shown, {agent: from_zero(space) for agent, space in does.items()})
+    for name in dict.fromkeys(networks.values()):
+        agents = [agent for agent in networks if networks[agent] == name]
+        plain = not getattr(config, "normalize_observations", False)
+        # Who shares a network is told who it is.
+        for i, agent in enumerate(agents if len(agents) > 1 and plain else ()):
+            if len(shown[agent].shape) == 1 and not is_picture(sees[agent]):
+                mark = np.eye(len(agents))[i].tolist()
+                steps[agent] = check_steps([*steps[agent], {"step": "append", "values": mark}])
+    seats = [Seat(agent, networks[agent], steps[agent], sees[agent], does[agent]) for agent in sees]
+    return Plan(True, tuple(seats), teams)
+
+
+def _networks(config: RayConfig, shown: Mapping[str, Any], does: Mapping[str, Any]) -> dict[str, str]:
+    """Which network plays each agent."""
+    if config.mapping:
+        named = {agent: network_of(config.mapping, agent) for agent in shown}
+        if missing := [agent for agent, name in named.items() if not name]:
+            raise ConfigError(
+                f"mapping gives no network to {', '.join(missing)}. Agents of {config.env_id}: "
+                f"{', '.join(shown)}"
+            )
+    elif config.share_parameters:
+        alike: list[tuple[Any, Any]] = []
+        kinds: dict[str, int] = {}
+        for agent in shown:
+            pair = (_shape(shown[agent]), does[agent])
+            if pair not in alike:
+                alike.append(pair)
+            kinds[agent] = alike.index(pair)
+        named = {agent: "shared" if len(alike) == 1 else f"shared_{kind}" for agent, kind in kinds.items()}
+    else:
+        named = {agent: agent for agent in shown}
+    for name in dict.fromkeys(named.values()):
+        agents = [agent for agent in named if named[agent] == name]
+        for agent in agents[1:]:
+            if (_shape(shown[agent]), does[agent]) != (_shape(shown[agents[0]]), does[agents[0]]):
+                raise ConfigError(
+                    f"{agents[0]} and {agent} do not see or act alike, so the network {name} cannot play "
+                    "both. "
+                    "Give them different networks"
+                )
+    return named
+
+
+def _shape(space: Any) -> Any:
+    return space.shape if isinstance(space, spaces.Box) else space

@@ -1,0 +1,299 @@
+"""A loaded policy: observations in, actions out, the same for any batch. Ray is not imported."""
+
+# torch annotates only part of its functions.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from mosaic_worker.checkpoint import DESCRIPTION, PolicyDescription, read_checkpoint
+from mosaic_worker.checkpoint_worker import Choices, Draws
+from mosaic_worker.spaces import Space
+from mosaic_worker.worker import LoadError
+from ray_worker.network import Module, Network, load_weights, read_tensors
+
+BATCH = 64
+"""Rows of every forward call. A row's last bits depend on the number of rows it is multiplied
+with, but not on its neighbours or its place, so calls are always filled up to this number."""
+
+WORKER = "ray_worker"
+_LOG_STD = (-5.0, 2.0)
+"""Between which RLlib keeps the log deviations of its squashed Gaussian."""
+
+
+class Policy:
+    """Weights and their description, ready to play.
+
+    Args:
+        description: What the weights are.
+        module: The network, its weights in place, on the CPU.
+
+    Attributes:
+        memory: 0: it remembers nothing.
+    """
+
+    memory = 0
+
+    def __init__(self, description: PolicyDescription, module: Module) -> None:
+        # More threads would make a row's bits depend on how the work was divided.
+        torch.set_num_threads(1)
+        self.description = description
+        self._module, self._network = module.eval(), module.network
+        self._space = description.action_space
+        self._padded = np.zeros((BATCH, *description.shown_space.shape), np.float32)
+        self._rows = torch.from_numpy(self._padded)
+
+    @classmethod
+    def load(cls, checkpoint: str | Path, agent: str = "") -> Policy:
+        """Read a checkpoint, see :func:`mosaic_worker.checkpoint.read_checkpoint`.
+
+        Args:
+            checkpoint: Its folder, or a file in it.
+            agent: Whose part of a joint policy.
+
+        Raises:
+            LoadError: It cannot be played, with the way out.
+        """
+        description, tensors = read_policy(checkpoint)
+        return cls.of(description.part_of(agent) if agent else description, tensors, str(checkpoint))
+
+    @classmethod
+    def of(
+        cls, description: PolicyDescription, tensors: Mapping[str, Tensor], where: str = "the policy"
+    ) -> Policy:
+        """Put weights into the network that their description asks for.
+
+        Raises:
+            LoadError: They do not fit, or are of another worker, with the way out.
+        """
+        # A copy of this worker under another id plays the same networks.
+        if description.worker != WORKER and description.network.get("type") != "rllib":
+            raise LoadError(
+                f"{where} is for {description.worker}, not for {WORKER}. Set worker_id to "
+                f"{description.worker!r}"
+            )
+        head = description.weights_prefix
+        own = {name[len(head) :]: tensor for name, tensor in tensors.items() if name.startswith(head)}
+        try:
+            network = Network.from_json(description.network)
+            module = Module(network)
+            load_weights(module, own)
+            policy = cls(description, module)
+            policy.check()
+        except (ValueError, RuntimeError) as error:
+            words = " ".join(str(error).split())
+            raise LoadError(
+                f"{DESCRIPTION} or the weights of {where} cannot be used: {words}. Copy the checkpoint "
+                "again, or train "
+                "it again"
+            ) from error
+        return policy
+
+    def check(self) -> None:
+        """Try the network once.
+
+        Raises:
+            ValueError: It does not take what the input space gives, or gives no such actions.
+            RuntimeError: The same.
+        """
+        with torch.inference_mode():
+            outputs, _ = self._module(self._rows)
+        if outputs.shape != (BATCH, self._width()):
+            raise ValueError(
+                f"its network gives {outputs.shape[-1]} numbers where {self._width()} are needed"
+            )
+
+    def choose(
+        self,
+        observations: NDArray[np.generic],
+        masks: NDArray[np.bool_] | None = None,
+        draws: Draws | None = None,
+        memory: NDArray[np.float32] | None = None,
+    ) -> Choices:
+        """Choose an action for each observation.
+
+        Args:
+            observations: Shape (N, *input_space.shape).
+            masks: bool (N, actions), true where legal; ``None`` where every action is.
+            draws: Numbers to sample with; ``None`` for the mode of the distribution.
+            memory: Not taken: it has none.
+
+        Returns:
+            The choice for each row, whichever rows are with it.
+        """
+        rows = np.asarray(observations)
+        parts = [
+            self._choose(
+                rows[i : i + BATCH],
+                None if masks is None else masks[i : i + BATCH],
+                None if draws is None else _rows_of_batch(draws, i, len(rows)),
+            )
+            for i in range(0, len(rows), BATCH)
+        ]
+        if len(parts) == 1:
+            return parts[0]
+        columns = zip(*parts, strict=True)
+        return Choices(*(None if column[0] is None else np.concatenate(column) for column in columns))  # pyright: ignore[reportArgumentType]
+
+    def _choose(self, rows: NDArray[Any], masks: NDArray[np.bool_] | None, draws: Draws | None) -> Choices:
+        count = len(rows)
+        self._padded[:count] = rows.reshape(count, *self._padded.shape[1:])
+        self._padded[count:] = 0
+        with torch.inference_mode():
+            given, value = self._module(self._rows)
+        outputs = given.numpy().copy()
+        ok = np.isfinite(outputs).all(axis=1)
+        values = None if value is None else value.numpy().astype(np.float64)
+        if values is not None:
+            ok &= np.isfinite(values)
+            values[~ok] = 0.0
+        outputs[~ok] = 0.0
+        if masks is not None and self._space.kind != "Box":
+            full = np.ones((BATCH, masks.shape[1]), np.bool_)
+            full[:count] = masks
+            parts = np.split(full, np.cumsum(self._sizes())[:-1], axis=1)
+            ok &= np.all([part.any(axis=1) for part in parts], axis=0)
+            outputs[~full] = -math.inf
+            outputs[~ok] = 0.0
+        if self._network.outputs == "values":
+            values = outputs.max(axis=1).astype(np.float64)
+        actions = self._act(outputs, draws)
+        return Choices(actions[:count], None if values is None else values[:count], ok[:count])
+
+    def _act(self, outputs: NDArray[np.float32], draws: Draws | None) -> NDArray[Any]:
+        space = self._space
+        if space.kind == "Box":
+            return self._continuous(outputs, draws)
+        if self._network.outputs == "values":
+            return (_greedy(outputs, draws, self._network.epsilon) + space.start).astype(space.dtype)
+        parts = np.split(outputs, np.cumsum(self._sizes())[:-1], axis=1)
+        chosen = [
+            part.argmax(axis=1) if draws is None else _sample(part.astype(np.float64), draws(j))
+            for j, part in enumerate(parts)
+        ]
+        if space.kind == "Discrete":
+            return (chosen[0] + space.start).astype(space.dtype)
+        return (np.stack(chosen, 1) + np.asarray(space.starts)).astype(space.dtype)
+
+    def _continuous(self, outputs: NDArray[np.float32], draws: Draws | None) -> NDArray[Any]:
+        moved, log_deviation = np.split(outputs, 2, axis=1)
+        squashed = self._network.outputs == "squashed"
+        if draws is not None:
+            uniforms = np.stack([draws(j) for j in range(moved.shape[1])], 1)
+            normal = torch.special.ndtri(torch.from_numpy(np.clip(uniforms, 2.0**-54, 1 - 2.0**-53))).numpy()
+            deviation = np.exp(np.clip(log_deviation, *_LOG_STD) if squashed else log_deviation)
+            moved = (moved + deviation * normal).astype(np.float32)
+        if squashed:
+            # The mode of what it learnt to draw from. RLlib's own deterministic action leaves this out.
+            moved = torch.tanh(torch.from_numpy(moved)).numpy()
+        low, high = np.asarray(self._space.low), np.asarray(self._space.high)
+        if self._network.scaling == "unsquash":
+            moved = low + (moved + 1.0) * (high - low) / 2.0  # in RLlib's order: the same bits
+        return np.clip(moved, low, high).astype(self._space.dtype)
+
+    def _sizes(self) -> list[int]:
+        space = self._space
+        return [space.n] if space.kind == "Discrete" else [int(n) for n in np.ravel(np.asarray(space.nvec))]
+
+    def _width(self) -> int:
+        space: Space = self._space
+        if space.kind == "Box":
+            if self._network.outputs not in ("gaussian", "squashed"):
+                raise ValueError("its network gives no real-valued actions")
+            return 2 * math.prod(space.shape)
+        if space.kind not in ("Discrete", "MultiDiscrete") or self._network.outputs not in (
+            "categorical",
+            "values",
+        ):
+            raise ValueError(f"its network gives no actions of {space.kind}")
+        return sum(self._sizes())
+
+
+class JointPolicy:
+    """All agents of a joint policy as one player, see :class:`ray_worker.environments.Whole`.
+
+    Args:
+        description: What the weights are.
+        tensors: Weights by name.
+
+    Raises:
+        LoadError: They do not fit.
+    """
+
+    memory = 0
+
+    def __init__(self, description: PolicyDescription, tensors: Mapping[str, Tensor]) -> None:
+        self.description = description
+        self._policies = {
+            agent: Policy.of(description.part_of(agent), tensors) for agent in description.agents
+        }
+
+    def part(self, agent: str) -> Policy:
+        """The policy of one agent."""
+        return self._policies[agent]
+
+    def choose(
+        self,
+        observations: Any,
+        masks: NDArray[np.bool_] | None = None,
+        draws: Draws | None = None,
+        memory: NDArray[np.float32] | None = None,
+    ) -> Choices:
+        """Choose for every agent: dicts by agent, of N rows each; actions are N dicts."""
+        made = {agent: policy.choose(observations[agent]) for agent, policy in self._policies.items()}
+        rows = len(next(iter(made.values())).actions)
+        actions = np.empty(rows, object)
+        actions[:] = [{agent: choices.actions[i] for agent, choices in made.items()} for i in range(rows)]
+        return Choices(actions, None, np.logical_and.reduce([choices.ok for choices in made.values()]))
+
+
+def read_policy(checkpoint: str | Path) -> tuple[PolicyDescription, dict[str, Tensor]]:
+    """Read a checkpoint; raises as :func:`mosaic_worker.checkpoint.read_checkpoint`."""
+    description, data = read_checkpoint(checkpoint)
+    try:
+        return description, read_tensors(data)
+    except ValueError as error:
+        raise LoadError(f"checkpoint {checkpoint} cannot be played: {error}. Copy it again") from error
+
+
+def load_whole(description: PolicyDescription, tensors: Mapping[str, Tensor]) -> Policy | JointPolicy:
+    """What plays a policy as a whole.
+
+    Raises:
+        LoadError: The weights do not fit.
+    """
+    return JointPolicy(description, tensors) if description.parts else Policy.of(description, tensors)
+
+
+def _rows_of_batch(draws: Draws, begin: int, count: int) -> Draws:
+    """Numbers of the rows from ``begin``, filled up to BATCH."""
+
+    def drawn(j: int) -> NDArray[np.float64]:
+        rows = draws(j)[begin : min(begin + BATCH, count)]
+        return np.concatenate([rows, np.zeros(BATCH - len(rows))])
+
+    return drawn
+
+
+def _greedy(values: NDArray[np.float32], draws: Draws | None, epsilon: float) -> NDArray[np.int64]:
+    best = values.argmax(axis=1)
+    if draws is None or not epsilon:
+        return best
+    level = np.where(np.isfinite(values), 0.0, -math.inf)
+    return np.where(draws(0) < epsilon, _sample(level, draws(1)), best)
+
+
+def _sample(logits: NDArray[np.float64], uniforms: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Invert the cumulative distribution; an action of probability zero is never chosen."""
+    weights = np.exp(logits - logits.max(axis=1, keepdims=True))
+    cumulative = weights.cumsum(axis=1)
+    return (cumulative <= (uniforms * cumulative[:, -1])[:, None]).sum(axis=1)

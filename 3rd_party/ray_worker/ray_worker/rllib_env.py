@@ -1,0 +1,132 @@
+"""What RLlib's runners import: environments in its form, who plays what, and what is told of episodes."""
+
+# Ray is not among what the checks install.
+# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUntypedBaseClass=false, reportUnknownParameterType=false
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Generator, Mapping
+from typing import Any
+
+import gymnasium
+import ray
+from ray.experimental.internal_kv import _internal_kv_put
+from ray.rllib.callbacks.callbacks import RLlibCallback
+from ray.rllib.env.multi_agent_env import MultiAgentEnv
+
+from mosaic_worker.failures import described
+from ray_worker.environments import Joint, make_environment, trainable, unbounded
+from ray_worker.multi_agent import with_spaces
+
+EPISODES = "mosaic_episodes"
+"""Under which finished episodes are told."""
+ALL = "__all__"
+
+
+def make_single(context: Mapping[str, Any]) -> Any:
+    """An environment with one agent."""
+    return _Watched(trainable(make_environment(context["env_id"], context["steps"])))
+
+
+def failure_key() -> str:
+    """Under which a runner leaves word, in the cluster's table, of why its environment failed.
+
+    A runner in which anything raises ends its process (RLlib 2.60), and the reason with it.
+    """
+    return f"mosaic-environment-failed-{ray.get_runtime_context().get_job_id()}"
+
+
+@contextlib.contextmanager
+def _said() -> Generator[None, None, None]:
+    try:
+        yield
+    except Exception as error:
+        _internal_kv_put(failure_key(), described(error, ["ray_worker"]).encode(), overwrite=True)
+        raise
+
+
+class _Watched(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """An environment that leaves word where it fails."""
+
+    def reset(self, **given: Any) -> Any:
+        with _said():
+            return self.env.reset(**given)
+
+    def step(self, action: Any) -> Any:
+        with _said():
+            return self.env.step(action)
+
+
+class JointEnv(MultiAgentEnv):
+    """An environment whose agents act at once, as RLlib has it.
+
+    Args:
+        context: ``env_id``, and ``steps`` by agent.
+    """
+
+    def __init__(self, context: Mapping[str, Any]) -> None:
+        super().__init__()
+        self._joint = joint = Joint(context["env_id"], context["steps"])
+        self.possible_agents = list(joint.agents)
+        self.agents = list(joint.agents)
+        self.observation_spaces = {a: unbounded(each) for a, each in joint.observation_spaces.items()}
+        self.action_spaces = dict(joint.action_spaces)
+        with_spaces(self)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
+        """Begin an episode."""
+        with _said():
+            seen = self._joint.reset(seed)
+        self.agents = list(self._joint.parallel.agents)
+        return seen, {}
+
+    def step(self, action_dict: Mapping[str, Any]) -> Any:
+        """One action of each agent."""
+        acting = list(self._joint.parallel.agents)
+        with _said():
+            seen, rewards, ended, cut = self._joint.step(action_dict)
+        self.agents = list(self._joint.parallel.agents)
+        over, truncated = self._joint.over, any(cut.values())
+        told = {agent: each for agent, each in seen.items() if agent in acting}
+        earned = {agent: rewards.get(agent, 0.0) for agent in acting}
+        return told, earned, {**ended, ALL: over and not truncated}, {**cut, ALL: over and truncated}, {}
+
+    def close(self) -> None:
+        """Let go of it."""
+        self._joint.close()
+
+
+class PlayedBy:
+    """Which network plays an agent.
+
+    Args:
+        networks: By agent.
+    """
+
+    def __init__(self, networks: Mapping[str, str]) -> None:
+        self._networks = dict(networks)
+
+    def __call__(self, agent_id: str, episode: Any = None, **_: Any) -> str:
+        return self._networks[agent_id]
+
+
+class Told(RLlibCallback):
+    """Hands on what became of each episode."""
+
+    def on_episode_end(
+        self, *, episode: Any, prev_episode_chunks: Any = None, metrics_logger: Any = None, **_: Any
+    ) -> None:
+        """An episode has ended; it may have come in pieces."""
+        chunks = [*(prev_episode_chunks or ()), episode]
+        agents: dict[str, float] = {}
+        if hasattr(episode, "agent_episodes"):
+            for chunk in chunks:
+                for agent, own in chunk.agent_episodes.items():
+                    agents[str(agent)] = agents.get(str(agent), 0.0) + float(own.get_return())
+            total = sum(agents.values())
+        else:
+            total = sum(float(chunk.get_return()) for chunk in chunks)
+        row = {"return": total, "length": sum(map(len, chunks)), "agents": agents}
+        metrics_logger.log_value(EPISODES, row, reduce="item_series")

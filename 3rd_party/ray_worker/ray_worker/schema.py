@@ -1,0 +1,14 @@
+"""``python -m ray_worker.schema [--check]`` writes ``train_schema.json``, or says whether it is stale."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from mosaic_worker.training_schema import write_schema
+from ray_worker.algorithms import ALGORITHMS
+
+FILE = Path(__file__).resolve().parents[1] / "train_schema.json"
+
+if __name__ == "__main__":
+    sys.exit(write_schema(FILE, ALGORITHMS, sys.argv[1:]))

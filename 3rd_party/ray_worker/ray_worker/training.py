@@ -1,0 +1,266 @@
+"""A whole training: RLlib's algorithm, its log, checkpoints, evaluation."""
+
+# Ray is not among what the checks install, and torch is typed only in part.
+# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import logging
+import math
+import os
+from collections.abc import Callable, Generator
+from typing import Any
+
+import numpy as np
+import torch
+
+from mosaic_worker.evaluation import Interrupted, finish
+from mosaic_worker.failures import described, one_line
+from mosaic_worker.training import TENSORBOARD, TrainingRun
+from mosaic_worker.training_command import ConfigError, TrainingFailed
+from mosaic_worker.training_memory import check_room
+from ray_worker import cluster
+from ray_worker.algorithms import Algorithm
+from ray_worker.evaluate import mean_return
+from ray_worker.plan import Plan, plan_of
+from ray_worker.policy import load_whole, read_policy
+from ray_worker.session import Session
+from ray_worker.settings import DQNConfig, IMPALAConfig, OnPolicyConfig, RayConfig, ReplayConfig, SACConfig
+from ray_worker.state import State, put_back
+
+_OFTEN = 50
+"""Reports of a training that learns from remembered steps."""
+_ENV = "mosaic"
+
+
+def train(algorithm: Algorithm, config: RayConfig, run: TrainingRun, restored: State | None = None) -> bool:
+    """Train a policy into a run folder, to the end or until somebody wishes it to stop.
+
+    Args:
+        algorithm: Which.
+        config: Every setting.
+        run: The run folder.
+        restored: State of the training that goes on.
+
+    Returns:
+        Whether it is all done, the evaluation too.
+
+    Raises:
+        ConfigError: The environment cannot be trained in by this algorithm, or there is no such cluster.
+        TrainingFailed: A number is not finite any more, or a runner or the environment failed.
+        OSError: The folder cannot be written.
+    """
+    if config.address:
+        cluster.check_cluster(config.address)
+    gpus = _gpus(config)
+    cluster.quiet()
+    plan = plan_of(algorithm, config)
+    _check_room(config, plan)
+    if plan.masked:
+        run.warn(f"{config.env_id} masks actions, which RLlib's networks do not see while they learn")
+    # Small matrices gain nothing from two threads, and sums must not depend on the machine's load.
+    torch.set_num_threads(1)
+    step = 0 if restored is None else restored.step
+    with cluster.connected(config.address, config.num_env_runners + 1, gpus), _scalars(run, step) as scalars:
+        trained = _build(algorithm, config, plan, step, gpus)
+        try:
+            if restored is not None:
+                put_back(trained, restored.values["learnt"])
+            session = Session(algorithm.name, config, plan, run, scalars, trained, restored)
+            run.start(algorithm.name, config.env_id, config.seed, config.total_steps, step)
+            _learn(config, trained, run, session)
+            return finish(run, session, lambda go_on: _evaluated(config, run, go_on))
+        finally:
+            with contextlib.suppress(Exception):  # a runner may be gone
+                trained.stop()
+
+
+@contextlib.contextmanager
+def _scalars(run: TrainingRun, step: int) -> Generator[Any, None, None]:
+    from tensorboardX import SummaryWriter
+
+    writer = SummaryWriter(str(run.folder / TENSORBOARD), purge_step=step + 1 if step else None)
+    try:
+        yield writer
+    finally:
+        writer.close()
+
+
+def _learn(config: RayConfig, trained: Any, run: TrainingRun, session: Session) -> None:
+    """RLlib's iterations, until the steps are played."""
+    began = session.step
+    while session.step + config.batch <= config.total_steps or session.step == began:
+        try:
+            results = trained.train()
+        except (OSError, MemoryError, ConfigError, TrainingFailed):
+            raise
+        except Exception as error:  # a runner's, the environment's, or torch's on NaN
+            session.keep_last_good()
+            raise TrainingFailed(_reason(error, config, session)) from error
+        try:
+            session.updated(results)
+        except TrainingFailed:
+            session.keep_last_good()
+            raise
+        run.advance(session.step, session.save)
+        if run.stop_requested:
+            return
+
+
+def _reason(error: BaseException, config: RayConfig, session: Session) -> str:
+    """A failure in one sentence."""
+    kind, kept = type(error).__name__, session.kept_words()
+    if any(word in kind for word in ("ActorDied", "ActorUnavailable", "WorkerCrashed", "NodeDied")):
+        if said := _left_word():
+            return f"{config.env_id} raised {said}"
+        why = "a runner was killed, or ran out of memory"
+        return f"a process of Ray's died at step {session.step:,} ({why}). {kept}"
+    cause = getattr(error, "cause", None)
+    found = cause if isinstance(cause, BaseException) else error
+    if "nan" in one_line(found).lower():
+        step = f"{session.step:,}"
+        return f"the network's output is no finite number any more at step {step}; lower lr. {kept}"
+    return f"{config.env_id} raised {described(found, ['ray_worker'])}"
+
+
+def _left_word() -> str:
+    """What a runner has left of why its environment failed."""
+    from ray.experimental.internal_kv import _internal_kv_get
+
+    from ray_worker.rllib_env import failure_key
+
+    with contextlib.suppress(Exception):  # it may be the whole of Ray that is gone
+        found = _internal_kv_get(failure_key())
+        return "" if found is None else found.decode()
+    return ""
+
+
+def _evaluated(config: RayConfig, run: TrainingRun, go_on: Callable[[], bool]) -> float:
+    """Mean return of what was kept: from disk, so that it is proven to load and play."""
+    try:
+        return mean_return(load_whole(*read_policy(run.folder)), config.env_id, go_on)
+    except (ConfigError, OSError, Interrupted):
+        raise
+    except Exception as error:  # the environment's
+        raise TrainingFailed(f"{config.env_id} raised {described(error, ['ray_worker'])}") from error
+
+
+# -- what is trained ---------------------------------------------------------------------
+
+
+def _build(algorithm: Algorithm, config: RayConfig, plan: Plan, step: int, gpus: int) -> Any:
+    """RLlib's algorithm object, every random number from the one seed."""
+    from ray import tune
+    from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
+
+    from ray_worker.rllib_env import JointEnv, PlayedBy, Told, make_single
+
+    module, _, name = algorithm.config.partition(":")
+    made: Any = getattr(importlib.import_module(module), name)()
+    steps: Any = {seat.agent: list(seat.steps) for seat in plan.seats}
+    tune.register_env(_ENV, JointEnv if plan.joint else make_single)
+    # What was drawn already is not drawn again.
+    seed = int(np.random.SeedSequence([config.seed, step]).generate_state(1)[0] >> 2) if step else config.seed
+    context = {"env_id": config.env_id, "steps": steps if plan.joint else steps[plan.seats[0].agent]}
+    more: dict[str, Any] = {}
+    if getattr(config, "normalize_observations", False):
+        more["env_to_module_connector"] = _filter_of(plan.joint)
+    if isinstance(config, IMPALAConfig):
+        more["rollout_fragment_length"] = config.rollout_fragment_length
+    if config.async_envs and not plan.joint:
+        more["gym_env_vectorize_mode"] = "async"
+    made.environment(_ENV, env_config=context, disable_env_checking=True)
+    made.env_runners(
+        num_env_runners=config.num_env_runners,
+        num_envs_per_env_runner=config.num_envs,
+        num_cpus_per_env_runner=1,
+        **more,
+    )
+    made.learners(num_learners=0, num_gpus_per_learner=gpus)
+    made.fault_tolerance(restart_failed_env_runners=False, ignore_env_runner_failures=False)
+    made.debugging(seed=seed, log_level="ERROR", log_sys_usage=False)
+    made.callbacks(Told)
+    made.rl_module(model_config=DefaultModelConfig(**_model(config)))
+    if plan.joint:
+        networks = {n: (None, seat.input_space, seat.acts, {}) for n, seat in plan.networks.items()}
+        made.multi_agent(
+            policies=networks, policy_mapping_fn=PlayedBy({seat.agent: seat.network for seat in plan.seats})
+        )
+    made.training(**_training(config, plan, step))
+    made.reporting(min_time_s_per_iteration=0, min_sample_timesteps_per_iteration=_iteration(config))
+    try:
+        trained = made.build_algo()
+        # What fails is told in one line, from here.
+        for logger in ("ray", "ray.rllib"):
+            logging.getLogger(logger).setLevel(logging.CRITICAL)
+        return trained
+    except Exception as error:  # RLlib raises all sorts for settings that cannot be
+        found = getattr(error, "cause", None) or error
+        raise ConfigError(f"{algorithm.name} cannot be trained so: {one_line(found)}") from error
+
+
+def _filter_of(joint: bool) -> Callable[..., Any]:
+    def made(*_: Any, **__: Any) -> Any:
+        from ray.rllib.connectors.env_to_module import MeanStdFilter
+
+        return MeanStdFilter(multi_agent=joint)
+
+    return made
+
+
+def _model(config: RayConfig) -> dict[str, Any]:
+    told: dict[str, Any] = {"fcnet_hiddens": list(config.hidden), "fcnet_activation": config.activation}
+    if isinstance(config, OnPolicyConfig):
+        told["vf_share_layers"] = config.vf_share_layers
+    if isinstance(config, SACConfig):
+        told |= {
+            "fusionnet_hiddens": list(config.hidden[-1:]) or [256],
+            "fusionnet_activation": config.activation,
+        }
+    return told
+
+
+def _training(config: RayConfig, plan: Plan, step: int) -> dict[str, Any]:
+    told = config.arguments()
+    if isinstance(config, ReplayConfig):
+        kind = "MultiAgentEpisodeReplayBuffer" if plan.joint else "EpisodeReplayBuffer"
+        told["replay_buffer_config"] = {"type": kind, "capacity": config.buffer_size}
+    if isinstance(config, DQNConfig):
+        left = max(1, config.epsilon_timesteps - step)
+        fallen = min(1.0, step / config.epsilon_timesteps)
+        now = 1.0 + (config.final_epsilon - 1.0) * fallen
+        told["epsilon"] = [(0, now), (left, config.final_epsilon)]
+    return told
+
+
+def _iteration(config: RayConfig) -> int:
+    """Steps after which RLlib hands over."""
+    if isinstance(config, ReplayConfig):
+        return max(1, min(1000, config.total_steps // _OFTEN))
+    return config.train_batch_size
+
+
+def _check_room(config: RayConfig, plan: Plan) -> None:
+    """Refuse a buffer that does not fit, before RLlib begins to fill it."""
+    seen = sum(4 * math.prod(seat.input_space.shape) for seat in plan.seats)
+    acts = sum(8 * math.prod(seat.acts.shape or (1,)) for seat in plan.seats)
+    if isinstance(config, ReplayConfig):
+        check_room("buffer_size", config.buffer_size, seen + acts + 24)
+    else:
+        check_room("train_batch_size", config.train_batch_size, seen + acts + 24)
+
+
+def _gpus(config: RayConfig) -> int:
+    if config.device == "cuda" and not torch.cuda.is_available():
+        raise ConfigError("device is cuda, but torch finds no GPU here; set it to auto or cpu")
+    return int(
+        config.device == "cuda" or (config.device == "auto" and _given() and torch.cuda.is_available())
+    )
+
+
+def _given() -> bool:
+    """Whether whoever started us gave us a GPU."""
+    return bool(os.environ.get("CUDA_VISIBLE_DEVICES"))

@@ -1,0 +1,8 @@
+"""Makes the probe environments importable by name (``ray_probes:Switch``), here and in children."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
