@@ -24,6 +24,7 @@ class Algorithm:
         masks: Whether it never plays what an action mask forbids.
         recurrent: Whether it remembers earlier observations of the episode.
         observations: Kinds of observation it learns from.
+        paradigms: How agents may take turns where it learns.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Algorithm:
     masks: bool = False
     recurrent: bool = False
     observations: tuple[str, ...] = ("vector", "image")
+    paradigms: tuple[str, ...] = ("SINGLE_AGENT", "SIMULTANEOUS")
 
 
 ALGORITHMS: Mapping[str, Algorithm] = {
