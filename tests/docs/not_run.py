@@ -77,6 +77,10 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
         "--steps 1500000 --set select=image,direction --set normalize_observations=true --set num_envs=16 "
         "--set lstm_size=128 --out soccer_policy": _TRAINING,
     },
+    "docs/soccer_transfer.md": {
+        "scripts/experiments/soccer_transfer.sh": "plays for minutes; its experiments are read in tests/cli",
+        "scripts/experiments/soccer_transfer.sh --train": _TRAINING,
+    },
     "docs/self_play.md": {
         "mosaic train --worker cleanrl_worker --algo self_play --env connect_four_v3 --steps 400000 "
         "--out connect_four": _TRAINING,
