@@ -15,8 +15,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from mosaic_worker.training import TrainingRun
+from mosaic_worker.training_arguments import Arguments, HelpAsked, out_of, parse
 from mosaic_worker.training_command import ConfigError, carried_out, default_folder, prepared, refuse
-from ray_worker.command_line import Arguments, HelpAsked, out_of, parse
+from ray_worker.algorithms import ALGORITHMS, Algorithm
 from ray_worker.settings import RayConfig
 
 
@@ -28,7 +29,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     args = sys.argv[1:] if argv is None else list(argv)
     try:
-        asked = parse(args)
+        asked = parse(args, ALGORITHMS, "ray_worker.train", "ppo")
         config, restored = _settings(asked)
         out = asked.out or default_folder(asked.algorithm.name, config.env_id, config.seed)
         with prepared(out, resume=asked.resume, overwrite=asked.overwrite) as folder:
@@ -48,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
 
 
-def _settings(asked: Arguments) -> tuple[RayConfig, Any]:
+def _settings(asked: Arguments[Algorithm]) -> tuple[RayConfig, Any]:
     """Every setting, and the state to go on from where that was asked for."""
     if not asked.resume:
         return asked.algorithm.config_class(**asked.given), None
