@@ -192,7 +192,7 @@ def test_an_out_folder_that_may_not_be_written(mosaic: Mosaic) -> None:
         (["train", "--env", "CartPole-v1", "--worker", "nobody"], "mosaic workers list"),
         (["train", "--env", "CartPole-v1", "--worker", "operators"], "does not train"),
         (["train", "--env", "CartPole-v1", "--algo", "pppo"], "pppo"),
-        (["train", "--env", "chess_v6"], "SEQUENTIAL"),
+        (["train", "--env", "chess_v6", "--algo", "ppo"], "in turn"),
         (["train", "--env", "CartPole-v1", "--seed", "-1"], "--seed"),
     ],
 )
