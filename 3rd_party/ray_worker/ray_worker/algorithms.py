@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from mosaic_worker.training_command import named
 from ray_worker.settings import APPOConfig, DQNConfig, IMPALAConfig, PPOConfig, RayConfig, SACConfig
 
 _ANY = ("discrete", "multi_discrete", "continuous")
@@ -48,12 +47,3 @@ ALGORITHMS: Mapping[str, Algorithm] = {
         Algorithm("sac", "SAC", "ray.rllib.algorithms.sac:SACConfig", SACConfig, ("continuous",)),
     )
 }
-
-
-def algorithm(name: str) -> Algorithm:
-    """Find an algorithm, in any case.
-
-    Raises:
-        ConfigError: There is none of that name; names the nearest.
-    """
-    return named(name, ALGORITHMS)
