@@ -30,6 +30,8 @@ SOCCER, MINIGRID = "MosaicMultiGrid-S-2v2-IndAgObs-v1", "MiniGrid-DoorKey-8x8-v0
 SIZES, THEMES = ("1280x800", "1920x1080"), ("light", "dark")
 SPREAD = "mpe2/simple_spread_v3"
 JOINT = {"total_steps": 40_000, "gamma": 0.9, "video_every": 10_000}
+CONNECT_FOUR = "classic/connect_four_v3"
+LEAGUE = {"total_steps": 120_000, "snapshot_every": 20_000}
 QUICK = {"total_steps": 20_000}
 LONGER = {"total_steps": 1_000_000, "video_every": 20_000}
 TRAINED = 40_000
@@ -89,6 +91,7 @@ class Scenes:
             "train-policies": self.train_policies,
             "train-joint": self.train_joint,
             "train-joint-policy": self.train_joint_policy,
+            "train-league": self.train_league,
             "agents-joint": self.agents_joint,
             "results-list": self.results_list,
             "results": self.results,
@@ -459,6 +462,23 @@ class Scenes:
         await self._until(lambda: page.policies.model.row_of(kept) >= 0, "a joint policy")
         page.policies.table.select(kept)
         await asyncio.sleep(_SETTLE_S)
+
+    async def train_league(self) -> None:
+        """Connect four, learnt against itself: the learner's rating, and who plays against it."""
+        from gym_gui.services.training_presets import TrainingPreset
+
+        self._context.go("train")
+        page = self._page("train")
+        await self._until(lambda: page.form.ready and page.link.client, "the trainer")
+        league = TrainingPreset("cleanrl_worker", "self_play", CONNECT_FOUR, LEAGUE)
+        if not any(run.algorithm == league.algorithm for run in page.link.runs):
+            await self._train_one(page, league)
+            await self._until(lambda: page.link.runs[0].over, "a training against itself", TRAINING_S)
+        run = next(run for run in page.link.runs if run.algorithm == league.algorithm)
+        self._context.go("train", run=run.run_id)
+        await self._until(lambda: page.runs.data.league(run.run_id), "its league")
+        page.runs.content.show_league()
+        await asyncio.sleep(4 * _SETTLE_S)
 
     async def agents_joint(self) -> None:
         """Three agents that play the parts of one file."""

@@ -50,8 +50,13 @@ class Trainer:
         return said if said and said != algorithm else algorithm_word(algorithm)
 
 
+_SPELT: Final = {"self_play": "Self-play"}
+
+
 def algorithm_word(algorithm: str) -> str:
     """``PPO``, ``Recurrent PPO``."""
+    if algorithm in _SPELT:
+        return _SPELT[algorithm]
     words = algorithm.replace("-", " ").replace("_", " ").split()
     return " ".join(word.upper() if len(word) <= 4 else word.capitalize() for word in words)
 

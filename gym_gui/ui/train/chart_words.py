@@ -16,10 +16,14 @@ _WORDS: Final = {
     "charts/SPS": "Steps per second",
     "charts/learning_rate": "Learning rate",
     "charts/epsilon": "Exploration, epsilon",
+    "league/rating": "Rating, Elo points",
+    "league/score": "Score of the last 100 games",
+    "league/members": "Members of the league",
 }
 _GROUPS: Final = {
     "teams": "Teams",
     "agents": "Agents",
+    "league": "League",
     "charts": "Training",
     "losses": "Losses",
     "machine": "Machine",
@@ -61,6 +65,6 @@ def _group(name: str) -> str:
 
 
 def _place(name: str) -> int:
-    order = ("Episodes", "Teams", "Agents", "Training", "Losses")
+    order = ("Episodes", "League", "Teams", "Agents", "Training", "Losses")
     group = _group(name)
     return order.index(group) if group in order else len(order) + (group == "Machine")

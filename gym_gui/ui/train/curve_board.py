@@ -9,11 +9,13 @@ from typing import Final
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QSlider, QWidget
 
+from gym_gui.services.training_league import RATING
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.plots.series import Series
 from gym_gui.ui.train.chart_words import chart_items, chart_word, is_of_several
 from gym_gui.ui.train.curve_plot import CurvePlot
+from gym_gui.ui.train.league_plot import LeaguePlot, marks_of
 from gym_gui.ui.train.run_colours import RunColours
 from gym_gui.ui.train.run_data import LENGTH, RETURN, RunData
 from gym_gui.ui.widgets import Card, ElidedLabel, PickerButton, muted_label
@@ -127,10 +129,13 @@ class CurveBoard(QWidget):
         self.hide()
         self._context, self._data = context, data
         self._runs: list[Series] = []
+        self._with_league: Series | None = None
         self._task: asyncio.Task[None] | None = None
         self._again = False
         self.first = CurveCard(context, colours, "train-first-chart", RETURN)
         self.second = CurveCard(context, colours, "train-second-chart", LENGTH)
+        self.league = LeaguePlot(context.theme, colours, "The rating appears here with the first games.")
+        self.league.setObjectName("train-league-plot")
         self.first.plot.set_named(True)
         self.second.title.hide()  # its list says the same
         self._slider = QSlider(Qt.Orientation.Horizontal)
@@ -159,6 +164,12 @@ class CurveBoard(QWidget):
             self._runs = list(runs)
         self.refresh()
 
+    def set_league_of(self, run: Series | None) -> None:
+        """Draw the league of this run, where it is seen."""
+        if run != self._with_league:
+            self._with_league = run
+            self.refresh()
+
     def refresh(self) -> None:
         """Draw anew, as soon as what is being made is done."""
         if self._task is not None:
@@ -181,6 +192,18 @@ class CurveBoard(QWidget):
         for card in (self.first, self.second):
             card.set_names(names)
             card.plot.show_curves(runs, curves.get(card.series, {}))
+        await self._draw_league()
+
+    async def _draw_league(self) -> None:
+        run = self._with_league
+        league = self._data.league(run.id) if run is not None else None
+        if run is None or league is None or not self.league.isVisible():
+            return
+        # A rating is a mean already; members stand on the line as it came.
+        series = RATING if RATING in self._data.store(run.id).names else RETURN
+        smoothing = 0.0 if series == RATING else self.smoothing
+        curves = await self._data.curves({series: [run.id]}, smoothing)
+        self.league.show_league([run], curves[series], marks_of(league))
 
     def _on_drawn(self, _task: object) -> None:
         self._task = None

@@ -138,30 +138,37 @@ class CurvePlot(LivePlot):
         ticks = [(tick, steps_in_words(tick)) for tick in ticks_within(0, max(high, 1.0), whole=True)]
         plot.getAxis("bottom").setTicks([ticks, []])
         plot.setXRange(0, max(high, 1.0), padding=0.02)
-        bottom, top = self._heights()
+        bottom, top = spread(*self.heights())
         plot.setYRange(bottom, top, padding=0.06)
         rows = ticks_within(bottom, top)
         plot.getAxis("left").setTicks([list(zip(rows, tick_words(rows), strict=True)), []])
 
-    def _heights(self) -> tuple[float, float]:
-        """Lowest and highest of lines and bands."""
+    def heights(self) -> tuple[float, float]:
+        """Lowest and highest of what is drawn."""
         bottom = min(float(np.minimum(c.values, c.low).min()) for c in self._curves.values())
         top = max(float(np.maximum(c.values, c.high).max()) for c in self._curves.values())
-        return spread(bottom, top)
+        return bottom, top
 
     def _name_ends(self) -> None:
-        if self._plot is None or not self._named or len(self._curves) < 2:
+        if self._plot is None:
             self._names.show_names(())
             return
         box = self._plot.getViewBox()
         entries: list[tuple[str, Look, float]] = []
-        for run in self.series:
-            curve = self._curves.get(run.id)
-            if curve is not None:
-                scene = box.mapViewToScene(QPointF(curve.span[1], float(curve.values[-1])))
-                place = self._plot.mapFromScene(scene).y()
-                entries.append((run.name, self._colours.look(run.id), float(place)))
+        for name, look, step, height in self.ends():
+            scene = box.mapViewToScene(QPointF(step, height))
+            entries.append((name, look, float(self._plot.mapFromScene(scene).y())))
         self._names.show_names(entries)
+
+    def ends(self) -> list[tuple[str, Look, float, float]]:
+        """Names that stand at the right: each with its look, and with step and height where its line ends."""
+        if not self._named or len(self._curves) < 2:
+            return []
+        return [
+            (run.name, self._colours.look(run.id), curve.span[1], float(curve.values[-1]))
+            for run in self.series
+            if (curve := self._curves.get(run.id)) is not None
+        ]
 
     def _on_range_changed(self) -> None:
         self._name_ends()

@@ -149,7 +149,7 @@ class PoliciesView(QWidget):
     async def _read_policies(self) -> None:
         entries = await asyncio.to_thread(_find, self._context.store)
         titles = self._titles()
-        self.model.set_rows([PolicyRow(e, titles.get(e.file.path.name, e.name)) for e in entries])
+        self.model.set_rows([PolicyRow(e, _title(e, titles)) for e in entries])
         self._tell()
         wanted, self._wanted = self._wanted, ""
         path = next((entry.file.path for entry in entries if entry.name == wanted), None)
@@ -309,6 +309,13 @@ class PoliciesView(QWidget):
         if a0 is not None and path is not None:
             a0.acceptProposedAction()
             self.take(path)
+
+
+def _title(policy: PolicyEntry, titles: Mapping[str, str]) -> str:
+    """A run's own policy is called as the run is; what lies in its folder, by that folder and the run."""
+    path = policy.file.path
+    run = titles.get(path.parent.name)
+    return titles.get(path.name) or (f"{path.name} of {run}" if run else policy.name)
 
 
 def _path(row: PolicyRow) -> Path:

@@ -8,6 +8,7 @@ from PyQt6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.train.curve_board import CurveBoard
+from gym_gui.ui.train.league_view import LeagueView
 from gym_gui.ui.train.log_view import RunLog
 from gym_gui.ui.train.policy_now import PolicyNow
 from gym_gui.ui.train.run_colours import RunColours
@@ -19,6 +20,7 @@ from gym_gui.ui.widgets.rows import RowsModel
 
 LOG = "log"
 CHART = "chart"
+LEAGUE = "league"
 
 
 class RunContent(QWidget):
@@ -34,6 +36,8 @@ class RunContent(QWidget):
 
     log_shown = pyqtSignal()
     """The log takes the place of the second chart, or gives it back."""
+    league_shown = pyqtSignal()
+    """The league takes the place of the second chart and of the film, or gives it back."""
 
     def __init__(
         self,
@@ -48,6 +52,8 @@ class RunContent(QWidget):
         self.board = CurveBoard(context, data, colours, self)
         self.policy = PolicyNow(context, self)
         self.log = RunLog(context.spawn, self)
+        self.league = LeagueView(context, self.board.league, self)
+        self._league_wanted = False
         table_card = Card(margin=theme.STEP, parent=self)
         table_card.add(self.table)
         bottom = QHBoxLayout()
@@ -64,15 +70,22 @@ class RunContent(QWidget):
     def _lower_card(self) -> QWidget:
         """The second chart, whose place the log may take."""
         card = self.board.second
-        self._lower_choice = SegmentedControl([(CHART, "Chart"), (LOG, "Log")], name="train-lower")
+        self._lower_choice = SegmentedControl(
+            [(CHART, "Chart"), (LEAGUE, "League"), (LOG, "Log")], name="train-lower"
+        )
         self._lower_choice.chosen.connect(self._on_lower_chosen)
         card.head.insertWidget(0, self._lower_choice)
+        self._lower_choice.set_offered(LEAGUE, False)
         card.head.insertStretch(1, 1)
+        card.head.insertWidget(1, self.league.note, 2)
+        card.head.addWidget(self.league.use)
         card.body.removeWidget(card.plot)
         self._lower = QStackedWidget(card)
         self._lower.addWidget(card.plot)
         self._lower.addWidget(self.log)
+        self._lower.addWidget(self.league)
         card.add(self._lower, 1)
+        self._show_lower(CHART)
         return card
 
     def show_log(self) -> None:
@@ -80,13 +93,35 @@ class RunContent(QWidget):
         self._lower_choice.set_value(LOG)
         self._on_lower_chosen(LOG)
 
+    def show_league(self) -> None:
+        """Show the league, where there is one."""
+        self._lower_choice.set_value(LEAGUE)
+        self._on_lower_chosen(LEAGUE)
+
+    def offer_league(self, offered: bool) -> None:
+        """Whether there is a league; where one was being looked at, it is shown again."""
+        self._lower_choice.set_offered(LEAGUE, offered)
+        if offered and self._league_wanted:
+            self._lower_choice.set_value(LEAGUE)
+        self._show_lower(self._lower_choice.value)
+
     async def closed(self) -> None:
         """Follow and play nothing any more."""
         await self.policy.closed()
         await self.log.closed()
 
     def _on_lower_chosen(self, value: str) -> None:
-        card, showing = self.board.second, value == LOG
-        self._lower.setCurrentWidget(self.log if showing else card.plot)
-        card.choice.setVisible(not showing)
+        self._league_wanted = value == LEAGUE
+        self._show_lower(value)
         self.log_shown.emit()
+        if value == LEAGUE:
+            self.league_shown.emit()
+
+    def _show_lower(self, value: str) -> None:
+        card, league = self.board.second, value == LEAGUE
+        shown: dict[str, QWidget] = {LOG: self.log, LEAGUE: self.league}
+        self._lower.setCurrentWidget(shown.get(value, card.plot))
+        card.choice.setVisible(value == CHART)
+        for part in (self.league.note, self.league.use):
+            part.setVisible(league)
+        self.policy.setVisible(not league)

@@ -14,6 +14,7 @@ from gym_gui.controllers.live_play.latest_job import Spawn
 from gym_gui.core.errors import MosaicError
 from gym_gui.services.trainer.folder import EPISODES, METRICS, RunFolder
 from gym_gui.services.trainer.follower import CHUNK, Follower
+from gym_gui.services.training_league import PREFIX, LeagueFile, TrainingLeague
 from gym_gui.services.training_series import Curve, SeriesStore
 from gym_gui.ui.train.link import TrainerLink
 
@@ -48,6 +49,7 @@ class RunData(QObject):
         super().__init__(parent)
         self._spawn, self._link = spawn, link
         self._stores: dict[str, SeriesStore] = {}
+        self._leagues: dict[str, TrainingLeague] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._unreadable: set[str] = set()
         self._followed: frozenset[str] = frozenset()
@@ -61,6 +63,10 @@ class RunData(QObject):
         """The series of a run."""
         return self._stores.setdefault(run_id, SeriesStore())
 
+    def league(self, run_id: str) -> TrainingLeague | None:
+        """The league of a run that is followed; ``None`` where it has none."""
+        return self._leagues.get(run_id)
+
     def names(self, run_ids: Iterable[str]) -> list[str]:
         """Series that any of these runs has."""
         return list(dict.fromkeys(name for run_id in run_ids for name in self.store(run_id).names))
@@ -73,6 +79,7 @@ class RunData(QObject):
             self._tasks.pop(run_id).cancel()
             # When it is drawn again it is read anew, from its beginning.
             self._stores.pop(run_id, None)
+            self._leagues.pop(run_id, None)
         self._begin()
 
     async def curves(
@@ -116,14 +123,17 @@ class RunData(QObject):
         run_id, store = followed.run_id, SeriesStore()
         folder = RunFolder(followed.folder)
         metrics, episodes = folder.follow(METRICS), folder.follow(EPISODES)
+        league = LeagueFile(followed.folder)
         while True:
             over = self._is_over(run_id)  # before the look: nothing is written after the end
             try:
-                read = await asyncio.to_thread(_read_on, store, metrics, episodes)
+                read, told = await asyncio.to_thread(_read_on, store, metrics, episodes, league)
             except MosaicError:
                 self._unreadable.add(run_id)  # it is said once
                 raise
-            if read:
+            if told is not None:
+                self._leagues[run_id] = told
+            if read or told is not None:
                 self._keep(run_id, store)
             elif over:
                 return
@@ -156,13 +166,17 @@ class RunData(QObject):
         store.add(MEMORY, [record.step], [record.memory_mb])
 
 
-def _read_on(store: SeriesStore, metrics: Follower, episodes: Follower) -> int:
-    """Take in what was appended since, a portion at most; the bytes it was."""
+def _read_on(
+    store: SeriesStore, metrics: Follower, episodes: Follower, league: LeagueFile
+) -> tuple[int, TrainingLeague | None]:
+    """Take in what was appended since, a portion at most; the bytes it was, and a league that has changed."""
     followers = (metrics, episodes)
     before = sum(follower.position for follower in followers)
     _add_metrics(store, metrics.read())
     _add_episodes(store, episodes.read())
-    return abs(sum(follower.position for follower in followers) - before)
+    read = abs(sum(follower.position for follower in followers) - before)
+    has_one = any(name.startswith(PREFIX) for name in store.names)
+    return read, league.look() if has_one else None
 
 
 def _add_metrics(store: SeriesStore, rows: Sequence[Mapping[str, Any]]) -> None:

@@ -60,6 +60,7 @@ class RunsView(QWidget):
         self.model = RowsModel(TRAINING_COLUMNS, id_of_run, {RUN_ROLE: id_of_run}, self)
         self._content: RunContent | None = None
         self._make_layout()
+        self.data.grown.connect(self._show_league)
         link.runs_changed.connect(self.refresh)
         link.state_changed.connect(self._on_link_changed)
         context.theme.changed.connect(self._on_theme_changed)
@@ -93,6 +94,7 @@ class RunsView(QWidget):
             content = RunContent(self._context, self.model, self.data, self.colours, self._stack)
             self._content = content
             content.log_shown.connect(self._show_log_file)
+            content.league_shown.connect(content.board.refresh)
             table = content.table
             table.action_requested.connect(self._on_action_requested)
             table.selection_changed.connect(self._on_selection_changed)
@@ -161,10 +163,11 @@ class RunsView(QWidget):
             self._on_selection_changed()  # Qt does not tell that a selected row is gone
         self._fit_table()
         self._show_right_view()
-        self.data.follow(drawn)
+        self._follow()
         if content is not None:
             content.board.set_runs([Series(run_id, self.titles[run_id], "rl") for run_id in drawn])
             self._show_policy(content)
+            self._show_league()
 
     def draw_only(self, run_ids: list[str]) -> None:
         """Draw these runs and no others, until somebody chooses otherwise."""
@@ -230,6 +233,27 @@ class RunsView(QWidget):
             file = record.folder / file
         content.policy.show_run(self.titles.get(record.run_id, ""), file, why_no_film(record))
 
+    def _follow(self) -> None:
+        """Runs that are drawn, and the selected one for its league."""
+        self.data.follow(dict.fromkeys([*self.drawn, *(run.run_id for run in self.selected[:1])]))
+
+    def _show_league(self) -> None:
+        """The league of the selected run; else of the newest that is drawn and has one."""
+        content = self._content
+        if content is None:
+            return
+        selected = self.selected
+        asked = [selected[0].run_id] if selected else self.drawn
+        run_id = next((run_id for run_id in asked if self.data.league(run_id) is not None), "")
+        record, league = self.link.run(run_id), self.data.league(run_id)
+        content.offer_league(record is not None and league is not None)
+        if record is None or league is None:
+            content.board.set_league_of(None)
+            return
+        title = self.titles.get(run_id, "")
+        content.league.show_league(record, title, league)
+        content.board.set_league_of(Series(run_id, title, "rl"))
+
     def _with_film(self) -> TrainingRecord | None:
         """The selected run; else the newest that goes on and has a film, else any with one."""
         selected = self.selected
@@ -245,7 +269,9 @@ class RunsView(QWidget):
             self.action_requested.emit(run_id, action)
 
     def _on_selection_changed(self) -> None:
+        self._follow()
         self._show_policy(self.content)
+        self._show_league()
         self._show_log_file()
         self.selection_changed.emit()
 

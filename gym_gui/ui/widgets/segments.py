@@ -65,13 +65,20 @@ class SegmentedControl(QWidget):
         if button is not None:
             button.setChecked(True)
 
+    def set_offered(self, value: str, offered: bool) -> None:
+        """Have an option among the others, or not; one that is chosen and goes gives way to the first."""
+        button = self._buttons[value]
+        if not offered and button.isChecked():
+            next(iter(self._buttons.values())).setChecked(True)
+        button.setVisible(offered)
+
     def keyPressEvent(self, a0: QKeyEvent | None) -> None:
         """Left and right choose the neighbour."""
         steps = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
         if a0 is None or a0.key() not in steps:
             super().keyPressEvent(a0)
             return
-        values = [key for key, button in self._buttons.items() if button.isEnabled()]
+        values = [key for key, button in self._buttons.items() if button.isEnabled() and button.isVisible()]
         if self.value in values:
             place = values.index(self.value) + steps[Qt.Key(a0.key())]
             if 0 <= place < len(values):

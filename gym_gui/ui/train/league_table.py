@@ -1,0 +1,168 @@
+"""The table of a league: who plays against its learner, and how it went."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PyQt6.QtGui import QResizeEvent
+from PyQt6.QtWidgets import QWidget
+
+from gym_gui.analysis.wording import SCREEN, number, percent
+from gym_gui.services.training_league import LeagueMember, TrainingLeague
+from gym_gui.ui.train.numbers import NONE, return_in_words, steps_in_words
+from gym_gui.ui.widgets.rows import Column, RowsModel, RowsTable
+
+_LOWEST: Final = float("-inf")
+
+
+def name_of(member: LeagueMember) -> str:
+    """Its name, which no other member has."""
+    return member.name
+
+
+def rating_in_words(rating: float | None) -> str:
+    """Elo's points; halves of one mean nothing."""
+    return NONE if rating is None else number(rating, 0, SCREEN)
+
+
+def origin(member: LeagueMember) -> str:
+    """Where it came from: the step at which it was left, or ``pool``."""
+    return "pool" if member.step is None else steps_in_words(member.step)
+
+
+def about(member: LeagueMember) -> str:
+    """All of it, as sentences."""
+    what = f" ({member.plays})" if member.plays and member.plays != member.name else ""
+    came = (
+        "in the pool from the beginning"
+        if member.step is None
+        else f"the learner as it was at step {member.step:,}"
+    )
+    words = [f"{member.name}{what}: {came}."]
+    if member.won or member.drawn or member.lost:
+        words.append(
+            f"Of {member.games:,} games against the learner it has won {member.won:,}, "
+            f"drawn {member.drawn:,} and lost {member.lost:,}."
+        )
+    if member.mean_return is not None:
+        words.append(f"The learner's mean return with it is {return_in_words(member.mean_return)}.")
+    if member.odds is not None:
+        words.append(f"It is met in {percent(member.odds)} of the next games.")
+    return " ".join(words)
+
+
+def _rating(member: LeagueMember) -> str:
+    return rating_in_words(member.rating)
+
+
+def _return(member: LeagueMember) -> str:
+    return return_in_words(member.mean_return)
+
+
+def _games(member: LeagueMember) -> str:
+    return f"{member.games:,}" if member.games else NONE
+
+
+def _results(member: LeagueMember) -> str:
+    return f"{member.won:,}/{member.drawn:,}/{member.lost:,}" if member.games else NONE
+
+
+def _odds(member: LeagueMember) -> str:
+    return NONE if member.odds is None else percent(member.odds)
+
+
+def _origin_key(member: LeagueMember) -> int:
+    return -1 if member.step is None else member.step
+
+
+def _rating_key(member: LeagueMember) -> float:
+    return _LOWEST if member.rating is None else member.rating
+
+
+def _return_key(member: LeagueMember) -> float:
+    return _LOWEST if member.mean_return is None else member.mean_return
+
+
+def _games_key(member: LeagueMember) -> int:
+    return member.games
+
+
+def _results_key(member: LeagueMember) -> float:
+    """Points of a game that the member has had."""
+    return (member.won + 0.5 * member.drawn) / member.games if member.games else _LOWEST
+
+
+def _odds_key(member: LeagueMember) -> float:
+    return _LOWEST if member.odds is None else member.odds
+
+
+_MEMBER: Final = Column("Member", name_of, tip=about)
+_FROM: Final = Column(
+    "Step", origin, _origin_key, about, "The step at which the learner left it, or the pool", width=72
+)
+_GAMES: Final = Column("Games", _games, _games_key, about, "Played with the learner", figure=True, width=72)
+_NEXT: Final = Column("Next", _odds, _odds_key, about, "Share of the next games", figure=True, width=64)
+_RATING: Final = Column(
+    "Rating", _rating, _rating_key, about, "Elo points: 400 more are ten times the odds", True, 74
+)
+_RESULTS: Final = Column(
+    "Won/drawn/lost", _results, _results_key, about, "By the member, against the learner", True, 126
+)
+_RETURN: Final = Column(
+    "Mean return", _return, _return_key, about, "Of the learner in games with it", True, 110
+)
+RATED: Final = (_MEMBER, _FROM, _RATING, _GAMES, _RESULTS, _NEXT)
+"""Where members play against the learner; a row is a :class:`LeagueMember`."""
+TOGETHER: Final = (_MEMBER, _FROM, _RETURN, _GAMES, _NEXT)
+"""Where they play with it, and nobody wins or loses."""
+_ROW: Final = 28
+_USUAL_NAME: Final = "past_000000000"
+_AROUND: Final = 26
+"""Pixels beside a name in its cell."""
+_SCROLL_BAR: Final = 12
+
+
+class LeagueTable(RowsTable[LeagueMember]):
+    """See the module. By what it is sorted at first stands in the third column.
+
+    Args:
+        parent: Qt owner.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        model = RowsModel[LeagueMember](RATED, name_of)
+        super().__init__(model, "train-league-table", "Members of the league", _ROW, parent)
+        model.setParent(self)
+        fewest = sum(column.width for column in (_RATING, _RESULTS, _NEXT))
+        self.setMinimumWidth(self._for_names() + fewest + _SCROLL_BAR)
+        self._fit()
+
+    def show_members(self, league: TrainingLeague) -> None:
+        """Show these; whoever was selected stays so."""
+        columns = RATED if league.rated else TOGETHER
+        if columns != self.rows.columns:
+            self.rows.show_table(columns, ())
+            self._fit()
+        self.rows.set_rows(league.members)
+
+    def resizeEvent(self, e: QResizeEvent | None) -> None:
+        """Names are read whole: where they would not be, what their tips say as well gives way to them."""
+        super().resizeEvent(e)
+        self._make_room()
+
+    def _fit(self) -> None:
+        self.fit_columns()
+        self.sort_by(self.rows.columns[2])
+        self._make_room()
+
+    def _for_names(self) -> int:
+        return self.fontMetrics().horizontalAdvance(_USUAL_NAME) + _AROUND
+
+    def _make_room(self) -> None:
+        viewport, columns = self.viewport(), self.rows.columns
+        wanted = self._for_names()
+        room = (viewport.width() if viewport is not None else 0) - sum(column.width for column in columns)
+        for column in (_GAMES, _FROM):
+            hidden = room < wanted
+            self.setColumnHidden(columns.index(column), hidden)
+            room += column.width if hidden else 0

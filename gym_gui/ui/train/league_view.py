@@ -1,0 +1,158 @@
+"""The league of a run that plays against itself: the learner's rating over its steps, and who plays whom."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from PyQt6.QtCore import QModelIndex, QPoint, Qt
+from PyQt6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+
+from gym_gui.services.training_league import LeagueMember, TrainingLeague
+from gym_gui.ui import theme
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.train.league_plot import LeaguePlot
+from gym_gui.ui.train.league_table import LeagueTable, rating_in_words
+from gym_gui.ui.train.use_menu import UseMenu, operator_of
+from gym_gui.ui.widgets import ElidedLabel, EmptyHint, QuietButton
+
+if TYPE_CHECKING:
+    from gym_gui.services.trainer.records import TrainingRecord
+
+_RATED: Final = ("Rating, Elo points", "0: where it began", "Who plays against it")
+_TOGETHER: Final = ("Return over steps", "Points: mean return with a member", "Who plays with it")
+"""Headings of the plot and of the table, and what stands below the plot."""
+
+
+class LeagueView(QWidget):
+    """See the module. :attr:`note` and :attr:`use` belong into the head of the card it stands in.
+
+    Args:
+        context: Leads to the other pages.
+        plot: How the learner has done; whoever draws curves draws it.
+        parent: Qt owner.
+    """
+
+    def __init__(self, context: AppContext, plot: LeaguePlot, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("train-league")
+        self._record: TrainingRecord | None = None
+        self._title = ""
+        self.note = ElidedLabel("", "muted")
+        self.note.setObjectName("train-league-note")
+        self.use = QuietButton("Use member", name="train-league-use", on_click=self._on_use)
+        self._menu = UseMenu(context, self, "train-league-use-menu")
+        self._plot = plot
+        self._plot_heading, self._who_heading = ElidedLabel("", "section"), ElidedLabel("", "section")
+        self._plot_heading.setObjectName("train-league-heading")
+        self._unit = ElidedLabel("", "muted")
+        self._unit.setObjectName("train-league-unit")
+        self._table = LeagueTable()
+        self._table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self._table.customContextMenuRequested.connect(self._on_menu_requested)
+        chosen = self._table.selectionModel()
+        assert chosen is not None
+        chosen.currentRowChanged.connect(self._on_current_changed)
+        self._trouble = EmptyHint("No league to show", "", icon_name="train")
+        self._trouble.setObjectName("train-league-trouble")
+        self._make_layout()
+        self._tell_headings(rated=True)
+        self._tell_use()
+
+    def _make_layout(self) -> None:
+        self._who = QStackedWidget()
+        for view in (self._table, self._trouble):
+            self._who.addWidget(view)
+        left, right = QVBoxLayout(), QVBoxLayout()
+        for column, *parts in (
+            (left, self._plot_heading, self._plot, self._unit),
+            (right, self._who_heading, self._who),
+        ):
+            column.setSpacing(theme.STEP)
+            for part in parts:
+                column.addWidget(part, 1 if part in (self._plot, self._who) else 0)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(theme.PAGE)
+        row.addLayout(left, 2)
+        row.addLayout(right, 3)
+
+    def show_league(self, record: TrainingRecord, title: str, league: TrainingLeague) -> None:
+        """Show the league of a run as it stands.
+
+        Args:
+            record: The run.
+            title: What it is called.
+            league: What its folder says.
+        """
+        self._record, self._title = record, title
+        if league.problem:
+            self._trouble.set_text("No league to show", _why_none(record, league))
+        else:
+            self._tell_headings(league.rated)
+            self._table.show_members(league)
+        self._who.setCurrentWidget(self._trouble if league.problem else self._table)
+        self.note.setText(_summary(title, league))
+        self._tell_use()
+
+    # -- inside --------------------------------------------------------------------------
+
+    def _tell_headings(self, rated: bool) -> None:
+        plot, unit, who = _RATED if rated else _TOGETHER
+        for heading, words in ((self._plot_heading, plot), (self._who_heading, who)):
+            heading.setText(words.upper())
+            heading.setAccessibleName(words)
+        self._unit.setText(unit)
+        self._plot.set_word(plot)
+
+    def _tell_use(self) -> None:
+        member, record = self._table.current, self._record
+        policy = member.policy if member is not None else None
+        self.use.setEnabled(policy is not None)
+        if member is None or record is None or policy is None:
+            self._menu.set_operator(None)
+            why = "Select a member of the league first" if member is None else _why_unusable(member)
+            self.use.setToolTip(why)
+            return
+        self.use.setToolTip(f"Watch {member.name}, play against it, or seat it among others")
+        self._menu.set_operator(
+            partial(
+                operator_of,
+                policy,
+                worker_id=record.worker_id,
+                env_id=record.env_id,
+                title=f"{self._title}, {member.name}",
+            )
+        )
+
+    def _on_current_changed(self, _now: QModelIndex, _before: QModelIndex) -> None:
+        self._tell_use()
+
+    def _on_use(self) -> None:
+        self._menu.popup(self.use.mapToGlobal(self.use.rect().bottomLeft()))
+
+    def _on_menu_requested(self, place: QPoint) -> None:
+        viewport = self._table.viewport()
+        if viewport is not None and self.use.isEnabled():
+            self._menu.popup(viewport.mapToGlobal(place))
+
+
+def _summary(title: str, league: TrainingLeague) -> str:
+    if league.problem:
+        return title
+    count = len(league.members)
+    members = "1 member" if count == 1 else f"{count:,} members"
+    rated = f"learner at {rating_in_words(league.rating)}, " if league.rating is not None else ""
+    return f"{title}: {rated}{members}"
+
+
+def _why_none(record: TrainingRecord, league: TrainingLeague) -> str:
+    if record.place and not record.over:
+        return f"It trains on {record.place}: who is in its league comes with it when it ends."
+    return league.problem
+
+
+def _why_unusable(member: LeagueMember) -> str:
+    if member.plays:
+        return f"{member.name} is no trained policy: there is none to use"
+    return f"The folder of {member.name} is not here, or holds no policy"
