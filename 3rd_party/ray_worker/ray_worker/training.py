@@ -22,6 +22,7 @@ from mosaic_worker.failures import described, one_line
 from mosaic_worker.training import TENSORBOARD, TrainingRun
 from mosaic_worker.training_command import ConfigError, TrainingFailed
 from mosaic_worker.training_memory import check_room
+from mosaic_worker.training_state import State
 from ray_worker import cluster
 from ray_worker.algorithms import Algorithm
 from ray_worker.evaluate import mean_return
@@ -29,7 +30,7 @@ from ray_worker.plan import Plan, plan_of
 from ray_worker.policy import load_whole, read_policy
 from ray_worker.session import Session
 from ray_worker.settings import DQNConfig, IMPALAConfig, OnPolicyConfig, RayConfig, ReplayConfig, SACConfig
-from ray_worker.state import State, put_back
+from ray_worker.state import put_back
 
 _OFTEN = 50
 """Reports of a training that learns from remembered steps."""
@@ -68,7 +69,7 @@ def train(algorithm: Algorithm, config: RayConfig, run: TrainingRun, restored: S
         trained = _build(algorithm, config, plan, step, gpus)
         try:
             if restored is not None:
-                put_back(trained, restored.values["learnt"])
+                put_back(trained, restored)
             session = Session(algorithm.name, config, plan, run, scalars, trained, restored)
             run.start(algorithm.name, config.env_id, config.seed, config.total_steps, step)
             _learn(config, trained, run, session)

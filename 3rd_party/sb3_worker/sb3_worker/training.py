@@ -25,6 +25,7 @@ from mosaic_worker.failures import described, one_line
 from mosaic_worker.training import TENSORBOARD, TrainingRun
 from mosaic_worker.training_command import TrainingFailed
 from mosaic_worker.training_memory import check_room
+from mosaic_worker.training_state import State
 from sb3_worker.algorithms import Algorithm
 from sb3_worker.config import (
     ConfigError,
@@ -48,7 +49,7 @@ from sb3_worker.families import load
 from sb3_worker.network import Network, load_weights, read_weights, tensors_of
 from sb3_worker.policy import Policy, from_zero
 from sb3_worker.session import Session
-from sb3_worker.state import State, restore
+from sb3_worker.state import restore
 
 
 def train(

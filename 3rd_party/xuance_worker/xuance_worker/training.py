@@ -18,6 +18,7 @@ from mosaic_worker.failures import described
 from mosaic_worker.training import TENSORBOARD, TrainingRun
 from mosaic_worker.training_command import ConfigError, TrainingFailed
 from mosaic_worker.training_memory import check_room
+from mosaic_worker.training_state import State
 from xuance_worker.algorithms import Algorithm
 from xuance_worker.config import OffPolicyConfig, OnPolicyConfig, TeamConfig
 from xuance_worker.evaluate import episode_returns
@@ -25,7 +26,7 @@ from xuance_worker.loading import load_library
 from xuance_worker.plan import Plan, plan_for
 from xuance_worker.policy import JointPolicy, read_weights
 from xuance_worker.session import Session
-from xuance_worker.state import State, restore
+from xuance_worker.state import restore
 from xuance_worker.team import Team, make_parallel
 
 
