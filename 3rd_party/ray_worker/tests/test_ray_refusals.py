@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import io
 import itertools
 import json
@@ -28,7 +29,7 @@ from ray_worker import importing
 from ray_worker.algorithms import ALGORITHMS
 from ray_worker.checkpoint_files import ImportRefused, read_checkpoint_folder
 from ray_worker.connectors import array_of, as_rllib_has_them, normalize_step
-from ray_worker.environments import Joint, make_environment, steps_for
+from ray_worker.environments import make_environment, make_joint, make_parallel, steps_for
 from ray_worker.plan import plan_of
 from ray_worker.schema import FILE
 from ray_worker.settings import DQNConfig, PPOConfig
@@ -120,14 +121,12 @@ def test_agents_that_share_are_told_which_they_are() -> None:
 
 
 def test_an_environment_of_mosaics_own_is_found_by_name() -> None:
-    joint = Joint("simple_spread_v3")
-    try:
-        seen = joint.reset(seed=1)
-        assert list(seen) == list(joint.agents) == ["agent_0", "agent_1", "agent_2"]
-        _, rewards, ended, cut = joint.step(dict.fromkeys(joint.agents, 0))
-        assert set(rewards) == set(ended) == set(cut) == set(joint.agents) and not joint.over
-    finally:
-        joint.close()
+    steps = dict.fromkeys(make_parallel("simple_spread_v3").possible_agents, ())
+    with contextlib.closing(make_joint("simple_spread_v3", steps)) as joint:
+        seen, info = joint.reset(seed=1)
+        assert tuple(seen) == info["acting"] == joint.agents == ("agent_0", "agent_1", "agent_2")
+        _, _, over, cut, info = joint.step(dict.fromkeys(joint.agents, 0))
+        assert tuple(info["steps"]) == joint.agents and not over and not cut
 
 
 def test_images_want_a_size_that_rllib_has_a_network_for() -> None:

@@ -52,8 +52,7 @@ def bring(args: argparse.Namespace) -> PolicyDescription:
         read_pth,
     )
     from xuance_worker.loading import load_library
-    from xuance_worker.policy import WORKER, JointPolicy
-    from xuance_worker.team import Team, make_parallel
+    from xuance_worker.policy import WORKER, joint_policy
 
     weights = read_pth(args.file)
     steps = json_of(args.preprocess, "--preprocess") if args.preprocess else None
@@ -74,9 +73,7 @@ def bring(args: argparse.Namespace) -> PolicyDescription:
         "vectorize": "DummyVecMultiAgentEnv",
         "episode_length": plan.limit,
     }
-    agents = library.make_agents(
-        told, plan, lambda: Team(make_parallel(args.env_id), plan.steps), learns=False
-    )
+    agents = library.make_agents(told, plan, learns=False)
     agents.train_envs.close()
     agents.policy.load_state_dict(
         {k: v for k, v in weights.items() if k.startswith((f"{acting.representation}.", f"{acting.head}."))},
@@ -95,7 +92,7 @@ def bring(args: argparse.Namespace) -> PolicyDescription:
         origin=origin_of(args.file, "xuance_pth", LARGEST),
     )
     playing = playing_weights(acting, weights, plan)
-    check_alike(library.Player(agents, algorithm, plan), JointPolicy(description, playing), plan)
+    check_alike(library.Player(agents, algorithm, plan), joint_policy(description, playing), plan)
     return save_checkpoint(args.out, description, safetensors.torch.save(playing))
 
 

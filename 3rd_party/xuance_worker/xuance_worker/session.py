@@ -28,7 +28,7 @@ from xuance_worker.config import TeamConfig
 from xuance_worker.convert import network_of, playing_weights
 from xuance_worker.moments import Moments
 from xuance_worker.plan import Plan
-from xuance_worker.policy import WORKER, JointPolicy
+from xuance_worker.policy import WORKER, joint_policy
 from xuance_worker.state import state_of
 from xuance_worker.video import film
 
@@ -206,7 +206,7 @@ class Session:
     def _film(self) -> None:
         self._filmed = self.step
         try:
-            policy = JointPolicy(self._described(), self._weights())
+            policy = joint_policy(self._described(), self._weights())
             folder, seed = self._run.folder, self._config.seed
             self._run.filmed(self.step, film(policy, self._config.env_id, folder, self.step, seed))
         except CannotFilm as error:

@@ -24,10 +24,9 @@ from xuance_worker.config import OffPolicyConfig, OnPolicyConfig, TeamConfig
 from xuance_worker.evaluate import episode_returns
 from xuance_worker.loading import load_library
 from xuance_worker.plan import Plan, plan_for
-from xuance_worker.policy import JointPolicy, read_weights
+from xuance_worker.policy import joint_policy, read_weights
 from xuance_worker.session import Session
 from xuance_worker.state import restore
-from xuance_worker.team import Team, make_parallel
 
 
 def train(algorithm: Algorithm, config: TeamConfig, run: TrainingRun, restored: State | None = None) -> bool:
@@ -75,10 +74,7 @@ def train(algorithm: Algorithm, config: TeamConfig, run: TrainingRun, restored: 
         moments[agent].update(vector)
         return moments[agent].normalized(vector)
 
-    def make() -> Team:
-        return Team(make_parallel(config.env_id), plan.steps, shown if moments else None, plan.limit)
-
-    agents = library.make_agents(settings, plan, make, learns=True)
+    agents = library.make_agents(settings, plan, shown if moments else None, learns=True)
     try:
         if restored is not None:
             restore(restored, agents)
@@ -129,7 +125,7 @@ def _listen(envs: Any, session: Session, finished: str) -> None:
 def _evaluated(config: TeamConfig, run: TrainingRun, go_on: Callable[[], bool]) -> float:
     """Mean return of what was kept: from disk, so that it is proven to load and play."""
     try:
-        policy = JointPolicy(*read_weights(run.folder))
+        policy = joint_policy(*read_weights(run.folder))
         return float(np.mean(episode_returns(policy, config.env_id, EVALUATION_SEEDS, go_on)))
     except (ConfigError, OSError, Interrupted):
         raise
