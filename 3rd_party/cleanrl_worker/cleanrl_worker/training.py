@@ -73,7 +73,13 @@ def train(
             run.warn("not every episode could be gone on with; some began anew")
         session.learner = learner
         # From disk, so that what was kept is proven to load and play.
-        return finish(run, session, lambda go_on: _evaluated(config, environments, run, go_on))
+        return finish(
+            run,
+            session,
+            lambda go_on: _evaluated(config, environments, run, go_on),
+            config.env_id,
+            "cleanrl_worker",
+        )
 
 
 def environments_of(

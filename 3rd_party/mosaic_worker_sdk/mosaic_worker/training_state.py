@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Dict, Mapping, Set, TypeVar
 
+import numpy as np
 import safetensors
 import safetensors.torch
 import torch
@@ -55,6 +56,12 @@ class State:
     def config(self) -> Dict[str, Any]:
         """Every setting of the training."""
         return dict(self.values["config"])
+
+    @property
+    def seed(self) -> int:
+        """Of what is drawn from here on, so that what was drawn already is not drawn again; below 2**30."""
+        drawn = np.random.SeedSequence([int(self.values["config"]["seed"]), self.step])
+        return int(drawn.generate_state(1)[0] >> 2)
 
     def put(self, name: str, part: State) -> None:
         """Take in the state of a part, under a name of its own."""

@@ -22,12 +22,13 @@ import torch
 from gymnasium import spaces
 
 from gym_gui.workers.manifest import read_manifest
+from mosaic_worker.importing import ImportRefused
 from mosaic_worker.preprocessing import Pipeline
 from mosaic_worker.training_schema import schema_text
 from mosaic_worker.training_state import State, read_state, write_state
 from ray_worker import importing
 from ray_worker.algorithms import ALGORITHMS
-from ray_worker.checkpoint_files import ImportRefused, read_checkpoint_folder
+from ray_worker.checkpoint_files import read_checkpoint_folder
 from ray_worker.connectors import array_of, as_rllib_has_them, normalize_step
 from ray_worker.environments import make_environment, make_joint, make_parallel, steps_for
 from ray_worker.plan import plan_of

@@ -12,12 +12,13 @@ import torch
 import yaml
 from xuance_policies import library_weights, told
 
+from mosaic_worker.importing import ImportRefused
 from mosaic_worker.training_command import ConfigError
 from mosaic_worker.training_schema import schema_text
 from xuance_worker.algorithms import ALGORITHMS
 from xuance_worker.alike import check_alike
 from xuance_worker.convert import network_of, playing_weights
-from xuance_worker.foreign import ImportRefused, check_weights, fitting_plan, read_pth
+from xuance_worker.foreign import check_weights, fitting_plan, read_pth
 from xuance_worker.moments import Moments
 from xuance_worker.plan import plan_for
 from xuance_worker.schema import FILE

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mosaic_worker.evaluation import EVALUATION_SEEDS, stacked
+from mosaic_worker.importing import ImportRefused
 from mosaic_worker.joint_env import make_joint
 from mosaic_worker.joint_policy import JointPolicy
 from xuance_worker.evaluate import episode_returns, mask_of
-from xuance_worker.foreign import ImportRefused
 from xuance_worker.plan import Plan
 from xuance_worker.policy import Policy
 

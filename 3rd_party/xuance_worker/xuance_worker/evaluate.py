@@ -43,3 +43,8 @@ def episode_returns(
     return evaluation.episode_returns(
         policy, lambda: team_of(policy, env_id), mask_of, seeds, _MOST_STEPS, go_on
     )
+
+
+def mean_return(policy: JointPolicy[Policy], env_id: str, go_on: Callable[[], bool] = lambda: True) -> float:
+    """Mean over :data:`mosaic_worker.evaluation.EVALUATION_SEEDS`."""
+    return float(np.mean(episode_returns(policy, env_id, evaluation.EVALUATION_SEEDS, go_on)))

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mosaic_worker.checkpoint import PolicyDescription, save_checkpoint
-from mosaic_worker.importing import ImportParser, imported, json_of, origin_of
+from mosaic_worker.importing import ImportParser, ImportRefused, imported, json_of, origin_of
 from mosaic_worker.training_report import moment
 
 
@@ -45,7 +45,6 @@ def bring(args: argparse.Namespace) -> PolicyDescription:
     from xuance_worker.convert import network_of, playing_weights
     from xuance_worker.foreign import (
         LARGEST,
-        ImportRefused,
         check_weights,
         fitting_plan,
         read_config,
