@@ -7,7 +7,7 @@ import contextlib
 import logging
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -275,7 +275,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 @contextlib.contextmanager
-def _broken_workers_untold() -> Iterator[None]:
+def _broken_workers_untold() -> Generator[None, None, None]:
     """A broken worker is shown by `workers list`, and told to whoever asks for it; not to everyone."""
     discovery = logging.getLogger("gym_gui.workers.discovery")
     before = discovery.level

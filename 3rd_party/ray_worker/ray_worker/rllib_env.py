@@ -20,7 +20,6 @@ from ray.rllib.env.multi_agent_env import MultiAgentEnv
 from mosaic_worker.failures import described
 from mosaic_worker.joint_env import AgentStep
 from ray_worker.environments import from_zero, make_environment, make_joint, starts_of, trainable, unbounded
-from ray_worker.multi_agent import with_spaces
 
 EPISODES = "mosaic_episodes"
 """Under which finished episodes are told."""
@@ -75,8 +74,9 @@ class JointEnv(MultiAgentEnv):
         self.agents = list(joint.agents)
         self.observation_spaces = {a: unbounded(joint.observation_space[a]) for a in joint.agents}
         self.action_spaces = {a: from_zero(joint.action_space[a]) for a in joint.agents}
+        self.observation_space = gymnasium.spaces.Dict(self.observation_spaces)
+        self.action_space = gymnasium.spaces.Dict(self.action_spaces)
         self._starts = {a: starts_of(joint.action_space[a]) for a in joint.agents}
-        with_spaces(self)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
         """Begin an episode."""

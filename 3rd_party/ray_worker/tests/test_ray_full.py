@@ -372,10 +372,9 @@ from ray.rllib.env.multi_agent_env import MultiAgentEnv
 from ray.rllib.examples.envs.classes.multi_agent.rock_paper_scissors import RockPaperScissors
 from gym_gui.core.paradigms import adapt
 from gym_gui.core.paradigms.simultaneous import RLlibParadigmAdapter
-from ray_worker.multi_agent import with_spaces
 env = RockPaperScissors({})
 assert isinstance(env, MultiAgentEnv)
-adapter = adapt(with_spaces(env))
+adapter = adapt(env)
 assert type(adapter) is RLlibParadigmAdapter, type(adapter)
 seen = adapter.reset(seed=1)
 steps, total = 0, dict.fromkeys(adapter.possible_agents, 0.0)
