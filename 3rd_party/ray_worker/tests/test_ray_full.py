@@ -341,6 +341,21 @@ def test_a_module_alone_is_taken_too(tmp_path: Path, start: Any, checkpoints: Pa
     assert imported(start, folder, tmp_path / "out", "CartPole-v1")[0] == 0
 
 
+def test_mosaics_own_command_takes_one(tmp_path: Path, python: Path, checkpoints: Path) -> None:
+    env = {**os.environ, "HOME": str(python.parents[6]), "MOSAIC_DATA_DIR": str(tmp_path)}
+
+    def mosaic(*words: str) -> str:
+        command = [sys.executable, "-m", "gym_gui", *words]
+        done = subprocess.run(command, env=env, cwd=ROOT, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr[-2000:]
+        return done.stdout
+
+    folder = str(checkpoints / "ppo")
+    mosaic(*("policies", "add", folder, "--env", "CartPole-v1", "--worker", "ray_worker", "--name", "theirs"))
+    found = {row["name"]: row for row in json.loads(mosaic("policies", "list", "--json"))}
+    assert found["theirs"]["worker"] == "ray_worker"
+
+
 def refused(start: Any, folder: Path, out: Path, env_id: str = "CartPole-v1") -> str:
     code, said = start(
         "-m", "ray_worker.importing", str(folder), f"--env-id={env_id}", f"--out={out}"
