@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -269,13 +270,23 @@ def run(arguments: Sequence[str]) -> int:
     Returns:
         0 done; 1 the work failed; 2 something the person can fix; 130 interrupted.
     """
-    with visible_streams():
+    with visible_streams(), _broken_workers_untold():
         return _run(arguments)
 
 
+@contextlib.contextmanager
+def _broken_workers_untold() -> Generator[None, None, None]:
+    """A broken worker is shown by `workers list`, and told to whoever asks for it; not to everyone."""
+    discovery = logging.getLogger("gym_gui.workers.discovery")
+    before = discovery.level
+    discovery.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        discovery.setLevel(before)
+
+
 def _run(arguments: Sequence[str]) -> int:
-    # A broken worker is shown by `workers list`, and told to whoever asks for it; not to everyone.
-    logging.getLogger("gym_gui.workers.discovery").setLevel(logging.ERROR)
     trust.begin()
     command = typer.main.get_command(app)
     try:

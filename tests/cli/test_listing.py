@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import re
 
 import pytest
 
+from gym_gui.cli.app import run
 from tests.support.commands import Mosaic
 from tests.support.little_workers import RANDOM, little_worker
 
@@ -103,3 +105,11 @@ def make(): return Env()
     assert done.status == 1
     failed = {finding["name"] for finding in done.json()["findings"] if finding["status"] == "failed"}
     assert {"spaces", "rewards", "seeding"} <= failed
+
+
+def test_a_command_leaves_its_caller_what_it_logs() -> None:
+    """Whoever calls a command from Python hears of broken workers afterwards as before."""
+    discovery = logging.getLogger("gym_gui.workers.discovery")
+    before = discovery.level
+    assert run(["--version"]) == 0
+    assert discovery.level == before

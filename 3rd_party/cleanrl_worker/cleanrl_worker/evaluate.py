@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cleanrl_worker.environments import make_environment
-from cleanrl_worker.joint_env import make_joint
-from cleanrl_worker.policy import JointPolicy, Policy
+from cleanrl_worker.policy import Policy
 from mosaic_worker import evaluation
+from mosaic_worker.joint_env import make_joint
+from mosaic_worker.joint_policy import JointPolicy
 
 _MOST_STEPS = 100_000
 
@@ -23,7 +24,10 @@ def mask_of(_: Any, info: Mapping[str, Any]) -> NDArray[np.bool_] | None:
 
 
 def episode_returns(
-    policy: Policy | JointPolicy, env_id: str, seeds: Iterable[int], go_on: Callable[[], bool] = lambda: True
+    policy: Policy | JointPolicy[Policy],
+    env_id: str,
+    seeds: Iterable[int],
+    go_on: Callable[[], bool] = lambda: True,
 ) -> list[float]:
     """Undiscounted return of one episode per seed, as :func:`mosaic_worker.evaluation.episode_returns`.
 
@@ -35,7 +39,7 @@ def episode_returns(
     )
 
 
-def environment_of(policy: Policy | JointPolicy, env_id: str, render_mode: str | None = None) -> Any:
+def environment_of(policy: Policy | JointPolicy[Policy], env_id: str, render_mode: str | None = None) -> Any:
     """An environment as a policy sees it, of a joint policy one with all its agents.
 
     Raises:
@@ -48,6 +52,8 @@ def environment_of(policy: Policy | JointPolicy, env_id: str, render_mode: str |
     return make_environment(env_id, about.preprocessing, render_mode)
 
 
-def mean_return(policy: Policy | JointPolicy, env_id: str, go_on: Callable[[], bool] = lambda: True) -> float:
+def mean_return(
+    policy: Policy | JointPolicy[Policy], env_id: str, go_on: Callable[[], bool] = lambda: True
+) -> float:
     """Mean over :data:`mosaic_worker.evaluation.EVALUATION_SEEDS`."""
     return float(np.mean(episode_returns(policy, env_id, evaluation.EVALUATION_SEEDS, go_on)))

@@ -29,8 +29,8 @@ from cleanrl_worker.joint_environments import GroupView, JointEnvironments
 from cleanrl_worker.ppo import PPO, Recorder, Rollout
 from cleanrl_worker.ppo_lstm import RecurrentPPO, forget
 from cleanrl_worker.session import JointSession
-from cleanrl_worker.state import State
 from cleanrl_worker.vector_environments import Seen
+from mosaic_worker.training_state import State
 
 
 def train(config: IPPOConfig, environments: JointEnvironments, session: JointSession) -> IPPO:

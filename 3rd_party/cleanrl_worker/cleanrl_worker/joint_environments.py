@@ -17,11 +17,11 @@ from cleanrl_worker.config.base import ConfigError
 from cleanrl_worker.config.joint import JointConfig
 from cleanrl_worker.environments import observation_kind, preprocessing_for
 from cleanrl_worker.joint_copies import Board, Copies, Finished, Group, RaisedInCopy
-from cleanrl_worker.joint_env import make_joint, make_parallel
 from cleanrl_worker.moments import RewardScale, RunningMoments
 from cleanrl_worker.vector_environments import CLIP, Seen, Transition
 from mosaic_worker.checkpoint import PolicyPart
 from mosaic_worker.gymnasium_spaces import describe
+from mosaic_worker.joint_env import make_joint, make_parallel
 from mosaic_worker.preprocessing import Pipeline, check_steps
 from mosaic_worker.training_command import TrainingFailed
 

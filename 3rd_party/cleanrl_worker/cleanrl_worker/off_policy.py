@@ -20,7 +20,6 @@ from cleanrl_worker.adam import Adam
 from cleanrl_worker.replay import Batch, ReplayBuffer
 from cleanrl_worker.session import Session
 from cleanrl_worker.state import (
-    State,
     pack_generator,
     pack_module,
     pack_optimizer,
@@ -30,6 +29,7 @@ from cleanrl_worker.state import (
 )
 from cleanrl_worker.vector_environments import Environments, Seen
 from mosaic_worker.training_command import TrainingFailed
+from mosaic_worker.training_state import State
 
 METRICS_EVERY = 500
 """Environment steps between two reports of losses."""

@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from cleanrl_worker.registry import player_class
 from mosaic_worker.checkpoint import DESCRIPTION, PolicyDescription, read_checkpoint
 from mosaic_worker.checkpoint_worker import Choices, Draws
+from mosaic_worker.joint_policy import JointPolicy
 from mosaic_worker.worker import LoadError
 
 BATCH = 64
@@ -228,69 +229,6 @@ class Policy:
         )
 
 
-class JointPolicy:
-    """All agents of a joint policy as one player, see :class:`cleanrl_worker.joint_env.JointEnv`.
-
-    Args:
-        description: What the weights are.
-        weights: Tensors by parameter name.
-
-    Raises:
-        LoadError: They do not fit.
-    """
-
-    def __init__(self, description: PolicyDescription, weights: Mapping[str, Tensor]) -> None:
-        self.description = description
-        self._policies: dict[str, Policy] = {}
-        networks: dict[str, Policy] = {}
-        for agent in description.agents:
-            part = description.part_of(agent)
-            if part.weights_prefix not in networks:
-                networks[part.weights_prefix] = Policy.of(part, weights)
-            self._policies[agent] = networks[part.weights_prefix]
-
-    @property
-    def memory(self) -> int:
-        """Numbers that all agents remember together."""
-        return sum(policy.memory for policy in self._policies.values())
-
-    def choose(
-        self,
-        observations: Any,
-        masks: NDArray[np.bool_] | None = None,
-        draws: Draws | None = None,
-        memory: NDArray[np.float32] | None = None,
-    ) -> Choices:
-        """Choose for every agent; as :meth:`Policy.choose`.
-
-        Args:
-            observations: Arrays (N, …) by agent.
-            masks: bool (N, agents, actions), as many actions as the agent with the most has.
-            draws: Not taken: whole teams play the most likely actions.
-            memory: float32 (N, memory), of one agent after the other.
-
-        Returns:
-            Actions are dicts by agent, (N,) of them.
-        """
-        rows, at = len(next(iter(observations.values()))), 0
-        made: dict[str, Choices] = {}
-        memories: list[NDArray[np.float32]] = []
-        for i, (agent, policy) in enumerate(self._policies.items()):
-            legal = None
-            if masks is not None:
-                legal = masks[:, i, : policy.description.action_space.n]
-                legal = np.where(legal.any(axis=1, keepdims=True), legal, True)  # who has ended does nothing
-            before = None if memory is None or not policy.memory else memory[:, at : at + policy.memory]
-            made[agent] = choices = policy.choose(observations[agent], legal, memory=before)
-            at += policy.memory
-            if choices.memory is not None:
-                memories.append(choices.memory)
-        actions = np.empty(rows, object)
-        actions[:] = [{agent: choices.actions[i] for agent, choices in made.items()} for i in range(rows)]
-        ok = np.logical_and.reduce([choices.ok for choices in made.values()])
-        return Choices(actions, None, ok, np.concatenate(memories, axis=1) if memories else None)
-
-
 def read_weights(checkpoint: str | Path) -> tuple[PolicyDescription, dict[str, Tensor]]:
     """Read a checkpoint; raises as :func:`mosaic_worker.checkpoint.read_checkpoint`."""
     description, data = read_checkpoint(checkpoint)
@@ -300,13 +238,17 @@ def read_weights(checkpoint: str | Path) -> tuple[PolicyDescription, dict[str, T
         raise LoadError(f"the weights of {checkpoint} are no safetensors file ({error})") from error
 
 
-def load_policy(description: PolicyDescription, weights: Mapping[str, Tensor]) -> Policy | JointPolicy:
+def load_policy(
+    description: PolicyDescription, weights: Mapping[str, Tensor]
+) -> Policy | JointPolicy[Policy]:
     """What plays a policy as a whole.
 
     Raises:
         LoadError: The weights do not fit.
     """
-    return JointPolicy(description, weights) if description.parts else Policy.of(description, weights)
+    if not description.parts:
+        return Policy.of(description, weights)
+    return JointPolicy(description, lambda part: Policy.of(part, weights))
 
 
 def build_player(description: PolicyDescription) -> Player:

@@ -32,7 +32,6 @@ from cleanrl_worker.heads import Head, head_of
 from cleanrl_worker.network import ActorCritic, Architecture, Encoding
 from cleanrl_worker.session import Session
 from cleanrl_worker.state import (
-    State,
     pack_generator,
     pack_module,
     pack_optimizer,
@@ -43,6 +42,7 @@ from cleanrl_worker.state import (
 from cleanrl_worker.vector_environments import Environments, Seen, Transition
 from mosaic_worker.gymnasium_spaces import describe
 from mosaic_worker.training_command import TrainingFailed
+from mosaic_worker.training_state import State
 
 
 class Rollout(NamedTuple):

@@ -32,8 +32,8 @@ from cleanrl_worker.ppo import (
     shaped,
 )
 from cleanrl_worker.session import Session
-from cleanrl_worker.state import State
 from cleanrl_worker.vector_environments import Environments, Seen
+from mosaic_worker.training_state import State
 
 
 def train(config: PPOLSTMConfig, environments: Environments, session: Session) -> RecurrentPPO:

@@ -18,13 +18,13 @@ from cleanrl_worker.environments import observation_kind
 from cleanrl_worker.games import Games
 from cleanrl_worker.joint_copies import Finished
 from cleanrl_worker.joint_environments import JointEnvironments
-from cleanrl_worker.state import State, write_state
 from cleanrl_worker.vector_environments import Environments
 from mosaic_worker.checkpoint import PolicyDescription, PolicyPart, save_checkpoint
 from mosaic_worker.gymnasium_spaces import describe
 from mosaic_worker.training import TrainingRun
 from mosaic_worker.training_command import TrainingFailed
 from mosaic_worker.training_report import RECENT, Scalars, TrainingReport, moment, versions
+from mosaic_worker.training_state import State, write_state
 
 WORKER = "cleanrl_worker"
 _PACKAGES = ("torch", "gymnasium", "numpy", "safetensors")

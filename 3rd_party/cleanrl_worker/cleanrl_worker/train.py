@@ -157,10 +157,9 @@ def _value_of(args: Sequence[str], name: str) -> str:
 def _resumed_settings(found: Algorithm, folder: Path) -> TrainingConfig:
     if not str(folder) or folder == Path():
         raise ConfigError("--resume needs --out: the folder of the training that goes on")
-    from cleanrl_worker.state import read_state
-    from cleanrl_worker.training import stored_settings
+    from mosaic_worker.training_state import read_state
 
-    return found.config_class(**stored_settings(found, read_state(folder)))
+    return found.config_class(**read_state(folder, found.name).config)
 
 
 def _first_section(boxed: str) -> str:

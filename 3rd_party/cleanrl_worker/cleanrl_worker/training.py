@@ -24,12 +24,12 @@ from cleanrl_worker.registry import Algorithm, load
 from cleanrl_worker.self_play import evaluate as evaluate_in_league
 from cleanrl_worker.self_play import make_games
 from cleanrl_worker.session import JointSession, Session
-from cleanrl_worker.state import State, read_state
 from cleanrl_worker.vector_environments import Environments
 from mosaic_worker.evaluation import finish
 from mosaic_worker.training import TENSORBOARD, TrainingRun
 from mosaic_worker.training_command import TrainingFailed
 from mosaic_worker.training_memory import check_room
+from mosaic_worker.training_state import State, read_state
 
 
 def train(
@@ -73,7 +73,13 @@ def train(
             run.warn("not every episode could be gone on with; some began anew")
         session.learner = learner
         # From disk, so that what was kept is proven to load and play.
-        return finish(run, session, lambda go_on: _evaluated(config, environments, run, go_on))
+        return finish(
+            run,
+            session,
+            lambda go_on: _evaluated(config, environments, run, go_on),
+            config.env_id,
+            "cleanrl_worker",
+        )
 
 
 def environments_of(
@@ -173,28 +179,14 @@ def _views(
     return (environments,)
 
 
-def stored_settings(algorithm: Algorithm, state: State) -> dict[str, Any]:
-    """Settings of the training that is resumed.
-
-    Raises:
-        ConfigError: It was another algorithm's.
-    """
-    if state.values["algorithm"] != algorithm.name:
-        raise ConfigError(
-            f"the training there is one of {state.values['algorithm']}, not {algorithm.name}; give --algo "
-            f"{state.values['algorithm']}"
-        )
-    return dict(state.values["config"])
-
-
 def resumable(algorithm: Algorithm, config: TrainingConfig, folder: Any) -> State:
     """State to go on from, checked against the settings asked for.
 
     Raises:
         ConfigError: There is none, or the settings differ in what may not differ.
     """
-    state = read_state(folder)
-    before, now = stored_settings(algorithm, state), config.model_dump(mode="json")
+    state = read_state(folder, algorithm.name)
+    before, now = state.config, config.model_dump(mode="json")
     for name, value in now.items():
         if name not in config.RESUMABLE and before.get(name) != value:
             raise ConfigError(

@@ -9,14 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from cleanrl_worker.evaluate import environment_of, mask_of
-from cleanrl_worker.policy import JointPolicy, Policy
+from cleanrl_worker.policy import Policy
 from mosaic_worker.evaluation import stacked
 from mosaic_worker.film import CannotFilm, film_episode
+from mosaic_worker.joint_policy import JointPolicy
 
 __all__ = ["CannotFilm", "film"]
 
 
-def film(policy: Policy | JointPolicy, env_id: str, folder: Path, step: int, seed: int) -> Path:
+def film(policy: Policy | JointPolicy[Policy], env_id: str, folder: Path, step: int, seed: int) -> Path:
     """Play an episode with the most likely actions; see :func:`mosaic_worker.film.film_episode`."""
 
     def decide(_: Any, observation: Any, info: dict[str, Any], memory: Any) -> tuple[Any, Any]:

@@ -14,9 +14,9 @@ from gymnasium import spaces
 
 from cleanrl_worker.registry import algorithm, load
 from cleanrl_worker.session import Session
-from cleanrl_worker.state import State, read_state
 from cleanrl_worker.vector_environments import Environments
 from mosaic_worker.training import TrainingRun, ask
+from mosaic_worker.training_state import read_state
 
 _UNIT = spaces.Box(-1.0, 1.0, (1,), np.float32)
 _LOW, _HIGH = np.array([-2.0, 10.0], np.float32), np.array([6.0, 30.0], np.float32)
@@ -174,7 +174,7 @@ def train(
         settings: Of the training.
     """
     config = algorithm(name).config_class(env_id=env_id, **settings)
-    restored: State | None = read_state(folder) if resume else None
+    restored = read_state(folder, name) if resume else None
     environments = Environments(config, restored.values["environments"] if restored else None)
     run = TrainingRun(folder)
     with contextlib.closing(run), contextlib.closing(environments):

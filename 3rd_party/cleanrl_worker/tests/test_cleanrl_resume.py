@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 
 from cleanrl_worker import session
-from cleanrl_worker.config import ConfigError
 from cleanrl_worker.continuable import Continuable
 from cleanrl_worker.environments import make_environment
-from cleanrl_worker.state import read_state
 from cleanrl_worker.train import main
 from mosaic_worker.training import ask
+from mosaic_worker.training_state import read_state
 
 SMALL = ["--num-envs=2", "--num-steps=64", "--hidden", "16"]
 WAYS = {
@@ -69,7 +68,7 @@ def test_a_training_that_was_stopped_goes_on_to_its_end(tmp_path: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(session.Session, "metrics", wish)
         assert main(args) == 130
-    assert read_state(tmp_path).values["session"]["step"] == 256
+    assert read_state(tmp_path, "ppo").values["session"]["step"] == 256
     assert main(["--resume", f"--out={tmp_path}"]) == 0
     steps = [step for step, _ in metrics(tmp_path)]
     assert steps == list(range(128, 513, 128))
@@ -100,14 +99,6 @@ def test_what_cannot_go_on_is_said(
     assert main(["--resume", f"--out={finished}", *args]) == 2
     assert words in capsys.readouterr().err
     assert {path: path.read_bytes() for path in finished.rglob("*") if path.is_file()} == before
-
-
-@pytest.mark.parametrize("content", [b"", b"\x80\x04N.", b'{"a": 1}', b"\x08\0\0\0\0\0\0\0{}      "])
-def test_a_damaged_state_is_refused(content: bytes, tmp_path: Path) -> None:
-    (tmp_path / "state").mkdir()
-    (tmp_path / "state" / "state.safetensors").write_bytes(content)
-    with pytest.raises(ConfigError, match="cannot be resumed from"):
-        read_state(tmp_path)
 
 
 def test_a_refusal_is_in_the_run_folder_that_a_trainer_made(tmp_path: Path) -> None:

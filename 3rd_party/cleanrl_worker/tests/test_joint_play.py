@@ -119,7 +119,6 @@ def test_the_whole_team_plays_as_one(lstm: int, tmp_path: Path) -> None:
     seen = {GREEN: np.zeros((3, 3), np.float32), BLUE: np.zeros((3, 3), np.float32)}
     masks = np.ones((3, 2, 4), bool)
     masks[1, 0] = [False, True, True, True]
-    masks[2, 1] = False  # it has left: whatever it does is passed over
     memory = np.zeros((3, policy.memory), np.float32) if lstm else None
     choices = policy.choose(seen, masks, memory=memory)
     assert choices.ok.all()

@@ -9,7 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mosaic_worker.checkpoint_worker import CheckpointPolicy
+from mosaic_worker.failures import described
 from mosaic_worker.training import TrainingRun
+from mosaic_worker.training_command import ConfigError, TrainingFailed
+from mosaic_worker.worker import LoadError
 
 EVALUATION_SEEDS = tuple(range(10_000, 10_020))
 """Environment seeds of the evaluation at the end of a training; far from the seeds trained with."""
@@ -72,16 +75,28 @@ def episode_returns(
             episode.env.close()
 
 
-def finish(run: TrainingRun, session: Session, evaluate: Callable[[Callable[[], bool]], float]) -> bool:
+def finish(
+    run: TrainingRun,
+    session: Session,
+    evaluate: Callable[[Callable[[], bool]], float],
+    env_id: str,
+    ours: str,
+) -> bool:
     """Keep the final policy, and say how good it is unless in a hurry to stop.
 
     Args:
         run: The run folder.
         session: The training.
-        evaluate: Mean return of the policy that was kept; asks what it is given whether to go on.
+        evaluate: Mean return of the policy that was kept; asks what it is given whether to go on. It is read
+            from disk, so that it is proven to load and play.
+        env_id: Where it is evaluated, which may raise anything.
+        ours: The worker's package, whose lines tell the environment's author nothing.
 
     Returns:
         Whether it is all done.
+
+    Raises:
+        TrainingFailed: The environment raised.
     """
     session.save()
     run.checkpointed(session.step)
@@ -93,7 +108,12 @@ def finish(run: TrainingRun, session: Session, evaluate: Callable[[Callable[[], 
     result: Optional[float] = None
     if not run.stop_requested:
         with suppress(Interrupted):
-            result = evaluate(go_on)
+            try:
+                result = evaluate(go_on)
+            except (Interrupted, ConfigError, LoadError, TrainingFailed, OSError, MemoryError):
+                raise
+            except Exception as error:
+                raise TrainingFailed(f"{env_id} raised {described(error, [ours])}") from error
             session.save_policy(result, EVALUATION_SEEDS)
             session.film_finished()
     run.done("stopped" if result is None else "completed", session.step, result)

@@ -11,15 +11,24 @@ import hashlib
 import json
 import sys
 from pathlib import Path
-from typing import Any, Callable, Dict, NoReturn, Optional, Sequence
+from typing import Any, Callable, Dict, NoReturn, Optional, Sequence, cast
+
+import numpy as np
 
 from mosaic_worker.checkpoint import PolicyDescription, holds_checkpoint
+from mosaic_worker.failures import one_line
 from mosaic_worker.plain_files import read_file
 from mosaic_worker.preprocessing import PreprocessingError, describe_steps
+from mosaic_worker.spaces import Space
 from mosaic_worker.training_command import ConfigError
+from mosaic_worker.unpickling import Record
 from mosaic_worker.worker import LoadError
 
 _JSON_BYTES = 2**20
+
+
+class ImportRefused(ConfigError):
+    """A file that cannot be imported; the message is one sentence with the way out."""
 
 
 class ImportParser(argparse.ArgumentParser):
@@ -82,6 +91,40 @@ def imported(
     }
     print(json.dumps(written))
     return 0
+
+
+def space_of(found: Any, what: str) -> Space:
+    """A space that was read out of a pickle as data, rebuilt from the fields that its class is known to have.
+
+    Args:
+        found: What :func:`mosaic_worker.unpickling.read_pickle` gave.
+        what: What it is called, for the message.
+
+    Raises:
+        ImportRefused: It is none, or of a kind that nothing here sees or does.
+    """
+    if not isinstance(found, Record):
+        raise ImportRefused(f"its {what} is a {type(found).__name__} and no space")
+    kind, state = found.name.rpartition(".")[2], found.state
+    try:
+        if kind == "Box":
+            low = np.asarray(state["low"])
+            return Space(kind, np.dtype(low.dtype), low.shape, low, np.asarray(state["high"], low.dtype))
+        if kind == "Discrete":
+            return Space(kind, np.dtype(np.int64), n=int(state["n"]), start=int(state.get("start", 0)))
+        if kind == "MultiDiscrete":
+            nvec = np.asarray(state["nvec"], np.int64)
+            starts = np.broadcast_to(np.asarray(state.get("start", 0), np.int64), nvec.shape)
+            return Space(kind, np.dtype(np.int64), nvec.shape, nvec=nvec, starts=starts)
+        if kind == "MultiBinary":
+            shape = np.atleast_1d(np.asarray(state["n"], np.int64))
+            return Space(kind, np.dtype(np.int8), tuple(int(n) for n in shape))
+        if kind == "Dict":
+            children = cast(Dict[str, Any], state["spaces"])
+            return Space(kind, spaces={str(key): space_of(child, what) for key, child in children.items()})
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ImportRefused(f"its {what} cannot be read ({one_line(error)})") from error
+    raise ImportRefused(f"its {what} is a {found.name}, which cannot be imported")
 
 
 def origin_of(file: Path, format: str, limit: int) -> Dict[str, Any]:

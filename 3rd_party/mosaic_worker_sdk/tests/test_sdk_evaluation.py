@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
@@ -94,12 +95,23 @@ def test_the_end_of_a_training_keeps_judges_and_says_so(tmp_path: Path, stopped:
             raise Interrupted
         return 4.5
 
-    assert finish(run, session, evaluate) is not stopped
+    assert finish(run, session, evaluate, "Here-v0", "no_worker") is not stopped
     run.close()
     done = json.loads((tmp_path / "events.jsonl").read_text().splitlines()[-1])
     said = (done["event"], done["status"], done["step"], done["mean_return"])
     assert said == (("done", "stopped", 7, None) if stopped else ("done", "completed", 7, 4.5))
     assert session.did == (["save"] if stopped else ["save", (4.5, EVALUATION_SEEDS), "film"])
+
+
+def test_an_environment_that_raises_at_the_end_is_named_and_the_policy_is_kept(tmp_path: Path) -> None:
+    session = Kept()
+
+    def evaluate(_: Any) -> float:
+        raise ValueError("the ball is lost")
+
+    with closing(TrainingRun(tmp_path)) as run, pytest.raises(TrainingFailed, match="Here-v0 raised"):
+        finish(run, session, evaluate, "Here-v0", "no_worker")
+    assert session.did == ["save"]
 
 
 def raising(error: Exception) -> Any:

@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mosaic_worker.failures import one_line
+from mosaic_worker.importing import ImportRefused, space_of
 from mosaic_worker.plain_files import read_file
 from mosaic_worker.spaces import Space
-from mosaic_worker.training_command import ConfigError
 from mosaic_worker.unpickling import ClassName, Record, UnpicklingRefused, read_pickle
 
 LARGEST = 1 << 30
@@ -39,10 +39,6 @@ _OUTSIDE = {
     *("GetActions", "TensorToNumpy", "UnBatchToIndividualItems", "ModuleToAgentUnmapping"),
     *("RemoveSingleTsTimeRankFromBatch", "NormalizeAndClipActions", "ListifyDataForVectorEnv"),
 }
-
-
-class ImportRefused(ConfigError):
-    """A checkpoint that cannot be imported; the message is one sentence with the way out."""
 
 
 @dataclass(frozen=True)
@@ -265,20 +261,7 @@ def _plain(value: Any, what: str) -> Any:
 
 
 def _space(found: Any, what: str) -> Space:
-    """A space rebuilt from the fields that its class is known to have."""
-    if not isinstance(found, Record):
-        raise ImportRefused(f"its {what} is a {type(found).__name__} and no space")
-    kind, state = found.name.rpartition(".")[2], found.state
-    try:
-        if kind == "Box":
-            low = np.asarray(state["low"])
-            return Space(kind, np.dtype(low.dtype), low.shape, low, np.asarray(state["high"], low.dtype))
-        if kind == "Discrete":
-            return Space(kind, np.dtype(np.int64), n=int(state["n"]), start=int(state.get("start", 0)))
-        if kind == "MultiDiscrete":
-            nvec = np.asarray(state["nvec"], np.int64)
-            starts = np.broadcast_to(np.asarray(state.get("start", 0), np.int64), nvec.shape)
-            return Space(kind, np.dtype(np.int64), nvec.shape, nvec=nvec, starts=starts)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ImportRefused(f"its {what} cannot be read ({one_line(error)})") from error
-    raise ImportRefused(f"its {what} is a {found.name}, which no network here takes")
+    space = space_of(found, what)
+    if space.kind not in ("Box", "Discrete", "MultiDiscrete"):
+        raise ImportRefused(f"its {what} is a {space.kind}, which no network here takes")
+    return space

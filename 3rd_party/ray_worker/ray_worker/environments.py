@@ -5,22 +5,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 
-from mosaic_worker import environments
+from mosaic_worker import environments, joint_env
 from mosaic_worker.failures import one_line, with_place
-from mosaic_worker.preprocessing import Pipeline, PreprocessingError, check_steps, wrap
+from mosaic_worker.joint_env import JointEnv, Steps
+from mosaic_worker.preprocessing import PreprocessingError, check_steps, wrap
 from mosaic_worker.training_command import ConfigError
 from ray_worker.home import gym_gui_importable
 from ray_worker.settings import RayConfig
 
 Env = gym.Env[Any, Any]
-Steps = Sequence[Mapping[str, Any]]
 
 IMAGE_SIZES = (42, 64, 84, 96)
 """Heights and widths that RLlib has convolutions for."""
@@ -206,129 +206,16 @@ def _image_steps(shape: tuple[int, ...], config: RayConfig) -> list[dict[str, An
     return [*steps, {"step": "rescale", "low": 0.0, "high": 1.0}]
 
 
-class Joint:
-    """All agents of an environment at once, each with its observations prepared and actions from zero.
-
-    Args:
-        env_id: See :func:`mosaic_worker.environments.make_parallel_environment`.
-        steps: Preprocessing by agent; none of an agent: as it is.
-        render_mode: For environments that take one.
-
-    Attributes:
-        parallel: PettingZoo's Parallel interface of it.
-        agents: All there may be.
-        observation_spaces: By agent, as networks see them.
-        action_spaces: By agent, counted from zero.
-        teams: Agents by team; all in one where nobody says.
-
-    Raises:
-        ConfigError: It cannot be made, or the steps do not fit.
-    """
-
-    def __init__(
-        self, env_id: str, steps: Mapping[str, Steps] | None = None, render_mode: str | None = None
-    ) -> None:
-        self.parallel = make_parallel(env_id, render_mode)
-        self.agents: tuple[str, ...] = tuple(self.parallel.possible_agents)
-        self.teams: Mapping[str, Sequence[str]] = getattr(self.parallel, "teams", None) or {
-            "all": self.agents
-        }
-        told = steps or {}
-        try:
-            pipelines = {
-                a: Pipeline(told.get(a, ()), self.parallel.observation_space(a)) for a in self.agents
-            }
-        except PreprocessingError as error:
-            self.parallel.close()
-            raise ConfigError(f"observations of {env_id} cannot be prepared: {error}") from error
-        self._streams = {agent: pipeline.stream() for agent, pipeline in pipelines.items()}
-        self.observation_spaces = {agent: pipeline.input_space for agent, pipeline in pipelines.items()}
-        self.action_spaces = {agent: from_zero(self.parallel.action_space(agent)) for agent in self.agents}
-        self._starts = {agent: starts_of(self.parallel.action_space(agent)) for agent in self.agents}
-
-    def reset(self, seed: int | None = None) -> dict[str, Any]:
-        """Begin an episode; observations by agent."""
-        seen, _ = self.parallel.reset(seed=seed)
-        for stream in self._streams.values():
-            stream.reset()
-        return self._shown(seen)
-
-    def step(
-        self, actions: Mapping[str, Any]
-    ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool]]:
-        """Observations, rewards, terminated and truncated by agent, of those that acted."""
-        acting = list(self.parallel.agents)
-        played = {a: actions[a] + self._starts[a] if np.any(self._starts[a]) else actions[a] for a in acting}
-        seen, rewards, terminated, truncated, _ = self.parallel.step(played)
-        gone = set(acting) - set(self.parallel.agents)
-        cut = {agent: bool(truncated.get(agent, False)) for agent in acting}
-        ended = {a: bool(terminated.get(a, False)) or (a in gone and not cut[a]) for a in acting}
-        return self._shown(seen), {a: float(r) for a, r in rewards.items()}, ended, cut
-
-    @property
-    def over(self) -> bool:
-        """Nobody acts any more."""
-        return not self.parallel.agents
-
-    def close(self) -> None:
-        """Let go of it."""
-        self.parallel.close()
-
-    def _shown(self, seen: Mapping[str, Any]) -> dict[str, Any]:
-        return {agent: self._streams[agent].apply(each) for agent, each in seen.items()}
-
-
-class Whole(gym.Env[Any, Any]):
-    """A :class:`Joint` as one player: dicts by agent, and the sum of what all earn.
-
-    Who has ended sees zeros until the episode is over.
-    """
-
-    metadata = {"render_modes": ["rgb_array"]}  # noqa: RUF012
-
-    def __init__(self, joint: Joint) -> None:
-        self._joint = joint
-        self.render_mode = getattr(joint.parallel, "render_mode", None)
-        self._nothing = {a: np.zeros(s.shape, s.dtype) for a, s in joint.observation_spaces.items()}
-        # As slots have them: a policy's actions are those of the environment.
-        self.action_space: Any = spaces.Dict({a: joint.parallel.action_space(a) for a in joint.agents})
-        self.observation_space: Any = spaces.Dict(joint.observation_spaces)
-
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
-        """See :meth:`gymnasium.Env.reset`."""
-        return {**self._nothing, **self._joint.reset(seed)}, {}
-
-    def step(self, action: Mapping[str, Any]) -> Any:
-        """See :meth:`gymnasium.Env.step`; actions as slots play them."""
-        starts = {agent: starts_of(space) for agent, space in self.action_space.spaces.items()}
-        zeroed = {a: each - starts[a] if np.any(starts[a]) else each for a, each in action.items()}
-        seen, rewards, _, cut = self._joint.step(zeroed)
-        over = self._joint.over
-        truncated = over and any(cut.values())
-        return {**self._nothing, **seen}, sum(rewards.values()), over and not truncated, truncated, {}
-
-    def render(self) -> Any:
-        """A picture, where it was made with ``rgb_array``."""
-        return self._joint.parallel.render()
-
-    def close(self) -> None:
-        """Let go of it."""
-        self._joint.close()
-
-
-def make_parallel(env_id: str, render_mode: str | None = None) -> Any:
-    """Make an environment whose agents act at once.
-
-    Raises:
-        ConfigError: There is none, or a package is missing.
-    """
+def make_joint(env_id: str, steps: Mapping[str, Steps], render_mode: str | None = None) -> JointEnv:
+    """As :func:`mosaic_worker.joint_env.make_joint`, of MOSAIC's environments too."""
     gym_gui_importable()
-    try:
-        return environments.make_parallel_environment(env_id, render_mode)
-    except (ImportError, ValueError, TypeError, AttributeError) as error:
-        raise ConfigError(
-            with_place(f"environment {env_id!r} cannot be made: {one_line(error)}", error, OURS)
-        ) from error
+    return joint_env.make_joint(env_id, steps, render_mode)
+
+
+def make_parallel(env_id: str) -> Any:
+    """As :func:`mosaic_worker.joint_env.make_parallel`, of MOSAIC's environments too."""
+    gym_gui_importable()
+    return joint_env.make_parallel(env_id)
 
 
 def is_joint(env_id: str) -> bool:
@@ -336,15 +223,10 @@ def is_joint(env_id: str) -> bool:
     try:
         env = environments.make_environment(env_id)
     except (gym.error.Error, ImportError, ValueError, TypeError, AttributeError):
-        return _makes_parallel(env_id)
+        try:
+            make_parallel(env_id).close()
+        except ConfigError:
+            return False
+        return True
     env.close()
     return False
-
-
-def _makes_parallel(env_id: str) -> bool:
-    gym_gui_importable()
-    try:
-        environments.make_parallel_environment(env_id).close()
-    except (ImportError, ValueError, TypeError, AttributeError):
-        return False
-    return True

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from mosaic_worker import evaluation
-from ray_worker.environments import Joint, Whole, make_environment
-from ray_worker.policy import JointPolicy, Policy
+from mosaic_worker.joint_policy import JointPolicy
+from ray_worker.environments import make_environment, make_joint
+from ray_worker.policy import Policy
 
 _MOST_STEPS = 20_000
 
@@ -19,7 +20,10 @@ def _no_mask(_: Any, __: Any) -> None:
 
 
 def episode_returns(
-    policy: Policy | JointPolicy, env_id: str, seeds: Iterable[int], go_on: Callable[[], bool] = lambda: True
+    policy: Policy | JointPolicy[Policy],
+    env_id: str,
+    seeds: Iterable[int],
+    go_on: Callable[[], bool] = lambda: True,
 ) -> list[float]:
     """Undiscounted return of one episode per seed, as :func:`mosaic_worker.evaluation.episode_returns`.
 
@@ -31,15 +35,17 @@ def episode_returns(
     )
 
 
-def environment_of(policy: Policy | JointPolicy, env_id: str, render_mode: str | None = None) -> Any:
+def environment_of(policy: Policy | JointPolicy[Policy], env_id: str, render_mode: str | None = None) -> Any:
     """An environment as a policy sees it, of a joint policy one with all its agents."""
     about = policy.description
     if isinstance(policy, JointPolicy):
         steps = {agent: about.part_of(agent).preprocessing for agent in about.agents}
-        return Whole(Joint(env_id, steps, render_mode))
+        return make_joint(env_id, steps, render_mode)
     return make_environment(env_id, about.preprocessing, render_mode)
 
 
-def mean_return(policy: Policy | JointPolicy, env_id: str, go_on: Callable[[], bool] = lambda: True) -> float:
+def mean_return(
+    policy: Policy | JointPolicy[Policy], env_id: str, go_on: Callable[[], bool] = lambda: True
+) -> float:
     """Mean over :data:`mosaic_worker.evaluation.EVALUATION_SEEDS`."""
     return float(np.mean(episode_returns(policy, env_id, evaluation.EVALUATION_SEEDS, go_on)))

@@ -19,13 +19,13 @@ from mosaic_worker.spaces import Space
 from mosaic_worker.training_command import ConfigError
 from ray_worker.algorithms import ALGORITHMS, Algorithm
 from ray_worker.environments import (
-    Joint,
     action_kind,
     check_actions,
     from_zero,
     is_joint,
     is_picture,
     make_environment,
+    make_parallel,
     steps_for,
     unbounded,
 )
@@ -121,13 +121,11 @@ def plan_of(algorithm: Algorithm, config: RayConfig) -> Plan:
 
 
 def _joint(config: RayConfig) -> Plan:
-    joint = Joint(config.env_id)
-    try:
-        sees = {agent: joint.parallel.observation_space(agent) for agent in joint.agents}
-        does = {agent: joint.parallel.action_space(agent) for agent in joint.agents}
-        teams = {str(team): tuple(agents) for team, agents in joint.teams.items()}
-    finally:
-        joint.close()
+    with contextlib.closing(make_parallel(config.env_id)) as parallel:
+        agents = tuple(parallel.possible_agents)
+        sees = {agent: parallel.observation_space(agent) for agent in agents}
+        does = {agent: parallel.action_space(agent) for agent in agents}
+        teams: dict[str, tuple[str, ...]] = getattr(parallel, "teams", None) or {"all": agents}
     steps = {agent: steps_for(space, config) for agent, space in sees.items()}
     shown = {agent: Pipeline(steps[agent], sees[agent]).input_space for agent in sees}
     networks = _networks(config, shown, {agent: from_zero(space) for agent, space in does.items()})
@@ -140,7 +138,7 @@ def _joint(config: RayConfig) -> Plan:
                 mark = np.eye(len(agents))[i].tolist()
                 steps[agent] = check_steps([*steps[agent], {"step": "append", "values": mark}])
     seats = [Seat(agent, networks[agent], steps[agent], sees[agent], does[agent]) for agent in sees]
-    return Plan(True, tuple(seats), teams)
+    return Plan(True, tuple(seats), {str(team): tuple(agents) for team, agents in teams.items()})
 
 
 def _networks(config: RayConfig, shown: Mapping[str, Any], does: Mapping[str, Any]) -> dict[str, str]:

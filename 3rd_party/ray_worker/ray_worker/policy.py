@@ -17,6 +17,7 @@ from torch import Tensor
 
 from mosaic_worker.checkpoint import DESCRIPTION, PolicyDescription, read_checkpoint
 from mosaic_worker.checkpoint_worker import Choices, Draws
+from mosaic_worker.joint_policy import JointPolicy
 from mosaic_worker.spaces import Space
 from mosaic_worker.worker import LoadError
 from ray_worker.network import Module, Network, load_weights, read_tensors
@@ -218,44 +219,6 @@ class Policy:
         return sum(self._sizes())
 
 
-class JointPolicy:
-    """All agents of a joint policy as one player, see :class:`ray_worker.environments.Whole`.
-
-    Args:
-        description: What the weights are.
-        tensors: Weights by name.
-
-    Raises:
-        LoadError: They do not fit.
-    """
-
-    memory = 0
-
-    def __init__(self, description: PolicyDescription, tensors: Mapping[str, Tensor]) -> None:
-        self.description = description
-        self._policies = {
-            agent: Policy.of(description.part_of(agent), tensors) for agent in description.agents
-        }
-
-    def part(self, agent: str) -> Policy:
-        """The policy of one agent."""
-        return self._policies[agent]
-
-    def choose(
-        self,
-        observations: Any,
-        masks: NDArray[np.bool_] | None = None,
-        draws: Draws | None = None,
-        memory: NDArray[np.float32] | None = None,
-    ) -> Choices:
-        """Choose for every agent: dicts by agent, of N rows each; actions are N dicts."""
-        made = {agent: policy.choose(observations[agent]) for agent, policy in self._policies.items()}
-        rows = len(next(iter(made.values())).actions)
-        actions = np.empty(rows, object)
-        actions[:] = [{agent: choices.actions[i] for agent, choices in made.items()} for i in range(rows)]
-        return Choices(actions, None, np.logical_and.reduce([choices.ok for choices in made.values()]))
-
-
 def read_policy(checkpoint: str | Path) -> tuple[PolicyDescription, dict[str, Tensor]]:
     """Read a checkpoint; raises as :func:`mosaic_worker.checkpoint.read_checkpoint`."""
     description, data = read_checkpoint(checkpoint)
@@ -265,13 +228,15 @@ def read_policy(checkpoint: str | Path) -> tuple[PolicyDescription, dict[str, Te
         raise LoadError(f"checkpoint {checkpoint} cannot be played: {error}. Copy it again") from error
 
 
-def load_whole(description: PolicyDescription, tensors: Mapping[str, Tensor]) -> Policy | JointPolicy:
+def load_whole(description: PolicyDescription, tensors: Mapping[str, Tensor]) -> Policy | JointPolicy[Policy]:
     """What plays a policy as a whole.
 
     Raises:
         LoadError: The weights do not fit.
     """
-    return JointPolicy(description, tensors) if description.parts else Policy.of(description, tensors)
+    if not description.parts:
+        return Policy.of(description, tensors)
+    return JointPolicy(description, lambda part: Policy.of(part, tensors))
 
 
 def _rows_of_batch(draws: Draws, begin: int, count: int) -> Draws:

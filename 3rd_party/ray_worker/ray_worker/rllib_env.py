@@ -11,14 +11,15 @@ from collections.abc import Generator, Mapping
 from typing import Any
 
 import gymnasium
+import numpy as np
 import ray
 from ray.experimental.internal_kv import _internal_kv_put
 from ray.rllib.callbacks.callbacks import RLlibCallback
 from ray.rllib.env.multi_agent_env import MultiAgentEnv
 
 from mosaic_worker.failures import described
-from ray_worker.environments import Joint, make_environment, trainable, unbounded
-from ray_worker.multi_agent import with_spaces
+from mosaic_worker.joint_env import AgentStep
+from ray_worker.environments import from_zero, make_environment, make_joint, starts_of, trainable, unbounded
 
 EPISODES = "mosaic_episodes"
 """Under which finished episodes are told."""
@@ -68,30 +69,39 @@ class JointEnv(MultiAgentEnv):
 
     def __init__(self, context: Mapping[str, Any]) -> None:
         super().__init__()
-        self._joint = joint = Joint(context["env_id"], context["steps"])
+        self._joint = joint = make_joint(context["env_id"], context["steps"])
         self.possible_agents = list(joint.agents)
         self.agents = list(joint.agents)
-        self.observation_spaces = {a: unbounded(each) for a, each in joint.observation_spaces.items()}
-        self.action_spaces = dict(joint.action_spaces)
-        with_spaces(self)
+        self.observation_spaces = {a: unbounded(joint.observation_space[a]) for a in joint.agents}
+        self.action_spaces = {a: from_zero(joint.action_space[a]) for a in joint.agents}
+        self.observation_space = gymnasium.spaces.Dict(self.observation_spaces)
+        self.action_space = gymnasium.spaces.Dict(self.action_spaces)
+        self._starts = {a: starts_of(joint.action_space[a]) for a in joint.agents}
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
         """Begin an episode."""
         with _said():
-            seen = self._joint.reset(seed)
-        self.agents = list(self._joint.parallel.agents)
-        return seen, {}
+            seen, info = self._joint.reset(seed=seed)
+        self.agents = list(info["acting"])
+        return {agent: seen[agent] for agent in self.agents}, {}
 
     def step(self, action_dict: Mapping[str, Any]) -> Any:
         """One action of each agent."""
-        acting = list(self._joint.parallel.agents)
+        starts = {agent: self._starts[agent] for agent in self.agents}
+        played = {
+            a: action_dict[a] + start if np.any(start) else action_dict[a] for a, start in starts.items()
+        }
         with _said():
-            seen, rewards, ended, cut = self._joint.step(action_dict)
-        self.agents = list(self._joint.parallel.agents)
-        over, truncated = self._joint.over, any(cut.values())
-        told = {agent: each for agent, each in seen.items() if agent in acting}
-        earned = {agent: rewards.get(agent, 0.0) for agent in acting}
-        return told, earned, {**ended, ALL: over and not truncated}, {**cut, ALL: over and truncated}, {}
+            seen, _, over, cut, info = self._joint.step(played)
+        self.agents = list(info["acting"])
+        steps: Mapping[str, AgentStep] = info["steps"]
+        return (
+            {agent: seen[agent] for agent in steps},
+            {agent: step.reward for agent, step in steps.items()},
+            {**{agent: step.terminated for agent, step in steps.items()}, ALL: over},
+            {**{agent: step.truncated for agent, step in steps.items()}, ALL: cut},
+            {},
+        )
 
     def close(self) -> None:
         """Let go of it."""

@@ -26,12 +26,13 @@ from mosaic_worker.preprocessing import Pipeline, check_steps
 from mosaic_worker.training import TrainingRun
 from mosaic_worker.training_command import TrainingFailed
 from mosaic_worker.training_report import RECENT, TrainingReport, moment, versions
+from mosaic_worker.training_state import State, write_state
 from ray_worker.convert import convert
 from ray_worker.network import Module, finite_weights
 from ray_worker.plan import Plan, Seat
 from ray_worker.policy import WORKER, load_whole
 from ray_worker.settings import IMPALAConfig, RayConfig, plain
-from ray_worker.state import State, learnt, write_state
+from ray_worker.state import state_of
 
 EPISODES = "mosaic_episodes"
 """Under which finished episodes are told by :mod:`ray_worker.rllib_env`."""
@@ -142,7 +143,7 @@ class Session:
             "step": self.step,
             "session": session,
         }
-        write_state(self._run.folder, {**values, "learnt": learnt(self._trained)})
+        write_state(self._run.folder, state_of(self._trained, values))
 
     def save_policy(self, result: float | None = None, seeds: tuple[int, ...] = ()) -> None:
         """Keep the policy alone, with what its evaluation found."""

@@ -26,24 +26,25 @@ from numpy.typing import NDArray
 from mosaic_worker.checkpoint import PolicyDescription, PolicyPart, save_checkpoint
 from mosaic_worker.failures import one_line
 from mosaic_worker.gymnasium_spaces import build, describe
-from mosaic_worker.importing import json_of
+from mosaic_worker.importing import ImportRefused, json_of
+from mosaic_worker.joint_policy import JointPolicy
 from mosaic_worker.preprocessing import Pipeline, PreprocessingError, check_steps
 from mosaic_worker.training_command import ConfigError
 from mosaic_worker.training_report import moment
 from ray_worker import cluster
-from ray_worker.checkpoint_files import ImportRefused, Saved, SavedModule, read_checkpoint_folder
+from ray_worker.checkpoint_files import Saved, SavedModule, read_checkpoint_folder
 from ray_worker.connectors import as_arrays, as_rllib_has_them, normalize_step
 from ray_worker.convert import MODULES, NotConvertible, convert
 from ray_worker.environments import (
-    Joint,
     check_actions,
     from_zero,
     is_joint,
     make_environment,
+    make_parallel,
     starts_of,
 )
 from ray_worker.network import Module, finite_weights
-from ray_worker.policy import BATCH, WORKER, JointPolicy, Policy, load_whole
+from ray_worker.policy import BATCH, WORKER, Policy, load_whole
 from ray_worker.settings import network_of
 
 OBSERVATIONS = 1000
@@ -184,9 +185,9 @@ def _seats(env_id: str, saved: Saved, mapping: str) -> dict[str, tuple[str, Any,
             )
         with contextlib.closing(make_environment(env_id)) as env:
             return {"agent_0": (next(iter(saved.modules)), env.observation_space, env.action_space)}
-    with contextlib.closing(Joint(env_id)) as joint:
+    with contextlib.closing(make_parallel(env_id)) as parallel:
         found: dict[str, tuple[str, Any, Any]] = {}
-        for agent in joint.agents:
+        for agent in parallel.possible_agents:
             only = next(iter(saved.modules)) if len(saved.modules) == 1 else ""
             name = network_of(mapping, agent) or (agent if agent in saved.modules else only)
             if name not in saved.modules:
@@ -194,7 +195,7 @@ def _seats(env_id: str, saved: Saved, mapping: str) -> dict[str, tuple[str, Any,
                     f"nothing says which network plays {agent}. Add --mapping, as {agent}=NETWORK; there are "
                     f"{', '.join(saved.modules)}"
                 )
-            found[agent] = (name, joint.parallel.observation_space(agent), joint.parallel.action_space(agent))
+            found[agent] = (name, parallel.observation_space(agent), parallel.action_space(agent))
         return found
 
 
@@ -348,7 +349,7 @@ def _part(
 # -- both do the same --------------------------------------------------------------------
 
 
-def compare(policy: Policy | JointPolicy, players: Mapping[str, Player], env_id: str) -> None:
+def compare(policy: Policy | JointPolicy[Policy], players: Mapping[str, Player], env_id: str) -> None:
     """See that a converted policy is RLlib's own.
 
     Args:
@@ -360,7 +361,7 @@ def compare(policy: Policy | JointPolicy, players: Mapping[str, Player], env_id:
         ImportRefused: They differ, in an action or in what they earn.
     """
     about = policy.description
-    parts = {agent: policy if isinstance(policy, Policy) else policy.part(agent) for agent in players}
+    parts = {agent: policy if isinstance(policy, Policy) else policy.policies[agent] for agent in players}
     pipelines = {
         agent: Pipeline(about.part_of(agent).preprocessing, about.part_of(agent).observation_space)
         for agent in players
@@ -389,7 +390,7 @@ class _Table:
 
     def __init__(self, env_id: str, agents: Sequence[str]) -> None:
         self._one = None if is_joint(env_id) else make_environment(env_id)
-        self._several = None if self._one is not None else Joint(env_id).parallel
+        self._several = None if self._one is not None else make_parallel(env_id)
         self._agents = list(agents)
 
     def reset(self, seed: int) -> dict[str, Any]:

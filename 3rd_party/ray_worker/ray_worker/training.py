@@ -14,14 +14,14 @@ import os
 from collections.abc import Callable, Generator
 from typing import Any
 
-import numpy as np
 import torch
 
-from mosaic_worker.evaluation import Interrupted, finish
+from mosaic_worker.evaluation import finish
 from mosaic_worker.failures import described, one_line
 from mosaic_worker.training import TENSORBOARD, TrainingRun
 from mosaic_worker.training_command import ConfigError, TrainingFailed
 from mosaic_worker.training_memory import check_room
+from mosaic_worker.training_state import State
 from ray_worker import cluster
 from ray_worker.algorithms import Algorithm
 from ray_worker.evaluate import mean_return
@@ -29,7 +29,7 @@ from ray_worker.plan import Plan, plan_of
 from ray_worker.policy import load_whole, read_policy
 from ray_worker.session import Session
 from ray_worker.settings import DQNConfig, IMPALAConfig, OnPolicyConfig, RayConfig, ReplayConfig, SACConfig
-from ray_worker.state import State, put_back
+from ray_worker.state import put_back
 
 _OFTEN = 50
 """Reports of a training that learns from remembered steps."""
@@ -65,14 +65,21 @@ def train(algorithm: Algorithm, config: RayConfig, run: TrainingRun, restored: S
     torch.set_num_threads(1)
     step = 0 if restored is None else restored.step
     with cluster.connected(config.address, config.num_env_runners + 1, gpus), _scalars(run, step) as scalars:
-        trained = _build(algorithm, config, plan, step, gpus)
+        seed = config.seed if restored is None else restored.seed
+        trained = _build(algorithm, config, plan, step, seed, gpus)
         try:
             if restored is not None:
-                put_back(trained, restored.values["learnt"])
+                put_back(trained, restored)
             session = Session(algorithm.name, config, plan, run, scalars, trained, restored)
             run.start(algorithm.name, config.env_id, config.seed, config.total_steps, step)
             _learn(config, trained, run, session)
-            return finish(run, session, lambda go_on: _evaluated(config, run, go_on))
+            return finish(
+                run,
+                session,
+                lambda go_on: mean_return(load_whole(*read_policy(run.folder)), config.env_id, go_on),
+                config.env_id,
+                "ray_worker",
+            )
         finally:
             with contextlib.suppress(Exception):  # a runner may be gone
                 trained.stop()
@@ -138,20 +145,10 @@ def _left_word() -> str:
     return ""
 
 
-def _evaluated(config: RayConfig, run: TrainingRun, go_on: Callable[[], bool]) -> float:
-    """Mean return of what was kept: from disk, so that it is proven to load and play."""
-    try:
-        return mean_return(load_whole(*read_policy(run.folder)), config.env_id, go_on)
-    except (ConfigError, OSError, Interrupted):
-        raise
-    except Exception as error:  # the environment's
-        raise TrainingFailed(f"{config.env_id} raised {described(error, ['ray_worker'])}") from error
-
-
 # -- what is trained ---------------------------------------------------------------------
 
 
-def _build(algorithm: Algorithm, config: RayConfig, plan: Plan, step: int, gpus: int) -> Any:
+def _build(algorithm: Algorithm, config: RayConfig, plan: Plan, step: int, seed: int, gpus: int) -> Any:
     """RLlib's algorithm object, every random number from the one seed."""
     from ray import tune
     from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
@@ -162,8 +159,6 @@ def _build(algorithm: Algorithm, config: RayConfig, plan: Plan, step: int, gpus:
     made: Any = getattr(importlib.import_module(module), name)()
     steps: Any = {seat.agent: list(seat.steps) for seat in plan.seats}
     tune.register_env(_ENV, JointEnv if plan.joint else make_single)
-    # What was drawn already is not drawn again.
-    seed = int(np.random.SeedSequence([config.seed, step]).generate_state(1)[0] >> 2) if step else config.seed
     context = {"env_id": config.env_id, "steps": steps if plan.joint else steps[plan.seats[0].agent]}
     more: dict[str, Any] = {}
     if getattr(config, "normalize_observations", False):

@@ -7,13 +7,14 @@ from typing import Any
 
 from mosaic_worker.evaluation import stacked
 from mosaic_worker.film import CannotFilm, film_episode
+from mosaic_worker.joint_policy import JointPolicy
 from ray_worker.evaluate import environment_of
-from ray_worker.policy import JointPolicy, Policy
+from ray_worker.policy import Policy
 
 __all__ = ["CannotFilm", "film"]
 
 
-def film(policy: Policy | JointPolicy, env_id: str, folder: Path, step: int, seed: int) -> Path:
+def film(policy: Policy | JointPolicy[Policy], env_id: str, folder: Path, step: int, seed: int) -> Path:
     """Play an episode with the most likely actions; see :func:`mosaic_worker.film.film_episode`."""
 
     def decide(env: Any, observation: Any, _: Any, memory: Any) -> tuple[Any, Any]:

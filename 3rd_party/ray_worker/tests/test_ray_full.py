@@ -98,6 +98,13 @@ class Started:
                     found.append(process)
         return found
 
+    def alone(self, seconds: float = 30.0) -> None:
+        """Waits until nothing that it has started is left, else says what is."""
+        ends = time.monotonic() + seconds
+        while left := self.others():
+            assert time.monotonic() < ends, [(each.pid, each.status(), each.cmdline()) for each in left]
+            time.sleep(0.1)
+
     def end(self) -> None:
         for process in [*self.others(), self.child]:
             with contextlib.suppress(psutil.Error, ProcessLookupError):
@@ -130,7 +137,7 @@ def train(start: Any, tmp_path: Path) -> Any:
         training = start("-m", "ray_worker.train", f"--out={out}", *arguments, HOME=str(home))
         code, said = training.ended()
         assert code == status, said[-2000:]
-        until(lambda: not training.others(), 30)
+        training.alone()
         assert not {"ray_results", ".ray"} & {each.name for each in home.iterdir()}
         told = [row["steps_per_s"] for row in events(out, "progress")]
         print(f"{out.name}: {time.monotonic() - began:.0f} s, {max(told, default=0):.0f} steps/s at best")
@@ -213,7 +220,7 @@ def test_it_stops_when_it_is_asked_and_goes_on(tmp_path: Path, start: Any, train
     until(lambda: events(out, "progress"))
     ask(out, "stop")
     assert training.ended()[0] == 130
-    until(lambda: not training.others(), 30)
+    training.alone()
     (done,) = events(out, "done")
     assert done["status"] == "stopped"
     train(out, *arguments[:2], "--resume", f"--total-steps={done['step'] + 300}")
@@ -230,7 +237,7 @@ def test_a_runner_that_is_killed_is_said_and_what_was_learnt_is_kept(tmp_path: P
     runners[0].kill()
     assert training.ended()[0] == 1
     assert "a process of Ray's died" in events(out, "error")[0]["message"]
-    until(lambda: not training.others(), 30)
+    training.alone()
     assert Policy.load(out).description.total_steps > 0
 
 
@@ -259,7 +266,7 @@ def test_nothing_outlives_a_training_that_is_killed(tmp_path: Path, start: Any) 
     until(lambda: events(out, "progress"))
     assert training.others()
     training.child.send_signal(signal.SIGKILL)
-    until(lambda: not training.others(), 60)
+    training.alone(60)
 
 
 def test_a_cluster_that_runs_already(tmp_path: Path, python: Path, start: Any, train: Any) -> None:
@@ -334,6 +341,21 @@ def test_a_module_alone_is_taken_too(tmp_path: Path, start: Any, checkpoints: Pa
     assert imported(start, folder, tmp_path / "out", "CartPole-v1")[0] == 0
 
 
+def test_mosaics_own_command_takes_one(tmp_path: Path, python: Path, checkpoints: Path) -> None:
+    env = {**os.environ, "HOME": str(python.parents[6]), "MOSAIC_DATA_DIR": str(tmp_path)}
+
+    def mosaic(*words: str) -> str:
+        command = [sys.executable, "-m", "gym_gui", *words]
+        done = subprocess.run(command, env=env, cwd=ROOT, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr[-2000:]
+        return done.stdout
+
+    folder = str(checkpoints / "ppo")
+    mosaic(*("policies", "add", folder, "--env", "CartPole-v1", "--worker", "ray_worker", "--name", "theirs"))
+    found = {row["name"]: row for row in json.loads(mosaic("policies", "list", "--json"))}
+    assert found["theirs"]["worker"] == "ray_worker"
+
+
 def refused(start: Any, folder: Path, out: Path, env_id: str = "CartPole-v1") -> str:
     code, said = start(
         "-m", "ray_worker.importing", str(folder), f"--env-id={env_id}", f"--out={out}"
@@ -365,10 +387,9 @@ from ray.rllib.env.multi_agent_env import MultiAgentEnv
 from ray.rllib.examples.envs.classes.multi_agent.rock_paper_scissors import RockPaperScissors
 from gym_gui.core.paradigms import adapt
 from gym_gui.core.paradigms.simultaneous import RLlibParadigmAdapter
-from ray_worker.multi_agent import with_spaces
 env = RockPaperScissors({})
 assert isinstance(env, MultiAgentEnv)
-adapter = adapt(with_spaces(env))
+adapter = adapt(env)
 assert type(adapter) is RLlibParadigmAdapter, type(adapter)
 seen = adapter.reset(seed=1)
 steps, total = 0, dict.fromkeys(adapter.possible_agents, 0.0)

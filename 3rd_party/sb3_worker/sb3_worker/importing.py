@@ -19,7 +19,7 @@ from typing import Any
 
 from mosaic_worker import gymnasium_spaces
 from mosaic_worker.checkpoint import PolicyDescription, save_checkpoint
-from mosaic_worker.importing import ImportParser, imported, json_of, origin_of
+from mosaic_worker.importing import ImportParser, ImportRefused, imported, json_of, origin_of
 from mosaic_worker.preprocessing import Pipeline, PreprocessingError, check_steps
 from mosaic_worker.spaces import Space
 from mosaic_worker.training_report import moment
@@ -55,7 +55,7 @@ def bring(args: argparse.Namespace) -> PolicyDescription:
     from sb3_worker.environments import make_environment
     from sb3_worker.network import load_weights, write_weights
     from sb3_worker.policy import WORKER, from_zero
-    from sb3_worker.sb3_zip import LARGEST, ImportRefused, read_statistics, read_zip
+    from sb3_worker.sb3_zip import LARGEST, read_statistics, read_zip
 
     saved = read_zip(args.file)
     if args.algorithm and args.algorithm.lower() != saved.algorithm:

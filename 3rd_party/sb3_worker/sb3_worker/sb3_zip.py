@@ -26,9 +26,8 @@ import torch
 from torch import Tensor
 
 from mosaic_worker.failures import one_line
+from mosaic_worker.importing import ImportRefused, space_of
 from mosaic_worker.plain_files import open_file, read_file
-from mosaic_worker.spaces import Space
-from mosaic_worker.training_command import ConfigError
 from mosaic_worker.unpickling import ClassName, Record, UnpicklingRefused, read_pickle
 from sb3_worker.network import ACTIVATIONS, FEATURES, OPTIONS, Network
 
@@ -54,10 +53,6 @@ _FAMILIES = {
 }
 _TRAINING_ONLY = ("optimizer_class", "optimizer_kwargs", "ortho_init", "device", "use_feature_extractor")
 _BY_CLASS = {cls.__name__: name for names in (FEATURES, ACTIVATIONS) for name, cls in names.items()}
-
-
-class ImportRefused(ConfigError):
-    """A file that cannot be imported; the message is one sentence with the way out."""
 
 
 @dataclass(frozen=True)
@@ -236,8 +231,8 @@ def _network(family: str, policy: str, arguments: Any, data: Mapping[str, Any]) 
             )
     return Network(
         family=family,
-        observation_space=_space(_named(data, "observation_space", _SPACES), "observation space"),
-        action_space=_space(_named(data, "action_space", _SPACES), "action space"),
+        observation_space=space_of(_named(data, "observation_space", _SPACES), "observation space"),
+        action_space=space_of(_named(data, "action_space", _SPACES), "action space"),
         features=features,
         activation=activation,
         net_arch=net_arch,
@@ -271,32 +266,6 @@ def _algorithm(family: str, data: Mapping[str, Any]) -> str:
         return "ddpg" if data.get("policy_delay") == 1 and data.get("target_noise_clip") == 0 else "td3"
     names = {"maskable_actor_critic": "maskable_ppo", "recurrent_actor_critic": "recurrent_ppo"}
     return names.get(family, family)
-
-
-def _space(found: Any, what: str) -> Space:
-    """A space rebuilt from the fields that its class is known to have."""
-    if not isinstance(found, Record):
-        raise ImportRefused(f"its {what} is a {type(found).__name__} and no space")
-    kind, state = found.name.rpartition(".")[2], found.state
-    try:
-        if kind == "Box":
-            low = np.asarray(state["low"])
-            return Space(kind, np.dtype(low.dtype), low.shape, low, np.asarray(state["high"], low.dtype))
-        if kind == "Discrete":
-            return Space(kind, np.dtype(np.int64), n=int(state["n"]), start=int(state.get("start", 0)))
-        if kind == "MultiDiscrete":
-            nvec = np.asarray(state["nvec"], np.int64)
-            starts = np.broadcast_to(np.asarray(state.get("start", 0), np.int64), nvec.shape)
-            return Space(kind, np.dtype(np.int64), nvec.shape, nvec=nvec, starts=starts)
-        if kind == "MultiBinary":
-            shape = np.atleast_1d(np.asarray(state["n"], np.int64))
-            return Space(kind, np.dtype(np.int8), tuple(int(n) for n in shape))
-        if kind == "Dict":
-            children = cast("dict[str, Any]", state["spaces"])
-            return Space(kind, spaces={str(key): _space(child, what) for key, child in children.items()})
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ImportRefused(f"its {what} cannot be read ({one_line(error)})") from error
-    raise ImportRefused(f"its {what} is a {found.name}, which cannot be imported")
 
 
 def _count_or_zero(value: Any) -> int:

@@ -23,10 +23,11 @@ from mosaic_worker.spaces import Space
 from mosaic_worker.training import TrainingRun
 from mosaic_worker.training_command import TrainingFailed
 from mosaic_worker.training_report import TrainingReport, moment, versions
+from mosaic_worker.training_state import write_state
 from sb3_worker.config import OffPolicyConfig, TrainingConfig
 from sb3_worker.network import Network, write_weights
 from sb3_worker.policy import WORKER, Policy
-from sb3_worker.state import write_state
+from sb3_worker.state import state_of
 from sb3_worker.video import CannotFilm, film
 
 _PACKAGES = ("stable-baselines3", "sb3-contrib", "torch", "gymnasium", "numpy", "safetensors")
@@ -139,7 +140,7 @@ class Session(BaseCallback):
         """
         self.save_policy()
         settings = self._config.model_dump(mode="json")
-        write_state(self._run.folder, self._name, settings, self._trained, self._normalizer)
+        write_state(self._run.folder, state_of(self._name, settings, self._trained, self._normalizer))
 
     def save_policy(self, result: float | None = None, seeds: tuple[int, ...] = ()) -> None:
         """Keep the policy alone, with what its evaluation found."""

@@ -1,4 +1,4 @@
-"""What a training needs to go on, beside its policy: one file of tensors and JSON, never a pickle.
+"""What a training needs to go on, beside its policy, see :mod:`mosaic_worker.training_state`.
 
 The policy itself, targets included, is in ``model.safetensors``. Environments of the library's
 cannot be stored in general: a training that goes on begins new episodes, seeded from the seed and
@@ -10,70 +10,34 @@ the step, and is as good as one that was not cut, though not the same bit by bit
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import safetensors
-import safetensors.torch
 import torch
 from torch import Tensor
 
-from mosaic_worker.checkpoint import write_whole
-from mosaic_worker.plain_files import check_file
-from mosaic_worker.training import STATE
+from mosaic_worker.training_state import State
 from sb3_worker.config import ConfigError
 
 LARGEST_REPLAY = 64 << 20
 """Bytes of remembered steps that are kept; a larger buffer is filled anew."""
 
-_FILE = "state.safetensors"
-_VERSION = 1
 _REPLAY = ("observations", "next_observations", "actions", "rewards", "dones", "timeouts")
 
 
-@dataclass(frozen=True)
-class State:
-    """What was read.
-
-    Attributes:
-        tensors: By name.
-        values: Plain data.
-    """
-
-    tensors: Mapping[str, Tensor]
-    values: Mapping[str, Any]
-
-    @property
-    def step(self) -> int:
-        """Environment steps so far."""
-        return int(self.values["step"])
-
-    @property
-    def config(self) -> dict[str, Any]:
-        """Every setting of the training."""
-        return dict(self.values["config"])
-
-
-def write_state(folder: Path, algorithm: str, config: Mapping[str, Any], model: Any, normalizer: Any) -> None:
-    """Replace the state of a run folder, in one step.
+def state_of(algorithm: str, config: Mapping[str, Any], model: Any, normalizer: Any) -> State:
+    """What is to be kept.
 
     Args:
-        folder: The run folder.
         algorithm: Its name.
         config: Every setting.
         model: The library's algorithm object.
         normalizer: Its ``VecNormalize``, or ``None``.
-
-    Raises:
-        OSError: The folder cannot be written.
     """
-    tensors: dict[str, Tensor] = {}
-    values: dict[str, Any] = {
-        "version": _VERSION,
+    state = State()
+    tensors, values = state.tensors, state.values
+    values |= {
         "algorithm": algorithm,
         "config": dict(config),
         "step": int(model.num_timesteps),
@@ -82,7 +46,7 @@ def write_state(folder: Path, algorithm: str, config: Mapping[str, Any], model: 
     }
     for name, found in model.get_parameters().items():
         if name != "policy":
-            values["optimizers"][name] = _pack_optimizer(name, found, tensors)
+            values["optimizers"][name] = state.pack_optimizer(name, found)
     if getattr(model, "log_ent_coef", None) is not None:
         tensors["log_ent_coef"] = model.log_ent_coef
     if normalizer is not None:
@@ -93,38 +57,11 @@ def write_state(folder: Path, algorithm: str, config: Mapping[str, Any], model: 
                 tensors[f"{which}.var"] = torch.as_tensor(np.asarray(statistics.var))
                 values[f"{which}.count"] = float(statistics.count)
     _pack_replay(getattr(model, "replay_buffer", None), tensors, values)
-    whole = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
-    text = json.dumps(values, separators=(",", ":"))
-    write_whole(folder / STATE / _FILE, safetensors.torch.save(whole, {"state": text}))
-
-
-def read_state(folder: Path, algorithm: str) -> State:
-    """Read the state of a run folder.
-
-    Raises:
-        ConfigError: There is none, it is damaged or another algorithm's, with the way out.
-    """
-    path = folder / STATE / _FILE
-    try:
-        check_file(path, inside=folder)
-        with safetensors.safe_open(path, framework="pt") as file:  # pyright: ignore[reportPrivateImportUsage]
-            values: dict[str, Any] = json.loads((file.metadata() or {})["state"])
-            tensors: dict[str, Tensor] = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # no mapping
-        known = values["version"] == _VERSION
-        before = str(values["algorithm"])
-    except FileNotFoundError as error:
-        raise ConfigError(f"{folder} holds no training that can be resumed: {path} is missing") from error
-    except (safetensors.SafetensorError, KeyError, ValueError, TypeError, OSError) as error:
-        raise ConfigError(f"{path} cannot be resumed from ({error}). Train anew, with --overwrite") from error
-    if not known:
-        raise ConfigError(f"{path} is of another version of this worker. Train anew, with --overwrite")
-    if before != algorithm:
-        raise ConfigError(f"the training there is one of {before}, not {algorithm}; give --algo {before}")
-    return State(tensors, values)
+    return state
 
 
 def restore(state: State, model: Any, normalizer: Any) -> None:
-    """The reverse of :func:`write_state`, for a model of the same settings.
+    """The reverse of :func:`state_of`, for a model of the same settings.
 
     Raises:
         ConfigError: It does not fit.
@@ -134,7 +71,7 @@ def restore(state: State, model: Any, normalizer: Any) -> None:
         model._n_updates = int(state.values["updates"])
         model.set_parameters(
             {
-                name: _unpack_optimizer(name, groups, state)
+                name: state.unpack_optimizer(name, groups)
                 for name, groups in state.values["optimizers"].items()
             },
             exact_match=False,
@@ -151,23 +88,6 @@ def restore(state: State, model: Any, normalizer: Any) -> None:
     except (KeyError, ValueError, RuntimeError, TypeError, AttributeError) as error:
         words = " ".join(str(error).split())
         raise ConfigError(f"the state there does not fit ({words}). Train anew, with --overwrite") from error
-
-
-def _pack_optimizer(name: str, packed: Mapping[str, Any], tensors: dict[str, Tensor]) -> Any:
-    for index, slots in packed["state"].items():
-        for key, value in slots.items():
-            tensors[f"{name}/{index}/{key}"] = torch.as_tensor(value)
-    return packed["param_groups"]
-
-
-def _unpack_optimizer(name: str, groups: Any, state: State) -> dict[str, Any]:
-    slots: dict[int, dict[str, Tensor]] = {}
-    for path, tensor in state.tensors.items():
-        owner, _, rest = path.partition("/")
-        if owner == name:
-            index, _, key = rest.partition("/")
-            slots.setdefault(int(index), {})[key] = tensor
-    return {"state": slots, "param_groups": groups}
 
 
 def _pack_replay(buffer: Any, tensors: dict[str, Tensor], values: dict[str, Any]) -> None:

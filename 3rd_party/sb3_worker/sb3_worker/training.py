@@ -20,11 +20,12 @@ from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecNorm
 from torch.utils.tensorboard import SummaryWriter  # pyright: ignore[reportPrivateImportUsage]  # its documented name
 
 from mosaic_worker import gymnasium_spaces
-from mosaic_worker.evaluation import Interrupted, finish
-from mosaic_worker.failures import described, one_line
+from mosaic_worker.evaluation import finish
+from mosaic_worker.failures import one_line
 from mosaic_worker.training import TENSORBOARD, TrainingRun
 from mosaic_worker.training_command import TrainingFailed
 from mosaic_worker.training_memory import check_room
+from mosaic_worker.training_state import State
 from sb3_worker.algorithms import Algorithm
 from sb3_worker.config import (
     ConfigError,
@@ -48,7 +49,7 @@ from sb3_worker.families import load
 from sb3_worker.network import Network, load_weights, read_weights, tensors_of
 from sb3_worker.policy import Policy, from_zero
 from sb3_worker.session import Session
-from sb3_worker.state import State, restore
+from sb3_worker.state import restore
 
 
 def train(
@@ -95,7 +96,13 @@ def train(
             )
             run.start(algorithm.name, config.env_id, config.seed, config.total_steps, step)
             _learn(config, model, session, step)
-            return finish(run, session, lambda go_on: _evaluated(config, run, go_on))
+            return finish(
+                run,
+                session,
+                lambda go_on: mean_return(Policy.load(run.folder), config.env_id, go_on),
+                config.env_id,
+                "sb3_worker",
+            )
     finally:
         envs.close()
 
@@ -122,16 +129,6 @@ def _learn(config: TrainingConfig, model: Any, session: Session, step: int) -> N
     except Exception as error:  # foreign code may raise anything: the environment's, or torch's on NaN
         session.keep_last_good()
         raise TrainingFailed(session.reason(error)) from error
-
-
-def _evaluated(config: TrainingConfig, run: TrainingRun, go_on: Callable[[], bool]) -> float:
-    """Mean return of what was kept: from disk, so that it is proven to load and play."""
-    try:
-        return mean_return(Policy.load(run.folder), config.env_id, go_on)
-    except (ConfigError, OSError, Interrupted):
-        raise
-    except Exception as error:  # the environment's
-        raise TrainingFailed(f"{config.env_id} raised {described(error, ['sb3_worker'])}") from error
 
 
 def _go_on(restored: State, run: TrainingRun, model: Any, normalizer: Any) -> None:
@@ -227,10 +224,6 @@ def _model(
     if isinstance(config, DDPGConfig) and config.noise:
         size = int(np.prod(envs.action_space.shape))
         arguments["action_noise"] = NormalActionNoise(np.zeros(size), np.full(size, config.noise))
-    seed = config.seed
-    if restored is not None:
-        # What was drawn already is not drawn again.
-        seed = int(np.random.SeedSequence([config.seed, restored.step]).generate_state(1)[0] >> 1)
     policy = {"combined": "MultiInputPolicy", "nature_cnn": "CnnPolicy", "flatten": "MlpPolicy"}
     name = policy[network.features].replace("Policy", "LstmPolicy" if algorithm.recurrent else "Policy")
     try:
@@ -241,7 +234,7 @@ def _model(
             gamma=config.gamma,
             policy_kwargs=policy_arguments,
             device=_device(config, network),
-            seed=seed,
+            seed=config.seed if restored is None else restored.seed,
             **arguments,
         )
     except (AssertionError, ValueError, TypeError, RuntimeError) as error:

@@ -19,7 +19,7 @@ import pytest
 from mosaic_worker.checkpoint import read_description
 from xuance_worker.algorithms import ALGORITHMS
 from xuance_worker.evaluate import episode_returns
-from xuance_worker.policy import JointPolicy, read_weights
+from xuance_worker.policy import joint_policy, read_weights
 
 pytestmark = [pytest.mark.full, pytest.mark.timeout(1800)]
 
@@ -45,7 +45,6 @@ from pathlib import Path
 from xuance_worker.algorithms import ALGORITHMS
 from xuance_worker.loading import load_library
 from xuance_worker.plan import plan_for
-from xuance_worker.team import Team, make_parallel
 library = load_library()
 for name, env_id, out, more in json.load(sys.stdin):
     algorithm = ALGORITHMS[name]
@@ -53,8 +52,7 @@ for name, env_id, out, more in json.load(sys.stdin):
     plan = plan_for(algorithm, config)
     kind = "continuous" if plan.bounded else "discrete"
     told = library.told(algorithm, algorithm.acting[kind], config, plan, 1, "cpu")
-    make = lambda: Team(make_parallel(env_id), plan.steps, None, plan.limit)
-    agents = library.make_agents(told, plan, make, learns=True)
+    agents = library.make_agents(told, plan, learns=True)
     agents.train(100)
     agents.save_model("final_train_model.pth", out)
     agents.train_envs.close()
@@ -230,7 +228,7 @@ def test_mosaic_trains_and_plays_the_whole_or_one_agent(installed: Installed) ->
     )
     assert all(len(values) == 3 for values in played.values())
     assert played["one"] != played["nobody"] and played["team"] != played["one"]
-    alone = episode_returns(JointPolicy(*read_weights(out)), "simple_spread_v3", range(10_000, 10_020))
+    alone = episode_returns(joint_policy(*read_weights(out)), "simple_spread_v3", range(10_000, 10_020))
     assert np.isclose(np.mean(alone), description.mean_return or 0.0, atol=1e-3), (
         "with and without the library"
     )

@@ -12,12 +12,13 @@ import torch
 import yaml
 from xuance_policies import library_weights, told
 
+from mosaic_worker.importing import ImportRefused
 from mosaic_worker.training_command import ConfigError
 from mosaic_worker.training_schema import schema_text
 from xuance_worker.algorithms import ALGORITHMS
 from xuance_worker.alike import check_alike
 from xuance_worker.convert import network_of, playing_weights
-from xuance_worker.foreign import ImportRefused, check_weights, fitting_plan, read_pth
+from xuance_worker.foreign import check_weights, fitting_plan, read_pth
 from xuance_worker.moments import Moments
 from xuance_worker.plan import plan_for
 from xuance_worker.schema import FILE
@@ -181,7 +182,7 @@ class Stubborn:
 
 def test_a_policy_that_plays_otherwise_is_refused(tmp_path: Path) -> None:
     from mosaic_worker.checkpoint import PolicyDescription
-    from xuance_worker.policy import JointPolicy
+    from xuance_worker.policy import joint_policy
 
     found, asked = ALGORITHMS["vdn"], _asked("vdn", share=True)
     plan, acting = fitting_plan(found, asked, "xuance_probes:alike")
@@ -192,7 +193,7 @@ def test_a_policy_that_plays_otherwise_is_refused(tmp_path: Path) -> None:
         algorithm="vdn",
         env_id=plan.env_id,
     )
-    policy = JointPolicy(description, playing_weights(acting, library_weights("vdn", plan), plan))
+    policy = joint_policy(description, playing_weights(acting, library_weights("vdn", plan), plan))
     check_alike(Stubborn(policy, plan), policy, plan)
     with pytest.raises(ImportRefused, match="does not act as the library does: left_"):
         check_alike(Stubborn(policy, plan, always=1), policy, plan)

@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mosaic_worker.evaluation import EVALUATION_SEEDS, stacked
+from mosaic_worker.importing import ImportRefused
+from mosaic_worker.joint_env import make_joint
+from mosaic_worker.joint_policy import JointPolicy
 from xuance_worker.evaluate import episode_returns, mask_of
-from xuance_worker.foreign import ImportRefused
 from xuance_worker.plan import Plan
-from xuance_worker.policy import JointPolicy
-from xuance_worker.team import Team, make_parallel
+from xuance_worker.policy import Policy
 
 OBSERVATIONS = 1000
 _STUDENT_95 = 2.093
@@ -34,7 +35,7 @@ class Plays(Protocol):
     def choose(self, seen: Mapping[str, Any], masks: NDArray[np.bool_] | None) -> dict[str, Any]: ...
 
 
-def check_alike(theirs: Plays, ours: JointPolicy, plan: Plan) -> None:
+def check_alike(theirs: Plays, ours: JointPolicy[Policy], plan: Plan) -> None:
     """Compare the two.
 
     Raises:
@@ -54,12 +55,12 @@ def check_alike(theirs: Plays, ours: JointPolicy, plan: Plan) -> None:
         )
 
 
-def _check_actions(theirs: Plays, ours: JointPolicy, plan: Plan) -> None:
+def _check_actions(theirs: Plays, ours: JointPolicy[Policy], plan: Plan) -> None:
     """Both see the same observations, met by acting half of the time at random."""
     rng = np.random.default_rng(0)
     marks = np.eye(len(plan.agents), dtype=np.float32)
     seen_so_far = 0
-    with closing(Team(make_parallel(plan.env_id), plan.steps, None, plan.limit)) as team:
+    with closing(make_joint(plan.env_id, plan.steps, limit=plan.limit)) as team:
         while seen_so_far < OBSERVATIONS:
             seen, info = team.reset(seed=int(rng.integers(2**31)))
             theirs.begin()
@@ -103,7 +104,7 @@ def _random(plan: Plan, masks: NDArray[np.bool_] | None, rng: np.random.Generato
 def _returns(theirs: Plays, plan: Plan) -> list[float]:
     """What the library's own earn, one episode per seed."""
     totals: list[float] = []
-    with closing(Team(make_parallel(plan.env_id), plan.steps)) as team:
+    with closing(make_joint(plan.env_id, plan.steps)) as team:
         for seed in EVALUATION_SEEDS:
             seen, info = team.reset(seed=seed)
             theirs.begin()

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mosaic_worker import evaluation
-from xuance_worker.policy import JointPolicy
-from xuance_worker.team import Team, make_team
+from mosaic_worker.joint_env import JointEnv, make_joint
+from mosaic_worker.joint_policy import JointPolicy
+from xuance_worker.policy import Policy
 
 _MOST_STEPS = 100_000
 
@@ -20,7 +21,7 @@ def mask_of(_: Any, info: Mapping[str, Any]) -> NDArray[np.bool_] | None:
     return info.get("action_mask")
 
 
-def team_of(policy: JointPolicy, env_id: str, render_mode: str | None = None) -> Team:
+def team_of(policy: JointPolicy[Policy], env_id: str, render_mode: str | None = None) -> JointEnv:
     """An environment as a policy sees it.
 
     Raises:
@@ -28,11 +29,11 @@ def team_of(policy: JointPolicy, env_id: str, render_mode: str | None = None) ->
     """
     description = policy.description
     steps = {agent: description.part_of(agent).preprocessing for agent in description.agents}
-    return make_team(env_id, steps, render_mode)
+    return make_joint(env_id, steps, render_mode)
 
 
 def episode_returns(
-    policy: JointPolicy, env_id: str, seeds: Iterable[int], go_on: Callable[[], bool] = lambda: True
+    policy: JointPolicy[Policy], env_id: str, seeds: Iterable[int], go_on: Callable[[], bool] = lambda: True
 ) -> list[float]:
     """Undiscounted return of the team in one episode per seed, of the most likely actions.
 
@@ -42,3 +43,8 @@ def episode_returns(
     return evaluation.episode_returns(
         policy, lambda: team_of(policy, env_id), mask_of, seeds, _MOST_STEPS, go_on
     )
+
+
+def mean_return(policy: JointPolicy[Policy], env_id: str, go_on: Callable[[], bool] = lambda: True) -> float:
+    """Mean over :data:`mosaic_worker.evaluation.EVALUATION_SEEDS`."""
+    return float(np.mean(episode_returns(policy, env_id, evaluation.EVALUATION_SEEDS, go_on)))

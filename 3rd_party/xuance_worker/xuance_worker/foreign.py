@@ -16,9 +16,10 @@ import torch
 import yaml
 from torch import Tensor
 
+from mosaic_worker.importing import ImportRefused
 from mosaic_worker.plain_files import read_file
 from mosaic_worker.preprocessing import check_steps
-from mosaic_worker.training_command import ConfigError, named
+from mosaic_worker.training_command import named
 from xuance_worker.algorithms import ALGORITHMS, Acting, Algorithm
 from xuance_worker.convert import acting_weights
 from xuance_worker.network import Network
@@ -26,10 +27,6 @@ from xuance_worker.plan import Plan, plan_for
 
 LARGEST = 4 << 30
 _LARGEST_YAML = 1 << 20
-
-
-class ImportRefused(ConfigError):
-    """A file that cannot be imported; the message is one sentence for the person."""
 
 
 def read_pth(file: Path) -> dict[str, Tensor]:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mosaic_worker.checkpoint import PolicyDescription, save_checkpoint
-from mosaic_worker.importing import ImportParser, imported, json_of, origin_of
+from mosaic_worker.importing import ImportParser, ImportRefused, imported, json_of, origin_of
 from mosaic_worker.training_report import moment
 
 
@@ -45,15 +45,13 @@ def bring(args: argparse.Namespace) -> PolicyDescription:
     from xuance_worker.convert import network_of, playing_weights
     from xuance_worker.foreign import (
         LARGEST,
-        ImportRefused,
         check_weights,
         fitting_plan,
         read_config,
         read_pth,
     )
     from xuance_worker.loading import load_library
-    from xuance_worker.policy import WORKER, JointPolicy
-    from xuance_worker.team import Team, make_parallel
+    from xuance_worker.policy import WORKER, joint_policy
 
     weights = read_pth(args.file)
     steps = json_of(args.preprocess, "--preprocess") if args.preprocess else None
@@ -74,9 +72,7 @@ def bring(args: argparse.Namespace) -> PolicyDescription:
         "vectorize": "DummyVecMultiAgentEnv",
         "episode_length": plan.limit,
     }
-    agents = library.make_agents(
-        told, plan, lambda: Team(make_parallel(args.env_id), plan.steps), learns=False
-    )
+    agents = library.make_agents(told, plan, learns=False)
     agents.train_envs.close()
     agents.policy.load_state_dict(
         {k: v for k, v in weights.items() if k.startswith((f"{acting.representation}.", f"{acting.head}."))},
@@ -95,7 +91,7 @@ def bring(args: argparse.Namespace) -> PolicyDescription:
         origin=origin_of(args.file, "xuance_pth", LARGEST),
     )
     playing = playing_weights(acting, weights, plan)
-    check_alike(library.Player(agents, algorithm, plan), JointPolicy(description, playing), plan)
+    check_alike(library.Player(agents, algorithm, plan), joint_policy(description, playing), plan)
     return save_checkpoint(args.out, description, safetensors.torch.save(playing))
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from argparse import Namespace
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from importlib import metadata
 from typing import Any
 
@@ -21,12 +21,12 @@ from numpy.typing import NDArray
 from xuance.environment import REGISTRY_MULTI_AGENT_ENV, RawMultiAgentEnv, make_envs
 from xuance.torch.agents import REGISTRY_Agents
 
+from mosaic_worker.joint_env import AgentStep, make_joint
 from xuance_worker.algorithms import Acting, Algorithm
 from xuance_worker.config import OnPolicyConfig, TeamConfig
 from xuance_worker.network import ACTIVATIONS
 from xuance_worker.plan import Plan
 from xuance_worker.policy import in_bounds
-from xuance_worker.team import Team
 
 VERSION = metadata.version("xuance")
 _ENV = "mosaic"
@@ -34,20 +34,24 @@ FINISHED = "finished"
 """Where a step's info holds the episode that ended with it: returns by agent, and its length."""
 
 
+Shown = Callable[[str, NDArray[Any]], NDArray[Any]]
+
+
 class Copy(RawMultiAgentEnv):
     """A team as the library sees it.
 
     Args:
-        team: Closed with this one.
         plan: What is known of it.
+        shown: What happens to an agent's vector before the library sees it.
         seed: Seeds of its episodes come from it.
     """
 
-    def __init__(self, team: Team, plan: Plan, seed: int) -> None:
+    def __init__(self, plan: Plan, shown: Shown | None, seed: int) -> None:
         super().__init__()
-        self.env, self._plan = team, plan
+        self.env = make_joint(plan.env_id, plan.steps, limit=plan.limit)
+        self._plan, self._shown = plan, shown
         self._seeds = np.random.default_rng(seed)
-        self.agents, self.num_agents = list(team.agents), len(team.agents)
+        self.agents, self.num_agents = list(plan.agents), len(plan.agents)
         self.agent_groups = [self.agents]
         self.observation_space = seen_by_library(plan)
         self.action_space = done_by_library(plan)
@@ -58,7 +62,8 @@ class Copy(RawMultiAgentEnv):
         self._returns, self._length = dict.fromkeys(self.agents, 0.0), 0
 
     def reset(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        self._seen, self._info = self.env.reset(seed=int(self._seeds.integers(2**31)))
+        seen, self._info = self.env.reset(seed=int(self._seeds.integers(2**31)))
+        self._seen = self._vectors(seen, self._info["acting"])
         self._returns, self._length = dict.fromkeys(self.agents, 0.0), 0
         return dict(self._seen), {}
 
@@ -66,13 +71,20 @@ class Copy(RawMultiAgentEnv):
         self, action_dict: Mapping[str, Any]
     ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], bool, dict[str, Any]]:
         actions = {agent: self._action(agent, action_dict[agent]) for agent in self.agents}
-        self._seen, _, over, cut, self._info = self.env.step(actions)
-        rewards: dict[str, float] = self._info["rewards"]
+        seen, _, over, cut, self._info = self.env.step(actions)
+        steps: Mapping[str, AgentStep] = self._info["steps"]
+        self._seen = self._vectors(seen, steps)
+        rewards = {agent: steps[agent].reward if agent in steps else 0.0 for agent in self.agents}
         self._returns = {agent: total + rewards[agent] for agent, total in self._returns.items()}
         self._length += 1
         info = {FINISHED: (self._returns, self._length)} if over or cut else {}
-        terminated = dict.fromkeys(self.agents, True) if over else dict(self._info["terminated"])
-        return dict(self._seen), dict(rewards), terminated, cut, info
+        acting = self._info["acting"]
+        # Who is cut off while others go on has ended: nothing follows that would be worth anything to it.
+        terminated = {
+            agent: over or (agent not in acting and not (cut and agent in steps and steps[agent].truncated))
+            for agent in self.agents
+        }
+        return dict(self._seen), rewards, terminated, cut, info
 
     def state(self) -> NDArray[np.float32]:
         return np.concatenate([self._seen[agent] for agent in self.agents])
@@ -96,6 +108,12 @@ class Copy(RawMultiAgentEnv):
 
     def close(self) -> None:
         self.env.close()
+
+    def _vectors(self, seen: Mapping[str, Any], present: Collection[str]) -> dict[str, Any]:
+        """Who has ended sees zeros, which nothing happens to."""
+        if self._shown is None:
+            return dict(seen)
+        return {a: self._shown(a, vector) if a in present else vector for a, vector in seen.items()}
 
     def _action(self, agent: str, action: Any) -> Any:
         space = self._plan.does[agent]
@@ -186,13 +204,13 @@ def surroundings(device: str) -> dict[str, Any]:
     }
 
 
-def make_agents(settings: Mapping[str, Any], plan: Plan, make: Callable[[], Team], *, learns: bool) -> Any:
+def make_agents(settings: Mapping[str, Any], plan: Plan, shown: Shown | None = None, *, learns: bool) -> Any:
     """The library's agents, in copies of an environment.
 
     Args:
         settings: What it is told.
         plan: Who sees and does what.
-        make: Makes an environment.
+        shown: What happens to an agent's vector before the library sees it.
         learns: Else it only plays, and makes no room for what it would learn from.
 
     Returns:
@@ -203,7 +221,7 @@ def make_agents(settings: Mapping[str, Any], plan: Plan, make: Callable[[], Team
 
     def copy(given: Any) -> Copy:
         seeds = np.random.SeedSequence((settings["seed"], given.env_seed))
-        return Copy(make(), plan, int(seeds.generate_state(1)[0]))
+        return Copy(plan, shown, int(seeds.generate_state(1)[0]))
 
     REGISTRY_MULTI_AGENT_ENV[_ENV] = copy
     kind = REGISTRY_Agents[config.agent]

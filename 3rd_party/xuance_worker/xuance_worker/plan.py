@@ -15,13 +15,14 @@ from gymnasium import spaces
 
 from mosaic_worker.checkpoint import PolicyPart
 from mosaic_worker.gymnasium_spaces import describe
+from mosaic_worker.joint_env import JointEnv, make_parallel
 from mosaic_worker.preprocessing import Pipeline
 from mosaic_worker.training_command import ConfigError
 from xuance_worker.algorithms import ALGORITHMS, Acting, Algorithm
 from xuance_worker.config import OffPolicyConfig, TeamConfig
 from xuance_worker.moments import Moments
 from xuance_worker.network import Network
-from xuance_worker.team import Team, action_kind, longest_episode, make_parallel, vector_steps
+from xuance_worker.team import action_kind, longest_episode, vector_steps
 
 SHARED = "shared."
 """What names of weights begin with that all agents share."""
@@ -124,16 +125,18 @@ def plan_for(
             agent: vector_steps(config, space) if preprocessing is None else [*preprocessing]
             for agent, space in seen.items()
         }
-        team = Team(parallel, steps)
-        for agent, space in team.observation_space.items():
+        team = JointEnv(parallel, steps)
+        for agent in agents:
+            space = team.observation_space[agent]
             if not isinstance(space, spaces.Box) or len(space.shape) != 1:
                 raise ConfigError(
                     f"{agent} of {config.env_id} observes {space}, which no step makes a vector of"
                 )
             if space.dtype != np.float32:
                 steps[agent].append({"step": "dtype", "dtype": "float32"})
-        sizes = {agent: int(space.shape[0]) for agent, space in team.observation_space.items()}
-        does, limit = dict(team.action_space), longest_episode(parallel, config.max_episode_steps)
+        sizes = {agent: int(team.observation_space[agent].shape[0]) for agent in agents}
+        does = {agent: team.action_space[agent] for agent in agents}
+        limit = longest_episode(parallel, config.max_episode_steps)
         alike = len({(sizes[agent], str(does[agent])) for agent in agents}) == 1
         if config.use_parameter_sharing and not alike:
             raise ConfigError(

@@ -19,6 +19,7 @@ from torch import Tensor
 
 from mosaic_worker.checkpoint import PolicyDescription, read_checkpoint
 from mosaic_worker.checkpoint_worker import Choices, Draws
+from mosaic_worker.joint_policy import JointPolicy
 from mosaic_worker.worker import LoadError
 from xuance_worker.network import ACTIVATIONS, TYPE, Network, PlayingNetwork
 
@@ -184,64 +185,13 @@ def in_bounds(numbers: NDArray[np.float32], space: Any, *, scaled: bool) -> NDAr
     return np.clip(moved, low, high).astype(space.dtype)
 
 
-class JointPolicy:
-    """All agents of a joint policy as one player, see :class:`xuance_worker.team.Team`.
-
-    Args:
-        description: What the weights are.
-        weights: Tensors by parameter name.
+def joint_policy(description: PolicyDescription, weights: Mapping[str, Tensor]) -> JointPolicy[Policy]:
+    """All agents of a joint policy as one player.
 
     Raises:
-        LoadError: They do not fit.
+        LoadError: The weights do not fit.
     """
-
-    def __init__(self, description: PolicyDescription, weights: Mapping[str, Tensor]) -> None:
-        self.description = description
-        self._policies: dict[str, Policy] = {}
-        networks: dict[str, Policy] = {}
-        for agent in description.agents:
-            part = description.part_of(agent)
-            if part.weights_prefix not in networks:
-                networks[part.weights_prefix] = Policy.of(part, weights)
-            self._policies[agent] = networks[part.weights_prefix]
-
-    @property
-    def memory(self) -> int:
-        """Numbers that all agents remember together."""
-        return sum(policy.memory for policy in self._policies.values())
-
-    def choose(
-        self,
-        observations: Mapping[str, NDArray[Any]],
-        masks: NDArray[np.bool_] | None = None,
-        draws: Draws | None = None,
-        memory: NDArray[np.float32] | None = None,
-    ) -> Choices:
-        """Choose for every agent; as :meth:`Policy.choose`.
-
-        Args:
-            observations: Arrays (N, …) by agent.
-            masks: bool (N, agents, actions), as many actions as the agent with the most has.
-            draws: Not taken: whole teams play the most likely actions.
-            memory: float32 (N, memory), of one agent after the other.
-
-        Returns:
-            Actions are dicts by agent, (N,) of them.
-        """
-        count, at = len(next(iter(observations.values()))), 0
-        made: dict[str, Choices] = {}
-        for i, (agent, policy) in enumerate(self._policies.items()):
-            legal = None
-            if masks is not None and policy.description.action_space.kind == "Discrete":
-                legal = masks[:, i, : policy.description.action_space.n]
-            before = None if memory is None or not policy.memory else memory[:, at : at + policy.memory]
-            made[agent] = policy.choose(observations[agent], legal, memory=before)
-            at += policy.memory
-        actions = np.empty(count, object)
-        actions[:] = [{agent: choices.actions[i] for agent, choices in made.items()} for i in range(count)]
-        ok = np.logical_and.reduce([choices.ok for choices in made.values()])
-        kept = [choices.memory for choices in made.values() if choices.memory is not None]
-        return Choices(actions, None, ok, np.concatenate(kept, axis=1) if kept else None)
+    return JointPolicy(description, lambda part: Policy.of(part, weights))
 
 
 def read_weights(checkpoint: str | Path) -> tuple[PolicyDescription, dict[str, Tensor]]:

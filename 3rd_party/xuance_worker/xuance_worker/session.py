@@ -22,13 +22,14 @@ from mosaic_worker.plain_files import read_file
 from mosaic_worker.training import TrainingRun
 from mosaic_worker.training_command import TrainingFailed
 from mosaic_worker.training_report import TrainingReport, moment, versions
+from mosaic_worker.training_state import write_state
 from xuance_worker.algorithms import Acting, Algorithm
 from xuance_worker.config import TeamConfig
 from xuance_worker.convert import network_of, playing_weights
 from xuance_worker.moments import Moments
 from xuance_worker.plan import Plan
-from xuance_worker.policy import WORKER, JointPolicy
-from xuance_worker.state import write_state
+from xuance_worker.policy import WORKER, joint_policy
+from xuance_worker.state import state_of
 from xuance_worker.video import film
 
 _PACKAGES = ("xuance", "torch", "gymnasium", "numpy", "safetensors")
@@ -132,8 +133,13 @@ class Session:
         """
         self.save_policy()
         moments = {key: self._moments[key].state() for key in self._plan.keys if self._moments}
-        values = {"step": self.step, "config": self._config.model_dump(mode="json"), "moments": moments}
-        write_state(self._run.folder, self._algorithm.name, self._agents, values)
+        values = {
+            "algorithm": self._algorithm.name,
+            "step": self.step,
+            "config": self._config.model_dump(mode="json"),
+            "moments": moments,
+        }
+        write_state(self._run.folder, state_of(self._agents, values))
 
     def save_policy(self, result: float | None = None, seeds: tuple[int, ...] = ()) -> None:
         """Keep the policy alone, with what its evaluation found; raises as :meth:`save`."""
@@ -200,7 +206,7 @@ class Session:
     def _film(self) -> None:
         self._filmed = self.step
         try:
-            policy = JointPolicy(self._described(), self._weights())
+            policy = joint_policy(self._described(), self._weights())
             folder, seed = self._run.folder, self._config.seed
             self._run.filmed(self.step, film(policy, self._config.env_id, folder, self.step, seed))
         except CannotFilm as error:

@@ -9,24 +9,22 @@ import contextlib
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import torch
 from torch.utils.tensorboard import SummaryWriter  # pyright: ignore[reportPrivateImportUsage]  # its documented name
 
-from mosaic_worker.evaluation import EVALUATION_SEEDS, Interrupted, finish
-from mosaic_worker.failures import described
+from mosaic_worker.evaluation import finish
 from mosaic_worker.training import TENSORBOARD, TrainingRun
 from mosaic_worker.training_command import ConfigError, TrainingFailed
 from mosaic_worker.training_memory import check_room
+from mosaic_worker.training_state import State
 from xuance_worker.algorithms import Algorithm
 from xuance_worker.config import OffPolicyConfig, OnPolicyConfig, TeamConfig
-from xuance_worker.evaluate import episode_returns
+from xuance_worker.evaluate import mean_return
 from xuance_worker.loading import load_library
 from xuance_worker.plan import Plan, plan_for
-from xuance_worker.policy import JointPolicy, read_weights
+from xuance_worker.policy import joint_policy, read_weights
 from xuance_worker.session import Session
-from xuance_worker.state import State, restore
-from xuance_worker.team import Team, make_parallel
+from xuance_worker.state import restore
 
 
 def train(algorithm: Algorithm, config: TeamConfig, run: TrainingRun, restored: State | None = None) -> bool:
@@ -58,12 +56,7 @@ def train(algorithm: Algorithm, config: TeamConfig, run: TrainingRun, restored: 
     # Small matrices gain nothing from two threads, and sums must not depend on the machine's load.
     torch.set_num_threads(1)
     step = 0 if restored is None else restored.step
-    # What was drawn already is not drawn again.
-    seed = (
-        config.seed
-        if not step
-        else int(np.random.SeedSequence([config.seed, step]).generate_state(1)[0] >> 1)
-    )
+    seed = config.seed if restored is None else restored.seed
     kind = "continuous" if plan.bounded else "discrete"
     settings = library.told(algorithm, algorithm.acting[kind], config, plan, seed, device)
     moments = {}
@@ -74,10 +67,7 @@ def train(algorithm: Algorithm, config: TeamConfig, run: TrainingRun, restored: 
         moments[agent].update(vector)
         return moments[agent].normalized(vector)
 
-    def make() -> Team:
-        return Team(make_parallel(config.env_id), plan.steps, shown if moments else None, plan.limit)
-
-    agents = library.make_agents(settings, plan, make, learns=True)
+    agents = library.make_agents(settings, plan, shown if moments else None, learns=True)
     try:
         if restored is not None:
             restore(restored, agents)
@@ -87,7 +77,13 @@ def train(algorithm: Algorithm, config: TeamConfig, run: TrainingRun, restored: 
             _listen(agents.train_envs, session, library.FINISHED)
             run.start(algorithm.name, config.env_id, config.seed, config.total_steps, step)
             _learn(config, agents, session)
-            return finish(run, session, lambda go_on: _evaluated(config, run, go_on))
+            return finish(
+                run,
+                session,
+                lambda go_on: mean_return(joint_policy(*read_weights(run.folder)), config.env_id, go_on),
+                config.env_id,
+                "xuance_worker",
+            )
     finally:
         agents.train_envs.close()
 
@@ -123,17 +119,6 @@ def _listen(envs: Any, session: Session, finished: str) -> None:
         return result
 
     envs.step = heard
-
-
-def _evaluated(config: TeamConfig, run: TrainingRun, go_on: Callable[[], bool]) -> float:
-    """Mean return of what was kept: from disk, so that it is proven to load and play."""
-    try:
-        policy = JointPolicy(*read_weights(run.folder))
-        return float(np.mean(episode_returns(policy, config.env_id, EVALUATION_SEEDS, go_on)))
-    except (ConfigError, OSError, Interrupted):
-        raise
-    except Exception as error:  # the environment's
-        raise TrainingFailed(f"{config.env_id} raised {described(error, ['xuance_worker'])}") from error
 
 
 def _check_room(config: TeamConfig, plan: Plan) -> None:

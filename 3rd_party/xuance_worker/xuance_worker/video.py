@@ -8,11 +8,12 @@ from typing import Any
 
 from mosaic_worker.evaluation import stacked
 from mosaic_worker.film import film_episode
+from mosaic_worker.joint_policy import JointPolicy
 from xuance_worker.evaluate import mask_of, team_of
-from xuance_worker.policy import JointPolicy
+from xuance_worker.policy import Policy
 
 
-def film(policy: JointPolicy, env_id: str, folder: Path, step: int, seed: int) -> Path:
+def film(policy: JointPolicy[Policy], env_id: str, folder: Path, step: int, seed: int) -> Path:
     """Play an episode with the most likely actions; see :func:`mosaic_worker.film.film_episode`."""
 
     def decide(env: Any, observation: Any, info: Mapping[str, Any], memory: Any) -> tuple[Any, Any]:

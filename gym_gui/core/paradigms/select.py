@@ -8,7 +8,7 @@ from typing import Any
 from gym_gui.core.errors import UsageError
 from gym_gui.core.paradigms.base import ParadigmAdapter
 from gym_gui.core.paradigms.sequential import SequentialAdapter
-from gym_gui.core.paradigms.simultaneous import SimultaneousAdapter
+from gym_gui.core.paradigms.simultaneous import SimultaneousAdapter, spaces_of
 from gym_gui.core.paradigms.single_agent import SingleAgentAdapter
 from gym_gui.core.types import AgentID
 
@@ -20,7 +20,8 @@ def api_of(env: Any) -> str:
 
     AEC environments have ``last`` and ``agent_iter``; PettingZoo Parallel ones answer
     ``action_space(agent)``; a Gymnasium environment whose action space is a dict
-    keyed by integers, or one whose agents are listed, acts for all agents at once.
+    keyed by integers, or one whose agents are listed, acts for all agents at once; so does
+    one that has ``action_spaces`` and ``observation_spaces`` by agent in place of the one.
 
     Raises:
         UsageError: It is none of these.
@@ -29,16 +30,16 @@ def api_of(env: Any) -> str:
         raise UsageError(f"{type(env).__name__} is no environment: it has no reset() and step()")
     if callable(getattr(env, "last", None)) and callable(getattr(env, "agent_iter", None)):
         return "aec"
-    space: Any = getattr(env, "action_space", None)
+    space = spaces_of(env, "action_space")
     if callable(space) and not hasattr(space, "contains"):
         return "parallel"
-    if space is None or not hasattr(env, "observation_space"):
+    if space is None or spaces_of(env, "observation_space") is None:
         raise UsageError(f"{type(env).__name__} is no environment: it has no spaces")
     return "parallel" if _keyed_by_agent(env, space) else "gymnasium"
 
 
 def _keyed_by_agent(env: Any, space: Any) -> bool:
-    children: Any = getattr(space, "spaces", None)
+    children: Any = getattr(space, "spaces", space)
     if not isinstance(children, Mapping) or not children:
         return False
     keys: set[Any] = set(children)  # pyright: ignore[reportUnknownArgumentType]

@@ -23,6 +23,17 @@ ALL = "__all__"
 """RLlib's key for "the episode is over for everybody"; accepted in flags."""
 
 
+def spaces_of(env: Any, name: str) -> Any:
+    """What gives an agent's space: a function of it, a dict by agent, or ``None``.
+
+    Args:
+        env: The environment.
+        name: ``observation_space`` or ``action_space``; of a dict the name may be the plural.
+    """
+    found: Any = getattr(env, name, None)
+    return getattr(env, f"{name}s", None) if found is None else found
+
+
 class SimultaneousAdapter(NamedAgentsAdapter):
     """Adapts an environment with one action per living agent and step.
 
@@ -32,13 +43,15 @@ class SimultaneousAdapter(NamedAgentsAdapter):
 
     Args:
         env: A PettingZoo ``ParallelEnv``, or an environment whose ``observation_space``
-            and ``action_space`` are dicts keyed by agent.
+            and ``action_space``, or ``observation_spaces`` and ``action_spaces``, are dicts keyed by
+            agent.
         rename: Name of an agent given the environment's key for it.
     """
 
     def __init__(self, env: Any, *, rename: Callable[[Any], AgentID] | None = None) -> None:
-        self._by_dict = not callable(getattr(env, "observation_space", None))
-        super().__init__(env, list(env.action_space.spaces) if self._by_dict else None, rename=rename)
+        acts: Any = spaces_of(env, "action_space")
+        self._by_dict = not callable(spaces_of(env, "observation_space"))
+        super().__init__(env, list(getattr(acts, "spaces", acts)) if self._by_dict else None, rename=rename)
         self._action_spaces: dict[AgentID, Any] = {}
         self._masks: dict[AgentID, Any] = {}
 
@@ -136,13 +149,13 @@ class SimultaneousAdapter(NamedAgentsAdapter):
         return observation
 
     def _raw_observation_space(self, raw: Any) -> Any:
-        space = self._env.observation_space
+        space = spaces_of(self._env, "observation_space")
         return space[raw] if self._by_dict else space(raw)
 
     def action_space(self, agent: AgentID) -> Any:
         found = self._action_spaces.get(agent)
         if found is None:  # MultiGrid builds the whole dict anew at every look
-            raw, space = self._names.raw[agent], self._env.action_space
+            raw, space = self._names.raw[agent], spaces_of(self._env, "action_space")
             found = self._action_spaces[agent] = space[raw] if self._by_dict else space(raw)
         return found
 

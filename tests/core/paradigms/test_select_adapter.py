@@ -32,6 +32,22 @@ class ByName(gymnasium.Env[Any, Any]):
     action_space = spaces.Dict(red=spaces.Discrete(2), blue=spaces.Discrete(2))
 
 
+class SpacesByName:
+    """As RLlib's ``MultiAgentEnv`` is since its new stack: no space of the whole."""
+
+    observation_space = action_space = None
+    possible_agents = ("red", "blue")
+    observation_spaces = {name: spaces.Discrete(4) for name in possible_agents}  # noqa: RUF012
+    action_spaces = {name: spaces.Discrete(2 + i) for i, name in enumerate(possible_agents)}  # noqa: RUF012
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        return {"red": 0, "blue": 0}, {}
+
+    def step(self, actions: dict[str, int]) -> Any:
+        over = {"__all__": actions["blue"] == 2}
+        return dict(actions), {"red": 1.0, "blue": -1.0}, over, {"__all__": False}, {}
+
+
 @pytest.mark.parametrize(
     ("make", "kind"),
     [
@@ -39,6 +55,7 @@ class ByName(gymnasium.Env[Any, Any]):
         (DictActions, SingleAgentAdapter),
         (ByIndex, SimultaneousAdapter),
         (ByName, SimultaneousAdapter),
+        (SpacesByName, SimultaneousAdapter),
         (simple_spread_v3.parallel_env, SimultaneousAdapter),
         (simple_spread_v3.env, SequentialAdapter),
         (tictactoe, SequentialAdapter),
@@ -46,6 +63,18 @@ class ByName(gymnasium.Env[Any, Any]):
 )
 def test_the_adapter_follows_from_what_the_environment_offers(make: Any, kind: type) -> None:
     assert type(adapt(make())) is kind
+
+
+def test_spaces_by_agent_are_enough_to_play() -> None:
+    adapter = adapt(SpacesByName())
+    assert adapter.reset(seed=1) == {"red": 0, "blue": 0}
+    assert adapter.possible_agents == ("red", "blue")
+    assert [adapter.action_space(name).n for name in adapter.possible_agents] == [2, 3]
+    assert adapter.observation_space("blue") == spaces.Discrete(4)
+    assert adapter.step({"red": 1, "blue": 1}).rewards == {"red": 1.0, "blue": -1.0}
+    assert not adapter.is_episode_done()
+    adapter.step({"red": 0, "blue": 2})
+    assert adapter.is_episode_done()
 
 
 def test_an_interface_it_does_not_have_is_refused() -> None:

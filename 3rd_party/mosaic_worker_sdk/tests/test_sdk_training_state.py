@@ -1,0 +1,72 @@
+"""What a training goes on from comes back as it was; what is none is refused, and nothing in it is run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import safetensors.torch
+import torch
+
+from mosaic_worker.training_command import ConfigError
+from mosaic_worker.training_state import State, read_state, state_file, write_state
+
+
+def test_it_comes_back_with_the_optimizers_of_its_parts(tmp_path: Path) -> None:
+    network = torch.nn.Linear(3, 2)
+    optimizer = torch.optim.Adam(network.parameters())
+    network(torch.ones(1, 3)).sum().backward()
+    optimizer.step()
+    part = State({"weight": network.weight}, {"lr": 0.5})
+    state = State(values={"algorithm": "ppo", "step": 7, "config": {"gamma": 0.9}})
+    state.put("actor", part)
+    state.put("shared", part)  # the same tensor under two names
+    state.values["optimizer"] = state.pack_optimizer("adam", optimizer.state_dict())
+    write_state(tmp_path, state)
+
+    found = read_state(tmp_path, "ppo")
+    assert (found.step, found.config) == (7, {"gamma": 0.9})
+    for name in ("actor", "shared"):
+        assert torch.equal(found.under(name).tensors["weight"], network.weight)
+        assert found.under(name).values == {"lr": 0.5}
+    again = torch.optim.Adam(torch.nn.Linear(3, 2).parameters())
+    again.load_state_dict(found.unpack_optimizer("adam", found.values["optimizer"]))
+    for name, tensor in optimizer.state_dict()["state"][0].items():
+        assert torch.equal(again.state_dict()["state"][0][name], tensor)
+
+
+def test_what_is_none_or_of_another_algorithm_is_refused_with_the_way_out(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="holds no training that can be resumed"):
+        read_state(tmp_path, "ppo")
+    write_state(tmp_path, State(values={"algorithm": "dqn"}))
+    with pytest.raises(ConfigError, match="one of dqn, not ppo; give --algo dqn"):
+        read_state(tmp_path, "ppo")
+    text = json.dumps({"version": 0, "algorithm": "ppo"})
+    state_file(tmp_path).write_bytes(safetensors.torch.save({}, {"state": text}))
+    with pytest.raises(ConfigError, match="of another version"):
+        read_state(tmp_path, "ppo")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        *(b"", b"\x80\x04N.", b'{"a": 1}', b"\x08\0\0\0\0\0\0\0{}      "),
+        *(safetensors.torch.save({}, {"state": text}) for text in ("[]", "{}", "{", "[" * 99_999)),
+    ],
+    ids=[
+        "nothing",
+        "a pickle",
+        "JSON",
+        "no state",
+        "a list",
+        "an empty state",
+        "half a state",
+        "a deep state",
+    ],
+)
+def test_a_damaged_one_is_refused(content: bytes, tmp_path: Path) -> None:
+    state_file(tmp_path).parent.mkdir()
+    state_file(tmp_path).write_bytes(content)
+    with pytest.raises(ConfigError, match="cannot be resumed from"):
+        read_state(tmp_path, "ppo")
