@@ -31,8 +31,10 @@ from gym_gui.services.experiment_literal import NotLiteralError, literal_values,
 from gym_gui.services.experiment_process import NAMES, Limits, evaluate_file, missing_operators
 from gym_gui.services.experiment_yaml import parse_yaml
 from gym_gui.services.group_operators import members_of, pool_of
+from gym_gui.services.league_tournament import tournament_of_league
 from gym_gui.services.policy_library import PREFIX, PolicyLibrary
 from gym_gui.services.secrets import resolve_secrets
+from gym_gui.services.training_league import LEAGUE
 
 # Imported for what it does: it tells the types of workers with a manifest.
 from gym_gui.workers.discovery import find_workers
@@ -152,7 +154,7 @@ def players_of_pool(path: str | Path, *, allow_code: bool) -> list[OperatorConfi
 
 
 def load_tournament(path: str | Path) -> Tournament:
-    """Read a tournament file, or the tournament of a run.
+    """Read a tournament file, the tournament of a run, or that of all members of a training's league.
 
     Args:
         path: A ``.yaml``, ``.yml`` or ``.json`` file, a ``run.json``, or a run folder.
@@ -167,6 +169,8 @@ def load_tournament(path: str | Path) -> Tournament:
     written = _written(data)
     if "run_id" in written:
         data = _recorded(written, file)
+    elif file.name == LEAGUE:
+        data = tournament_of_league(written, file)
     elif "operators" in written and "policies" not in written:
         raise ExperimentError(
             f"{_label(file)} is an experiment file, and no tournament", fix=f"Run: mosaic run {file}"
@@ -280,9 +284,11 @@ def file_settings(worker_id: str) -> list[str]:
 
 
 def _locate(path: Path) -> Path:
-    """The file itself; a run folder stands for its ``run.json``."""
+    """The file itself; a run folder stands for its ``run.json``, a training with a league for that."""
     try:
-        file = path / "run.json" if path.is_dir() else path
+        file = path
+        if path.is_dir():
+            file = path / (LEAGUE if (path / LEAGUE).is_file() else "run.json")
         if not file.is_file():
             problem = "is not a file" if file.exists() else "does not exist"
             raise ExperimentError(f"{shown(str(file))} {problem}", fix=_instead(file))

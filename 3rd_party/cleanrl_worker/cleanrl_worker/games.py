@@ -1,7 +1,7 @@
-"""Games of a learner against others, side by side: what it sees when it is its turn.
+"""Games of a learner in which others play the other agents, side by side: what it sees when it is its turn.
 
-To the learner they are environments with one agent (see :mod:`cleanrl_worker.vector_environments`); the
-other sides are played in between, those of one member in all games together.
+To the learner they are environments with one agent (see :mod:`cleanrl_worker.vector_environments`).
+MOSAIC's engine plays them: whoever can take a slot can be met.
 """
 
 # What environments hand out is untyped.
@@ -10,7 +10,8 @@ other sides are played in between, those of one member in all games together.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from gymnasium import spaces
@@ -19,297 +20,350 @@ from numpy.typing import NDArray
 from cleanrl_worker.config.base import ConfigError
 from cleanrl_worker.config.self_play import SelfPlayConfig
 from cleanrl_worker.environments import OURS, preprocessing_for
+from cleanrl_worker.moments import RewardScale
 from cleanrl_worker.policy import Policy
+from cleanrl_worker.seated_policy import SeatedPolicy, seated
 from cleanrl_worker.vector_environments import Seen, Transition
-from mosaic_worker.environments import make_game
+from mosaic_worker.environments import open_learner_session
 from mosaic_worker.failures import described, one_line, with_place
 from mosaic_worker.preprocessing import Pipeline, PreprocessingError
 from mosaic_worker.training_command import TrainingFailed
+from mosaic_worker.worker import LoadError
+
+_MOST_FAILURES = 5
+"""How often in a row games with somebody may fail; for the learner they are cut off there."""
 
 
 class Result(NamedTuple):
     """A game that is over.
 
     Attributes:
-        opponent: Name of who played the other sides.
+        others: Name of who played the other agents.
         seat: Agent that the learner played.
         total: The learner's undiscounted return.
-        others: The best return of another side.
+        score: 1 where its side has won, 0.5 where nobody has, 0 where it has lost; ``None`` where all are on
+            one side.
         length: The learner's decisions.
+        error: Why it has failed; empty where it has not.
     """
 
-    opponent: str
+    others: str
     seat: str
     total: float
-    others: float
+    score: float | None
     length: int
-
-    @property
-    def score(self) -> float:
-        """1 where the learner has earned more than every other, 0.5 as much, 0 less."""
-        return 0.5 if self.total == self.others else float(self.total > self.others)
+    error: str = ""
 
 
-class Opponent(Protocol):
-    """Who plays the other sides of some games."""
+@dataclass
+class _Row:
+    """One copy: the game that it is at, and how far the learner is in it."""
 
-    @property
-    def name(self) -> str: ...
-    @property
-    def policy(self) -> Policy: ...
-
-
-class _Game:
-    """One copy, up to the learner's next turn."""
-
-    def __init__(self, adapter: Any, pipelines: Mapping[str, Pipeline], number: int) -> None:
-        self.adapter, self.number, self.episode = adapter, number, 0
-        self._streams = {agent: pipeline.stream() for agent, pipeline in pipelines.items()}
-        self.opponent: Opponent | None = None
-
-    def begin(self, seed: int, opponent: Opponent, seat: int | None = None) -> None:
-        agents = self.adapter.possible_agents
-        self.opponent = opponent
-        self.seat = agents[(self.number + self.episode if seat is None else seat) % len(agents)]
-        self.returns = dict.fromkeys(agents, 0.0)
-        self.memory = {agent: np.zeros(opponent.policy.memory, np.float32) for agent in agents}
-        self.chosen: dict[str, Any] = {}
-        self.earned, self.length, self.ended, self.cut = 0.0, 0, False, False
-        for stream in self._streams.values():
-            stream.reset()
-        words = np.random.SeedSequence((seed, self.number, self.episode)).generate_state(1)
-        self._seen(self.adapter.reset(seed=int(words[0]) % 2**31))
-        self.episode += 1
-
-    def play(self) -> None:
-        """One step, for which everybody has chosen."""
-        result = self.adapter.step(self.chosen)
-        self.chosen = {}
-        for agent, reward in result.rewards.items():
-            self.returns[agent] += reward
-        self.earned += result.rewards.get(self.seat, 0.0)
-        self.ended = result.terminated.get(self.seat, False)
-        self.cut = result.truncated.get(self.seat, False) and not self.ended
-        self._seen(result.observations)
-
-    @property
-    def result(self) -> Result:
-        """How it ended."""
-        assert self.opponent is not None
-        others = max(value for agent, value in self.returns.items() if agent != self.seat)
-        return Result(self.opponent.name, self.seat, self.returns[self.seat], others, self.length)
-
-    @property
-    def waits_for(self) -> tuple[str, ...]:
-        """Other sides whose turn it is and who have not chosen yet."""
-        current = self.adapter.get_current_agents()
-        return tuple(agent for agent in current if agent != self.seat and agent not in self.chosen)
-
-    @property
-    def learner_is_asked(self) -> bool:
-        """Whether the learner's turn has come, and it has not chosen yet."""
-        return self.seat in self.adapter.get_current_agents() and self.seat not in self.chosen
-
-    def mask(self, agent: str, actions: int) -> NDArray[np.bool_]:
-        """What an agent may do."""
-        mask = self.adapter.action_mask(agent)
-        return np.ones(actions, bool) if mask is None else np.asarray(mask, bool)
-
-    def _seen(self, observations: Mapping[str, Any]) -> None:
-        self.shown: dict[str, Any] = {
-            **getattr(self, "shown", {}),
-            **{agent: self._streams[agent].apply(seen) for agent, seen in observations.items()},
-        }
+    stream: Any
+    index: int = -1
+    seat: str = ""
+    others: str = ""
+    length: int = 0
+    shown: Any = None
+    mask: NDArray[np.bool_] | None = None
 
 
 class Games:
-    """Copies of a game; the learner changes seats from episode to episode.
+    """Copies of a game; the learner changes seats from episode to episode, where they are alike.
 
     Args:
-        config: Which game, how many copies.
-        choose: Says who plays the other sides of a game that begins.
+        config: Which game, how many copies, and who is in the pool.
+        on_log: Hears what is wrong with workers of the pool.
+        on_call: Hears of calls that one of them was paid for, JSON.
 
     Attributes:
-        choose: As given.
+        choose: Says by name who plays the other agents of a game that begins; to be set before :meth:`begin`.
+        invited: Who of the pool can be met: ``name``, ``plays`` and ``folder`` of each.
+        agents: For whom the learner decides, each in turn.
+        cooperative: All agents are on one side.
+        all_alike: The learner can play each of the agents.
 
     Raises:
-        ConfigError: It is no game of the kind, or cannot be made.
+        ConfigError: It is no game of the kind, or cannot be made, or somebody of the pool cannot play it.
     """
 
     exact = True
 
-    def __init__(self, config: SelfPlayConfig, choose: Callable[[], Opponent]) -> None:
+    def __init__(
+        self,
+        config: SelfPlayConfig,
+        on_log: Callable[[str], None] = lambda text: None,
+        on_call: Callable[[str], None] = lambda call: None,
+    ) -> None:
         self.env_id, self.count, self._seed = config.env_id, config.num_envs, config.seed
-        self.choose = choose
-        self._draws = np.random.default_rng((config.seed, 1))
-        adapters = [self._make() for _ in range(self.count)]
-        first, *others = adapters[0].possible_agents
-        self.raw_observation_space: Any = adapters[0].observation_space(first)
-        self.action_space: Any = adapters[0].action_space(first)
-        spaces_of = [(adapters[0].observation_space(a), adapters[0].action_space(a)) for a in others]
-        if not others or any(each != (self.raw_observation_space, self.action_space) for each in spaces_of):
+        self.choose: Callable[[], str] = _nobody
+        self._session, self.invited = self._open(config, on_log, on_call)
+        try:
+            self._describe(config)
+        except BaseException:
+            self._session.close()
+            raise
+        self._rows = [_Row(self._pipeline.stream()) for _ in range(self.count)]
+        self._next, self._gamma = 0, config.gamma
+        self._scale = RewardScale(self.count, config.gamma) if config.normalize_rewards else None
+        self._failures: dict[str, int] = {}
+        self._results: list[Result] = []
+
+    def _open(
+        self, config: SelfPlayConfig, on_log: Callable[[str], None], on_call: Callable[[str], None]
+    ) -> tuple[Any, Sequence[Any]]:
+        try:
+            return open_learner_session(
+                config.env_id,
+                config.pool_entries,
+                seated,
+                learner=config.seat,
+                concurrency=config.num_envs,
+                on_log=on_log,
+                on_call=on_call,
+            )
+        except LoadError as error:
+            raise ConfigError(str(error)) from error
+        except (ImportError, ValueError, TypeError, AttributeError) as error:
             raise ConfigError(
-                f"self-play is for games whose agents see and act alike, and {self.env_id} "
-                f"{'has agents of different kinds' if others else 'is for one agent'}"
+                with_place(f"{self.env_id} cannot be played: {one_line(error)}", error, OURS)
+            ) from error
+
+    def _describe(self, config: SelfPlayConfig) -> None:
+        session = self._session
+        slot = session.slots[session.seats[0]]
+        self.raw_observation_space: Any = slot.observation_space
+        self.action_space: Any = slot.action_space
+        self.agents = tuple(session.seats)
+        self.cooperative = len(session.teams) < 2
+        self.all_alike = len(session.seats) == len(session.slots)
+        if len(session.slots) < 2:
+            raise ConfigError(f"self-play is for games of several agents, and {self.env_id} is for one agent")
+        if not self.all_alike and not config.seat:
+            raise ConfigError(
+                f"{self.env_id} has agents of different kinds: say which one learns, "
+                f"--seat {session.seats[0]}, and who plays the others, --pool"
             )
         if not isinstance(self.action_space, spaces.Discrete):
             raise ConfigError(f"self-play learns discrete actions; {self.env_id} acts in {self.action_space}")
         self.actions, self._offset = int(self.action_space.n), int(self.action_space.start)
         self.preprocessing = preprocessing_for(config, self.raw_observation_space)
         try:
-            pipeline = Pipeline(self.preprocessing, self.raw_observation_space)
+            self._pipeline = Pipeline(self.preprocessing, self.raw_observation_space)
         except PreprocessingError as error:
             raise ConfigError(f"observations of {self.env_id} cannot be prepared: {error}") from error
-        self.observation_space: Any = pipeline.input_space
+        self.observation_space: Any = self._pipeline.input_space
         if not isinstance(self.observation_space, spaces.Box):
             raise ConfigError(
                 f"{self.env_id} observes {self.observation_space}, which no step makes an array of"
             )
-        pipelines = dict.fromkeys([first, *others], pipeline)
-        self._games = [_Game(adapter, pipelines, i) for i, adapter in enumerate(adapters)]
-        self._results: list[Result] = []
+
+    def hold(self, name: str, policy: SeatedPolicy) -> None:
+        """Have a policy be met under a name."""
+        self._session.hold(name, policy)
 
     def begin(self) -> Seen:
         """Begin in every copy, up to the learner's first turn.
 
         Raises:
-            TrainingFailed: The game raised.
+            TrainingFailed: The game raised, or who plays the others could not be started.
         """
-        self._in_words(self._begun)
+        self._in_words(lambda: self._fill(self._rows))
         return self._as_seen()
-
-    def _begun(self) -> None:
-        for game in self._games:
-            game.begin(self._seed, self.choose())
-        self._to_the_learner()
 
     def step(self, actions: NDArray[Any]) -> Transition:
         """The learner's actions, counted from zero, in every copy; up to its next turn.
 
         Raises:
-            TrainingFailed: The game raised.
+            TrainingFailed: The game raised, or games fail one after the other.
         """
-        for game, action in zip(self._games, actions, strict=True):
-            game.chosen[game.seat] = int(action) + self._offset
-            game.length += 1
-            game.earned = 0.0
-        return self._in_words(self._stepped)
+        return self._in_words(lambda: self._stepped(actions))
 
     def taken(self) -> list[Result]:
-        """Games that have ended since this was last asked."""
+        """Games that have ended since this was last asked; those that have failed are not in it."""
         results, self._results = self._results, []
         return results
 
-    def match(self, policy: Policy, opponent: Opponent, seeds: Sequence[int]) -> list[Result]:
-        """Play whole games, the learner's best actions against an opponent; those that were on are given up.
+    def match(self, policy: Policy, others: str, seeds: Sequence[int]) -> list[Result]:
+        """Play whole games, the learner's best actions against others; those that were on are given up.
 
         Args:
             policy: What plays for the learner.
-            opponent: Who plays the other sides.
+            others: Name of who plays the other agents.
             seeds: A game for each, in another seat each time.
+
+        Raises:
+            TrainingFailed: A game failed.
         """
-        results: list[Result] = []
-        for at in range(0, len(seeds), self.count):
-            games = self._games[: len(seeds) - at]
-            for i, game in enumerate(games, at):
-                game.episode = seeds[i]
-                game.begin(self._seed, opponent, seat=i)
-            memory = np.zeros((len(games), policy.memory), np.float32)
-            self._to_the_learner(games)
-            while on := [i for i, game in enumerate(games) if not (game.ended or game.cut)]:
-                rows = self._rows([games[i].shown[games[i].seat] for i in on])
-                masks = np.stack([games[i].mask(games[i].seat, self.actions) for i in on])
-                choices = policy.choose(rows, masks, memory=memory[on] if policy.memory else None)
-                for place, i in enumerate(on):
-                    games[i].chosen[games[i].seat] = choices.actions[place]
-                    games[i].length += 1
-                if choices.memory is not None:
-                    memory[on] = choices.memory
-                self._to_the_learner([games[i] for i in on])
-            results += [game.result for game in games]
-        return results
+        self._in_words(self._session.abandon)
+        results: dict[int, Result] = {}
+        error, fruitless = "", 0
+        while len(results) < len(seeds):
+            before = len(results)
+            left = [i for i in range(len(seeds)) if i not in results]
+            for at in range(0, len(left), self.count):
+                part = left[at : at + self.count]
+                played = self._in_words(lambda part=part: self._matched(policy, others, seeds, part))
+                results |= {i: result for i, result in played.items() if not result.error}
+                error = next((result.error for result in played.values() if result.error), error)
+            fruitless = fruitless + 1 if len(results) == before else 0
+            if fruitless >= _MOST_FAILURES:
+                raise TrainingFailed(f"games with {others} fail, {fruitless} times in a row: {error}")
+        return [results[i] for i in range(len(seeds))]
 
     def state(self, step: int) -> dict[str, Any]:
         """Games that were on are begun anew; those to come are others."""
-        return {"episodes": [game.episode for game in self._games]}
+        return {
+            "next": self._next,
+            "reward_scale": None if self._scale is None else self._scale.state(),
+        }
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on after :meth:`state`."""
-        for game, episode in zip(self._games, state["episodes"], strict=True):
-            game.episode = int(episode)
+        self._next = int(state["next"])
+        if self._scale is not None:
+            self._scale = RewardScale(self.count, self._gamma, state["reward_scale"])
 
     def close(self) -> None:
-        """Let go of the games."""
-        for game in self._games:
-            game.adapter.close()
+        """Let go of the games, and of who plays."""
+        self._session.close()
 
-    def _stepped(self) -> Transition:
-        self._to_the_learner()
-        over = [game for game in self._games if game.ended or game.cut]
-        rewards = np.array([game.earned for game in self._games], np.float64)
-        terminated = np.array([game.ended for game in self._games])
-        truncated = np.array([game.cut for game in self._games])
-        final = None
+    # -- while the learner learns --
+
+    def _stepped(self, actions: NDArray[Any]) -> Transition:
+        rows = self._rows
+        rewards, final = np.zeros(self.count), None
+        terminated, truncated = np.zeros(self.count, bool), np.zeros(self.count, bool)
+        finals: dict[int, Any] = {}
+        for row in rows:
+            row.length += 1
+        chosen = {row.index: int(action) + self._offset for row, action in zip(rows, actions, strict=True)}
+        places = {row.index: i for i, row in enumerate(rows)}
+        progress = self._session.step(chosen)
+        for outcome in progress.outcomes:
+            i = places[outcome.episode]
+            rewards[i] += outcome.reward
+            terminated[i], truncated[i] = outcome.terminated, outcome.truncated and not outcome.terminated
+            if truncated[i]:
+                finals[i] = rows[i].stream.apply(outcome.observation)
+        over = [
+            (places[each.episode], self._result(rows[places[each.episode]], each)) for each in progress.over
+        ]
+        for i, _ in over:
+            if not terminated[i]:
+                truncated[i] = True  # it failed, or its end was not told
         if truncated.any():
-            final = Seen(self._rows([game.shown[game.seat] for game in self._games]), None)
-        results = [game.result for game in over]
-        self._results += results
-        for game in over:
-            game.begin(self._seed, self.choose())
-        self._to_the_learner()
-        finished = tuple((result.total, result.length) for result in results)
+            shown = [finals.get(i, row.shown) for i, row in enumerate(rows)]
+            final = Seen(self._stacked(shown), None)
+        self._see(rows, progress.decisions)
+        self._note([result for _, result in over])
+        self._fill([rows[i] for i, _ in over])
+        if self._scale is not None:
+            rewards = self._scale(rewards, terminated | truncated)
+        finished = tuple((result.total, result.length) for _, result in over if not result.error)
         return Transition(self._as_seen(), rewards, terminated, truncated, final, finished)
 
-    def _to_the_learner(self, games: Sequence[_Game] = ()) -> None:
-        """Let the other sides play until each of these games, or of all, is over or waits for the learner."""
-        while True:
-            playing = [g for g in games or self._games if not (g.ended or g.cut) and not g.learner_is_asked]
-            if not playing:
-                return
-            self._others_choose([game for game in playing if game.waits_for])
-            for game in playing:
-                game.play()
+    def _fill(self, rows: Sequence[_Row]) -> None:
+        """Begin games, until the learner has its first turn in each of these copies."""
+        waiting = list(rows)
+        while waiting:
+            games = [self._game(row) for row in waiting]
+            progress = self._session.begin(games)
+            places = {row.index: row for row in waiting}
+            self._note([self._result(places[each.episode], each) for each in progress.over])
+            self._see(waiting, progress.decisions)
+            # One that ended before the learner's first turn makes way for another.
+            waiting = [places[each.episode] for each in progress.over]
 
-    def _others_choose(self, games: Sequence[_Game]) -> None:
-        by_policy: dict[int, list[tuple[_Game, str]]] = {}
-        for game in games:
-            for agent in game.waits_for:
-                by_policy.setdefault(id(game.opponent), []).append((game, agent))
-        for asked in by_policy.values():
-            opponent = asked[0][0].opponent
-            assert opponent is not None
-            rows = self._rows([game.shown[agent] for game, agent in asked])
-            masks = np.stack([game.mask(agent, self.actions) for game, agent in asked])
-            policy = opponent.policy
-            memory = np.stack([game.memory[agent] for game, agent in asked]) if policy.memory else None
-            draws = self._draws.random((len(asked),))
-            choices = policy.choose(rows, masks, lambda _, draws=draws: draws, memory)
-            for i, (game, agent) in enumerate(asked):
-                game.chosen[agent] = choices.actions[i]
-                if choices.memory is not None:
-                    game.memory[agent] = choices.memory[i]
+    def _game(self, row: _Row, seat: int | None = None, others: str = "", seed: int | None = None) -> Any:
+        """The next game of a copy; as ``gym_gui.evaluation.learning.Game``."""
+        seats = self._session.seats
+        row.index, row.length = self._next, 0
+        self._next += 1
+        row.seat = seats[(row.index if seat is None else seat) % len(seats)]
+        row.others = others or self.choose()
+        row.stream.reset()
+        words = np.random.SeedSequence((self._seed, row.index if seed is None else seed)).generate_state(1)
+        return self._session.game(row.index, int(words[0]) % 2**31, row.seat, row.others)
+
+    def _note(self, results: Sequence[Result]) -> None:
+        """Keep results; somebody with whom games fail time after time ends the training."""
+        done = {result.others for result in results if not result.error}
+        failed = {result.others: result.error for result in results if result.error}
+        for others in done:
+            self._failures.pop(others, None)
+        for others, error in failed.items():
+            times = self._failures[others] = self._failures.get(others, 0) + (others not in done)
+            if times >= _MOST_FAILURES:
+                raise TrainingFailed(f"games with {others} fail, {times} times in a row: {error}")
+        self._results += [result for result in results if not result.error]
+
+    # -- a match --
+
+    def _matched(
+        self, policy: Policy, others: str, seeds: Sequence[int], part: Sequence[int]
+    ) -> dict[int, Result]:
+        """One game for each of some seeds, by its place among them."""
+        rows = self._rows[: len(part)]
+        games = [self._game(row, i, others, seeds[i]) for row, i in zip(rows, part, strict=True)]
+        places = {row.index: i for i, row in enumerate(rows)}
+        results: dict[int, Result] = {}
+        memory = np.zeros((len(rows), policy.memory), np.float32)
+        progress = self._session.begin(games)
+        while True:
+            for over in progress.over:
+                i = places[over.episode]
+                results[part[i]] = self._result(rows[i], over)
+            asked = sorted(places[index] for index in progress.decisions)
+            if not asked:
+                return results
+            self._see(rows, progress.decisions)
+            shown = self._stacked([rows[i].shown for i in asked])
+            masks = np.stack([self._mask(rows[i]) for i in asked])
+            choices = policy.choose(shown, masks, memory=memory[asked] if policy.memory else None)
+            if choices.memory is not None:
+                memory[asked] = choices.memory
+            for i in asked:
+                rows[i].length += 1
+            progress = self._session.step(
+                {rows[i].index: choices.actions[place] for place, i in enumerate(asked)}
+            )
+
+    # -- what is seen --
+
+    def _see(self, rows: Sequence[_Row], decisions: Mapping[int, Any]) -> None:
+        for row in rows:
+            decision = decisions.get(row.index)
+            if decision is not None:
+                row.shown = row.stream.apply(decision.observation)
+                mask = decision.action_mask
+                row.mask = None if mask is None else np.asarray(mask, bool)
+
+    def _mask(self, row: _Row) -> NDArray[np.bool_]:
+        return np.ones(self.actions, bool) if row.mask is None else row.mask
 
     def _as_seen(self) -> Seen:
-        masks = np.stack([game.mask(game.seat, self.actions) for game in self._games])
-        rows = self._rows([game.shown[game.seat] for game in self._games])
-        return Seen(rows, None if masks.all() else masks)
+        masks = None
+        if any(row.mask is not None for row in self._rows):
+            masks = np.stack([self._mask(row) for row in self._rows])
+        return Seen(self._stacked([row.shown for row in self._rows]), masks)
 
-    def _rows(self, shown: Sequence[Any]) -> NDArray[Any]:
+    def _stacked(self, shown: Sequence[Any]) -> NDArray[Any]:
         rows = np.stack(shown)
         return rows if rows.dtype == np.uint8 else rows.astype(np.float32)
+
+    @staticmethod
+    def _result(row: _Row, over: Any) -> Result:
+        return Result(row.others, row.seat, over.total, over.score, row.length, over.error)
 
     def _in_words(self, do: Callable[[], Any]) -> Any:
         try:
             return do()
-        except ConfigError:
+        except (ConfigError, TrainingFailed):
             raise
         except Exception as error:  # foreign code may raise anything
-            raise TrainingFailed(f"{self.env_id} raised {described(error, OURS)}") from error
+            raise TrainingFailed(f"{self.env_id} cannot be played on: {described(error, OURS)}") from error
 
-    def _make(self) -> Any:
-        try:
-            return make_game(self.env_id)
-        except (ImportError, ValueError, TypeError, AttributeError) as error:
-            raise ConfigError(
-                with_place(f"game {self.env_id!r} cannot be made: {one_line(error)}", error, OURS)
-            ) from error
+
+def _nobody() -> str:
+    raise AssertionError("nobody was said to be met")

@@ -10,7 +10,6 @@ times the odds. Whom the learner meets goes by them, after the prioritised self-
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,8 @@ from mosaic_worker.checkpoint import holds_checkpoint, write_whole
 from mosaic_worker.plain_files import read_file
 
 FILE = "league.json"
-_FORMAT = 1
+_FORMAT = 2
+_KNOWN = (1, 2)
 _LARGEST = 64 * 2**20
 _K = 16.0
 """Points that a game between equals is about, at most."""
@@ -37,10 +37,15 @@ class Member:
     """Somebody whom the learner meets.
 
     Attributes:
-        name: Of its folder.
-        folder: Where its policy is; relative to the run folder for past selves.
+        name: Of a past self that of its folder.
+        folder: Where its policy is, relative to the run folder for past selves; empty where it is no policy
+            alone.
+        plays: Who of the pool it is, in words.
+        player: The same as a tournament file says it, plain data; ``None`` for past selves.
         step: Decisions that the learner had made when it left it; ``None`` for members of the pool.
-        rating: In Elo's points; the first member began at 0.
+        rating: In Elo's points; the first member began at 0. Nobody is where all agents are on one side.
+        games: How many the learner has played with it.
+        total: Sum of the learner's returns in them.
         won: Games that it has won against the learner.
         drawn: Games that nobody won.
         lost: Games that the learner has won.
@@ -53,6 +58,15 @@ class Member:
     won: int = 0
     drawn: int = 0
     lost: int = 0
+    plays: str = ""
+    player: Any = None
+    games: int = 0
+    total: float = 0.0
+
+    @property
+    def mean_return(self) -> float | None:
+        """The learner's mean return with it; ``None`` before the first game."""
+        return self.total / self.games if self.games else None
 
 
 @dataclass
@@ -61,6 +75,9 @@ class League:
 
     Args:
         folder: The run folder.
+        env_id: What is played.
+        matchmaking: Whom the learner meets.
+        rated: Whether somebody can win.
 
     Attributes:
         members: In the order in which they came.
@@ -70,6 +87,9 @@ class League:
     folder: Path
     members: list[Member] = field(default_factory=list[Member])
     rating: float = 0.0
+    env_id: str = ""
+    matchmaking: str = "rating"
+    rated: bool = True
 
     @classmethod
     def read(cls, folder: Path) -> League:
@@ -80,16 +100,18 @@ class League:
         """
         try:
             data: Any = json.loads(read_file(folder / FILE, limit=_LARGEST))
-            if data["format_version"] != _FORMAT:
+            if data["format_version"] not in _KNOWN:
                 raise ValueError(f"its format_version is {data['format_version']!r}")
-            members = [Member(**member) for member in data["members"]]
-            found = cls(folder, members, float(data["learner"]["rating"]))
-        except (OSError, ValueError, KeyError, TypeError) as error:
+            members = [_member(dict(member)) for member in data["members"]]
+            rating = data["learner"]["rating"]
+            found = cls(folder, members, float(rating or 0.0), str(data.get("env_id", "")))
+            found.rated = rating is not None
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise ConfigError(
                 f"{folder / FILE} cannot be gone on with ({error}). Train anew, with --overwrite"
             ) from error
         for member in members:
-            if not holds_checkpoint(found.place(member)):
+            if member.step is not None and not holds_checkpoint(found.place(member)):
                 raise ConfigError(
                     f"{member.name}, a member of the league, is missing: {found.place(member)}. Put its "
                     f"folder back, or take it out of {folder / FILE}"
@@ -100,17 +122,27 @@ class League:
         """The folder of a member's policy."""
         return self.folder / member.folder  # an absolute one stays as it is
 
+    def of(self, name: str) -> Member:
+        """The member of a name."""
+        return next(member for member in self.members if member.name == name)
+
     def add(self, member: Member) -> None:
         """Somebody new."""
         self.members.append(member)
 
-    def played(self, member: Member, score: float) -> None:
+    def met(self, member: Member, score: float | None, total: float) -> None:
         """Note a game.
 
         Args:
             member: Whom the learner has met.
-            score: 1 where the learner has won, 0.5 where nobody did, 0 where it has lost.
+            score: 1 where the learner has won, 0.5 where nobody did, 0 where it has lost; ``None`` where they
+                were on one side.
+            total: The learner's return.
         """
+        member.games += 1
+        member.total += total
+        if score is None:
+            return
         expected = 1.0 / (1.0 + 10.0 ** ((member.rating - self.rating) / 400.0))
         points = _K * (score - expected)
         self.rating += points
@@ -120,18 +152,35 @@ class League:
         member.drawn += score == 0.5
         member.lost += score == 1.0
 
-    def odds(self, matchmaking: str) -> NDArray[np.float64]:
+    def odds(self) -> NDArray[np.float64]:
         """How likely the learner meets each member next; sums to 1."""
         count = len(self.members)
+        past = [i for i, member in enumerate(self.members) if member.step is not None]
         latest = np.zeros(count)
-        latest[-1] = 1.0
-        if matchmaking == "latest":
+        if past:
+            latest[past[-1]] = 1.0
+        if self.matchmaking == "latest" and past:
             return latest
-        if matchmaking == "uniform":
+        if self.matchmaking == "uniform":
             return np.full(count, 1.0 / count)
+        sought = self._near() if self.rated else self._hard()
+        share = _LATEST_SHARE if past else 0.0
+        return share * latest + (1.0 - share) * sought / sought.sum()
+
+    def _near(self) -> NDArray[np.float64]:
+        """Members rated near the learner more often."""
         apart = np.array([abs(member.rating - self.rating) for member in self.members])
-        near = np.exp(-(apart - apart.min()) / _NEAR)
-        return _LATEST_SHARE * latest + (1.0 - _LATEST_SHARE) * near / near.sum()
+        return np.exp(-(apart - apart.min()) / _NEAR)
+
+    def _hard(self) -> NDArray[np.float64]:
+        """Members with whom the learner earns least more often; who was not met yet is among these.
+
+        By rank, for returns are of another size in each environment: the prioritised sampling of Zhao et
+        al., "Maximum entropy population-based training for zero-shot human-AI coordination", 2023.
+        """
+        means = np.array([-np.inf if m.mean_return is None else m.mean_return for m in self.members])
+        ranks = means.argsort(kind="stable").argsort(kind="stable").astype(np.float64)
+        return 1.0 / (1.0 + ranks)
 
     def write(self, step: int) -> None:
         """Keep it in the run folder.
@@ -139,24 +188,27 @@ class League:
         Raises:
             OSError: The folder cannot be written.
         """
+        members = zip(self.members, self.odds(), strict=True)
         data = {
             "format_version": _FORMAT,
-            "learner": {"step": step, "rating": round(self.rating, 1)},
-            "members": [{**asdict(member), "rating": round(member.rating, 1)} for member in self.members],
+            "env_id": self.env_id,
+            "learner": {"step": step, "rating": round(self.rating, 1) if self.rated else None},
+            "members": [_row(member, float(odds)) for member, odds in members],
         }
         write_whole(self.folder / FILE, (json.dumps(data, indent=1) + "\n").encode())
 
 
-def members_of(folders: Sequence[str]) -> list[Member]:
-    """Members of a pool, by the folders of their policies.
+def _row(member: Member, odds: float) -> dict[str, Any]:
+    """A member as the file has it."""
+    mean = member.mean_return
+    row = {**asdict(member), "rating": round(member.rating, 1), "folder": member.folder or None}
+    del row["total"]
+    return {**row, "mean_return": None if mean is None else round(mean, 4), "odds": round(odds, 4)}
 
-    Raises:
-        ConfigError: A folder holds no policy.
-    """
-    found: list[Member] = []
-    for folder in folders:
-        place = Path(folder).expanduser().absolute()
-        if not holds_checkpoint(place):
-            raise ConfigError(f"{folder}, of the pool, holds no policy. Give folders with policy.json")
-        found.append(Member(place.name, str(place), None))
-    return found
+
+def _member(row: dict[str, Any]) -> Member:
+    """A member from the file."""
+    row.pop("odds", None)
+    mean, games = row.pop("mean_return", None), int(row.pop("games", 0))
+    folder = str(row.pop("folder", None) or "")
+    return Member(**row, folder=folder, games=games, total=(mean or 0.0) * games)

@@ -184,7 +184,7 @@ class Session:
         preprocessing = tuple(environments.preprocessing)
         return (
             PolicyPart(
-                ("agent_0",),
+                environments.agents,
                 describe(environments.raw_observation_space),
                 describe(environments.action_space),
                 learner.network(),

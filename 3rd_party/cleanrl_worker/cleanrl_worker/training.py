@@ -52,7 +52,7 @@ def train(
         OSError: The folder cannot be written.
     """
     begun = restored.values["environments"] if restored else None
-    with contextlib.closing(environments_of(config, begun)) as environments:
+    with contextlib.closing(environments_of(config, run, begun)) as environments:
         check_fit(algorithm, environments)
         check_memory(config, environments)
         scalars = SummaryWriter(str(run.folder / TENSORBOARD), purge_step=_next_step(restored))
@@ -83,12 +83,13 @@ def train(
 
 
 def environments_of(
-    config: TrainingConfig, state: Mapping[str, Any] | None = None
+    config: TrainingConfig, run: TrainingRun, state: Mapping[str, Any] | None = None
 ) -> Environments | JointEnvironments | Games:
     """Where a training learns.
 
     Args:
         config: Every setting.
+        run: The run folder.
         state: What it goes on from.
 
     Raises:
@@ -97,7 +98,7 @@ def environments_of(
     if isinstance(config, JointConfig):
         return JointEnvironments(config, state)
     if isinstance(config, SelfPlayConfig):
-        games = make_games(config)
+        games = make_games(config, run.folder, run.warn)
         if state is not None:
             games.restore(state)
         return games
@@ -111,7 +112,7 @@ def _evaluated(
     policy = load_policy(*read_weights(run.folder))
     if isinstance(config, SelfPlayConfig):
         assert isinstance(policy, Policy)
-        return evaluate_in_league(environments, policy, go_on)
+        return evaluate_in_league(environments, policy, run.folder, go_on)
     return mean_return(policy, config.env_id, go_on)
 
 

@@ -132,11 +132,14 @@ class Environments:
         raw_observation_space: What a slot has to give.
         observation_space: What the policy is shown, of one copy.
         action_space: What it does.
+        agents: For whom it decides.
         exact: Whether every episode went on exactly where it was; true for a new training.
 
     Raises:
         ConfigError: See :func:`make_environment`.
     """
+
+    agents = ("agent_0",)
 
     def __init__(self, config: TrainingConfig, state: Mapping[str, Any] | None = None) -> None:
         self.env_id, self.count = config.env_id, config.num_envs

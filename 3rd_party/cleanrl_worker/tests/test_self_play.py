@@ -6,13 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from cleanrl_worker.config.self_play import SelfPlayConfig
 from cleanrl_worker.games import Games
 from cleanrl_worker.policy import Policy
-from cleanrl_worker.self_play import Opponent
+from cleanrl_worker.seated_policy import SeatedPolicy
 from cleanrl_worker.train import main
 
 GAME = "tictactoe_v3"
@@ -37,11 +36,18 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def games() -> Any:
-    """Games by the hundred, for matches."""
-    found = Games(SelfPlayConfig(env_id=GAME, num_envs=50), lambda: pytest.fail("nobody was asked for"))
+def games(trained: Path) -> Any:
+    """Games by the hundred, for matches with the first and the last of that training."""
+    found = Games(SelfPlayConfig(env_id=GAME, num_envs=50))
+    found.hold("first", SeatedPolicy(trained / "past_000000000"))
+    found.hold("last", SeatedPolicy(trained))
     yield found
     found.close()
+
+
+def members_of(run: Path) -> dict[str, dict[str, Any]]:
+    """The league of a training, by name."""
+    return {member["name"]: member for member in json.loads((run / "league.json").read_text())["members"]}
 
 
 def test_the_league_is_in_the_run_folder(trained: Path) -> None:
@@ -51,6 +57,7 @@ def test_the_league_is_in_the_run_folder(trained: Path) -> None:
     for name in names:
         about = Policy.load(trained / name).description
         assert about.env_id == GAME
+        assert (about.agents, about.parts) == (("player_1", "player_2"), ())
         assert f"past_{about.total_steps:09d}" == name
     games_played = sum(m["won"] + m["drawn"] + m["lost"] for m in league["members"])
     assert games_played == len(rows(trained / "episodes.jsonl"))
@@ -60,18 +67,24 @@ def test_the_league_is_in_the_run_folder(trained: Path) -> None:
 
 
 def test_the_learner_gets_better_than_it_was(trained: Path, games: Games) -> None:
-    last, first = Policy.load(trained), Policy.load(trained / "past_000000000")
-    results = games.match(last, Opponent("first", first), range(100))
-    assert sum(result.score for result in results) / 100 > 0.6
+    results = games.match(Policy.load(trained), "first", range(100))
+    scores = [result.score for result in results]
+    assert sum(score for score in scores if score is not None) / 100 > 0.6
     assert {result.seat for result in results} == {"player_1", "player_2"}
-    assert {result.total for result in results} <= {-1.0, 0.0, 1.0}
-    assert all(result.others == -result.total for result in results)
+    assert {(result.total, result.score) for result in results} <= {(-1.0, 0.0), (0.0, 0.5), (1.0, 1.0)}
+    assert {result.others for result in results} == {"first"}
 
 
 def test_a_match_depends_on_its_seeds_alone(trained: Path, games: Games) -> None:
     last = Policy.load(trained)
-    seats = [result.seat for result in games.match(last, Opponent("itself", last), range(7))]
-    assert seats == [result.seat for result in games.match(last, Opponent("itself", last), range(7))]
+    first_time, again = ([result.seat for result in games.match(last, "last", range(7))] for _ in range(2))
+    assert first_time == again
+
+
+def test_two_trainings_with_one_seed_are_the_same(trained: Path, tmp_path: Path) -> None:
+    again = train(tmp_path / "p")
+    for name in ("league.json", "model.safetensors"):
+        assert (again / name).read_bytes() == (trained / name).read_bytes()
 
 
 def test_a_training_goes_on_with_its_league(tmp_path: Path) -> None:
@@ -100,7 +113,91 @@ def test_a_pool_is_met_from_the_beginning(trained: Path, tmp_path: Path) -> None
     first, second = json.loads((out / "league.json").read_text())["members"][:2]
     assert (first["name"], first["folder"], first["step"]) == (pool.name, str(pool), None)
     assert second["name"] == "past_000000000"
-    assert first["won"] + first["drawn"] + first["lost"] > 0
+    assert first["games"] == first["won"] + first["drawn"] + first["lost"] > 0
+
+
+POOL = """
+task: tictactoe_v3
+policies:
+  tree_search: {type: planner, worker_id: openspiel_worker, settings: {simulations: 5}}
+  rules: {type: baseline, behavior: tictactoe_one_ply}
+"""
+
+
+def test_workers_of_any_kind_are_in_the_pool(tmp_path: Path) -> None:
+    """Tree search, rules and chance, each a process of its own; and all of it once more is the same."""
+    file = tmp_path / "pool.yaml"
+    file.write_text(POOL)
+    options = [f"--pool={file},random", "--matchmaking=uniform", "--total-steps=1024"]
+    out, again = (train(tmp_path / name, *options) for name in ("a", "b"))
+    members = members_of(out)
+    pool = {name: (m["plays"], m["folder"]) for name, m in members.items() if m["step"] is None}
+    assert pool == {
+        "tree_search": ("openspiel_worker, simulations 5", None),
+        "rules": ("tictactoe_one_ply", None),
+        "random": ("random", None),
+    }
+    assert all(members[name]["games"] > 5 for name in pool)
+    assert members["rules"]["mean_return"] < members["random"]["mean_return"]
+    assert (again / "league.json").read_bytes() == (out / "league.json").read_bytes()
+    # Who is not in the pool any more is named, before anything starts.
+    train(out, "--resume", "--total-steps=2048")
+    assert members_of(out)["tree_search"]["games"] > members["tree_search"]["games"]
+
+
+def test_who_left_the_pool_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "pool.yaml"
+    file.write_text(POOL)
+    out = train(tmp_path / "p", f"--pool={file}", "--total-steps=512")
+    file.write_text(POOL.replace("rules:", "others:"))
+    assert main(["--algo=self_play", f"--out={out}", "--resume", "--total-steps=1024"]) == 2
+    assert "rules, a member of the league, is not in the pool any more" in capsys.readouterr().err
+
+
+def test_partners_where_all_are_on_one_side(tmp_path: Path) -> None:
+    """Nobody wins there: what counts is what they earn together; nobody is left in the league."""
+    options = ["--pool=random,noop", "--snapshot-every=0", "--total-steps=1024"]
+    out = train(tmp_path / "p", *options, env="simple_spread_v3")
+    league = json.loads((out / "league.json").read_text())
+    assert league["learner"]["rating"] is None
+    members = members_of(out)
+    assert set(members) == {"random", "noop"}
+    assert all(member["mean_return"] < 0 and not member["won"] for member in members.values())
+    assert sum(member["odds"] for member in members.values()) == pytest.approx(1.0, abs=1e-3)
+    assert "league/rating" not in rows(out / "metrics.jsonl")[-1]["m"]
+
+
+def test_one_of_different_kinds_learns_with_partners(tmp_path: Path) -> None:
+    options = ["--pool=random", "--snapshot-every=0", "--seat=listener_0", "--total-steps=512"]
+    out = train(tmp_path / "p", *options, env="simple_speaker_listener_v4")
+    about = Policy.load(out).description
+    assert (about.agents, about.observation_space.shape) == (("listener_0",), (11,))
+
+
+def faulty_pool(tmp_path: Path, settings: str) -> Path:
+    """A pool of which one does badly, and one well."""
+    file = tmp_path / "pool.yaml"
+    file.write_text(
+        f"task: {GAME}\npolicies:\n  faulty: {{worker_id: test_worker, settings: {{{settings}}}}}\n"
+        "  well: {type: random}\n"
+    )
+    return file
+
+
+def test_an_opponent_that_is_killed_costs_its_games_alone(tmp_path: Path) -> None:
+    pool = faulty_pool(tmp_path, "fault: signal, at: 40")
+    out = train(tmp_path / "p", f"--pool={pool}", "--snapshot-every=0", "--total-steps=1024")
+    assert members_of(out)["faulty"]["games"] > 10
+
+
+def test_opponents_that_fail_for_good_are_told_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The training ends with who it was and why, and keeps its policy."""
+    pool = faulty_pool(tmp_path, "fault: raise, times: 0")
+    out = tmp_path / "p"
+    options = [f"--out={out}", *SHORT, f"--pool={pool}", "--snapshot-every=0"]
+    assert main(["--algo=self_play", f"--env-id={GAME}", *options]) == 1
+    said = capsys.readouterr().err
+    assert "games with faulty fail, 5 times in a row: player_" in said
 
 
 def test_agents_that_act_at_once_are_sides_as_well(tmp_path: Path) -> None:
@@ -116,7 +213,16 @@ def test_agents_that_act_at_once_are_sides_as_well(tmp_path: Path) -> None:
     [
         (["--env-id=simple_speaker_listener_v4"], "has agents of different kinds"),
         (["--env-id=CartPole-v1"], "is for one agent"),
-        ([f"--env-id={GAME}", "--pool=/nowhere"], "/nowhere, of the pool, holds no policy"),
+        ([f"--env-id={GAME}", "--pool=/nowhere"], "/nowhere"),
+        ([f"--env-id={GAME}", "--pool=nonsense"], "not 'nonsense'"),
+        ([f"--env-id={GAME}", "--pool=random,random"], "two of the pool are called random"),
+        ([f"--env-id={GAME}", "--pool=nowhere.yaml"], "nowhere.yaml"),
+        ([f"--env-id={GAME}", "--snapshot-every=0"], "nobody could be met"),
+        ([f"--env-id={GAME}", "--seat=player_3"], "has no agent player_3"),
+        (
+            ["--env-id=simple_speaker_listener_v4", "--seat=listener_0", "--pool=random"],
+            "past selves of listener_0 cannot play the others",
+        ),
         ([f"--env-id={GAME}", "--normalize-observations"], "not for self-play"),
         (["--env-id=connect_for_v3"], "Did you mean 'connect_four_v3'"),
     ],
@@ -131,9 +237,9 @@ def test_bad_commands_get_one_line_and_status_2(
     assert not (tmp_path / "p").exists()
 
 
-def test_an_opponent_s_odd_policy_is_no_fault_of_the_learner_s(games: Games, trained: Path) -> None:
-    """Whoever sits opposite draws its moves: two games with the same seed need not be the same."""
+def test_others_draw_their_actions(games: Games, trained: Path) -> None:
+    """Two games of the same two need not be the same."""
     policy = Policy.load(trained / "past_000000000")
-    lengths = {result.length for result in games.match(policy, Opponent("x", policy), range(50))}
+    lengths = {result.length for result in games.match(policy, "first", range(50))}
     assert len(lengths) > 1
-    assert np.mean(list(lengths)) <= 5
+    assert max(lengths) <= 5

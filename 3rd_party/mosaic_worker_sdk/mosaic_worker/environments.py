@@ -10,7 +10,7 @@ import sys
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from typing import Any, Callable, Dict, Optional
+from typing import Any, Callable, Dict, Optional, Sequence
 
 
 def make_environment(env_id: str, render_mode: Optional[str] = None) -> Any:
@@ -69,20 +69,25 @@ def make_parallel_environment(env_id: str, render_mode: Optional[str] = None) ->
     return _of_mosaic("gym_gui.envs.parallel", "make_parallel", env_id, render_mode)
 
 
-def make_game(env_id: str) -> Any:
-    """Make an environment of several agents, however they take turns, with MOSAIC's one interface for all.
+def open_learner_session(
+    env_id: str, pool: Sequence[str], hold: Callable[[Path], Any], **keywords: Any
+) -> Any:
+    """Have MOSAIC's engine play episodes in which a training decides for one agent, and others for the rest.
 
     Args:
         env_id: A name that MOSAIC knows, which has to be installed beside the worker; or ``module:factory``.
+        pool: Others who can be met: folders of policies of any worker, tournament files, names of behaviours.
+        hold: Makes of a policy's folder one that the training plays itself; ``None``: it cannot.
+        keywords: Of ``gym_gui.evaluation.learning.LearnerSession``.
 
     Returns:
-        A ``gym_gui.core.paradigms.ParadigmAdapter``.
+        The session, and a list of those of the pool.
 
     Raises:
         ImportError: MOSAIC, or what the environment needs, is not there.
-        ValueError: There is none of this name.
+        ValueError: There is no such environment, or somebody of the pool cannot play there.
     """
-    return _of_mosaic("gym_gui.envs", "make", env_id).adapter
+    return _of_mosaic("gym_gui.evaluation.learning", "open_session", env_id, pool, hold, **keywords)
 
 
 def _of_mosaic(module: str, function: str, *arguments: Any, **keywords: Any) -> Any:

@@ -11,7 +11,7 @@ from cleanrl_worker.config.ppo import PPOConfig
 
 
 class SelfPlayConfig(PPOConfig):
-    """Self-play: PPO against its own past selves and a pool, in games in which every agent is for itself.
+    """Self-play: PPO against its own past selves and a pool, or with them where all are on one side.
 
     Values are those with which connect four is learnt in some minutes.
     """
@@ -19,7 +19,7 @@ class SelfPlayConfig(PPOConfig):
     env_id: str = Field(
         "connect_four_v3",
         title="Environment",
-        description="A game whose agents see and act alike and are each a side of their own.",
+        description="A game of several agents, who act at once or in turn.",
     )
     num_envs: int = Field(
         32,
@@ -29,33 +29,46 @@ class SelfPlayConfig(PPOConfig):
         description="Games that are played side by side.",
         json_schema_extra=MAIN,
     )
+    seat: str = Field(
+        "",
+        title="Seat",
+        description="Agent that learns, and in turn all that see and act alike; left out, all take turns.",
+        json_schema_extra=MAIN,
+    )
     snapshot_every: int = Field(
         25_000,
-        ge=1,
+        ge=0,
         title="Member every",
-        description="Decisions of the learner between two members that it leaves in its league.",
+        description="Decisions of the learner between two members that it leaves in its league; 0: it meets "
+        "the pool alone.",
         json_schema_extra=MAIN,
     )
     matchmaking: Literal["rating", "latest", "uniform"] = Field(
         "rating",
         title="Opponents",
-        description="Whom it meets: members rated near it more often, the latest one in half of the games; "
-        "the latest alone; or all alike.",
+        description="Whom it meets: members rated near it more often (where all are on one side: with whom "
+        "it earns least), the latest past self in half of the games; the latest alone; or all alike.",
     )
     pool: str = Field(
         "",
         title="Pool",
-        description="Folders of trained policies of this worker that are members from the beginning, with "
-        "commas between.",
+        description="Others who are members from the beginning, with commas between: folders of "
+        "trained policies of any worker, tournament files (all of their policies), names of behaviours "
+        "such as random.",
+        json_schema_extra=MAIN,
     )
 
     @property
-    def pool_folders(self) -> list[str]:
-        """The folders of ``pool``."""
-        return [folder.strip() for folder in self.pool.split(",") if folder.strip()]
+    def pool_entries(self) -> list[str]:
+        """The entries of ``pool``."""
+        return [entry.strip() for entry in self.pool.split(",") if entry.strip()]
 
     @model_validator(mode="after")
-    def _see_that_statistics_stand_still(self) -> SelfPlayConfig:
+    def _see_that_there_is_somebody(self) -> SelfPlayConfig:
         if self.normalize_observations:
             raise ValueError("normalize_observations is not for self-play, whose members would see otherwise")
+        if not self.snapshot_every and not self.pool_entries:
+            raise ValueError("snapshot_every is 0, and pool is empty: nobody could be met")
+        if not self.snapshot_every and self.matchmaking == "latest":
+            raise ValueError("matchmaking is latest, and snapshot_every is 0: there is no past self to meet")
         return self

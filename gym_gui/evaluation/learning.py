@@ -1,0 +1,562 @@
+"""Episodes of which a training decides for one agent, and others for the rest.
+
+The engine plays them, as it plays everything: a training in self-play or with partners is one more policy
+behind a slot, that takes its time. The others are workers in processes of their own, or policies that the
+training holds itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import orjson
+
+from gym_gui import envs
+from gym_gui.controllers.lineup import Lineup, read_slots
+from gym_gui.controllers.resolved_operator import ResolvedOperator, resolve_operator
+from gym_gui.controllers.session import SessionController
+from gym_gui.controllers.session_events import EpisodeFinished, SessionEvent
+from gym_gui.controllers.staffing import staff
+from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.core.config import OperatorConfig
+from gym_gui.core.enums import EpisodeStatus, Outcome
+from gym_gui.core.errors import UsageError
+from gym_gui.core.execution import EpisodePlan
+from gym_gui.core.pool import Player, players_from_data, seated
+from gym_gui.core.spaces import to_space
+from gym_gui.core.trust import TYPED, Origin
+from gym_gui.core.types import AgentID, Answer, Decision, EpisodeSummary, StepOutcome
+from gym_gui.core.validation import Plain, shown
+from gym_gui.evaluation.players import as_assignment
+from gym_gui.services.backends import Sink, SlotInfo
+from gym_gui.services.experiment_file import load_tournament
+from gym_gui.services.secrets import resolve_secrets
+from gym_gui.services.slot_policies import AgentPolicyBinding
+from gym_gui.wire import pb
+from gym_gui.workers.slot import WorkerSlot
+from gym_gui.workers.supervisor import SessionEvents, Supervisor
+
+_FILES = (".yaml", ".yml", ".json")
+_POINTS = {Outcome.WIN: 1.0, Outcome.DRAW: 0.5, Outcome.LOSS: 0.0}
+
+
+class HeldPolicy(Protocol):
+    """A policy that the training holds itself; it plays any number of seats and episodes at once."""
+
+    def begin(self, episode: int, agent_id: AgentID, slot: AgentID) -> None:
+        """An episode begins, in which it plays ``agent_id`` from a slot that is otherwise another agent's."""
+        ...
+
+    def choose(self, decisions: Sequence[Decision]) -> Sequence[Any]:
+        """An action for each."""
+        ...
+
+    def end(self, episode: int, agent_id: AgentID) -> None:
+        """An episode is over."""
+        ...
+
+
+class Game(NamedTuple):
+    """An episode that is to be played.
+
+    Attributes:
+        episode: Its number; no other of the training has it.
+        seed: Of the environment.
+        seat: Agent for which the training decides; one of :attr:`LearnerSession.seats`.
+        others: Name of who plays all other agents.
+    """
+
+    episode: int
+    seed: int
+    seat: AgentID
+    others: str
+
+
+class Invited(NamedTuple):
+    """Somebody of a pool.
+
+    Attributes:
+        name: Under which it is met.
+        plays: Who that is, in words.
+        folder: Of its policy, where it is nothing but a trained policy; else empty.
+        player: As a tournament file says it, plain data.
+    """
+
+    name: str
+    plays: str
+    folder: str
+    player: Plain
+
+
+class GameOver(NamedTuple):
+    """How an episode came out.
+
+    Attributes:
+        episode: Its number.
+        total: Return of the training's agent.
+        score: 1 where its side has won, 0.5 where nobody has, 0 where it has lost; ``None`` where all agents
+            are on one side.
+        error: Why it has failed; empty where it has not.
+    """
+
+    episode: int
+    total: float
+    score: float | None
+    error: str
+
+
+class Progress(NamedTuple):
+    """What has happened until every episode waits for the training, or is over.
+
+    Attributes:
+        outcomes: What the training's actions led to.
+        over: Episodes that are over.
+        decisions: What is asked now, by episode.
+    """
+
+    outcomes: list[StepOutcome]
+    over: list[GameOver]
+    decisions: dict[int, Decision]
+
+
+class LearnerSession:
+    """Plays episodes in which a training decides for one agent.
+
+    From one thread alone, without an event loop of its own running there. :meth:`begin` and :meth:`step`
+    return when each episode waits for the training or is over, so that what happens does not depend on
+    who is fast.
+
+    Args:
+        env_id: The environment.
+        learner: Agent for which the training decides, and in turn for all that see and act alike; the first
+            one by default.
+        concurrency: Episodes in flight at most.
+        on_log: Hears what workers log, from warnings on.
+        on_call: Hears of calls that somebody was paid for, JSON.
+
+    Attributes:
+        slots: All agents of the environment.
+        seats: Those for which the training may decide.
+        teams: Agents by side.
+
+    Raises:
+        UsageError: The environment is unknown or cannot be made, or it has no such agent.
+    """
+
+    def __init__(
+        self,
+        env_id: str,
+        *,
+        learner: AgentID = "",
+        concurrency: int = 1,
+        on_log: Callable[[str], None] = lambda text: None,
+        on_call: Callable[[str], None] = lambda call: None,
+    ) -> None:
+        self._config = OperatorConfig("training", task=env_id)
+        with contextlib.closing(envs.make(env_id)) as environment:
+            self.slots: dict[AgentID, SlotInfo] = read_slots(environment)
+            self.teams: Mapping[str, Sequence[AgentID]] = environment.teams
+        self._learner = learner or next(iter(self.slots))
+        if self._learner not in self.slots:
+            raise UsageError(f"{env_id} has no agent {learner}", fix=f"Its agents: {', '.join(self.slots)}")
+        self.seats = [agent for agent in self.slots if self._is_alike(agent)]
+        self._concurrency, self._on_log, self._on_call = concurrency, on_log, on_call
+        self._tables: dict[str, _Table] = {}
+        self._held: dict[str, HeldPolicy] = {}
+        self._known: dict[str, ResolvedOperator] = {}
+        self._on: dict[int, Game] = {}
+        self._desk = _Desk()
+        self._loop = asyncio.new_event_loop()
+
+    def _is_alike(self, agent: AgentID) -> bool:
+        """Whether who decides for the learner's slot can decide for this one."""
+        ours, theirs = self.slots[self._learner], self.slots[agent]
+        return to_space(ours.observation_space) == to_space(theirs.observation_space) and to_space(
+            ours.action_space
+        ) == to_space(theirs.action_space)
+
+    def hold(self, name: str, policy: HeldPolicy) -> None:
+        """Have a policy of the training's own play the others' seats under a name."""
+        self._held[name] = policy
+
+    def invite(self, entry: str, hold: Callable[[Path], HeldPolicy | None]) -> list[Invited]:
+        """Have others play under their names; they are checked now, and started when they are met.
+
+        Args:
+            entry: The folder of a trained policy of any worker, or ``library:NAME``; a tournament file, all
+                of whose policies are meant; or the name of a behaviour, ``random`` among them.
+            hold: Makes of a policy's folder one that the training holds itself; ``None``: it cannot.
+
+        Raises:
+            UsageError: There is none of that name, or they cannot take the seats, or are not installed.
+        """
+        players, origin = _meant_by(entry, self._config.task)
+        return [self._invited(name, player, origin, hold) for name, player in players.items()]
+
+    def _invited(
+        self, name: str, player: Player, origin: Origin, hold: Callable[[Path], HeldPolicy | None]
+    ) -> Invited:
+        if name in self._held or name in self._known:
+            raise UsageError(f"two of the pool are called {name}", fix="Give one of them another name")
+        others = [slot for slot in self.slots if slot != self._learner]
+        players = {slot: found for slot in others if (found := seated(player, slot)) is not None}
+        if any(each.worker_type == "human" for each in players.values()):
+            raise UsageError(
+                f"{name}: a person cannot sit through a training", fix="Leave it out of the pool"
+            )
+        for each in players.values():
+            resolve_secrets(each)
+        config = replace(self._config, workers=players, origin=origin)
+        resolved = resolve_operator(config, {self._learner: _nobody})
+        folder = _checkpoint_alone(player)
+        held = None if folder is None else hold(folder)
+        if held is not None:
+            self.hold(name, held)
+        else:
+            self._known[name] = resolved
+        words = ", ".join(dict.fromkeys(_words(each) for each in players.values()))
+        assert player is not None  # no file names an object of this process
+        return Invited(name, words, "" if folder is None else str(folder), player.to_record())
+
+    def game(self, episode: int, seed: int, seat: AgentID, others: str) -> Game:
+        """An episode that is to be played."""
+        return Game(episode, seed, seat, others)
+
+    def begin(self, games: Sequence[Game]) -> Progress:
+        """Begin episodes.
+
+        Raises:
+            UsageError: A worker could not be started.
+        """
+        for game in games:
+            self._on[game.episode] = game
+        for name in dict.fromkeys(game.others for game in games):
+            plans = [
+                EpisodePlan(game.episode, game.seed, self.seats.index(game.seat))
+                for game in games
+                if game.others == name
+            ]
+            self._loop.run_until_complete(self._table_of(name)).controller.add(plans)
+        return self._progress()
+
+    def step(self, actions: Mapping[int, Any]) -> Progress:
+        """Decide, in every episode that waits.
+
+        Args:
+            actions: By episode.
+        """
+        codec = self.slots[self._learner].action_codec
+        for index, action in actions.items():
+            self._desk.answer(index, codec.decode(codec.encode(action)))
+        return self._progress()
+
+    def abandon(self) -> None:
+        """Give up all episodes that are on; they come to nothing."""
+        for table in self._tables.values():
+            table.controller.abort()
+        self._progress()
+
+    def close(self) -> None:
+        """End who plays; nothing they started is left."""
+        if self._loop.is_closed():
+            return
+        tables, self._tables = list(self._tables.values()), {}
+        for table in tables:
+            table.controller.stop()
+        closing = [table.close() for table in tables]
+        self._loop.run_until_complete(_all_of(closing))
+        self._loop.close()
+
+    # -- the engine --------------------------------------------------------------------
+
+    def _progress(self) -> Progress:
+        self._loop.run_until_complete(self._until_all_wait())
+        return self._desk.taken()
+
+    async def _until_all_wait(self) -> None:
+        desk = self._desk
+        while desk.decisions.keys() != self._on.keys():
+            for table in self._tables.values():
+                if table.task.done():
+                    table.task.result()  # raises what ended it
+            await desk.wait()
+
+    async def _table_of(self, name: str) -> _Table:
+        """Where episodes with somebody are played; policies of the training's own share one."""
+        key = "" if name in self._held else name
+        table = self._tables.get(key)
+        if table is None:
+            table = self._tables[key] = await (self._own_table() if not key else self._worker_table(name))
+        return table
+
+    async def _own_table(self) -> _Table:
+        agents = dict.fromkeys(self.slots, _nobody)
+        resolved = self._seated(resolve_operator(self._config, agents))
+        supervisor = Supervisor("training", SessionEvents(_no_log, self._on_call, _no_person))
+        lineup = await staff(resolved, supervisor)
+        for agent, slot in self.slots.items():
+            if agent != self._learner:
+                backend = _HeldSlot(slot, self._held_by, lineup.policies.collect)
+                lineup.policies.attach(AgentPolicyBinding(agent, "held"), backend)
+        return self._table(lineup, supervisor)
+
+    async def _worker_table(self, name: str) -> _Table:
+        resolved = self._seated(self._known[name])
+
+        def log(level: int, logger: str, text: str) -> None:
+            if level >= logging.WARNING:
+                self._on_log(f"{name}: {text}")
+
+        supervisor = Supervisor(name, SessionEvents(log, self._on_call, _no_person))
+        secrets = {slot: resolve_secrets(each) for slot, each in resolved.assignments.items()}
+        try:
+            return self._table(await staff(resolved, supervisor, secrets), supervisor)
+        except BaseException:
+            await supervisor.close()
+            raise
+
+    def _seated(self, resolved: ResolvedOperator) -> ResolvedOperator:
+        """With a seating for each of the training's seats, in which it changes places with who has that."""
+        own = {slot: slot for slot in self.slots}
+        return replace(
+            resolved, seatings=[{**own, seat: self._learner, self._learner: seat} for seat in self.seats]
+        )
+
+    def _table(self, lineup: Lineup, supervisor: Supervisor) -> _Table:
+        policies = lineup.policies
+        slot = _LearnerSlot(self._desk, policies.collect)
+        policies.attach(AgentPolicyBinding(self._learner, "learner"), slot)
+        # A loss ends its episode: what the training has done in it cannot be taken back.
+        controller = SessionController(
+            lineup, self._on_event, concurrency=self._concurrency, begin_again=False
+        )
+        task = self._loop.create_task(controller.run())
+        task.add_done_callback(lambda _: self._desk.nudge())
+        return _Table(controller, supervisor, task)
+
+    def _held_by(self, episode: int) -> HeldPolicy:
+        return self._held[self._on[episode].others]
+
+    def _on_event(self, event: SessionEvent) -> None:
+        if isinstance(event, EpisodeFinished):
+            self._desk.finish(self._came_out(self._on.pop(event.index), event))
+
+    def _came_out(self, game: Game, event: EpisodeFinished) -> GameOver:
+        line = orjson.loads(event.line)
+        error = ""
+        if event.status is not EpisodeStatus.COMPLETED:
+            error = str(line.get("error") or event.status)
+        total = line["returns"].get(game.seat)
+        return GameOver(game.episode, float(total or 0.0), None if error else self._score(game, line), error)
+
+    def _score(self, game: Game, line: Mapping[str, Any]) -> float | None:
+        if len(self.teams) < 2:
+            return None
+        side = next(team for team, agents in self.teams.items() if game.seat in agents)
+        outcome = line.get("outcome")
+        if outcome:
+            return _POINTS[Outcome(outcome[side])]
+        made = {team: float(about["return"] or 0.0) for team, about in line["teams"].items()}
+        best = max(value for team, value in made.items() if team != side)
+        return 0.5 if made[side] == best else float(made[side] > best)
+
+
+async def _all_of(jobs: Sequence[Coroutine[Any, Any, None]]) -> None:
+    await asyncio.gather(*jobs)
+
+
+@dataclass(frozen=True)
+class _Table:
+    """An engine, and the workers that it asks."""
+
+    controller: SessionController
+    supervisor: Supervisor
+    task: asyncio.Task[None]
+
+    async def close(self) -> None:
+        await asyncio.gather(self.task, return_exceptions=True)
+        await self.supervisor.close()
+
+
+class _Desk:
+    """What waits for the training, and what it has not been told yet."""
+
+    def __init__(self) -> None:
+        self.decisions: dict[int, Decision] = {}
+        self._sinks: dict[int, Sink] = {}
+        self._outcomes: list[StepOutcome] = []
+        self._over: list[GameOver] = []
+        self._news = asyncio.Event()
+
+    def ask(self, decision: Decision, sink: Sink) -> None:
+        self.decisions[decision.episode], self._sinks[decision.episode] = decision, sink
+        self._news.set()
+
+    def answer(self, index: int, action: Any) -> None:
+        self._sinks.pop(index)([Answer(self.decisions.pop(index), action)])
+
+    def tell(self, outcome: StepOutcome) -> None:
+        self._outcomes.append(outcome)
+
+    def forget(self, index: int) -> None:
+        self.decisions.pop(index, None)
+        self._sinks.pop(index, None)
+
+    def finish(self, over: GameOver) -> None:
+        self._over.append(over)
+        self._news.set()
+
+    def nudge(self) -> None:
+        self._news.set()
+
+    async def wait(self) -> None:
+        self._news.clear()
+        await self._news.wait()
+
+    def taken(self) -> Progress:
+        told = Progress(self._outcomes, sorted(self._over, key=lambda over: over.episode), self.decisions)
+        self._outcomes, self._over = [], []
+        return told
+
+
+class _LearnerSlot:
+    """The training behind a slot of one engine."""
+
+    exclusive = False
+    wants_results = True
+
+    def __init__(self, desk: _Desk, sink: Sink) -> None:
+        self._desk, self._sink = desk, sink
+
+    def begin(self, episode: int, seed: int, agent_id: str = "") -> None:
+        """The training has begun it."""
+
+    def ask(self, decisions: Sequence[Decision]) -> None:
+        for decision in decisions:
+            self._desk.ask(decision, self._sink)
+
+    def result(self, outcome: StepOutcome) -> None:
+        self._desk.tell(outcome)
+
+    def end(self, summary: EpisodeSummary) -> None:
+        self._desk.forget(summary.episode_index)
+
+    def pump(self) -> None:
+        """It answers when it has decided for all."""
+
+    def settle(self) -> None:
+        """It is told everything at once."""
+
+
+class _HeldSlot:
+    """Policies that the training holds, behind one slot: another one in each episode."""
+
+    exclusive = False
+    wants_results = False
+
+    def __init__(self, slot: SlotInfo, held_by: Callable[[int], HeldPolicy], sink: Sink) -> None:
+        self._slot, self._codec, self._held_by, self._sink = slot.agent_id, slot.action_codec, held_by, sink
+        self._playing: dict[int, HeldPolicy] = {}
+
+    def begin(self, episode: int, seed: int, agent_id: str = "") -> None:
+        policy = self._playing[episode] = self._held_by(episode)
+        policy.begin(episode, agent_id, self._slot)
+
+    def ask(self, decisions: Sequence[Decision]) -> None:
+        asked: dict[int, list[Decision]] = {}
+        for decision in decisions:
+            asked.setdefault(id(self._playing[decision.episode]), []).append(decision)
+        codec = self._codec
+        for each in asked.values():
+            chosen = self._playing[each[0].episode].choose(each)
+            self._sink([Answer(d, codec.decode(codec.encode(a))) for d, a in zip(each, chosen, strict=True)])
+
+    def result(self, outcome: StepOutcome) -> None:
+        """It does not learn."""
+
+    def end(self, summary: EpisodeSummary) -> None:
+        policy = self._playing.pop(summary.episode_index, None)
+        if policy is not None:
+            policy.end(summary.episode_index, summary.agent_id)
+
+    def pump(self) -> None:
+        """It answers at once."""
+
+    def settle(self) -> None:
+        """Nothing is ever pending."""
+
+
+def _meant_by(entry: str, env_id: str) -> tuple[dict[str, Player], Origin]:
+    """Who is meant by an entry of a pool: by name, and the file that says so."""
+    place = Path(entry).expanduser()
+    if place.suffix in _FILES and not place.is_dir():
+        tournament = load_tournament(place)
+        return dict(tournament.policies), tournament.operator.origin
+    if entry.startswith("library:") or place.exists() or "/" in entry:
+        assignment = as_assignment(entry if entry.startswith("library:") else place.absolute())
+        # It draws its actions, so that no two episodes with it need be the same.
+        return {place.name.removeprefix("library:"): replace(assignment, deterministic=False)}, TYPED
+    slot = {"type": "random"} if entry == "random" else {"type": "baseline", "behavior": entry}
+    return players_from_data({entry: slot}, env_id), TYPED
+
+
+def _checkpoint_alone(player: Player) -> Path | None:
+    """The folder of a policy, where nothing else is said of who plays."""
+    if not isinstance(player, WorkerAssignment) or set(player.settings) != {"checkpoint"}:
+        return None
+    return Path(str(player.settings["checkpoint"]))
+
+
+def _words(player: WorkerAssignment) -> str:
+    """``openspiel_worker, simulations 10``: who plays, as a list of members has it."""
+    settings = {name: value for name, value in player.settings.items() if name != "checkpoint"}
+    if "behavior" in settings:
+        return str(settings["behavior"])
+    return ", ".join([player.worker_id, *(f"{name} {shown(value)}" for name, value in settings.items())])
+
+
+def _nobody(observation: Any) -> Any:
+    """Stands for who is put behind a slot before the first episode."""
+    raise AssertionError("the training decides here")
+
+
+def _no_log(level: int, logger: str, text: str) -> None:
+    """There is no worker."""
+
+
+def _no_person(slot: WorkerSlot, request: pb.HumanRequest) -> None:
+    """Nobody sits here."""
+    decision = slot.on_human(request)
+    if decision is not None:
+        slot.answer_human(decision, None)
+
+
+def open_session(
+    env_id: str,
+    pool: Sequence[str],
+    hold: Callable[[Path], HeldPolicy | None],
+    **keywords: Any,
+) -> tuple[LearnerSession, list[Invited]]:
+    """A session, and who of the pool can be met in it.
+
+    Args:
+        env_id: The environment.
+        pool: As :meth:`LearnerSession.invite` takes them.
+        hold: The same.
+        keywords: Of :class:`LearnerSession`.
+
+    Raises:
+        UsageError: One line that says what is wrong, and what to do.
+    """
+    session = LearnerSession(env_id, **keywords)
+    try:
+        return session, [each for entry in pool for each in session.invite(entry, hold)]
+    except BaseException:
+        session.close()
+        raise

@@ -1,0 +1,170 @@
+"""Episodes in which somebody outside decides for one agent: whose turn it is, and who else plays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gym_gui.core.errors import UsageError
+from gym_gui.core.types import Decision
+from gym_gui.evaluation.learning import Game, GameOver, LearnerSession, Progress, open_session
+
+TREE_SEARCH = """
+task: tictactoe_v3
+policies:
+  tree_search: {type: planner, worker_id: openspiel_worker, settings: {simulations: 3}}
+  first_legal: {type: baseline, behavior: cycle}
+"""
+
+
+def not_held(folder: Path) -> None:
+    """Nothing is played by this process itself."""
+
+
+class Lowest:
+    """Plays the lowest legal action, and notes what it was asked."""
+
+    def __init__(self) -> None:
+        self.begun: list[tuple[int, str]] = []
+        self.ended: list[tuple[int, str]] = []
+
+    def begin(self, episode: int, agent_id: str, slot: str) -> None:
+        self.begun.append((episode, agent_id))
+
+    def choose(self, decisions: Sequence[Decision]) -> list[Any]:
+        return [lowest(decision) for decision in decisions]
+
+    def end(self, episode: int, agent_id: str) -> None:
+        self.ended.append((episode, agent_id))
+
+
+def lowest(decision: Decision) -> int:
+    """The lowest legal action."""
+    return 0 if decision.action_mask is None else int(decision.action_mask.argmax())
+
+
+@pytest.fixture
+def opened() -> Iterator[Callable[..., LearnerSession]]:
+    """Sessions that are closed in the end."""
+    sessions: list[LearnerSession] = []
+
+    def make(env_id: str, pool: Sequence[str] = (), **keywords: Any) -> LearnerSession:
+        session, _ = open_session(env_id, pool, not_held, concurrency=8, **keywords)
+        sessions.append(session)
+        return session
+
+    yield make
+    for session in sessions:
+        session.close()
+
+
+def played_out(session: LearnerSession, progress: Progress) -> list[GameOver]:
+    """How games come out in which the learner plays the lowest legal action."""
+    over = list(progress.over)
+    while progress.decisions:
+        progress = session.step({i: lowest(decision) for i, decision in progress.decisions.items()})
+        over += progress.over
+    return sorted(over, key=lambda each: each.episode)
+
+
+def test_the_learner_is_asked_in_every_seat(opened: Callable[..., LearnerSession]) -> None:
+    session, others = opened("tictactoe_v3"), Lowest()
+    session.hold("lowest", others)
+    assert session.seats == ["player_1", "player_2"]
+    progress = session.begin([Game(0, 1, "player_1", "lowest"), Game(1, 1, "player_2", "lowest")])
+    first, second = (progress.decisions[i] for i in range(2))
+    assert (first.agent_id, first.step, second.agent_id, second.step) == ("player_1", 0, "player_2", 1)
+    assert others.begun == [(0, "player_2"), (1, "player_1")]
+    progress = session.step({0: lowest(first), 1: lowest(second)})
+    assert [(o.episode, o.reward, o.terminated) for o in progress.outcomes] == [(0, 0, False), (1, 0, False)]
+    # Both play from the first square on: who begins has the column first.
+    assert [(each.total, each.score) for each in played_out(session, progress)] == [(1.0, 1.0), (-1.0, 0.0)]
+    assert sorted(others.ended) == others.begun
+
+
+def test_workers_take_the_other_seats_and_all_of_it_repeats(
+    opened: Callable[..., LearnerSession], tmp_path: Path
+) -> None:
+    file = tmp_path / "pool.yaml"
+    file.write_text(TREE_SEARCH)
+    games = [
+        Game(i, i, f"player_{1 + i % 2}", ("tree_search", "first_legal", "random")[i % 3]) for i in range(12)
+    ]
+    found: list[list[GameOver]] = []
+    for _ in range(2):
+        session = opened("tictactoe_v3", [str(file), "random"])
+        found.append(played_out(session, session.begin(games)))
+    assert found[0] == found[1]
+    assert [each.episode for each in found[0]] == list(range(12))
+    assert not any(each.error for each in found[0])
+    assert len({each.total for each in found[0]}) > 1
+
+
+def test_partners_are_on_one_side(opened: Callable[..., LearnerSession]) -> None:
+    session = opened("simple_spread_v3", ["random"])
+    assert session.seats == ["agent_0", "agent_1", "agent_2"]
+    progress = session.begin([Game(0, 3, "agent_1", "random")])
+    assert progress.decisions[0].agent_id == "agent_1"
+    (over,) = played_out(session, progress)
+    assert over.score is None
+    assert over.total < 0
+
+
+def test_seats_are_those_of_the_learner_s_kind(opened: Callable[..., LearnerSession]) -> None:
+    session = opened("simple_speaker_listener_v4", ["random"], learner="listener_0")
+    assert session.seats == ["listener_0"]
+    assert session.begin([Game(0, 1, "listener_0", "random")]).decisions[0].agent_id == "listener_0"
+
+
+def test_games_that_are_given_up_come_to_nothing(opened: Callable[..., LearnerSession]) -> None:
+    session = opened("tictactoe_v3", ["random"])
+    assert session.begin([Game(0, 1, "player_1", "random")]).decisions.keys() == {0}
+    session.abandon()
+    progress = session.begin([Game(1, 1, "player_1", "random")])
+    assert progress.decisions.keys() == {1}
+    assert [each.episode for each in progress.over] == []
+
+
+def test_a_failure_of_somebody_else_is_told(opened: Callable[..., LearnerSession], tmp_path: Path) -> None:
+    file = tmp_path / "pool.yaml"
+    file.write_text(
+        "task: tictactoe_v3\npolicies:\n"
+        "  faulty: {worker_id: test_worker, settings: {fault: raise, times: 0}}\n"
+        "  well: {type: random}\n"
+    )
+    session = opened("tictactoe_v3", [str(file)])
+    games = [Game(0, 1, "player_1", "faulty"), Game(1, 1, "player_1", "well")]
+    faulty, well = played_out(session, session.begin(games))
+    assert (faulty.error[:8], faulty.score, well.error) == ("player_2", None, "")
+
+
+@pytest.mark.parametrize(
+    ("env_id", "pool", "keywords", "words"),
+    [
+        ("tictactoe_v3", ["random", "random"], {}, "two of the pool are called random"),
+        ("tictactoe_v3", ["nonsense"], {}, "not 'nonsense'"),
+        ("tictactoe_v3", ["/nowhere/policy"], {}, "does not exist"),
+        ("tictactoe_v3", [], {"learner": "player_9"}, "has no agent player_9"),
+        ("tictactoe_v9", [], {}, "tictactoe_v9"),
+    ],
+)
+def test_what_cannot_be_played_is_said_first(
+    env_id: str, pool: list[str], keywords: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(UsageError, match=words):
+        open_session(env_id, pool, not_held, **keywords)
+
+
+def test_a_file_is_asked_for_its_programs_and_people_stay_out(tmp_path: Path) -> None:
+    file = tmp_path / "pool.yaml"
+    (tmp_path / "some.asl").write_text("!go.\n")
+    for player, words in (
+        ("{type: bdi, settings: {program: some.asl}}", "has not been allowed"),
+        ("{type: human}", "a person cannot sit through a training"),
+    ):
+        file.write_text(f"task: tictactoe_v3\npolicies:\n  a: {player}\n  b: {{type: random}}\n")
+        with pytest.raises(UsageError, match=words):
+            open_session("tictactoe_v3", [str(file)], not_held)
