@@ -48,7 +48,7 @@ from gym_gui.services.training_scores import scores_of
 
 GOAL, MOST_BELOW = 1.5, 10.0
 """Times the faster of the others; percent of XuanCe's range below it, at most."""
-CORES = 2
+CORES, TRIES = 2, 5
 WIDTH = 64
 PLAYED_SEEDS = range(20_000, 20_100)
 OURS, XUANCE, RLLIB = "ours", "XuanCe", "RLlib"
@@ -101,8 +101,8 @@ class Plan:
 
 
 PLANS = (
-    Plan("simple_spread", "simple_spread_v3", 3, 32, 50, 10, 4, 0.95, 12, {}),
-    Plan("soccer 2v2", SOCCER, 4, 16, 128, 4, 4, 0.99, 6, {"select": "image,direction"}),
+    Plan("simple_spread", "simple_spread_v3", 3, 32, 50, 10, 4, 0.95, 8, {}),
+    Plan("soccer 2v2", SOCCER, 4, 16, 128, 4, 4, 0.99, 4, {"select": "image,direction"}),
 )
 WORKERS = {OURS: ("cleanrl_worker", "ippo"), XUANCE: ("xuance_worker", "ippo"), RLLIB: ("ray_worker", "ppo")}
 RATE, ENTROPY, LAMBDA = 5e-4, 0.01, 0.95
@@ -140,10 +140,17 @@ def command_of(side: str, plan: Plan, steps: int, out: Path, processes: int, *mo
 
 
 def trained(command: Sequence[str]) -> None:
-    """Train; raises with what was said where that fails."""
-    done = subprocess.run(command, capture_output=True, text=True, check=False, start_new_session=True)
-    if done.returncode:
-        raise RuntimeError(f"{' '.join(command)}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+    """Train; raises with what was said where that fails.
+
+    Ray gives its own processes 30 s to start, too little where many others want the cores: it is tried again.
+    """
+    for _ in range(TRIES):
+        done = subprocess.run(command, capture_output=True, text=True, check=False, start_new_session=True)
+        if not done.returncode:
+            return
+        if "Ray cannot be started" not in done.stderr:
+            break
+    raise RuntimeError(f"{' '.join(command)}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
 
 
 # -- steps a second ------------------------------------------------------------------------------
