@@ -144,13 +144,12 @@ def trained(command: Sequence[str]) -> None:
 
     Ray gives its own processes 30 s to start, too little where many others want the cores: it is tried again.
     """
-    for _ in range(TRIES):
+    for left in reversed(range(TRIES)):
         done = subprocess.run(command, capture_output=True, text=True, check=False, start_new_session=True)
         if not done.returncode:
             return
-        if "Ray cannot be started" not in done.stderr:
-            break
-    raise RuntimeError(f"{' '.join(command)}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+        if not left or "Ray cannot be started" not in done.stderr:
+            raise RuntimeError(f"{' '.join(command)}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
 
 
 # -- steps a second ------------------------------------------------------------------------------
