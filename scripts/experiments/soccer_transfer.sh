@@ -18,7 +18,8 @@ trained() {
     if [[ ! -e $out/train.json ]]; then
         "${MOSAIC[@]}" train --worker cleanrl_worker --algo "$2" --env "$3" --seed 1 --steps "$4" --out "$out" \
             --set select=image,direction --set lstm_size=128 --set normalize_observations=true \
-            --set num_envs=16 --set num_steps=128 --set learning_rate=0.001 --set gamma=0.99 --set update_epochs=4
+            --set num_envs=16 --set num_steps=128 --set learning_rate=0.001 --set gamma=0.99 --set update_epochs=4 \
+            --set clip_vloss=true
     elif ! grep -q '"status": *"completed"' "$out/events.jsonl"; then
         "${MOSAIC[@]}" train --resume "$out"
     fi

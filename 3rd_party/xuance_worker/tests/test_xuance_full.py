@@ -176,6 +176,31 @@ def test_each_algorithm_trains(installed: Installed) -> None:
     assert [step["step"] for step in normalized.parts[0].preprocessing] == ["normalize", "append"]
 
 
+@pytest.mark.parametrize("copies", ["--no-async-envs", "--async-envs"])
+def test_what_an_agent_saw_is_what_it_learns_from(installed: Installed, copies: str) -> None:
+    """The right action is another at every step: who remembers what came next learns nothing."""
+    settings = {
+        "ippo": [
+            "--total-steps",
+            "8000",
+            "--n-steps",
+            "50",
+            "--n-minibatch",
+            "4",
+            "--learning-rate",
+            "0.003",
+        ],
+        "vdn": ["--total-steps", "4000", "--decay-step-greedy", "2000", "--batch-size", "64"],
+    }
+    wanted = [
+        _training(installed, name, "xuance_probes:alike", copies, *more) for name, more in settings.items()
+    ]
+    installed.run(_TRAININGS, wanted)
+    for words in wanted:
+        result = read_description(Path(words[words.index("--out") + 1])).mean_return
+        assert result is not None and result > 19  # of 20; a third by chance
+
+
 def test_the_same_seed_gives_the_same_and_resuming_goes_on(installed: Installed) -> None:
     first, again = (
         _training(installed, "qmix", "xuance_probes:alike", "--gamma", g) for g in ("0.9", "0.90")

@@ -26,6 +26,9 @@ from xuance_worker.policy import joint_policy, read_weights
 from xuance_worker.session import Session
 from xuance_worker.state import restore
 
+_SEEN = ("buf_obs", "buf_state", "buf_avail_actions")
+"""Where the library's copies keep what is seen: observations, states of the whole, masks."""
+
 
 def train(algorithm: Algorithm, config: TeamConfig, run: TrainingRun, restored: State | None = None) -> bool:
     """Train a team into a run folder, to the end or until somebody wishes it to stop.
@@ -110,10 +113,16 @@ def _learn(config: TeamConfig, agents: Any, session: Session) -> None:
 
 
 def _listen(envs: Any, session: Session, finished: str) -> None:
-    """Have the session hear of every step: the library tells of episodes in some of its loops only."""
+    """Have the session hear of every step: the library tells of episodes in some of its loops only.
+
+    Its loop begins with the lists of what is seen that the copies keep, and remembers them once the step is
+    played. Copies in one process write what comes next into the same lists, so these get others first.
+    """
     step: Callable[[Any], Any] = envs.step
 
     def heard(actions: Any) -> Any:
+        for name in _SEEN:
+            setattr(envs, name, list(getattr(envs, name)))
         result = step(actions)
         session.played(envs.num_envs, [info[finished] for info in result[4] if finished in info])
         return result

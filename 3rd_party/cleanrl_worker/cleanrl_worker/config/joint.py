@@ -5,14 +5,16 @@ from __future__ import annotations
 from pydantic import Field, model_validator
 
 from cleanrl_worker.config.base import MAIN
-from cleanrl_worker.config.ppo import PPOConfig, epochs, rollout, scaled
+from cleanrl_worker.config.ppo import PPOConfig, epochs, rollout, scaled, values_held
 from mosaic_worker.training_settings import num_envs_field, rate
 
 
 class JointConfig(PPOConfig):
     """What every algorithm for several agents can be told.
 
-    Values are those with which simple_spread is learnt in some hundred thousand steps.
+    Values are those with which simple_spread is learnt in some hundred thousand steps. The value loss is
+    not clipped: rewards are scaled and not centred, so that values begin several units from where they
+    belong, and at 0.2 an update the policy learns next to nothing until they are there.
     """
 
     env_id: str = Field(
@@ -41,6 +43,7 @@ class JointConfig(PPOConfig):
         title="LSTM width",
         description="Numbers that each agent remembers of its episode; 0: it remembers nothing.",
     )
+    clip_vloss: bool = values_held(False)
     normalize_rewards: bool = scaled(True)
     async_envs: bool = Field(
         default=True,

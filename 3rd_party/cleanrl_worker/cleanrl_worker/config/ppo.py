@@ -31,6 +31,15 @@ def rollout(default: int) -> Any:
     )
 
 
+def values_held(default: bool) -> Any:
+    """``clip_vloss``."""
+    return Field(
+        default,
+        title="Clip the value loss",
+        description="Clip the value loss as the policy loss is (sb3_worker never does).",
+    )
+
+
 def epochs(default: int) -> Any:
     """``update_epochs``."""
     return Field(default, ge=1, le=1000, title="Epochs", description="Passes over each rollout.")
@@ -61,11 +70,7 @@ class PPOConfig(TrainingConfig):
         title="Clip",
         description="How far the probability ratio may move before its gradient is cut.",
     )
-    clip_vloss: bool = Field(
-        True,
-        title="Clip the value loss",
-        description="Clip the value loss as the policy loss is (sb3_worker never does).",
-    )
+    clip_vloss: bool = values_held(True)
     norm_adv: bool = Field(
         True, title="Normalise advantages", description="Normalise advantages in each minibatch."
     )
