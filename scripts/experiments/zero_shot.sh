@@ -30,7 +30,8 @@ partner() {
     local out=$RUNS/seed$1
     done_at "$out" $STEPS && return
     if [[ ! -e $EXAMPLES/early_$1/policy.json || ! -e $out ]]; then
-        "${MOSAIC[@]}" train --worker cleanrl_worker --algo ippo --env simple_spread_v3 --seed "$1" --steps $EARLY --out "$out" --overwrite
+        "${MOSAIC[@]}" train --worker cleanrl_worker --algo ippo --env simple_spread_v3 --seed "$1" --steps $EARLY --out "$out" \
+            --overwrite --set clip_vloss=true
         kept "$out" "early_$1"
     fi
     "${MOSAIC[@]}" train --resume "$out" --steps $STEPS
