@@ -47,7 +47,7 @@ case ${1:-} in
         if ! done_at "$RUNS/partnered" $STEPS; then
             "${MOSAIC[@]}" train --worker cleanrl_worker --algo self_play --env simple_spread_v3 --seed 1 --steps $STEPS \
                 --out "$RUNS/partnered" --overwrite --set pool="${pool%,}" --set snapshot_every=0 --set num_envs=32 --set num_steps=50 \
-                --set learning_rate=0.0005 --set gamma=0.95 --set update_epochs=10 --set normalize_rewards=true
+                --set learning_rate=0.0005 --set gamma=0.95 --set update_epochs=10 --set normalize_rewards=true --set clip_vloss=false
         fi
         kept "$RUNS/partnered" partnered
         ;;
