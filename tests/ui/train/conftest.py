@@ -14,6 +14,7 @@ from grpc.aio import init_grpc_aio, shutdown_grpc_aio
 from PyQt6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
+from gym_gui.core.errors import UsageError
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.client import TrainerClient
 from gym_gui.services.trainer.daemon_address import find
@@ -76,7 +77,8 @@ async def _end_trainings(store: Store) -> None:
         async with asyncio.timeout(30.0):
             while going := [run for run in await client.runs() if not run.over]:
                 for run in going:
-                    await client.cancel(run.run_id)
+                    with contextlib.suppress(UsageError):  # it has ended meanwhile
+                        await client.cancel(run.run_id)
                 await asyncio.sleep(0.2)
     await client.close()
 

@@ -33,7 +33,6 @@ class SelfPlayConfig(PPOConfig):
         "",
         title="Seat",
         description="Agent that learns, and in turn all that see and act alike; left out, all take turns.",
-        json_schema_extra=MAIN,
     )
     snapshot_every: int = Field(
         25_000,
@@ -41,7 +40,6 @@ class SelfPlayConfig(PPOConfig):
         title="Member every",
         description="Decisions of the learner between two members that it leaves in its league; 0: it meets "
         "the pool alone.",
-        json_schema_extra=MAIN,
     )
     matchmaking: Literal["rating", "latest", "uniform"] = Field(
         "rating",
