@@ -103,6 +103,7 @@ class LinePlot(LivePlot):
         plot.getAxis("bottom").enableAutoSIPrefix(False)
         plot.getAxis("left").enableAutoSIPrefix(False)
         plot.getViewBox().sigRangeChanged.connect(self._on_range_changed)
+        plot.getViewBox().sigResized.connect(self._on_range_changed)
         plot.scene().sigMouseMoved.connect(self._on_pointed)
 
     def draw(self, pg: Any, plot: Any, look: dict[str, Look]) -> None:

@@ -90,6 +90,7 @@ class CurvePlot(LivePlot):
             axis.enableAutoSIPrefix(False)
             axis.setZValue(-10)  # the grid lies behind the lines
         plot.getViewBox().sigRangeChanged.connect(self._on_range_changed)
+        plot.getViewBox().sigResized.connect(self._on_range_changed)
         plot.scene().sigMouseMoved.connect(self._on_pointed)
 
     def draw(self, pg: Any, plot: Any, look: dict[str, Look]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -243,7 +244,7 @@ class RunPanel(QWidget):
             self._facts.set_row_visible(value, bool(texts[name]))
 
     def _show_settings(self, record: TrainingRecord) -> None:
-        shown = tuple((name, text_of(value)) for name, value in record.settings.items())
+        shown = tuple((name, _breakable(text_of(value))) for name, value in record.settings.items())
         if (record.run_id, shown) == self._shown_settings:
             return
         self._shown_settings = (record.run_id, shown)
@@ -291,3 +292,8 @@ class RunPanel(QWidget):
         self._sure.hide()
         if self._record is not None:
             self.action_requested.emit(self._record.run_id, "remove")
+
+
+def _breakable(text: str) -> str:
+    """A list or a path, which has no spaces, on several lines where it does not fit on one."""
+    return text if text[:1].isdigit() else re.sub("([,/_])", "\\1\u200b", text)
