@@ -85,7 +85,7 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
         "mosaic train --worker cleanrl_worker --algo self_play --env connect_four_v3 --steps 400000 "
         "--out connect_four": _TRAINING,
         "mosaic train --worker cleanrl_worker --algo self_play --env connect_four_v3 "
-        "--set pool=connect_four_one_ply,docs/examples/tournaments/connect_four.yaml": _TRAINING,
+        "--set pool=random,docs/examples/tournaments/connect_four_pool.yaml": _TRAINING,
     },
     "docs/zero_shot.md": {
         "scripts/experiments/zero_shot.sh": "plays for minutes; its tournament is read in tests/cli",
