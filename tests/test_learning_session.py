@@ -162,7 +162,7 @@ def test_a_file_is_asked_for_its_programs_and_people_stay_out(tmp_path: Path) ->
     file = tmp_path / "pool.yaml"
     (tmp_path / "some.asl").write_text("!go.\n")
     for player, words in (
-        ("{type: bdi, settings: {program: some.asl}}", "has not been allowed"),
+        ("{type: bdi, settings: {program: some.asl}}", "has not been allowed. .* mosaic trust add /"),
         ("{type: human}", "a person cannot sit through a training"),
     ):
         file.write_text(f"task: tictactoe_v3\npolicies:\n  a: {player}\n  b: {{type: random}}\n")

@@ -30,7 +30,7 @@ from gym_gui.core.errors import UsageError
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.pool import Player, players_from_data, seated
 from gym_gui.core.spaces import to_space
-from gym_gui.core.trust import TYPED, Origin
+from gym_gui.core.trust import TYPED, NotAllowedError, Origin
 from gym_gui.core.types import AgentID, Answer, Decision, EpisodeSummary, StepOutcome
 from gym_gui.core.validation import Plain, shown
 from gym_gui.evaluation.players import as_assignment
@@ -557,6 +557,11 @@ def open_session(
     session = LearnerSession(env_id, **keywords)
     try:
         return session, [each for entry in pool for each in session.invite(entry, hold)]
+    except NotAllowedError as error:
+        session.close()
+        # No option of a training's command reaches what its pool names.
+        allow = f"Look at it; then allow it: mosaic trust add {error.needs[0].subject.name}"
+        raise UsageError(error.message, fix=allow) from error
     except BaseException:
         session.close()
         raise
