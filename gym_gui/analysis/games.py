@@ -177,7 +177,7 @@ def _note_failure(found: Games, episode: EpisodeRecord, who: Mapping[str, str]) 
 def _game(episode: EpisodeRecord, who: Mapping[str, str], number: int) -> Game | None:
     """A completed episode as a game; ``None`` where it has no result for each side."""
     policies = tuple(who.get(team.agents[0], "") for team in episode.teams.values() if team.agents)
-    results = _results(episode)
+    results = side_results(episode)
     if results is None or len(policies) != len(results) or "" in policies:
         return None
     # Equal games have equal digests; the seating is no part of them.
@@ -185,7 +185,8 @@ def _game(episode: EpisodeRecord, who: Mapping[str, str], number: int) -> Game |
     return Game(policies, results, sample, episode.started_at or "")
 
 
-def _results(episode: EpisodeRecord) -> tuple[float, ...] | None:
+def side_results(episode: EpisodeRecord) -> tuple[float, ...] | None:
+    """What came of an episode for each team, in their order, the higher the better; ``None``: not known."""
     teams = episode.teams
     outcome: Mapping[str, Any] = episode.outcome or {}
     if len(teams) == 2 and all(name in outcome for name in teams):

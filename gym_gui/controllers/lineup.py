@@ -147,11 +147,15 @@ def seatings(
     return result
 
 
-def _check_same(a: SlotInfo, b: SlotInfo) -> None:
-    same = to_space(a.observation_space) == to_space(b.observation_space) and to_space(
+def is_alike(a: SlotInfo, b: SlotInfo) -> bool:
+    """Whether two agents see and act in the same spaces, so that who plays the one can play the other."""
+    return to_space(a.observation_space) == to_space(b.observation_space) and to_space(
         a.action_space
     ) == to_space(b.action_space)
-    if not same:
+
+
+def _check_same(a: SlotInfo, b: SlotInfo) -> None:
+    if not is_alike(a, b):
         raise ExperimentError(
             f"seats cannot be swapped: {a.agent_id} and {b.agent_id} have different spaces",
             fix="Use seats: fixed",

@@ -18,18 +18,19 @@ from typing import Any, NamedTuple, Protocol
 import orjson
 
 from gym_gui import envs
-from gym_gui.controllers.lineup import Lineup, read_slots
+from gym_gui.analysis.games import points, side_results
+from gym_gui.controllers.lineup import Lineup, is_alike, read_slots
 from gym_gui.controllers.resolved_operator import ResolvedOperator, resolve_operator
 from gym_gui.controllers.session import SessionController
 from gym_gui.controllers.session_events import EpisodeFinished, SessionEvent
 from gym_gui.controllers.staffing import staff
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import OperatorConfig
-from gym_gui.core.enums import EpisodeStatus, Outcome
+from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.errors import UsageError
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.pool import Player, players_from_data, seated
-from gym_gui.core.spaces import to_space
+from gym_gui.core.records import EpisodeRecord, parse_episode
 from gym_gui.core.trust import TYPED, NotAllowedError, Origin
 from gym_gui.core.types import AgentID, Answer, Decision, EpisodeSummary, StepOutcome
 from gym_gui.core.validation import Plain, shown
@@ -43,7 +44,6 @@ from gym_gui.workers.slot import WorkerSlot
 from gym_gui.workers.supervisor import SessionEvents, Supervisor
 
 _FILES = (".yaml", ".yml", ".json")
-_POINTS = {Outcome.WIN: 1.0, Outcome.DRAW: 0.5, Outcome.LOSS: 0.0}
 
 
 class HeldPolicy(Protocol):
@@ -165,7 +165,8 @@ class LearnerSession:
         self._learner = learner or next(iter(self.slots))
         if self._learner not in self.slots:
             raise UsageError(f"{env_id} has no agent {learner}", fix=f"Its agents: {', '.join(self.slots)}")
-        self.seats = [agent for agent in self.slots if self._is_alike(agent)]
+        own = self.slots[self._learner]
+        self.seats = [agent for agent, slot in self.slots.items() if is_alike(own, slot)]
         self._concurrency, self._on_log, self._on_call = concurrency, on_log, on_call
         self._tables: dict[str, _Table] = {}
         self._held: dict[str, HeldPolicy] = {}
@@ -173,13 +174,6 @@ class LearnerSession:
         self._on: dict[int, Game] = {}
         self._desk = _Desk()
         self._loop = asyncio.new_event_loop()
-
-    def _is_alike(self, agent: AgentID) -> bool:
-        """Whether who decides for the learner's slot can decide for this one."""
-        ours, theirs = self.slots[self._learner], self.slots[agent]
-        return to_space(ours.observation_space) == to_space(theirs.observation_space) and to_space(
-            ours.action_space
-        ) == to_space(theirs.action_space)
 
     def hold(self, name: str, policy: HeldPolicy) -> None:
         """Have a policy of the training's own play the others' seats under a name."""
@@ -348,23 +342,21 @@ class LearnerSession:
             self._desk.finish(self._came_out(self._on.pop(event.index), event))
 
     def _came_out(self, game: Game, event: EpisodeFinished) -> GameOver:
-        line = orjson.loads(event.line)
+        episode = parse_episode(orjson.loads(event.line), "a training's game")
         error = ""
         if event.status is not EpisodeStatus.COMPLETED:
-            error = str(line.get("error") or event.status)
-        total = line["returns"].get(game.seat)
-        return GameOver(game.episode, float(total or 0.0), None if error else self._score(game, line), error)
+            error = episode.error or str(event.status)
+        total = episode.returns.get(game.seat) or 0.0
+        return GameOver(game.episode, total, None if error else _score(game, episode), error)
 
-    def _score(self, game: Game, line: Mapping[str, Any]) -> float | None:
-        if len(self.teams) < 2:
-            return None
-        side = next(team for team, agents in self.teams.items() if game.seat in agents)
-        outcome = line.get("outcome")
-        if outcome:
-            return _POINTS[Outcome(outcome[side])]
-        made = {team: float(about["return"] or 0.0) for team, about in line["teams"].items()}
-        best = max(value for team, value in made.items() if team != side)
-        return 0.5 if made[side] == best else float(made[side] > best)
+
+def _score(game: Game, episode: EpisodeRecord) -> float | None:
+    """Points of the training's side against the best of the others, as a tournament counts them."""
+    results = side_results(episode)
+    if len(episode.teams) < 2 or results is None:
+        return None
+    side = next(i for i, team in enumerate(episode.teams.values()) if game.seat in team.agents)
+    return points(results[side], max(results[:side] + results[side + 1 :]))
 
 
 async def _all_of(jobs: Sequence[Coroutine[Any, Any, None]]) -> None:
