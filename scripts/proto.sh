@@ -13,10 +13,10 @@ ROOT=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)
 GRPCIO_TOOLS=1.62.3 # protoc 25.1; wheels for CPython 3.8 to 3.12
 SDK_PB=3rd_party/mosaic_worker_sdk/mosaic_worker/pb
 
-# The worker's messages belong to the SDK, those of training to the trainer, everything else to the host.
+# The messages of workers and of served environments belong to the SDK, those of training to the trainer, everything else to the host.
 target_of() {
     case $1 in
-        worker) echo "$SDK_PB" ;;
+        worker | environment) echo "$SDK_PB" ;;
         trainer) echo "gym_gui/services/trainer/pb" ;;
         *) echo "gym_gui/host/pb" ;;
     esac

@@ -17,7 +17,7 @@ from gym_gui.analysis.summary import OperatorSummary
 from gym_gui.analysis.summary_numbers import Bounds
 from gym_gui.analysis.units import units_of
 from gym_gui.core.record_fields import items, mapping
-from gym_gui.core.records import SESSION, WORKER
+from gym_gui.core.records import ENVIRONMENT, SESSION, WORKER
 from gym_gui.core.shards import SHARDS, Shard
 
 # ------------------------------------------------------------------ of one operator
@@ -223,7 +223,7 @@ def _names(counts: Mapping[str, int]) -> str:
     return wording.names([f"{name} ({n:,})" for name, n in counts.items()] if len(counts) > 1 else [*counts])
 
 
-_LOST = {SESSION: "session process", WORKER: "worker"}
+_LOST = {SESSION: "session process", WORKER: "worker", ENVIRONMENT: "server of the environment"}
 
 
 def _begun_again(run: Run) -> Iterable[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from msgspec.structs import replace
@@ -82,7 +83,7 @@ class Episode:
         self._passed_on: set[AgentID] = set()
         self._encode = codecs.encode
         adapter = self._adapter = environment.adapter
-        self._step = adapter.step
+        self._step, self._step_async = adapter.step, adapter.step_async
         self._max_steps, self._next_id = max_steps, next_id
         self.views: Mapping[AgentID, PromptInputs] = views or {}
         untold = self._not_told_rewards() if self.views else frozenset[AgentID]()
@@ -181,6 +182,13 @@ class Episode:
         before = [change for change in changes if change.step_index <= row.step]
         player = before[-1] if before else self.players[self.seats[agent]]
         return str(player.policy)
+
+    def begin_step(self) -> None:
+        """Have the step begun that :meth:`advance` takes, where its environment is elsewhere."""
+        begin = self._step_async
+        if begin is not None and not self.refused:
+            with suppress(EnvironmentFailure):  # the step itself says it
+                begin({agent: self.played[agent][2] for agent in self.asked})
 
     def advance(self) -> list[Decision]:
         """Play what was accepted; every agent that was asked must have answered.

@@ -31,7 +31,7 @@ from gym_gui.controllers.session_starts import SessionStarts
 from gym_gui.core.config import Experiment
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.execution import EpisodePlan
-from gym_gui.core.records import SESSION, WORKER
+from gym_gui.core.records import SESSION
 from gym_gui.services.lease_files import LeaseFiles
 from gym_gui.services.recorder import COMPLETED, FAILED, STOPPED
 
@@ -148,9 +148,9 @@ class OperatorScriptExecutionManager:
         self.nudge()
         self._show()
 
-    def retried(self, run: OperatorExecution, index: int, reason: str) -> None:
-        """A worker was lost, and its session begins an episode again: write it down."""
-        self._ledger.retry(run, index, reason, WORKER)
+    def retried(self, run: OperatorExecution, index: int, reason: str, lost: str) -> None:
+        """A process was lost, and its session begins an episode again: write it down."""
+        self._ledger.retry(run, index, reason, lost)
         self._funds.again(run, index)
         self.nudge()
 

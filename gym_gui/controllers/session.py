@@ -22,8 +22,9 @@ from gym_gui.controllers.session_events import EpisodeRetried, EpisodeStarted, O
 from gym_gui.controllers.unusable_answers import how_refused, take_unusable
 from gym_gui.core.assignment import OnInvalid
 from gym_gui.core.enums import EpisodeStatus, Loss
-from gym_gui.core.errors import EpisodeError
+from gym_gui.core.errors import EnvironmentLostError, EpisodeError
 from gym_gui.core.execution import EpisodePlan
+from gym_gui.core.records import ENVIRONMENT, WORKER
 from gym_gui.core.spending import Amount
 from gym_gui.core.types import AgentID, Answer, Decision
 from gym_gui.envs import Environment
@@ -337,6 +338,7 @@ class SessionController:
 
     def _take_answers(self, answers: list[Answer]) -> None:
         live, sources = self._live, self._sources
+        ready: list[Episode] = []
         for answer in answers:
             decision = answer.decision
             episode = live.get(decision.episode)
@@ -352,10 +354,16 @@ class SessionController:
                 source = sources[decision.slot] or _human_source(answer)
                 episode.accept(answer, "retry" if decision.attempt else source)
             if len(episode.played) + len(episode.refused) == len(episode.asked):
-                self._move(episode)
+                ready.append(episode)
+        self._move(ready)
 
-    def _move(self, episode: Episode) -> None:
-        if self._gate.free or self._gate.admit(episode):
+    def _move(self, ready: list[Episode]) -> None:
+        """Take the next step of episodes that have their answers; those elsewhere step at the same time."""
+        moving = ready if self._gate.free else [each for each in ready if self._gate.admit(each)]
+        if len(moving) > 1:
+            for episode in moving:
+                episode.begin_step()
+        for episode in moving:
             self._advance(episode)
 
     def _advance(self, episode: Episode) -> None:
@@ -395,7 +403,7 @@ class SessionController:
         """An answer that cannot be played: ask again, substitute, or fail, as configured."""
         decision = answer.decision
         if answer.loss is Loss.DIED and self._begin_again:
-            self._lose(episode, f"{decision.agent_id}: {answer.failure}")
+            self._lose(episode, f"{decision.agent_id}: {answer.failure}", WORKER)
             return
         rule, slot = self._lineup.rules.get(decision.slot), self._lineup.slots[decision.agent_id]
         again = take_unusable(episode, answer, rule, slot)
@@ -404,6 +412,9 @@ class SessionController:
 
     def _fail(self, episode: Episode, error: EpisodeError) -> None:
         """The environment broke; the log has its own exception with the traceback."""
+        if isinstance(error, EnvironmentLostError) and self._begin_again:
+            self._lose(episode, str(error), ENVIRONMENT)
+            return
         self._log_cause(episode, error)
         self._finish(episode, EpisodeStatus.FAILED, str(error))
 
@@ -411,11 +422,11 @@ class SessionController:
         if error.__cause__ is not None:
             self._failures.add(f"episode {episode.index} failed", error.__cause__)
 
-    def _lose(self, episode: Episode, reason: str) -> None:
-        """The worker of a slot was lost: begin the episode again, unless it is what kills."""
+    def _lose(self, episode: Episode, reason: str, lost: str) -> None:
+        """A worker or an environment's server was lost: begin the episode again, unless it is what kills."""
         if self._queue.lose(self._policies.left(episode.plan)):
             self._release(episode, EpisodeStatus.ABORTED)
-            self._on_event(EpisodeRetried(episode.index, reason))
+            self._on_event(EpisodeRetried(episode.index, reason, lost))
         else:
             times = self._queue.losses(episode.index)
             self._finish(episode, EpisodeStatus.FAILED, f"{reason}, {times} times")

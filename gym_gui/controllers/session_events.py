@@ -15,6 +15,7 @@ from gym_gui.controllers.live_play.state import OperatorState
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.live import Compiling, HumanQuestion, LiveView
+from gym_gui.core.records import WORKER
 
 if TYPE_CHECKING:  # the window starts without it
     import numpy as np
@@ -33,10 +34,17 @@ class EpisodeStarted(Struct, frozen=True):
 
 
 class EpisodeRetried(Struct, frozen=True):
-    """An episode is begun again, because a worker was lost."""
+    """An episode is begun again, because a process was lost.
+
+    Attributes:
+        index: The episode.
+        reason: How that process ended.
+        lost: Which it was, as :class:`~gym_gui.core.records.RetryRecord` has it.
+    """
 
     index: int
     reason: str
+    lost: str = WORKER
 
 
 class EpisodeFinished(Struct, frozen=True):

@@ -52,7 +52,7 @@ class ShareOwner(Protocol):
         """An episode is over."""
         ...
 
-    def retried(self, run: OperatorExecution, index: int, reason: str) -> None:
+    def retried(self, run: OperatorExecution, index: int, reason: str, lost: str) -> None:
         """An episode is begun again, because a worker was lost."""
         ...
 
@@ -93,8 +93,8 @@ class SessionShare:
                 self.begun.add(index)
             case EpisodeFinished(index):
                 self._on_finished(self.assigned.pop(index, None), event)
-            case EpisodeRetried(index, reason):
-                self._owner.retried(self.run, index, reason)
+            case EpisodeRetried(index, reason, lost):
+                self._owner.retried(self.run, index, reason, lost)
             case StepsTaken(total):
                 self.run.steps += total - self.steps
                 self.steps = total

@@ -132,6 +132,10 @@ class EnvironmentFailure(EpisodeError):
     """The environment raised, or returned what its own spaces do not allow."""
 
 
+class EnvironmentLostError(EnvironmentFailure):
+    """The process or machine that the environment lives in is gone: another can play the episode again."""
+
+
 class ObservationError(EnvironmentFailure):
     """An observation that is not finite or does not fit its space."""
 

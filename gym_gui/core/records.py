@@ -37,7 +37,7 @@ from gym_gui.core.record_fields import (
 )
 from gym_gui.core.validation import ConfigError
 
-SESSION, WORKER = "session", "worker"
+SESSION, WORKER, ENVIRONMENT = "session", "worker", "environment"
 """Processes that may be lost, as ``lost`` has them."""
 
 _LOST_ONCE = re.compile(
@@ -279,7 +279,7 @@ class RetryRecord(Struct, frozen=True):
         operator_id: Its operator.
         episode_index: Its index.
         reason: How that process ended.
-        lost: Which it was: ``session`` or ``worker``.
+        lost: Which it was: ``session``, ``worker`` or ``environment``.
     """
 
     operator_id: str

@@ -1,71 +1,13 @@
-"""Whatever an environment renders, as one kind of picture or as text."""
+"""Pictures of environments, and marks on them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, cast
-
 import numpy as np
-from numpy.typing import NDArray
 
-Picture = NDArray[np.uint8]
+from mosaic_worker.rendered import Picture, as_picture, as_text
+
+__all__ = ["Picture", "as_picture", "as_text", "framed"]
 _MARK, _EDGE = (255, 255, 255), (0, 0, 0)
-
-
-def as_picture(rendered: Any) -> Picture | None:
-    """An RGB picture, or ``None`` where nothing was drawn.
-
-    Accepts what environments are seen to return: arrays and nested lists of bytes, floats
-    between 0 and 1 (or 0 and 255), grey (H, W) or (H, W, 1), RGBA, arrays that are no
-    block of memory, and a list of frames, of which the last counts.
-
-    Args:
-        rendered: What ``render()`` gave for ``rgb_array``.
-
-    Returns:
-        (H, W, 3) ``uint8``, contiguous, in memory of its own.
-
-    Raises:
-        ValueError: It is no picture.
-    """
-    if rendered is None or isinstance(rendered, str):
-        return None
-    image: NDArray[Any] = np.asarray(_last_frame(rendered))
-    if image.ndim == 4 and len(image):
-        image = image[-1]
-    if image.size == 0:
-        return None
-    if image.ndim == 2:
-        image = image[..., np.newaxis]
-    if image.ndim != 3 or image.shape[2] not in (1, 3, 4):
-        raise ValueError(f"its shape is {image.shape}, not (height, width, 3)")
-    image = _bytes(image)
-    if image.shape[2] == 1:
-        image = np.repeat(image, 3, axis=2)
-    return np.array(image[..., :3], dtype=np.uint8, order="C")
-
-
-def _last_frame(rendered: Any) -> Any:
-    """The last of a list of frames; a picture made of lists stays whole."""
-    if not isinstance(rendered, (list, tuple)):
-        return rendered
-    frames = cast("Sequence[Any]", rendered)
-    return frames[-1] if frames and np.ndim(frames[-1]) == 3 else frames
-
-
-def _bytes(image: NDArray[Any]) -> NDArray[Any]:
-    if image.dtype == np.uint8:
-        return image
-    if image.dtype == np.bool_:
-        return image.astype(np.uint8) * np.uint8(255)
-    if not np.issubdtype(image.dtype, np.number):
-        raise ValueError(f"its values are {image.dtype}, not numbers")
-    if np.issubdtype(image.dtype, np.floating):
-        image = np.nan_to_num(image, nan=0.0)
-        if image.max() <= 1.0:
-            image = image * 255.0
-        image = np.rint(image)
-    return np.clip(image, 0, 255)
 
 
 def framed(picture: Picture, box: tuple[float, float, float, float]) -> Picture:
@@ -85,14 +27,3 @@ def framed(picture: Picture, box: tuple[float, float, float, float]) -> Picture:
         around = (box[0] - away, box[1] - away, box[2] + away, box[3] + away)
         draw.rectangle(around, outline=colour, width=width)
     return np.array(image)
-
-
-def as_text(rendered: Any) -> str:
-    """Text with its colour codes, or ``""`` where what was rendered is no text."""
-    if hasattr(rendered, "getvalue"):  # a StringIO
-        rendered = rendered.getvalue()
-    if isinstance(rendered, (list, tuple)):  # frames since the last look
-        frames = cast("Sequence[Any]", rendered)
-        rendered = frames[-1] if frames else ""
-    text: Any = rendered
-    return text if isinstance(text, str) else ""

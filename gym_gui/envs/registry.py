@@ -24,6 +24,7 @@ from gym_gui.envs.environment import Environment
 from gym_gui.envs.factories import Factory, path_needs
 from gym_gui.envs.families import BUILT_IN
 from gym_gui.envs.families.custom import CustomFamily, registered
+from gym_gui.envs.families.own_servers import own_servers
 from gym_gui.envs.family import Family
 from gym_gui.envs.index import is_installed
 from gym_gui.envs.spec import EnvSpec, newest_of
@@ -35,8 +36,15 @@ GROUP = "mosaic.families"
 
 @lru_cache(maxsize=1)
 def families() -> Mapping[str, Family]:
-    """All families by name: built in, from entry points, and the user's own last."""
+    """All families by name: built in, the user's servers, from entry points, and the user's own last."""
     found: dict[str, Family] = {family.name: family for family in BUILT_IN}
+    for served in own_servers():
+        if isinstance(served, MosaicError):
+            logger.warning("a server of environments is left out: %s", served)
+        elif served.name in found:
+            logger.warning("a server of environments is left out: %r is a family already", served.name)
+        else:
+            found[served.name] = served
     for point in entry_points(GROUP):
         try:
             loaded: Any = point.load()

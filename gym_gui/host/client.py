@@ -194,7 +194,7 @@ class HostSession:
                 self._on_finished(done)
             tell(StepsTaken(event.news.steps))
         elif body == "retried":
-            tell(EpisodeRetried(event.retried.index, event.retried.reason))
+            tell(EpisodeRetried(event.retried.index, event.retried.reason, event.retried.lost))
         elif body == "settled":
             self._settle(event.settled.id)
         elif body == "view":

@@ -130,8 +130,8 @@ class Outbox:
                 self._add(event)
             case StepsTaken():
                 pass  # told with the news
-            case EpisodeRetried(index, reason):
-                self.put(pb.Event(retried=pb.Retried(index=index, reason=reason)))
+            case EpisodeRetried(index, reason, lost):
+                self.put(pb.Event(retried=pb.Retried(index=index, reason=reason, lost=lost)))
             case CallMade(line):
                 call = pb.PaidCall(json=line.decode())
                 self._calls_bytes += len(call.json)

@@ -17,19 +17,11 @@ import grpc
 from google.protobuf.message import DecodeError
 
 from gym_gui.wire.channel import OnClosed, OnMessage, pb
-from mosaic_worker.link import ADMITTED, MAX_FRAME
+from mosaic_worker.link import ADMITTED, GRPC_OPTIONS
 
 METHOD = "/mosaic.v1.Worker/Talk"
 """One call for the life of the connection; see ``mosaic_worker.remote``."""
 TOKEN_KEY = "authorization"  # the name of a header
-OPTIONS = [
-    ("grpc.max_receive_message_length", MAX_FRAME),
-    ("grpc.max_send_message_length", MAX_FRAME),
-    ("grpc.keepalive_time_ms", 10_000),
-    ("grpc.keepalive_timeout_ms", 10_000),
-    ("grpc.http2.max_pings_without_data", 0),
-    ("grpc.enable_http_proxy", 0),
-]
 _WORDS = {
     grpc.StatusCode.UNAUTHENTICATED: "it refused our token",
     grpc.StatusCode.RESOURCE_EXHAUSTED: "all its places are taken, or a message was too large",
@@ -83,10 +75,10 @@ class GrpcChannel:
             OSError: Nothing answers at ``address``, or the certificate cannot be read.
         """
         if tls_root is None:
-            channel: Any = grpc.aio.insecure_channel(address, options=OPTIONS)
+            channel: Any = grpc.aio.insecure_channel(address, options=GRPC_OPTIONS)
         else:
             credentials = grpc.ssl_channel_credentials(await asyncio.to_thread(tls_root.read_bytes))
-            channel = grpc.aio.secure_channel(address, credentials, options=OPTIONS)
+            channel = grpc.aio.secure_channel(address, credentials, options=GRPC_OPTIONS)
         try:
             await asyncio.wait_for(channel.channel_ready(), timeout_s)
         except TimeoutError:

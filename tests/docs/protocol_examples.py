@@ -126,7 +126,7 @@ def host_lines() -> dict[str, str]:
 
 def worker_lines() -> dict[str, str]:
     """Lines of :func:`from_worker`, as the SDK's link writes them."""
-    link = JsonLink(io.BytesIO(), io.BytesIO())
+    link = JsonLink(io.BytesIO(), io.BytesIO(), pb.ToWorker)
     return {name: link.encode(message).decode().rstrip("\n") for name, message in from_worker().items()}
 
 

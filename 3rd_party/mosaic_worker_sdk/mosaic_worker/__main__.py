@@ -15,11 +15,12 @@ import sys
 from typing import List, Optional
 
 from mosaic_worker.launch import die_with_parent
-from mosaic_worker.link import JsonLink, Link, SocketLink
+from mosaic_worker.link import JsonLink, SocketLink, WorkerLink
+from mosaic_worker.pb import worker_pb2 as pb
 from mosaic_worker.runtime import Runtime
 from mosaic_worker.worker import Worker
 
-_kept: List[Link] = []
+_kept: List[WorkerLink] = []
 """Keeps the connection open until the process ends: to the host, one is the end of the other."""
 
 
@@ -41,11 +42,11 @@ def make_worker(entry: str) -> Worker:
     return getattr(importlib.import_module(module), name)()
 
 
-def _link(fd: Optional[int]) -> Link:
+def _link(fd: Optional[int]) -> WorkerLink:
     if fd is not None:
-        return SocketLink(socket.socket(fileno=fd))
+        return SocketLink(socket.socket(fileno=fd), pb.ToWorker)
     # Libraries print; keep the protocol's stdout for ourselves and send theirs to stderr.
-    return JsonLink(os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb"))
+    return JsonLink(os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb"), pb.ToWorker)
 
 
 def main(argv: Optional[List[str]] = None) -> int:

@@ -16,6 +16,8 @@ import numpy as np
 from mosaic_worker.spaces import Space
 
 _ARRAYS = ("Box", "Discrete", "MultiDiscrete", "MultiBinary")
+_LIBRARIES = ("gymnasium.spaces", "gym.spaces")
+"""Gymnasium's, and those of the library that it grew out of."""
 
 
 def describe(space: Any) -> Space:
@@ -35,7 +37,7 @@ def describe(space: Any) -> Space:
     if kind == "Box":
         return Space(kind, space.dtype, tuple(space.shape), space.low, space.high)
     if kind == "Discrete":
-        return Space(kind, np.dtype(space.dtype), n=int(space.n), start=int(space.start))
+        return Space(kind, np.dtype(space.dtype), n=int(space.n), start=int(getattr(space, "start", 0)))
     if kind == "MultiDiscrete":
         start = np.broadcast_to(np.asarray(getattr(space, "start", 0), np.int64), space.nvec.shape)
         nvec = np.asarray(space.nvec, np.int64)
@@ -56,7 +58,7 @@ def kind_of(space: Any) -> str:
     base (MultiGrid's ``MissionSpace`` derives from ``MultiDiscrete`` and holds missions).
     """
     for cls in type(space).__mro__:
-        if cls.__module__.startswith("gymnasium.spaces"):
+        if cls.__module__.startswith(_LIBRARIES):
             return cls.__name__ if cls.__name__ != "Space" else "Custom"
         if "contains" in vars(cls) or "sample" in vars(cls):
             return "Custom"
@@ -69,7 +71,8 @@ def _describe_nested(kind: str, space: Any) -> Space:
     if kind in ("Tuple", "OneOf"):
         return Space(kind, spaces={str(i): describe(s) for i, s in enumerate(space.spaces)})
     if kind == "Sequence":
-        return Space(kind, spaces={"element": describe(space.feature_space)}, stacked=bool(space.stack))
+        stacked = bool(getattr(space, "stack", False))
+        return Space(kind, spaces={"element": describe(space.feature_space)}, stacked=stacked)
     if kind == "Graph":
         children = {"node": space.node_space, "edge": space.edge_space}
         return Space(kind, spaces={k: describe(s) for k, s in children.items() if s is not None})

@@ -1,7 +1,8 @@
-"""The worker's end of a connection: blocking, one message at a time.
+"""One end of a connection: blocking, one message at a time.
 
 Two carriers of the same messages: frames on a socket (the default between processes of
-one machine) and JSON lines on stdin/stdout (what a worker in another language speaks).
+one machine) and JSON lines on stdin/stdout (what a program in another language speaks).
+Workers are at one end of it, and both ends of what a served environment and its player say.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import socket
 import struct
 import threading
-from typing import IO, Optional
+from typing import IO, Any, Generic, Optional, Type, TypeVar
 
 from mosaic_worker.pb import worker_pb2 as pb
 
@@ -22,29 +23,40 @@ MAX_FRAME = 1 << 28
 ADMITTED = "mosaic-admitted"
 """Name of the header with which a worker on another machine lets a host in; the host is silent until then."""
 
+GRPC_OPTIONS = (
+    ("grpc.max_receive_message_length", MAX_FRAME),
+    ("grpc.max_send_message_length", MAX_FRAME),
+    ("grpc.keepalive_time_ms", 10_000),
+    ("grpc.keepalive_timeout_ms", 10_000),
+    ("grpc.http2.max_pings_without_data", 0),
+    ("grpc.enable_http_proxy", 0),
+)
+"""Of whoever connects to another machine."""
+
 _SIZE = struct.Struct("<I")
+_In, _Out = TypeVar("_In"), TypeVar("_Out")
 
 
-class Link:
-    """What carries messages between this worker and its host."""
+class Link(Generic[_In, _Out]):
+    """What carries messages between this program and the one at the other end."""
 
-    def receive(self) -> Optional[pb.ToWorker]:
-        """The next message, or ``None`` when the host is gone.
+    def receive(self) -> Optional[_In]:
+        """The next message, or ``None`` when the other end is gone.
 
         Raises:
             ValueError: What arrived is no message.
         """
         raise NotImplementedError
 
-    def send(self, message: pb.FromWorker) -> None:
+    def send(self, message: _Out) -> None:
         """Send a message; safe from several threads.
 
         Raises:
-            OSError: The host is gone.
+            OSError: The other end is gone.
         """
         self.write(self.encode(message))
 
-    def encode(self, message: pb.FromWorker) -> bytes:
+    def encode(self, message: _Out) -> bytes:
         """A message as it travels on this carrier."""
         raise NotImplementedError
 
@@ -52,7 +64,7 @@ class Link:
         """Send bytes as they are, in one piece; for tools that test hosts.
 
         Raises:
-            OSError: The host is gone.
+            OSError: The other end is gone.
         """
         raise NotImplementedError
 
@@ -60,11 +72,20 @@ class Link:
         """Close both directions."""
 
 
-class SocketLink(Link):
-    """Frames on a connected stream socket: ``u32`` little-endian size, then the message."""
+WorkerLink = Link[pb.ToWorker, pb.FromWorker]
+"""A worker's end."""
 
-    def __init__(self, sock: socket.socket) -> None:
-        self._sock = sock
+
+class SocketLink(Link[_In, _Out]):
+    """Frames on a connected stream socket: ``u32`` little-endian size, then the message.
+
+    Args:
+        sock: The socket.
+        incoming: Class of the messages that arrive.
+    """
+
+    def __init__(self, sock: socket.socket, incoming: Type[_In]) -> None:
+        self._sock, self._incoming = sock, incoming
         self._buffer = bytearray()
         self._lock = threading.Lock()
 
@@ -76,7 +97,7 @@ class SocketLink(Link):
             self._buffer += chunk
         return True
 
-    def receive(self) -> Optional[pb.ToWorker]:
+    def receive(self) -> Optional[_In]:
         if not self._fill(4):
             return None
         (size,) = _SIZE.unpack_from(self._buffer)
@@ -84,12 +105,13 @@ class SocketLink(Link):
             raise ValueError(f"a frame of {size} bytes is over the limit")
         if not self._fill(4 + size):
             return None
-        message = pb.ToWorker.FromString(bytes(self._buffer[4 : 4 + size]))
+        kind: Any = self._incoming
+        message: _In = kind.FromString(bytes(self._buffer[4 : 4 + size]))
         del self._buffer[: 4 + size]
         return message
 
-    def encode(self, message: pb.FromWorker) -> bytes:
-        data = message.SerializeToString()
+    def encode(self, message: _Out) -> bytes:
+        data: bytes = getattr(message, "SerializeToString")()  # noqa: B009  # of any generated class
         return _SIZE.pack(len(data)) + data
 
     def write(self, data: bytes) -> None:
@@ -100,28 +122,35 @@ class SocketLink(Link):
         self._sock.close()
 
 
-class JsonLink(Link):
-    """One JSON object a line, in protobuf's canonical JSON form."""
+class JsonLink(Link[_In, _Out]):
+    """One JSON object a line, in protobuf's canonical JSON form.
 
-    def __init__(self, reader: IO[bytes], writer: IO[bytes]) -> None:
+    Args:
+        reader: Where lines come from.
+        writer: Where they go.
+        incoming: Class of the messages that arrive.
+    """
+
+    def __init__(self, reader: IO[bytes], writer: IO[bytes], incoming: Type[_In]) -> None:
         from google.protobuf import json_format
 
-        self._json = json_format
+        self._json: Any = json_format
+        self._incoming: Any = incoming
         self._reader, self._writer = reader, writer
         self._lock = threading.Lock()
 
-    def receive(self) -> Optional[pb.ToWorker]:
+    def receive(self) -> Optional[_In]:
         line = self._reader.readline()
         if not line.endswith(b"\n"):
             return None
         try:
             # As in the binary form: what a later host adds is not for us.
-            return self._json.Parse(line, pb.ToWorker(), ignore_unknown_fields=True)
+            return self._json.Parse(line, self._incoming(), ignore_unknown_fields=True)
         except (self._json.ParseError, UnicodeDecodeError) as exc:
             raise ValueError(f"no message: {line!r:.200}") from exc
 
-    def encode(self, message: pb.FromWorker) -> bytes:
-        text = self._json.MessageToJson(message, indent=None, preserving_proto_field_name=True)
+    def encode(self, message: _Out) -> bytes:
+        text: str = self._json.MessageToJson(message, indent=None, preserving_proto_field_name=True)
         return text.encode() + b"\n"
 
     def write(self, data: bytes) -> None:

@@ -22,7 +22,7 @@ import threading
 from concurrent import futures
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Generator, Iterator, List, Optional, Sequence
+from typing import Any, Callable, Generator, Iterator, List, Optional, Sequence
 
 import grpc
 
@@ -45,15 +45,19 @@ class WorkerServer:
     Args:
         command: Command line of the worker; ``--parent`` and ``--fd`` are added.
         token: What a host must show.
+        farewell: The last message of a process that ended with a reason.
 
     Raises:
         ValueError: The token is shorter than 16 characters.
     """
 
-    def __init__(self, command: Sequence[str], token: str) -> None:
+    def __init__(
+        self, command: Sequence[str], token: str, farewell: Optional[Callable[[str], bytes]] = None
+    ) -> None:
         if len(token) < 16:
             raise ValueError(f"the token has {len(token)} characters; take at least 16 random ones")
         self._command, self._token = list(command), token
+        self._farewell = farewell or _failed
         self._places = threading.Semaphore(PLACES)
 
     def talk(self, requests: Iterator[bytes], context: Any) -> Iterator[bytes]:
@@ -83,7 +87,8 @@ class WorkerServer:
                 _shut(ours, socket.SHUT_RDWR)
                 status = _end(process)
         if problem or status:
-            yield _farewell(problem, status)
+            how = f"killed by signal {-status}" if status < 0 else f"ended with exit status {status}"
+            yield self._farewell(problem or how)
 
     def _spawn(self, sock: socket.socket) -> subprocess.Popen[bytes]:
         fd = sock.fileno()
@@ -136,13 +141,16 @@ def _end(process: subprocess.Popen[bytes]) -> int:
     return process.wait()
 
 
-def _farewell(problem: str, status: int) -> bytes:
-    how = f"killed by signal {-status}" if status < 0 else f"ended with exit status {status}"
-    return pb.FromWorker(failed=pb.Failed(reason=problem or how)).SerializeToString()
+def _failed(reason: str) -> bytes:
+    return pb.FromWorker(failed=pb.Failed(reason=reason)).SerializeToString()
 
 
 def serve(
-    server: WorkerServer, address: str, certificate: Optional[bytes] = None, key: Optional[bytes] = None
+    server: WorkerServer,
+    address: str,
+    certificate: Optional[bytes] = None,
+    key: Optional[bytes] = None,
+    service: str = SERVICE,
 ) -> Any:
     """Start to listen.
 
@@ -151,6 +159,7 @@ def serve(
         address: ``host:port``; port 0 takes a free one.
         certificate: PEM certificate chain, for TLS.
         key: PEM private key that belongs to it.
+        service: Name of the service.
 
     Returns:
         The started ``grpc.Server`` and its port.
@@ -163,7 +172,7 @@ def serve(
     # Without serialisers it is bytes in, bytes out, which the stubs cannot express.
     handler = grpc.stream_stream_rpc_method_handler(server.talk)  # pyright: ignore[reportUnknownVariableType]
     listener = grpc.server(futures.ThreadPoolExecutor(PLACES + 4), options=options)
-    listener.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, {METHOD: handler}),))
+    listener.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service, {METHOD: handler}),))
     try:
         if certificate is not None and key is not None:
             port = listener.add_secure_port(address, grpc.ssl_server_credentials([(key, certificate)]))
@@ -177,15 +186,16 @@ def serve(
     return listener, port
 
 
-def _arguments(argv: Optional[List[str]]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m mosaic_worker.remote")
-    parser.add_argument("worker_id")
-    parser.add_argument("--entry", required=True, help="pkg.module:Class")
-    parser.add_argument("--version", default="")
-    parser.add_argument("--listen", default=f"localhost:{_PORT}", metavar="HOST:PORT")
+def add_listening(parser: argparse.ArgumentParser, port: int) -> None:
+    """Options of whoever listens: where, and who is let in."""
+    parser.add_argument("--listen", default=f"localhost:{port}", metavar="HOST:PORT")
     parser.add_argument("--token-file", type=Path, help=f"else the variable {TOKEN_VARIABLE}")
     parser.add_argument("--tls-cert", type=Path, help="PEM certificate chain")
     parser.add_argument("--tls-key", type=Path, help="PEM private key")
+
+
+def parse(parser: argparse.ArgumentParser, argv: Optional[List[str]]) -> argparse.Namespace:
+    """A command line with what :func:`add_listening` has added; ends the program where it is wrong."""
     args = parser.parse_args(argv)
     if (args.tls_cert is None) != (args.tls_key is None):
         parser.error("--tls-cert and --tls-key go together")
@@ -200,17 +210,44 @@ def _token(file: Optional[Path]) -> str:
 
 def main(argv: Optional[List[str]] = None) -> int:
     """Serve until SIGTERM or SIGINT; returns the exit status, 2 where the call was wrong."""
-    args = _arguments(argv)
+    parser = argparse.ArgumentParser(prog="python -m mosaic_worker.remote")
+    parser.add_argument("worker_id")
+    parser.add_argument("--entry", required=True, help="pkg.module:Class")
+    parser.add_argument("--version", default="")
+    add_listening(parser, _PORT)
+    args = parse(parser, argv)
+    command = [sys.executable, "-m", "mosaic_worker", args.worker_id, "--entry", args.entry]
+    return listen(args, [*command, "--version", args.version], args.worker_id)
+
+
+def listen(
+    args: argparse.Namespace,
+    command: Sequence[str],
+    name: str,
+    farewell: Optional[Callable[[str], bytes]] = None,
+    service: str = SERVICE,
+) -> int:
+    """Serve until SIGTERM or SIGINT.
+
+    Args:
+        args: As :func:`parse` gives them.
+        command: See :class:`WorkerServer`.
+        name: What the log calls it.
+        farewell: See :class:`WorkerServer`.
+        service: See :func:`serve`.
+
+    Returns:
+        The exit status, 2 where it cannot.
+    """
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     try:
-        command = [sys.executable, "-m", "mosaic_worker", args.worker_id, "--entry", args.entry]
-        server = WorkerServer([*command, "--version", args.version], _token(args.token_file))
+        server = WorkerServer(command, _token(args.token_file), farewell)
         tls = [None if path is None else path.read_bytes() for path in (args.tls_cert, args.tls_key)]
-        listener, port = serve(server, args.listen, *tls)
+        listener, port = serve(server, args.listen, *tls, service=service)
     except (OSError, ValueError, ImportError) as exc:
         _log.error("%s", exc)
         return 2
-    _log.info("%s listens on port %d%s", args.worker_id, port, "" if args.tls_cert else ", not encrypted")
+    _log.info("%s listens on port %d%s", name, port, "" if args.tls_cert else ", not encrypted")
 
     def end(_number: int, _frame: object) -> None:
         listener.stop(1.0)

@@ -14,7 +14,7 @@ import numpy as np
 from mosaic_worker.codec import Codec
 from mosaic_worker.concurrent import AsyncWorker, Decider
 from mosaic_worker.failures import FailureLog, described, traceback_text
-from mosaic_worker.link import PROTOCOL, Link
+from mosaic_worker.link import PROTOCOL, WorkerLink
 from mosaic_worker.pb import worker_pb2 as pb
 from mosaic_worker.spaces import Space
 from mosaic_worker.worker import (
@@ -39,7 +39,7 @@ _log = logging.getLogger(__name__)
 class _LinkHost:
     """The :class:`~mosaic_worker.worker.Host` at the other end of a link."""
 
-    def __init__(self, link: Link, pending: List[pb.ToWorker]) -> None:
+    def __init__(self, link: WorkerLink, pending: List[pb.ToWorker]) -> None:
         self._link = link
         self._pending = pending
 
@@ -64,7 +64,7 @@ class _LinkHost:
 
 
 class _Forward(logging.Handler):
-    def __init__(self, link: Link) -> None:
+    def __init__(self, link: WorkerLink) -> None:
         super().__init__()
         self._link = link
 
@@ -89,7 +89,7 @@ class Runtime:
     """
 
     def __init__(
-        self, make: Callable[[], Worker], link: Link, worker_id: str, version: str = "", token: str = ""
+        self, make: Callable[[], Worker], link: WorkerLink, worker_id: str, version: str = "", token: str = ""
     ) -> None:
         self._make, self._link, self._token = make, link, token
         self._id, self._version = worker_id, version

@@ -13,7 +13,7 @@ from mosaic_worker.codec import stack
 from mosaic_worker.spaces import Space, take
 
 if TYPE_CHECKING:
-    from mosaic_worker.link import Link
+    from mosaic_worker.link import WorkerLink
 
 
 @dataclass(frozen=True)
@@ -352,7 +352,7 @@ class Worker:
     inputs: Sequence[str] = ()
     in_flight: int = 0
 
-    def connect(self, link: Link) -> Link:
+    def connect(self, link: WorkerLink) -> WorkerLink:
         """Stand between the runtime and the host: what is returned is used from now on.
 
         Called once, before the worker says ``Welcome``. For tools that test hosts; a

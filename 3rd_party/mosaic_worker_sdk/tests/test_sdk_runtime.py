@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mosaic_worker.link import PROTOCOL, Link, SocketLink
+from mosaic_worker.link import PROTOCOL, SocketLink, WorkerLink
 from mosaic_worker.pb import worker_pb2 as pb
 from mosaic_worker.runtime import Runtime
 from mosaic_worker.worker import Actions, Batch, Invalid, LoadError, Slot, StepResults, Worker
@@ -54,7 +54,7 @@ class Host:
         self.sock.settimeout(20)
         self._reader = self.sock.makefile("rb")
         make = worker if callable(worker) else lambda: worker
-        self.runtime = Runtime(make, SocketLink(theirs), "diary_worker", "1.2", token)
+        self.runtime = Runtime(make, SocketLink(theirs, pb.ToWorker), "diary_worker", "1.2", token)
         self.status: int | None = None
         self._theirs = theirs
         self._thread = threading.Thread(target=self._run)
@@ -395,10 +395,10 @@ def test_the_end_of_the_host_is_the_end(seat: Callable[..., Host]) -> None:
 
 
 def test_a_tool_may_stand_on_the_link(seat: Callable[..., Host]) -> None:
-    class Counting(Link):
+    class Counting(WorkerLink):
         sent = 0
 
-        def __init__(self, link: Link) -> None:
+        def __init__(self, link: WorkerLink) -> None:
             self._link = link
 
         def receive(self) -> pb.ToWorker | None:
@@ -409,7 +409,7 @@ def test_a_tool_may_stand_on_the_link(seat: Callable[..., Host]) -> None:
             self._link.send(message)
 
     class Tool(Diary):
-        def connect(self, link: Link) -> Link:
+        def connect(self, link: WorkerLink) -> WorkerLink:
             return Counting(link)
 
     host = seat(Tool())

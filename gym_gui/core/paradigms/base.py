@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gym_gui.core.enums import SteppingParadigm
@@ -60,6 +60,14 @@ class ParadigmAdapter(ABC):
                 exactly the current agents.
         """
 
+    @property
+    def step_async(self) -> Callable[[Mapping[AgentID, Any]], None] | None:
+        """Has a step begun whose result :meth:`step`, with the same actions, takes; ``None``: it cannot be.
+
+        For environments in another process: what many of them do meanwhile is done at the same time.
+        """
+        return None
+
     @abstractmethod
     def get_current_agents(self) -> Sequence[AgentID]:
         """Agents that need to act now; empty once the episode is over."""
@@ -78,6 +86,10 @@ class ParadigmAdapter(ABC):
 
     def action_mask(self, agent: AgentID) -> Mask | None:
         """Legal actions of a current agent, or ``None`` where all are legal."""
+        return None
+
+    def key_of(self, agent: AgentID) -> Any:
+        """What the environment itself calls an agent; ``None`` where it has one and calls it nothing."""
         return None
 
     def info(self, agent: AgentID) -> Mapping[str, Any]:

@@ -129,5 +129,7 @@ def frame(env: Any) -> Any:
         return None
     try:
         return env.render()
+    except EnvironmentFailure:
+        raise
     except Exception as error:
         raise failure("render()", error) from error

@@ -2,51 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from gym_gui.core.errors import UsageError
 from gym_gui.core.paradigms.base import ParadigmAdapter
 from gym_gui.core.paradigms.sequential import SequentialAdapter
-from gym_gui.core.paradigms.simultaneous import SimultaneousAdapter, spaces_of
+from gym_gui.core.paradigms.simultaneous import SimultaneousAdapter
 from gym_gui.core.paradigms.single_agent import SingleAgentAdapter
 from gym_gui.core.types import AgentID
-
-APIS = ("gymnasium", "aec", "parallel")
+from mosaic_worker import interfaces
+from mosaic_worker.interfaces import APIS
 
 
 def api_of(env: Any) -> str:
-    """Which interface ``env`` has, judged by what it offers, not by its class.
-
-    AEC environments have ``last`` and ``agent_iter``; PettingZoo Parallel ones answer
-    ``action_space(agent)``; a Gymnasium environment whose action space is a dict
-    keyed by integers, or one whose agents are listed, acts for all agents at once; so does
-    one that has ``action_spaces`` and ``observation_spaces`` by agent in place of the one.
+    """Which interface ``env`` has; see :func:`mosaic_worker.interfaces.api_of`.
 
     Raises:
-        UsageError: It is none of these.
+        UsageError: It is no environment.
     """
-    if not (callable(getattr(env, "reset", None)) and callable(getattr(env, "step", None))):
-        raise UsageError(f"{type(env).__name__} is no environment: it has no reset() and step()")
-    if callable(getattr(env, "last", None)) and callable(getattr(env, "agent_iter", None)):
-        return "aec"
-    space = spaces_of(env, "action_space")
-    if callable(space) and not hasattr(space, "contains"):
-        return "parallel"
-    if space is None or spaces_of(env, "observation_space") is None:
-        raise UsageError(f"{type(env).__name__} is no environment: it has no spaces")
-    return "parallel" if _keyed_by_agent(env, space) else "gymnasium"
-
-
-def _keyed_by_agent(env: Any, space: Any) -> bool:
-    children: Any = getattr(space, "spaces", space)
-    if not isinstance(children, Mapping) or not children:
-        return False
-    keys: set[Any] = set(children)  # pyright: ignore[reportUnknownArgumentType]
-    if all(isinstance(key, int) for key in keys):
-        return True
-    listed: Any = getattr(env, "possible_agents", None) or getattr(env, "agents", None)
-    return bool(listed) and keys == set(listed)
+    try:
+        return interfaces.api_of(env)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
 
 
 def adapt(

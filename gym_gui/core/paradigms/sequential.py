@@ -40,7 +40,9 @@ class SequentialAdapter(NamedAgentsAdapter):
         self._mask: Any = None
         self.last_move: tuple[AgentID, Any] | None = None
         """Who moved last and how; a drawing of the board marks it."""
-        self._converted = any(type(e).__name__ == "parallel_to_aec_wrapper" for e in _layers(env))
+        self._converted = getattr(env, "parallel_to_aec", False) or any(
+            type(e).__name__ == "parallel_to_aec_wrapper" for e in _layers(env)
+        )
 
     @property
     def paradigm(self) -> SteppingParadigm:
@@ -73,6 +75,10 @@ class SequentialAdapter(NamedAgentsAdapter):
             raise
         except Exception as error:
             raise failure("step()", error) from error
+
+    def _step_async(self, actions: Mapping[AgentID, Any]) -> None:
+        if len(actions) == 1 and self._current and self._current[0] in actions:
+            self._begin_step(actions[self._current[0]])
 
     def _to_next_turn(self) -> StepResult:
         """Collect what is owed and make dead steps until somebody can act."""

@@ -18,20 +18,10 @@ from gym_gui.core.paradigms.border import (
 )
 from gym_gui.core.paradigms.wrapped import NamedAgentsAdapter
 from gym_gui.core.types import AgentID, Mask, StepResult
+from mosaic_worker.interfaces import spaces_of
 
 ALL = "__all__"
 """RLlib's key for "the episode is over for everybody"; accepted in flags."""
-
-
-def spaces_of(env: Any, name: str) -> Any:
-    """What gives an agent's space: a function of it, a dict by agent, or ``None``.
-
-    Args:
-        env: The environment.
-        name: ``observation_space`` or ``action_space``; of a dict the name may be the plural.
-    """
-    found: Any = getattr(env, name, None)
-    return getattr(env, f"{name}s", None) if found is None else found
 
 
 class SimultaneousAdapter(NamedAgentsAdapter):
@@ -72,6 +62,8 @@ class SimultaneousAdapter(NamedAgentsAdapter):
             taken = {name: self._without_mask(name, raw_observations[raw]) for raw, name in names.items()}
             self._current = tuple(taken)
             return taken
+        except EnvironmentFailure:
+            raise
         except Exception as error:
             raise failure("reset()", error) from error
 
@@ -88,6 +80,10 @@ class SimultaneousAdapter(NamedAgentsAdapter):
             raise
         except Exception as error:
             raise failure("step()", error) from error
+
+    def _step_async(self, actions: Mapping[AgentID, Any]) -> None:
+        if self._current and actions.keys() == set(self._current):
+            self._begin_step({self._names.raw[agent]: actions[agent] for agent in self._current})
 
     def _result(
         self,

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gym_gui.core.enums import SteppingParadigm
+from gym_gui.core.errors import EnvironmentFailure
 from gym_gui.core.paradigms.border import (
     MASK_KEY,
     NO_INFO,
@@ -54,6 +55,8 @@ class SingleAgentAdapter(WrappedAdapter):
             observation, self._info = self._env.reset(seed=seed, options=options)
             if self._mask_rule is not None:
                 observation, self._mask = split_mask(observation, self._mask_rule)
+        except EnvironmentFailure:
+            raise
         except Exception as error:
             raise failure("reset()", error) from error
         self._current = self.possible_agents
@@ -68,6 +71,8 @@ class SingleAgentAdapter(WrappedAdapter):
             if self._mask_rule is not None:
                 observation, self._mask = split_mask(observation, self._mask_rule)
             reward = float(reward)
+        except EnvironmentFailure:
+            raise
         except Exception as error:
             raise failure("step()", error) from error
         self._info = info
@@ -81,6 +86,10 @@ class SingleAgentAdapter(WrappedAdapter):
             {AGENT: bool(truncated)},
             {AGENT: info},
         )
+
+    def _step_async(self, actions: Mapping[AgentID, Any]) -> None:
+        if len(actions) == 1 and AGENT in actions and self._current:
+            self._begin_step(actions[AGENT])
 
     def observation_space(self, agent: AgentID) -> Any:
         return self._space

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from gym_gui.core.errors import EnvironmentFailure
 from gym_gui.core.paradigms.base import ParadigmAdapter
 from gym_gui.core.paradigms.border import NO_INFO, AgentNames, failure, frame, without_mask
 from gym_gui.core.types import AgentID
@@ -21,6 +22,23 @@ class WrappedAdapter(ParadigmAdapter):
         self._env = env
         self._current: tuple[AgentID, ...] = ()
         self._closed = False
+
+    @property
+    def step_async(self) -> Callable[[Mapping[AgentID, Any]], None] | None:
+        # Asked of the class: a wrapper that passes names on would pass this one on too, past its own step.
+        own = getattr(type(self._env), "step_async", None)
+        return None if own is None else self._step_async
+
+    def _step_async(self, actions: Mapping[AgentID, Any]) -> None:
+        """As :meth:`step`, to its environment; wrong actions are left to :meth:`step`."""
+
+    def _begin_step(self, action: Any) -> None:
+        try:
+            self._env.step_async(action)
+        except EnvironmentFailure:
+            raise
+        except Exception as error:
+            raise failure("step()", error) from error
 
     def get_current_agents(self) -> Sequence[AgentID]:
         return self._current
@@ -84,6 +102,9 @@ class NamedAgentsAdapter(WrappedAdapter):
 
     def observation_space(self, agent: AgentID) -> Any:
         return self._space(agent)[0]
+
+    def key_of(self, agent: AgentID) -> Any:
+        return self._names.raw[agent]
 
     def info(self, agent: AgentID) -> Mapping[str, Any]:
         return self._infos.get(agent, NO_INFO)

@@ -280,12 +280,14 @@ class Finished(_message.Message):
     def __init__(self, index: _Optional[int] = ..., steps: _Optional[bytes] = ..., episode: _Optional[bytes] = ..., status: _Optional[str] = ..., unplayed: bool = ...) -> None: ...
 
 class Retried(_message.Message):
-    __slots__ = ("index", "reason")
+    __slots__ = ("index", "reason", "lost")
     INDEX_FIELD_NUMBER: _ClassVar[int]
     REASON_FIELD_NUMBER: _ClassVar[int]
+    LOST_FIELD_NUMBER: _ClassVar[int]
     index: int
     reason: str
-    def __init__(self, index: _Optional[int] = ..., reason: _Optional[str] = ...) -> None: ...
+    lost: str
+    def __init__(self, index: _Optional[int] = ..., reason: _Optional[str] = ..., lost: _Optional[str] = ...) -> None: ...
 
 class PaidCall(_message.Message):
     __slots__ = ("json",)

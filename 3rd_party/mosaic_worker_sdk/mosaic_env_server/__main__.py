@@ -1,0 +1,72 @@
+"""``python -m mosaic_env_server --fd N`` serves environments to the program that has started it.
+
+Without ``--fd`` it speaks JSON lines on stdin and stdout.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import socket
+import sys
+from typing import List, Mapping, Optional
+
+from mosaic_env_server.entries import Entries
+from mosaic_env_server.frames import FrameMemory
+from mosaic_env_server.server import EnvironmentServer, ServerLink
+from mosaic_worker.launch import die_with_parent
+from mosaic_worker.link import JsonLink, SocketLink
+from mosaic_worker.pb import environment_pb2 as pb
+
+_kept: List[ServerLink] = []
+"""Keeps the connection open until the process ends: to the player, one is the end of the other."""
+
+
+def arguments_of(named: Optional[List[str]]) -> Optional[Mapping[str, str]]:
+    """``NAME=module:factory`` as a table; ``None`` where nothing is named.
+
+    Raises:
+        ValueError: One is not written like that.
+    """
+    if not named:
+        return None
+    pairs = [text.partition("=") for text in named]
+    for name, equals, entry in pairs:
+        if not (name and equals and ":" in entry):
+            raise ValueError(f"{name + equals + entry!r} is no NAME=module:factory")
+    return {name: entry for name, _, entry in pairs}
+
+
+def _arguments(argv: Optional[List[str]]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m mosaic_env_server")
+    parser.add_argument("name", nargs="?", default="", help="for the reader of ps")
+    parser.add_argument("--fd", type=int, help="connected socket; without it JSON lines on stdin/stdout")
+    parser.add_argument("--frames", type=int, help="shared memory for pictures")
+    parser.add_argument("--parent", type=int, help="pid to die with")
+    parser.add_argument(
+        "--env",
+        action="append",
+        metavar="NAME=module:factory",
+        help="serve this by its name, and nothing else",
+    )
+    return parser.parse_args(argv)
+
+
+def main(argv: Optional[List[str]] = None) -> int:
+    """Serve; returns the exit status."""
+    args = _arguments(argv)
+    if args.parent:
+        die_with_parent(args.parent)
+    link: ServerLink
+    if args.fd is not None:
+        link = SocketLink(socket.socket(fileno=args.fd), pb.ToEnvironment)
+    else:
+        link = JsonLink(os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb"), pb.ToEnvironment)
+    _kept.append(link)
+    os.dup2(2, 1)  # libraries print; the protocol's stdout is ours alone
+    memory = None if args.frames is None else FrameMemory(args.frames)
+    return EnvironmentServer(link, Entries(arguments_of(args.env)), memory).run()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

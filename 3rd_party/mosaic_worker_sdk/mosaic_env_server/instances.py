@@ -1,0 +1,304 @@
+"""One environment that is served: its spaces once, then what it shows after every order."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
+
+from mosaic_env_server.old_gym import modern
+from mosaic_env_server.plain import dumps, info_text
+from mosaic_worker.codec import Codec
+from mosaic_worker.gymnasium_spaces import describe
+from mosaic_worker.interfaces import api_of, spaces_of
+from mosaic_worker.pb import environment_pb2 as pb
+
+ANSWERS = ("text", "facts", "briefing", "success", "scores")
+"""What a player may ask; an environment answers by a method ``mosaic_<name>``."""
+_OF_AN_AGENT = frozenset({"text", "facts", "briefing"})
+_ALL = "__all__"
+_LATER = "an action came for agent number {}, and there are {}"
+
+
+class Instance:
+    """One environment and what its player calls its agents.
+
+    Args:
+        env: The environment.
+    """
+
+    api = ""
+
+    def __init__(self, env: Any) -> None:
+        self.env = env
+        self.keys: List[Any] = []
+        self._places: Dict[Any, int] = {}
+        self._codecs: List[Tuple[Codec, Codec]] = []
+
+    # -- what it is
+
+    def made(self) -> pb.Made:
+        """All that is told once."""
+        env = self.env
+        return pb.Made(
+            api=self.api,
+            agents=[self._agent(i) for i in range(len(self.keys))],
+            metadata=dumps(self._metadata()),
+            render_mode=str(getattr(env, "render_mode", None) or ""),
+            max_episode_steps=int(getattr(getattr(env, "spec", None), "max_episode_steps", None) or 0),
+            answers=[name for name in ANSWERS if self._answerer(name) is not None],
+        )
+
+    def _metadata(self) -> Mapping[str, Any]:
+        return dict(getattr(self.env, "metadata", None) or {})
+
+    def _agent(self, place: int) -> pb.Agent:
+        observing, acting = self._codecs[place]
+        return pb.Agent(
+            name=dumps(self.keys[place]),
+            observation_space=dumps(observing.space.to_json()),
+            action_space=dumps(acting.space.to_json()),
+        )
+
+    def _spaces(self, key: Any) -> Tuple[Any, Any]:
+        """Of one agent: what it observes, what it does."""
+        return self.env.observation_space(key), self.env.action_space(key)
+
+    def _add(self, key: Any) -> int:
+        """Place of an agent, which may be new."""
+        place = self._places.get(key)
+        if place is None:
+            place = self._places[key] = len(self.keys)
+            self.keys.append(key)
+            observes, acts = self._spaces(key)
+            self._codecs.append((Codec(describe(observes)), Codec(describe(acts))))
+        return place
+
+    # -- what it does
+
+    def reset(self, seed: Optional[int], options: Optional[Mapping[str, Any]]) -> pb.State:
+        """Begin an episode."""
+        raise NotImplementedError
+
+    def step(self, actions: Sequence[pb.Action]) -> pb.State:
+        """Play one action for each agent that acts."""
+        raise NotImplementedError
+
+    def render(self) -> Any:
+        """What it draws, or ``None``."""
+        return None if getattr(self.env, "render_mode", None) is None else self.env.render()
+
+    def ask(self, name: str, place: int) -> str:
+        """What it says beside its interface, as JSON.
+
+        Raises:
+            LookupError: It says nothing of that.
+        """
+        answer = self._answerer(name)
+        if answer is None:
+            raise LookupError(f"{type(self.env).__name__} has no mosaic_{name}()")
+        return dumps(answer(self.keys[place]) if name in _OF_AN_AGENT else answer())
+
+    def close(self) -> None:
+        """Release it."""
+        self.env.close()
+
+    def _answerer(self, name: str) -> Any:
+        if name not in ANSWERS:
+            return None
+        inner = getattr(self.env, "unwrapped", self.env)
+        method = f"mosaic_{name}"
+        return getattr(self.env, method, None) or getattr(inner, method, None)
+
+    def _action(self, action: pb.Action) -> Any:
+        if action.agent >= len(self.keys):
+            raise LookupError(_LATER.format(action.agent, len(self.keys)))
+        return self._codecs[action.agent][1].decode(action.value)
+
+    def _observation(self, place: int, observation: Any) -> Sequence[bytes]:
+        return self._codecs[place][0].encode(observation)
+
+
+class Single(Instance):
+    """Gymnasium's interface, one agent."""
+
+    api = "gymnasium"
+
+    def __init__(self, env: Any) -> None:
+        super().__init__(env)
+        self._add("")
+
+    def _spaces(self, key: Any) -> Tuple[Any, Any]:
+        return self.env.observation_space, self.env.action_space
+
+    def reset(self, seed: Optional[int], options: Optional[Mapping[str, Any]]) -> pb.State:
+        observation, info = self.env.reset(seed=seed, options=options)
+        return self._state(observation, 0.0, False, False, info)
+
+    def step(self, actions: Sequence[pb.Action]) -> pb.State:
+        return self._state(*self.env.step(self._action(actions[0])))
+
+    def _state(
+        self, observation: Any, reward: Any, terminated: Any, truncated: Any, info: Mapping[str, Any]
+    ) -> pb.State:
+        shown = pb.AgentState(
+            observed=True,
+            observation=self._codecs[0][0].encode(observation),
+            reward=float(reward),
+            terminated=bool(terminated),
+            truncated=bool(truncated),
+            info=info_text(info),
+        )
+        return pb.State(agents=[shown])
+
+
+class Several(Instance):
+    """What interfaces for several agents have in common: agents may join in mid-episode."""
+
+    def __init__(self, env: Any) -> None:
+        super().__init__(env)
+        self._told = 0
+        for key in self._possible():
+            self._add(key)
+        self._told = len(self.keys)
+
+    def _possible(self) -> Iterable[Any]:
+        listed = getattr(self.env, "possible_agents", None)
+        if listed is None:
+            self.env.reset()
+            listed = self.env.agents
+        return list(listed)
+
+    def _close_state(self, state: pb.State) -> pb.State:
+        """With whoever has joined."""
+        for place in range(self._told, len(self.keys)):
+            state.joined.append(self._agent(place))
+        self._told = len(self.keys)
+        return state
+
+
+class Parallel(Several):
+    """All agents act at once: PettingZoo Parallel, or dicts by agent."""
+
+    api = "parallel"
+
+    def __init__(self, env: Any) -> None:
+        self._by_dict = not callable(spaces_of(env, "observation_space"))
+        super().__init__(env)
+
+    def _possible(self) -> Iterable[Any]:
+        if not self._by_dict:
+            return super()._possible()
+        acts: Any = spaces_of(self.env, "action_space")
+        return list(getattr(acts, "spaces", acts))
+
+    def _spaces(self, key: Any) -> Tuple[Any, Any]:
+        found = [spaces_of(self.env, name) for name in ("observation_space", "action_space")]
+        observes, acts = (space[key] if self._by_dict else space(key) for space in found)
+        return observes, acts
+
+    def reset(self, seed: Optional[int], options: Optional[Mapping[str, Any]]) -> pb.State:
+        observations, infos = self.env.reset(seed=seed, options=options)
+        living = list(observations) if self._by_dict else list(self.env.agents)
+        state = pb.State(living=[self._add(key) for key in living])
+        for key in living:
+            state.agents.append(self._shown(key, observations, infos))
+        return self._close_state(state)
+
+    def step(self, actions: Sequence[pb.Action]) -> pb.State:
+        played = {self.keys[action.agent]: self._action(action) for action in actions}
+        observations, rewards, terminated, truncated, infos = self.env.step(played)
+        ends, cut = bool(terminated.get(_ALL)), bool(truncated.get(_ALL))
+        state = pb.State()
+        for key in dict.fromkeys([*observations, *rewards, *terminated, *truncated]):
+            if key == _ALL:
+                continue
+            shown = self._shown(key, observations, infos)
+            shown.terminated = ends or bool(terminated.get(key, False))
+            shown.truncated = cut or bool(truncated.get(key, False))
+            if key in rewards:
+                shown.paid, shown.reward = True, float(rewards[key])
+            state.agents.append(shown)
+        if self._by_dict:
+            alive = [each.agent for each in state.agents if each.observed]
+            over = {each.agent for each in state.agents if each.terminated or each.truncated}
+            state.living.extend(place for place in alive if place not in over)
+        else:
+            state.living.extend(self._add(key) for key in self.env.agents)
+        return self._close_state(state)
+
+    def _shown(
+        self, key: Any, observations: Mapping[Any, Any], infos: Optional[Mapping[Any, Any]]
+    ) -> pb.AgentState:
+        place = self._add(key)
+        shown = pb.AgentState(agent=place, info=info_text((infos or {}).get(key)))
+        if key in observations:
+            shown.observed = True
+            shown.observation.extend(self._observation(place, observations[key]))
+        return shown
+
+
+class Turns(Several):
+    """PettingZoo AEC: one agent acts at a time."""
+
+    api = "aec"
+
+    def _metadata(self) -> Mapping[str, Any]:
+        layers = {type(env).__name__ for env in _layers(self.env)}
+        return {**super()._metadata(), "parallel_to_aec": "parallel_to_aec_wrapper" in layers}
+
+    def reset(self, seed: Optional[int], options: Optional[Mapping[str, Any]]) -> pb.State:
+        self.env.reset(seed=seed, options=options)
+        return self._state()
+
+    def step(self, actions: Sequence[pb.Action]) -> pb.State:
+        self.env.step(self._action(actions[0]) if actions and actions[0].value else None)
+        return self._state()
+
+    def _state(self) -> pb.State:
+        env = self.env
+        living = list(env.agents)
+        state = pb.State(living=[self._add(key) for key in living])
+        if not living:
+            return self._close_state(state)
+        selected = env.agent_selection
+        state.selection = self._add(selected)
+        owed: Mapping[Any, Any] = getattr(env, "_cumulative_rewards", None) or {}
+        for key in living:
+            shown = pb.AgentState(agent=self._add(key), reward=float(owed.get(key, 0.0)), paid=True)
+            if key == selected:
+                observation, reward, terminated, truncated, info = env.last()
+                if observation is not None:
+                    shown.observed = True
+                    shown.observation.extend(self._observation(shown.agent, observation))
+                shown.reward, shown.info = float(reward), info_text(info)
+                shown.terminated, shown.truncated = bool(terminated), bool(truncated)
+            else:
+                shown.terminated = bool(env.terminations.get(key, False))
+                shown.truncated = bool(env.truncations.get(key, False))
+            state.agents.append(shown)
+        return self._close_state(state)
+
+
+def serve(env: Any, api: str = "", render_mode: str = "") -> Instance:
+    """What serves ``env`` by its interface.
+
+    Args:
+        env: The environment.
+        api: The interface that the player wants; ``""``: the one it has.
+        render_mode: What it was made to draw.
+
+    Raises:
+        ValueError: It is no environment, or has another interface.
+    """
+    found = api_of(env)
+    if api and api != found:
+        raise ValueError(f"{type(env).__name__} has the {found} interface, not {api}")
+    if found == "gymnasium":
+        return Single(modern(env, render_mode))
+    return Parallel(env) if found == "parallel" else Turns(env)
+
+
+def _layers(env: Any) -> Iterable[Any]:
+    """``env`` and what it wraps, from the outside in."""
+    while env is not None:
+        yield env
+        env = getattr(env, "env", None)

@@ -1,0 +1,101 @@
+"""Environments of old gym with the interface of Gymnasium.
+
+What changed between them: https://gymnasium.farama.org/introduction/migration_guide/
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, Dict, Mapping, Optional, Tuple
+
+
+def modern(env: Any, render_mode: str = "") -> Any:
+    """``env`` itself where it is of today, else with today's ``reset``, ``step`` and ``render``.
+
+    Args:
+        env: An environment with one agent.
+        render_mode: What ``render`` is to draw where it is asked at each call.
+    """
+    bases = {cls.__module__.partition(".")[0] for cls in type(env).__mro__}
+    return env if "gymnasium" in bases else Modern(env, render_mode)
+
+
+class Modern:
+    """One of old gym's environments, or one that has its interface.
+
+    Args:
+        env: The environment.
+        render_mode: ``rgb_array`` or ``ansi``; ``""``: nothing is drawn.
+    """
+
+    def __init__(self, env: Any, render_mode: str = "") -> None:
+        self.env = env
+        self.observation_space, self.action_space = env.observation_space, env.action_space
+        self.render_mode = getattr(env, "render_mode", None) or render_mode or None
+        self._seeds_in_reset = _takes(_innermost(env).reset, "seed")
+        self._takes_options = _takes(_innermost(env).reset, "options")
+        self._asks_mode = _takes(_innermost(env).render, "mode") if hasattr(env, "render") else False
+
+    @property
+    def metadata(self) -> Mapping[str, Any]:
+        """Its own, with the render modes under today's key."""
+        own: Dict[str, Any] = dict(getattr(self.env, "metadata", None) or {})
+        own.setdefault("render_modes", own.get("render.modes", []))
+        return own
+
+    @property
+    def spec(self) -> Any:
+        """As it was registered, or ``None``."""
+        return getattr(self.env, "spec", None)
+
+    @property
+    def unwrapped(self) -> Any:
+        """The environment itself."""
+        return _innermost(self.env)
+
+    def reset(
+        self, *, seed: Optional[int] = None, options: Optional[Mapping[str, Any]] = None
+    ) -> Tuple[Any, Mapping[str, Any]]:
+        """Observation and info."""
+        known: Dict[str, Any] = {}
+        if self._seeds_in_reset:
+            known["seed"] = seed
+        elif seed is not None and hasattr(self.env, "seed"):
+            self.env.seed(seed)
+        if self._takes_options:
+            known["options"] = options
+        shown = self.env.reset(**known)
+        if isinstance(shown, tuple):
+            pair: Tuple[Any, ...] = shown  # pyright: ignore[reportUnknownVariableType]
+            if len(pair) == 2 and isinstance(pair[1], dict):
+                return pair[0], pair[1]  # pyright: ignore[reportUnknownVariableType]
+        return shown, {}
+
+    def step(self, action: Any) -> Tuple[Any, float, bool, bool, Mapping[str, Any]]:
+        """Observation, reward, terminated, truncated, info."""
+        out = self.env.step(action)
+        if len(out) == 5:
+            return out
+        observation, reward, done, info = out
+        cut = bool(info.get("TimeLimit.truncated", False))
+        return observation, float(reward), bool(done) and not cut, cut, info
+
+    def render(self) -> Any:
+        """What ``render_mode`` says."""
+        return self.env.render(mode=self.render_mode) if self._asks_mode else self.env.render()
+
+    def close(self) -> None:
+        """Release it."""
+        if hasattr(self.env, "close"):
+            self.env.close()
+
+
+def _innermost(env: Any) -> Any:
+    return getattr(env, "unwrapped", env)
+
+
+def _takes(function: Any, name: str) -> bool:
+    try:
+        return name in inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return False

@@ -1,0 +1,258 @@
+"""Environments that a person has served: one folder each, with a ``server.toml`` that says by whom."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from gym_gui.core.errors import UsageError
+from gym_gui.core.paths import data_dir
+from gym_gui.envs.families.served import ServedFamily
+from gym_gui.envs.family import Family
+from gym_gui.envs.spec import EnvSpec
+from mosaic_worker.interfaces import APIS
+
+if TYPE_CHECKING:
+    from gym_gui.envs.served import Place, Wanted
+
+FILE = "server.toml"
+_KEYS = {"title", "python", "path", "command", "address", "token_file", "tls_root", "begin_s", "step_s"}
+_ENV_KEYS = {"entry", "api", "arguments", "title", "summary", "max_episode_steps"}
+
+
+def servers_dir() -> Path:
+    """Folder in which a person describes servers of environments, one folder each."""
+    return data_dir() / "environment_servers"
+
+
+@dataclass(frozen=True)
+class Listed:
+    """One environment of a ``server.toml``.
+
+    Attributes:
+        entry: What the server is asked for.
+        api: Its interface.
+        arguments: Keyword arguments that it is always made with.
+        title: Name for people.
+        summary: One sentence.
+        max_episode_steps: Limit, where it has one.
+    """
+
+    entry: str
+    api: str = "gymnasium"
+    arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    title: str = ""
+    summary: str = ""
+    max_episode_steps: int | None = None
+
+
+@dataclass(frozen=True)
+class Description:
+    """What a ``server.toml`` says.
+
+    Attributes:
+        folder: Where it lies; its name is the family's.
+        title: Name for people.
+        python: Interpreter that serves; ``None``: ours.
+        path: Folders that it imports from.
+        command: A program that speaks JSON lines, in place of an interpreter.
+        address: ``host:port`` of a server that runs already.
+        token_file: Where its token stands.
+        tls_root: Certificate that its own is checked against.
+        begin_s: Longest time in which one is made or begins an episode.
+        step_s: Longest time of one step.
+        environments: By the end of their ids.
+    """
+
+    folder: Path
+    title: str
+    environments: Mapping[str, Listed]
+    python: Path | None = None
+    path: tuple[Path, ...] = ()
+    command: tuple[str, ...] = ()
+    address: str = ""
+    token_file: Path | None = None
+    tls_root: Path | None = None
+    begin_s: float = 300.0
+    step_s: float = 60.0
+
+    @property
+    def name(self) -> str:
+        """Name of the family."""
+        return self.folder.name
+
+
+class OwnServerFamily(ServedFamily):
+    """``NAME/ID``: what a person's ``server.toml`` lists.
+
+    Args:
+        description: The file.
+    """
+
+    title: ClassVar[str] = "Own servers"
+    closed: ClassVar[bool] = True
+
+    def __init__(self, description: Description) -> None:
+        self._description = description
+        # Each is a family of its own, by the name of its folder.
+        self.name, self.title = description.name, description.title  # type: ignore[misc]
+        self.prefixes = (f"{description.name}/",)  # type: ignore[misc]
+
+    def specs(self) -> Sequence[EnvSpec]:
+        return [
+            self.spec(
+                f"{self.name}/{end}",
+                listed.entry,
+                apis=(listed.api,),
+                package=self.name,
+                max_episode_steps=listed.max_episode_steps,
+            )
+            for end, listed in self._description.environments.items()
+        ]
+
+    def spec(self, env_id: str, entry_point: Any, **facts: Any) -> EnvSpec:
+        apis: tuple[str, ...] = facts.pop("apis", self.apis)
+        return EnvSpec(env_id, self.name, apis[0], apis, entry_point=entry_point, **facts)
+
+    def place(self, spec: EnvSpec) -> Place:
+        from gym_gui.envs.served import Elsewhere, Here
+
+        told = self._description
+        if told.address:
+            return Elsewhere(self.name, told.address, _token(told), told.tls_root)
+        return Here(self.name, told.python, told.path, told.command)
+
+    def wanted(self, spec: EnvSpec, arguments: Mapping[str, Any]) -> Wanted:
+        from gym_gui.envs.served import Wanted
+
+        listed, told = self._listed(spec), self._description
+        return Wanted(listed.entry, {**listed.arguments, **arguments}, listed.api, told.begin_s, told.step_s)
+
+    def title_of(self, spec: EnvSpec) -> str:
+        return self._listed(spec).title or super().title_of(spec).partition("/")[2]
+
+    def summary(self, spec: EnvSpec) -> str:
+        return self._listed(spec).summary
+
+    def documentation(self, spec: EnvSpec) -> str:
+        return ""  # it lies where the environment lies
+
+    def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
+        return ("rgb_array",)
+
+    def _listed(self, spec: EnvSpec) -> Listed:
+        return self._description.environments[spec.id.removeprefix(self.prefixes[0])]
+
+
+def own_servers() -> Iterator[Family | UsageError]:
+    """A family for each description, or what is wrong with it."""
+    folder = servers_dir()
+    for file in sorted(folder.glob(f"*/{FILE}")) if folder.is_dir() else ():
+        try:
+            yield OwnServerFamily(read_description(file))
+        except UsageError as error:
+            yield error
+
+
+def read_description(file: Path) -> Description:
+    """Read a ``server.toml``; files that it names lie beside it.
+
+    Raises:
+        UsageError: It cannot be read, or says what cannot be; names the key.
+    """
+    try:
+        table = tomllib.loads(file.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{file}: {error}") from None
+    listed = table.pop("environments", None)
+    _know(file, table, _KEYS | {"environments"}, "")
+    if not isinstance(listed, dict) or not listed:
+        raise UsageError(
+            f"{file}: [environments] lists none", fix='Write for example "Maze-v0" = "maze:make"'
+        )
+    if sum(key in table for key in ("python", "command", "address")) > 1:
+        raise UsageError(f"{file}: python, command and address exclude each other")
+    if "address" in table and "token_file" not in table:
+        raise UsageError(f"{file}: a server at an address needs a token_file")
+    entries = cast("dict[str, Any]", listed)
+    return Description(
+        file.parent,
+        str(table.get("title") or file.parent.name),
+        {end: _listed(file, end, value) for end, value in entries.items()},
+        python=_python(file, table),
+        path=tuple(_beside(file, text) for text in _texts(file, table, "path")),
+        command=_texts(file, table, "command"),
+        address=str(table.get("address", "")),
+        token_file=_beside(file, table["token_file"]) if "token_file" in table else None,
+        tls_root=_beside(file, table["tls_root"]) if "tls_root" in table else None,
+        begin_s=_seconds(file, table, "begin_s", 300.0),
+        step_s=_seconds(file, table, "step_s", 60.0),
+    )
+
+
+def _listed(file: Path, end: str, value: Any) -> Listed:
+    if isinstance(value, str):
+        value = {"entry": value}
+    if not isinstance(value, dict) or not isinstance(cast("dict[str, Any]", value).get("entry"), str):
+        raise UsageError(f"{file}: {end!r} has no entry", fix='Write "module:factory", or a table with entry')
+    table = cast("dict[str, Any]", value)
+    _know(file, table, _ENV_KEYS, f" of {end!r}")
+    api = table.get("api", "gymnasium")
+    if api not in APIS:
+        raise UsageError(f"{file}: api {api!r} of {end!r} is none of {', '.join(APIS)}")
+    return Listed(**table)
+
+
+def _know(file: Path, table: Mapping[str, Any], keys: set[str], where: str) -> None:
+    strange = sorted(set(table) - keys)
+    if strange:
+        raise UsageError(
+            f"{file}: unknown key {strange[0]!r}{where}", fix=f"Known: {', '.join(sorted(keys))}"
+        )
+
+
+def _beside(file: Path, text: Any) -> Path:
+    return file.parent / Path(str(text)).expanduser()
+
+
+def _python(file: Path, table: Mapping[str, Any]) -> Path | None:
+    """An interpreter, or the one in a virtual environment."""
+    if "python" not in table:
+        return None
+    path = _beside(file, table["python"])
+    return path / "bin" / "python" if path.is_dir() else path
+
+
+def _texts(file: Path, table: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    value = table.get(key, [])
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in cast("list[Any]", value)):
+        raise UsageError(f"{file}: {key} is no list of texts")
+    return tuple(cast("list[str]", value))
+
+
+def _seconds(file: Path, table: Mapping[str, Any], key: str, default: float) -> float:
+    value = table.get(key, default)
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or value <= 0:
+        raise UsageError(f"{file}: {key} is no number of seconds above 0")
+    return float(value)
+
+
+def _token(told: Description) -> str:
+    """What stands in the token file, which nobody else may read.
+
+    Raises:
+        UsageError: It cannot be read, or others can.
+    """
+    file = told.token_file
+    assert file is not None
+    try:
+        if os.stat(file).st_mode & (stat.S_IRWXG | stat.S_IRWXO):  # noqa: PTH116
+            raise UsageError(f"{file} can be read by others", fix=f"Run: chmod 600 {file}")
+        return file.read_text("utf-8").strip()
+    except OSError as error:
+        raise UsageError(f"the token of {told.name} cannot be read: {error}") from None

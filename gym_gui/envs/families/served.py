@@ -1,0 +1,150 @@
+"""Families whose environments live in another process: what they have in common.
+
+What a family's own code knows of its environments by looking into them, a served one says itself, where
+it says anything: in its ``metadata``, and when it is asked (``mosaic_env_server``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from gym_gui.core.enums import Outcome
+from gym_gui.core.errors import MissingDependencyError
+from gym_gui.core.paradigms import ParadigmAdapter
+from gym_gui.envs.family import Family, Teams, each_alone, ranked, team_returns
+from gym_gui.envs.interpreters import environment_folder, interpreter_of, is_complete
+from gym_gui.envs.spec import EnvSpec
+
+if TYPE_CHECKING:
+    from gym_gui.envs.describers import Describer
+    from gym_gui.envs.instance import Instance
+    from gym_gui.envs.served import Place, Wanted
+
+
+class ServedFamily(Family):
+    """Environments that a server makes."""
+
+    def place(self, spec: EnvSpec) -> Place:
+        """Who serves it."""
+        raise NotImplementedError
+
+    def wanted(self, spec: EnvSpec, arguments: Mapping[str, Any]) -> Wanted:
+        """What is asked of the server.
+
+        Args:
+            spec: The environment.
+            arguments: The keyword arguments of :meth:`build`, ``render_mode`` and ``api`` added.
+        """
+        from gym_gui.envs.served import Wanted
+
+        return Wanted(str(spec.entry_point), arguments, spec.api)
+
+    def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
+        from gym_gui.envs.served import make_served
+
+        arguments = dict(env_kwargs) if render_mode is None else {"render_mode": render_mode, **env_kwargs}
+        if len(spec.apis) > 1:
+            arguments.setdefault("api", spec.api)
+        return make_served(self.place(spec), self.wanted(spec, arguments))
+
+    def teams(self, spec: EnvSpec, adapter: ParadigmAdapter) -> Teams:
+        """As it says; else those who take turns play each for themselves."""
+        metadata = _metadata(adapter.env)
+        named: Any = metadata.get("teams")
+        if isinstance(named, Mapping):
+            table = cast("Mapping[str, Sequence[str]]", named)
+            return {str(team): tuple(map(str, agents)) for team, agents in table.items()}
+        if spec.api == "aec" and len(adapter.possible_agents) > 1 and not metadata.get("is_parallelizable"):
+            return each_alone(adapter)
+        return super().teams(spec, adapter)
+
+    def scores(self, environment: Instance, returns: Mapping[str, float]) -> dict[str, float] | None:
+        found = _asked(environment, "scores")
+        return {str(team): float(score) for team, score in found.items()} if found else None
+
+    def outcome(self, environment: Instance, returns: Mapping[str, float]) -> dict[str, Outcome] | None:
+        """By its scores, else by returns, once the game is over, where teams play against each other."""
+        if not environment.adapter.is_episode_done():
+            return None
+        scores = self.scores(environment, returns)
+        return ranked(team_returns(environment.teams, returns) if scores is None else scores)
+
+    def success(self, environment: Instance) -> bool | None:
+        """In its own word, else in that of ``info["is_success"]`` where it is played alone."""
+        found = _asked(environment, "success")
+        if found is None and len(environment.adapter.possible_agents) == 1:
+            stated = environment.adapter.info(environment.adapter.possible_agents[0]).get("is_success")
+            return None if stated is None else bool(stated)
+        return None if found is None else bool(found)
+
+    def action_meanings(self, environment: Instance, agent: str) -> tuple[str, ...]:
+        words: Any = _metadata(environment.env).get("action_meanings") or ()
+        if isinstance(words, Mapping):
+            words = cast("Mapping[str, Sequence[str]]", words).get(agent, ())
+        return tuple(str(word) for word in words)
+
+    def noop_action(self, environment: Instance, agent: str) -> Any | None:
+        stated = _metadata(environment.env).get("noop")
+        return super().noop_action(environment, agent) if stated is None else stated
+
+    def describer(self, environment: Instance) -> Describer:
+        from gym_gui.envs.describers.served_words import ServedDescriber
+
+        return (
+            ServedDescriber(environment)
+            if "text" in environment.env.answers
+            else super().describer(environment)
+        )
+
+
+class OwnPythonFamily(ServedFamily):
+    """Environments whose packages need an interpreter of their own: ``mosaic envs install`` makes it.
+
+    Attributes:
+        requirements: What is installed there, as pip writes it.
+        bare_requirements: What is installed last, without what it asks for itself.
+        path: Folders of ours that its server imports from.
+    """
+
+    requirements: ClassVar[tuple[str, ...]] = ()
+    bare_requirements: ClassVar[tuple[str, ...]] = ()
+    server_variables: ClassVar[Mapping[str, str]] = {}
+
+    @property
+    def interpreter(self) -> Path:
+        """Its Python."""
+        return interpreter_of(self.name)
+
+    @property
+    def install(self) -> str:
+        return f"mosaic envs install {self.name}"
+
+    @property
+    def installed(self) -> bool:
+        return is_complete(self.name)
+
+    def require(self) -> None:
+        if not self.installed:
+            half = environment_folder(self.name).is_dir()
+            what = f"{self.title} (its installation was cut off)" if half else self.title
+            raise MissingDependencyError(what, self.install)
+
+    def spec(self, env_id: str, entry_point: Any, **facts: Any) -> EnvSpec:
+        return super().spec(env_id, entry_point, package=self.name, extra=self.name, **facts)
+
+    def place(self, spec: EnvSpec) -> Place:
+        from gym_gui.envs.served import Here
+
+        self.require()
+        return Here(self.name, self.interpreter, variables=tuple(self.server_variables.items()))
+
+
+def _metadata(env: Any) -> Mapping[str, Any]:
+    return getattr(env, "metadata", None) or {}
+
+
+def _asked(environment: Instance, name: str) -> Any:
+    env = environment.env
+    return env.ask(name) if name in env.answers else None

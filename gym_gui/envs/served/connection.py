@@ -1,0 +1,220 @@
+"""The player's end of a conversation with one server of environments.
+
+Code that steps environments waits for them, here as where they are in its own process. What makes up for
+the way is that orders for many instances travel together (:meth:`Connection.order`), and that the server
+is at work on them while their reports are taken one by one (:meth:`Connection.report`).
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from typing import Any, Protocol
+
+import numpy as np
+from google.protobuf.message import DecodeError
+
+from gym_gui.core.errors import EnvironmentLostError
+from gym_gui.version import __version__
+from mosaic_env_server.frames import FrameMemory
+from mosaic_worker.link import PROTOCOL
+from mosaic_worker.pb import environment_pb2 as pb
+
+_TOGETHER = 16
+"""Orders that are sent at once without anybody waiting for a report: the server can begin."""
+_SEND_S = 30.0
+_GONE = "closed its connection"
+
+
+class PlayerLink(Protocol):
+    """What carries messages, for one who waits, but not for ever.
+
+    Attributes:
+        until: Time (of ``time.monotonic``) after which whoever still waits gets a ``TimeoutError``.
+    """
+
+    until: float
+
+    def receive(self) -> pb.FromEnvironment | None:
+        """The next message, or ``None`` when the server is gone."""
+        ...
+
+    def send(self, message: pb.ToEnvironment) -> None:
+        """Send a message."""
+        ...
+
+    def close(self) -> None:
+        """Close both directions."""
+        ...
+
+
+class Ticket:
+    """One order that was given.
+
+    Attributes:
+        report: What came of it; ``None`` until it is there.
+    """
+
+    __slots__ = ("report",)
+
+    def __init__(self) -> None:
+        self.report: pb.Report | None = None
+
+
+class Connection:
+    """Gives orders to one server and takes its reports.
+
+    Args:
+        link: To the server.
+        memory: Where pictures come from on the same machine.
+
+    Attributes:
+        lost: Why nothing can be asked any more; ``""`` while all is well.
+        gone: Whether the other end has hung up: how it ended says more than that.
+    """
+
+    def __init__(self, link: PlayerLink, memory: FrameMemory | None = None) -> None:
+        self._link, self._memory = link, memory
+        self._orders: list[pb.Order] = []
+        self._open: deque[Ticket] = deque()
+        self._lock = threading.RLock()
+        self.lost, self.gone = "", False
+
+    def greet(self, token: str = "", within_s: float = 60.0) -> pb.EnvironmentWelcome:
+        """Say hello.
+
+        Raises:
+            EnvironmentLostError: It says nothing, or is gone.
+            ValueError: It speaks another version.
+        """
+        with self._lock:
+            player = f"mosaic/{__version__}"
+            hello = pb.EnvironmentHello(protocol=PROTOCOL, player=player, token=token)
+            self._exchange(pb.ToEnvironment(hello=hello), within_s, "its start")
+            while True:
+                message = self._receive(within_s, "its start")
+                if message.HasField("welcome"):
+                    break
+            if message.welcome.protocol != PROTOCOL:
+                self.lost = f"speaks protocol {message.welcome.protocol}, this program {PROTOCOL}"
+                raise ValueError(self.lost)
+            return message.welcome
+
+    def order(self, order: pb.Order) -> Ticket:
+        """Have something done, some time before its report is taken."""
+        with self._lock:
+            ticket = Ticket()
+            self._orders.append(order)
+            self._open.append(ticket)
+            if len(self._orders) >= _TOGETHER:
+                self.flush()
+            return ticket
+
+    def flush(self) -> None:
+        """Send what was ordered.
+
+        Raises:
+            EnvironmentLostError: The server is gone.
+        """
+        with self._lock:
+            self._flush(_SEND_S, "an order")
+
+    def report(self, ticket: Ticket, within_s: float, doing: str) -> pb.Report:
+        """What came of an order.
+
+        Args:
+            ticket: The order.
+            within_s: Longest wait.
+            doing: What it does, for the message.
+
+        Raises:
+            EnvironmentLostError: The server is gone, or has not answered in time.
+        """
+        with self._lock:
+            self._flush(within_s, doing)
+            while ticket.report is None:
+                message = self._receive(within_s, doing)
+                for report in message.reports:
+                    self._open.popleft().report = report
+            return ticket.report
+
+    def picture(self, frame: pb.Frame) -> Any:
+        """The picture that a report is about; text, where the environment draws text; ``None``: nothing.
+
+        Raises:
+            EnvironmentLostError: It is not there.
+        """
+        if not frame.shape:
+            return frame.text or None
+        try:
+            if frame.shared and self._memory is not None:
+                return self._memory.get(tuple(frame.shape), frame.shared)
+            return _array(frame)
+        except (ValueError, OSError) as exc:
+            raise self._break(f"sent a picture that cannot be read: {exc}") from exc
+
+    def close(self) -> None:
+        """Say goodbye; nothing can be asked any more."""
+        with self._lock:
+            if not self.lost:
+                self.lost = "was closed"
+                try:
+                    self._set_deadline(1.0)
+                    self._link.send(pb.ToEnvironment(shutdown=True))
+                except OSError:
+                    pass
+            self._link.close()
+
+    # -- inside
+
+    def _flush(self, within_s: float, doing: str) -> None:
+        if self._orders:
+            orders, self._orders = self._orders, []
+            self._exchange(pb.ToEnvironment(orders=orders), within_s, doing)
+
+    def _exchange(self, message: pb.ToEnvironment, within_s: float, doing: str) -> None:
+        self._check()
+        self._set_deadline(within_s)
+        try:
+            self._link.send(message)
+        except TimeoutError:
+            raise self._break(f"did not answer for {within_s:g} s in {doing}") from None
+        except OSError:
+            raise self._break(_GONE) from None
+
+    def _receive(self, within_s: float, doing: str) -> pb.FromEnvironment:
+        self._check()
+        self._set_deadline(within_s)
+        try:
+            message = self._link.receive()
+        except TimeoutError:
+            raise self._break(f"did not answer for {within_s:g} s in {doing}") from None
+        except OSError as exc:
+            raise self._break(_GONE if exc.errno else str(exc)) from None
+        except (ValueError, DecodeError):
+            raise self._break("sent what is no message: this is no server of environments") from None
+        if message is None:
+            raise self._break(_GONE)
+        if message.failed:
+            raise self._break(message.failed)
+        if len(message.reports) > len(self._open):
+            raise self._break("reported what nobody had ordered")
+        return message
+
+    def _set_deadline(self, within_s: float) -> None:
+        self._link.until = time.monotonic() + within_s
+
+    def _check(self) -> None:
+        if self.lost:
+            raise EnvironmentLostError(self.lost)
+
+    def _break(self, reason: str) -> EnvironmentLostError:
+        self.lost = self.lost or reason
+        self.gone = self.lost == _GONE
+        self._link.close()
+        return EnvironmentLostError(self.lost)
+
+
+def _array(frame: pb.Frame) -> Any:
+    return np.frombuffer(bytearray(frame.data), np.uint8).reshape(tuple(frame.shape))
