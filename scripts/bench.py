@@ -13,12 +13,14 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -32,6 +34,7 @@ from gym_gui.analysis import open_run
 from gym_gui.controllers.resolved_operator import resolve_operator
 from gym_gui.controllers.script_execution import OperatorScriptExecutionManager
 from gym_gui.core.config import ExecutionConfig, Experiment, LinkGroup, OperatorConfig, WorkerAssignment
+from gym_gui.envs.served import close_servers
 from gym_gui.host.client import HostSession
 from gym_gui.workers.discovery import discover
 from gym_gui.workers.process import Launch, WorkerProcess
@@ -185,6 +188,71 @@ def throughput(quick: bool) -> list[tuple[str, float, Callable[[], tuple[float, 
     ]
 
 
+def served(quick: bool) -> list[tuple[str, Callable[[], Figure]]]:
+    """(name, measurement) of what an environment in another process costs."""
+    pairs = 3 if quick else 7
+    one = {"agent": random_player()}
+
+    def steps() -> Figure:
+        count = 128 if quick else 512
+        ratio, detail = paired(
+            lambda: engine_rate(MINIGRID, one, count, 64, 1),
+            lambda: engine_rate("bench/MiniGrid", one, count, 64, 1),
+            pairs,
+        )
+        return Figure(_SERVED_STEPS, ">= 0.6", ratio, "x", ratio >= 0.6, detail)
+
+    def pictures() -> Figure:
+        here, there = (envs.make(task, render_mode="rgb_array") for task in ("CartPole-v1", "bench/CartPole"))
+        rows: list[tuple[float, float]] = []
+        for environment in (here, there):
+            environment.adapter.reset(seed=0)
+            environment.picture()
+        for _ in range(30 * pairs):
+            rows.append((_drawn(there), _drawn(here)))
+            time.sleep(1 / 30)
+        added = statistics.median(far - near for far, near in rows)
+        far, near = (statistics.median(column) for column in zip(*rows, strict=True))
+        detail = f"{far:.1f} ms against {near:.1f} ms, 600 x 400, 30 a second"
+        return Figure(_SERVED_PICTURES, "<= 2 ms", added, "ms", added <= 2.0, detail)
+
+    return [(_SERVED_STEPS, steps), (_SERVED_PICTURES, pictures)]
+
+
+_SERVED_STEPS = "MiniGrid in another process, 64 at once, beside in ours"
+_SERVED_PICTURES = "a picture from another process, added"
+
+
+def _drawn(environment: envs.Environment) -> float:
+    start = time.perf_counter()
+    if environment.picture() is None:
+        raise RuntimeError("there is no picture")
+    return 1000 * (time.perf_counter() - start)
+
+
+@contextmanager
+def own_server() -> Generator[None]:
+    """Have the family ``bench`` be served by our own interpreter."""
+    with tempfile.TemporaryDirectory() as data:
+        folder = Path(data) / "environment_servers" / "bench"
+        folder.mkdir(parents=True)
+        (folder / "server.toml").write_text(
+            "[environments]\n"
+            f'"MiniGrid" = {{entry = "gymnasium:make", arguments = {{id = "minigrid:{MINIGRID}"}}}}\n'
+            f'"CartPole" = {{entry = "gymnasium:make", arguments = {{id = "{CARTPOLE}"}}}}\n'
+        )
+        before = os.environ.get("MOSAIC_DATA_DIR")
+        os.environ["MOSAIC_DATA_DIR"] = data
+        try:
+            yield
+        finally:
+            close_servers()
+            if before is None:
+                del os.environ["MOSAIC_DATA_DIR"]
+            else:
+                os.environ["MOSAIC_DATA_DIR"] = before
+
+
 class _Silent:
     """Listens to a worker that is only started."""
 
@@ -259,6 +327,11 @@ def main() -> int:
             ratio, detail = measurement()
             figures.append(Figure(name, f">= {goal:g}", ratio, "x", ratio >= goal, detail))
             print(f"{name}: {ratio:.2f}", file=sys.stderr)
+    with own_server():
+        for name, figure in served(args.quick):
+            if args.only.lower() in name.lower():
+                figures.append(figure())
+                print(f"{name}: {figures[-1].measured:.2f}", file=sys.stderr)
     figures += [f for f in start_up(args.quick) if args.only.lower() in f.name.lower()]
     return told(figures, args.json)
 

@@ -17,6 +17,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 _EXAMPLES = ("quickstart.py", "checkpoints", "bdi")
 """What the window's first page starts, and programs to begin with; the rest is for reading."""
+_SDK = ("mosaic_worker", "mosaic_env_server")
 _LEFT_OUT = {"tests", "__pycache__", "node_modules", "build", "dist"}
 
 
@@ -32,7 +33,8 @@ class BundleWorkers(BuildHookInterface[BuilderConfig]):
         third_party = Path(self.root) / "3rd_party"
         sdk = third_party / "mosaic_worker_sdk"
         # The build maps a source to one place only: as a folder to the top, file by file into `bundled`.
-        build_data["force_include"][str(sdk / "mosaic_worker")] = "mosaic_worker"
+        for package in _SDK:
+            build_data["force_include"][str(sdk / package)] = package
         folders = [path.parent for path in sorted(third_party.glob("*_worker/worker.toml"))]
         for folder in [*folders, sdk]:
             for file in self._shipped(folder):

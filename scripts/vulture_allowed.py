@@ -61,6 +61,10 @@ _.accent_hover, _.accent_text, _.stage_text, _.icon_colour, _.spare_icon
 # -- what a process that talks to Ray, and an actor of Ray's, are told by name
 _.leave_out, _.handed
 
+# -- made by a server of environments, which is told them by name, and asked of what it serves
+Overcooked, Procgen
+_.mosaic_briefing, _.mosaic_facts, _.mosaic_scores, _.mosaic_success, _.mosaic_text
+
 # -- for people who write workers, environments and notebooks; the design documents' names
 MuJoCoMPCController, recorded_call
 _.to_pandas  # docs/python_api.md

@@ -19,6 +19,10 @@ HELP: dict[str, Any] = {
 """Of every group of commands."""
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
 Gpu = Annotated[bool, typer.Option("--gpu", help="torch with CUDA (several GB).")]
+Given = Annotated[
+    list[Path] | None,
+    typer.Option("--from", metavar="FILE", help="A file it needs that is there already; repeatable."),
+]
 InstallDryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be installed, then end.")]
 Trust = Annotated[
     bool, typer.Option("--trust", help="Allow, this once, the code and programs that the file names.")

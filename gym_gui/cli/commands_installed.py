@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from gym_gui.cli import completion
-from gym_gui.cli.arguments import HELP, Gpu, InstallDryRun, Json, WorkerId
+from gym_gui.cli.arguments import HELP, Given, Gpu, InstallDryRun, Json, WorkerId
 
 workers_app = typer.Typer(help="What can play a slot: list, show, check, install.", **HELP)
 envs_app = typer.Typer(help="What can be played: list, check, install.", **HELP)
@@ -63,10 +62,7 @@ def workers_check(
 def workers_install(
     worker: WorkerId,
     gpu: Gpu = False,
-    given: Annotated[
-        list[Path] | None,
-        typer.Option("--from", metavar="FILE", help="A file it needs that is there already; repeatable."),
-    ] = None,
+    given: Given = None,
     dry_run: InstallDryRun = False,
     as_json: Json = False,
 ) -> None:
@@ -97,6 +93,7 @@ def envs_install(
     family: Annotated[
         str, typer.Argument(metavar="FAMILY", help="A family, for example crafter, or an environment's id.")
     ],
+    given: Given = None,
     gpu: Gpu = False,
     dry_run: InstallDryRun = False,
     as_json: Json = False,
@@ -104,7 +101,8 @@ def envs_install(
     """Install what a family of environments needs."""
     from gym_gui.cli.install_extras import install_environments
 
-    raise typer.Exit(install_environments(family, gpu=gpu, dry_run=dry_run, as_json=as_json))
+    files = tuple(given or ())
+    raise typer.Exit(install_environments(family, given=files, gpu=gpu, dry_run=dry_run, as_json=as_json))
 
 
 @envs_app.command("check")

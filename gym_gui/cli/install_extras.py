@@ -9,25 +9,34 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import metadata
+from pathlib import Path
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from gym_gui.cli.errors import DONE
+from gym_gui.cli.install_own_python import install_own_python
 from gym_gui.cli.installation import answer, bring, counted, versions
 from gym_gui.core.errors import UnknownNameError, UsageError
+from gym_gui.envs.families.served import OwnPythonFamily
 from gym_gui.envs.family import Family
 from gym_gui.envs.registry import families
 from gym_gui.envs.spec import DISTRIBUTION, EnvSpec
 
 
 def install_environments(
-    name: str, *, gpu: bool = False, dry_run: bool = False, as_json: bool = False
+    name: str,
+    *,
+    given: Sequence[Path] = (),
+    gpu: bool = False,
+    dry_run: bool = False,
+    as_json: bool = False,
 ) -> int:
     """Install what a family of environments needs; may be repeated, also after it was cut off.
 
     Args:
         name: A family, by any of its names or its extra's, or one environment.
+        given: Archives that are there already, for families with packages that no registry has.
         gpu: Allow torch's CUDA build.
         dry_run: Only say what would be installed.
         as_json: Write one JSON object: ``family``, ``state`` (``installed``, or ``planned``
@@ -41,6 +50,10 @@ def install_environments(
         InstallationError: The installer failed.
     """
     family, spec = _wanted(name)
+    if isinstance(family, OwnPythonFamily):
+        return install_own_python(family, given=given, gpu=gpu, dry_run=dry_run, as_json=as_json)
+    if given:
+        raise UsageError(f"{family.title} needs no files", fix="Leave --from out")
     requirements = [*requirements_of(family.extra), *(spec.requirements if spec else ())]
     if not requirements:
         raise UsageError(f"{family.title} needs nothing that is known here")
@@ -98,14 +111,14 @@ def _named_by(extra: str) -> Iterator[str]:
 def _wanted(name: str) -> tuple[Family, EnvSpec | None]:
     """The family of that name, or that of the environment, which may need more than its family."""
     known = families()
-    by_name = {key: family for key, family in known.items() if family.extra}
+    by_name = {key: family for key, family in known.items() if family.install}
     for family in list(by_name.values()):
-        for other in (family.extra, *family.hints):
+        for other in filter(None, (family.extra, *family.hints)):
             by_name.setdefault(other, family)
             by_name.setdefault(other.replace("_", "-"), family)
     if name in by_name:
         return by_name[name], None
-    for family in filter(lambda each: each.extra, known.values()):
+    for family in filter(lambda each: each.install, known.values()):
         if not family.listable and family.owns([name]):
             return family, None
         if family.listable and (spec := family.lookup(family.candidates(name))) is not None:

@@ -75,16 +75,19 @@ def _fingerprint(request: EnvironmentRequest, asked: str, allowed: Sequence[Subj
     from gym_gui import envs
     from gym_gui.envs.distributions import distributions_of
     from gym_gui.envs.index import package_dir
+    from gym_gui.envs.interpreters import installed_versions
 
     spec = envs.resolve(
         request.task, env_name=request.env_name or None, api=request.api, origin=request.origin
     )
     versions = sorted(f"{n}={importlib.metadata.version(n)}" for n in distributions_of(spec.package))
+    versions += sorted(f"{n}={v}" for n, v in installed_versions(spec.package).items())
+    described = spec.traits.get("described", "")
     place = package_dir(spec.package) if spec.package else None
     changed = place.stat().st_mtime_ns if place is not None and place.exists() else 0
     ours = max(path.stat().st_mtime_ns for path in Path(envs.__file__).parent.rglob("*.py"))
     code = [subject.sha256 for subject in allowed]
-    facts = [_FORMAT, __version__, ours, asked, spec.id, versions, changed, code, sys.prefix]
+    facts = [_FORMAT, __version__, ours, asked, spec.id, versions, described, changed, code, sys.prefix]
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:20]
 
 

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from gym_gui.core.inherited import inherited
 from gym_gui.envs.distributions import distributions_of, holds
+from gym_gui.envs.interpreters import installed_versions
 from gym_gui.processes.child import ChildStartError
 from gym_gui.processes.run_child import run_child_sync
 from gym_gui.version import __version__
@@ -35,9 +36,12 @@ def _installed(distribution: str) -> str | None:
 
 def versions_of(resolved: _HasEnvironment) -> dict[str, str]:
     """Versions of the engine and of what an operator's environment comes from."""
-    found = {name: _installed(name) for name in ("numpy", "gymnasium", "pettingzoo", "protobuf")}
+    ours = ("numpy", "gymnasium", "pettingzoo", "protobuf")
+    found: dict[str, str | None] = {name: _installed(name) for name in ours}
     if package := resolved.env_package:
         found.setdefault(package, version_of(package))
+        # Of an interpreter of its own, in which other versions of ours may be.
+        found = {**installed_versions(package), **found}
     known = {name: number for name, number in found.items() if number is not None}
     return {"python": platform.python_version(), "mosaic": __version__, **known}
 

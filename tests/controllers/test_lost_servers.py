@@ -41,11 +41,12 @@ def corridors(tmp_path: Path) -> Iterator[None]:
 async def played(
     out: Path, session: Any = LocalSession, task: str = "Faulty-v0", **env_kwargs: Any
 ) -> RunResult:
+    random = {"worker_id": "operators_worker", "worker_type": "baseline", "settings": {"behavior": "random"}}
     operator = {
         "id": "op",
         "task": f"corridors/{task}",
         "env_kwargs": env_kwargs,
-        "workers": {"agent": {"worker_id": "operators_worker", "worker_type": "baseline", "settings": {"behavior": "random"}}},
+        "workers": {"agent": random},
     }
     execution = {"num_episodes": EPISODES, "seeds": 100, "concurrency": 4, "max_steps": 20}
     experiment = experiment_from_data({"operators": [operator], "execution": execution})

@@ -6,7 +6,7 @@ What changed between them: https://gymnasium.farama.org/introduction/migration_g
 from __future__ import annotations
 
 import inspect
-from typing import Any, Dict, Mapping, Optional, Tuple
+from typing import Any, Dict, Mapping, Optional, Tuple, cast
 
 
 def modern(env: Any, render_mode: str = "") -> Any:
@@ -64,12 +64,11 @@ class Modern:
             self.env.seed(seed)
         if self._takes_options:
             known["options"] = options
-        shown = self.env.reset(**known)
-        if isinstance(shown, tuple):
-            pair: Tuple[Any, ...] = shown  # pyright: ignore[reportUnknownVariableType]
-            if len(pair) == 2 and isinstance(pair[1], dict):
-                return pair[0], pair[1]  # pyright: ignore[reportUnknownVariableType]
-        return shown, {}
+        shown: Any = self.env.reset(**known)
+        pair = cast("Tuple[Any, ...]", shown) if isinstance(shown, tuple) else ()
+        if len(pair) == 2 and isinstance(pair[1], dict):
+            return pair[0], cast("Dict[str, Any]", pair[1])
+        return cast("Any", shown), {}
 
     def step(self, action: Any) -> Tuple[Any, float, bool, bool, Mapping[str, Any]]:
         """Observation, reward, terminated, truncated, info."""

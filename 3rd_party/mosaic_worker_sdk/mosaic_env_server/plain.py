@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import base64
 import json
-from typing import Any, Dict, Mapping
+from typing import Any, Dict, Mapping, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 _ARRAY = "__array__"
 
@@ -38,12 +39,13 @@ def loads(text: str) -> Any:
 
 def _said(value: Any) -> Any:
     if isinstance(value, np.ndarray):
-        if value.dtype.hasobject:
-            return [_said(each) if isinstance(each, (np.ndarray, np.generic)) else each for each in value]
-        data = base64.b64encode(np.ascontiguousarray(value).tobytes()).decode()
-        return {_ARRAY: data, "dtype": value.dtype.str, "shape": list(value.shape)}
+        array = cast("NDArray[Any]", value)
+        if array.dtype.hasobject:
+            return array.tolist()
+        data = base64.b64encode(np.ascontiguousarray(array).tobytes()).decode()
+        return {_ARRAY: data, "dtype": array.dtype.str, "shape": list(array.shape)}
     if isinstance(value, np.generic):
-        return value.item()
+        return cast("Any", value).item()
     if isinstance(value, Mapping):
         return dict(value)  # pyright: ignore[reportUnknownArgumentType,reportUnknownVariableType]
     return str(value)

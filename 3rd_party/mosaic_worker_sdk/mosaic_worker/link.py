@@ -34,7 +34,8 @@ GRPC_OPTIONS = (
 """Of whoever connects to another machine."""
 
 _SIZE = struct.Struct("<I")
-_In, _Out = TypeVar("_In"), TypeVar("_Out")
+_In = TypeVar("_In")
+_Out = TypeVar("_Out")
 
 
 class Link(Generic[_In, _Out]):

@@ -82,7 +82,7 @@ class SimultaneousAdapter(NamedAgentsAdapter):
             raise failure("step()", error) from error
 
     def _step_async(self, actions: Mapping[AgentID, Any]) -> None:
-        if self._current and actions.keys() == set(self._current):
+        if self._current and set(actions) == set(self._current):
             self._begin_step({self._names.raw[agent]: actions[agent] for agent in self._current})
 
     def _result(

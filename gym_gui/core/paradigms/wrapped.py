@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from gym_gui.core.errors import EnvironmentFailure
 from gym_gui.core.paradigms.base import ParadigmAdapter
@@ -26,7 +26,7 @@ class WrappedAdapter(ParadigmAdapter):
     @property
     def step_async(self) -> Callable[[Mapping[AgentID, Any]], None] | None:
         # Asked of the class: a wrapper that passes names on would pass this one on too, past its own step.
-        own = getattr(type(self._env), "step_async", None)
+        own = getattr(cast("type[Any]", type(self._env)), "step_async", None)
         return None if own is None else self._step_async
 
     def _step_async(self, actions: Mapping[AgentID, Any]) -> None:

@@ -10,7 +10,9 @@ from gym_gui.envs.families.minihack import MiniHackFamily
 from gym_gui.envs.families.mpe2 import Mpe2Family
 from gym_gui.envs.families.multigrid import MultiGridFamily
 from gym_gui.envs.families.openspiel import OpenSpielFamily
+from gym_gui.envs.families.overcooked import OvercookedFamily
 from gym_gui.envs.families.pettingzoo import PettingZooFamily
+from gym_gui.envs.families.procgen import ProcgenFamily
 from gym_gui.envs.families.single_agent import SingleAgentFamily
 from gym_gui.envs.families.skills import SkillFamily
 from gym_gui.envs.families.textworld import TextWorldFamily
@@ -30,6 +32,8 @@ BUILT_IN: tuple[Family, ...] = (
     MiniHackFamily(),
     TextWorldFamily(),
     AtariFamily(),
+    ProcgenFamily(),
+    OvercookedFamily(),
     SkillFamily([MiniGridFamily()]),
     SingleAgentFamily([MultiGridFamily(), IniMultiGridFamily()]),
 )

@@ -111,6 +111,7 @@ class OwnServerFamily(ServedFamily):
                 apis=(listed.api,),
                 package=self.name,
                 max_episode_steps=listed.max_episode_steps,
+                traits={"described": repr(self._description)},
             )
             for end, listed in self._description.environments.items()
         ]

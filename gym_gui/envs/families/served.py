@@ -105,11 +105,17 @@ class OwnPythonFamily(ServedFamily):
     Attributes:
         requirements: What is installed there, as pip writes it.
         bare_requirements: What is installed last, without what it asks for itself.
-        path: Folders of ours that its server imports from.
+        archives: Packages that no registry has, and where they are published; installed after all others.
+        imports: What has to be importable there.
+        system: Debian packages that it needs beyond Python's.
+        server_variables: Environment variables of its server.
     """
 
     requirements: ClassVar[tuple[str, ...]] = ()
     bare_requirements: ClassVar[tuple[str, ...]] = ()
+    archives: ClassVar[Mapping[str, str]] = {}
+    imports: ClassVar[tuple[str, ...]] = ()
+    system: ClassVar[tuple[str, ...]] = ()
     server_variables: ClassVar[Mapping[str, str]] = {}
 
     @property

@@ -157,8 +157,8 @@ def open_remote(address: str, token: str, certificate: bytes | None, within_s: f
         OSError: Nothing answers there, or it does not let us in.
     """
     import grpc
-    from mosaic_env_server.remote import SERVICE
 
+    from mosaic_env_server.remote import SERVICE
     from mosaic_worker.remote import METHOD
 
     if certificate is None:
@@ -202,11 +202,11 @@ def _words(error: Any) -> str:
     """How a call ended, in words."""
     import grpc
 
-    words = {
+    words: dict[Any, str] = {
         grpc.StatusCode.UNAUTHENTICATED: "it refused our token",
         grpc.StatusCode.RESOURCE_EXHAUSTED: "all its places are taken, or a message was too large",
         grpc.StatusCode.UNIMPLEMENTED: "nothing there serves environments",
     }
     code = error.code() if callable(getattr(error, "code", None)) else None
     detail = error.details() if callable(getattr(error, "details", None)) else str(error)
-    return words.get(code, f"the connection broke{f': {detail}' if detail else ''}")
+    return words.get(code) or f"the connection broke{f': {detail}' if detail else ''}"

@@ -1,0 +1,1 @@
+"""What makes environments of packages that have an interface of their own; each needs its package."""
