@@ -101,6 +101,13 @@ class Episode:
         seats = self.seats.items()
         return frozenset(agent for agent, slot in seats if slot in views and not told(views[slot]))
 
+    def begin_reset(self) -> None:
+        """Have what :meth:`open` takes begun, where its environment is elsewhere."""
+        begin = self._adapter.reset_async
+        if begin is not None:
+            with suppress(EnvironmentFailure):  # the reset itself says it
+                begin(self.plan.seed)
+
     def open(self) -> list[Decision]:
         """Reset the environment.
 

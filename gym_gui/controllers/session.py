@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import count
 
 from gym_gui.controllers.episode import Episode
@@ -295,11 +295,20 @@ class SessionController:
     def _open_episodes(self) -> None:
         if not self._queue or (self._gate.paused and self._live):
             return
-        while (plan := self._queue.take(len(self._live), self.room)) is not None:
-            self._open(plan)
+        while opening := list(self._set_up()):
+            if len(opening) > 1:  # those elsewhere begin at the same time
+                for episode in opening:
+                    episode.begin_reset()
+            for episode in opening:
+                self._open(episode)
         self._credit_ahead = 0
 
-    def _open(self, plan: EpisodePlan) -> None:
+    def _set_up(self) -> Iterator[Episode]:
+        """As many episodes as there is room for, each with its environment and its policies."""
+        while (plan := self._queue.take(len(self._live), self.room)) is not None:
+            yield self._episode_of(plan)
+
+    def _episode_of(self, plan: EpisodePlan) -> Episode:
         environment = self._idle.pop() if self._idle else self._lineup.make_environment()
         seats = self._lineup.seatings[plan.seating]
         episode = Episode(
@@ -323,6 +332,9 @@ class SessionController:
             plan.allowances,
         )
         self._listen_for_results(episode)
+        return episode
+
+    def _open(self, episode: Episode) -> None:
         try:
             decisions = episode.open()
         except EpisodeError as exc:

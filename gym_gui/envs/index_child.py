@@ -55,6 +55,12 @@ def openspiel_rows(module: str) -> list[dict[str, Any]]:
     ]
 
 
+def envpool_rows(module: str) -> list[dict[str, Any]]:
+    """What EnvPool registers; making each, to ask for its limit, would take most of a minute."""
+    pool: Any = importlib.import_module(module)
+    return [{"id": name} for name in pool.list_all_envs()]
+
+
 def _observable(spiel: Any, game: Any) -> bool:
     """Whether Shimmy can say what its players observe; a game may promise more than it has (crossword)."""
     try:
@@ -89,7 +95,8 @@ def main() -> None:
     answer = os.dup(1)
     os.dup2(2, 1)
     kind, module = sys.argv[1:3]
-    rows = {"gymnasium": gymnasium_rows, "openspiel": openspiel_rows}[kind](module)
+    known = {"gymnasium": gymnasium_rows, "openspiel": openspiel_rows, "envpool": envpool_rows}
+    rows = known[kind](module)
     with os.fdopen(answer, "w", encoding="utf-8") as out:
         json.dump(rows, out)
 

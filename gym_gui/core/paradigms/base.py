@@ -61,6 +61,11 @@ class ParadigmAdapter(ABC):
         """
 
     @property
+    def reset_async(self) -> Callable[[int | None], None] | None:
+        """Has an episode begun that :meth:`reset`, with the same seed, takes; ``None``: it cannot be."""
+        return None
+
+    @property
     def step_async(self) -> Callable[[Mapping[AgentID, Any]], None] | None:
         """Has a step begun whose result :meth:`step`, with the same actions, takes; ``None``: it cannot be.
 

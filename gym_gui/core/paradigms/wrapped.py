@@ -24,6 +24,19 @@ class WrappedAdapter(ParadigmAdapter):
         self._closed = False
 
     @property
+    def reset_async(self) -> Callable[[int | None], None] | None:
+        own = getattr(cast("type[Any]", type(self._env)), "reset_async", None)
+        return None if own is None else self._reset_async
+
+    def _reset_async(self, seed: int | None) -> None:
+        try:
+            self._env.reset_async(seed)
+        except EnvironmentFailure:
+            raise
+        except Exception as error:
+            raise failure("reset()", error) from error
+
+    @property
     def step_async(self) -> Callable[[Mapping[AgentID, Any]], None] | None:
         # Asked of the class: a wrapper that passes names on would pass this one on too, past its own step.
         own = getattr(cast("type[Any]", type(self._env)), "step_async", None)

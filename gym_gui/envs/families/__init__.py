@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gym_gui.envs.families.crafter import CrafterFamily
+from gym_gui.envs.families.envpool import EnvPoolFamily
 from gym_gui.envs.families.gymnasium import Box2DFamily, GymnasiumFamily, MuJoCoFamily
 from gym_gui.envs.families.ini_multigrid import IniMultiGridFamily
 from gym_gui.envs.families.minigrid import AtariFamily, MiniGridFamily
@@ -32,6 +33,7 @@ BUILT_IN: tuple[Family, ...] = (
     MiniHackFamily(),
     TextWorldFamily(),
     AtariFamily(),
+    EnvPoolFamily(),
     ProcgenFamily(),
     OvercookedFamily(),
     SkillFamily([MiniGridFamily()]),

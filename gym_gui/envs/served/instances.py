@@ -104,6 +104,7 @@ class ServedEnv:
         self._connection, self._number = first or (None, 0)
         self._pending: Ticket | None = None
         self._making: Ticket | None = None
+        self._beginning: tuple[Connection, Ticket] | None = None
         self.metadata: Mapping[str, Any] = {**loads(made.metadata or "{}"), "served": True}
         self.render_mode = made.render_mode or None
         self.spec = SimpleNamespace(max_episode_steps=made.max_episode_steps or None)
@@ -156,7 +157,20 @@ class ServedEnv:
 
     # -- for the interfaces
 
+    def reset_async(self, seed: int | None) -> None:
+        """Have an episode begun, which ``reset`` with the same seed, and no options, takes."""
+        if self._beginning is None:
+            self._beginning = self._order_reset(seed, None)
+
     def _begin(self, seed: int | None, options: Mapping[str, Any] | None) -> pb.State:
+        begun, self._beginning = self._beginning, None
+        connection, ticket = begun or self._order_reset(seed, options)
+        if self._making is not None:
+            making, self._making = self._making, None
+            self._take(connection, making, self._wanted.begin_s, "making it")
+        return self._take(connection, ticket, self._wanted.begin_s, "reset()").state
+
+    def _order_reset(self, seed: int | None, options: Mapping[str, Any] | None) -> tuple[Connection, Ticket]:
         self._pending = None
         try:
             connection = self._server.connection()
@@ -166,12 +180,7 @@ class ServedEnv:
             self._connection, self._number = connection, self._server.next_number()
             self._making = self._give(connection, pb.Order(make=self._order))
         reset = pb.Reset(seed=seed, options="" if options is None else dumps(dict(options)))
-        order = pb.Order(reset=reset)
-        ticket = self._give(connection, order)
-        if self._making is not None:
-            making, self._making = self._making, None
-            self._take(connection, making, self._wanted.begin_s, "making it")
-        return self._take(connection, ticket, self._wanted.begin_s, "reset()").state
+        return connection, self._give(connection, pb.Order(reset=reset))
 
     def _announce(self, actions: Mapping[Any, Any]) -> None:
         """Have a step begun; :meth:`_end` with the same actions takes what comes of it."""

@@ -1,0 +1,72 @@
+"""EnvPool: environments in C++ that are stepped in batches, under ids of their own.
+
+They are not those of other families: their generators differ, and their observations may.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from gym_gui.envs import index
+from gym_gui.envs.family import Family
+from gym_gui.envs.spec import EnvSpec
+
+if TYPE_CHECKING:
+    from gym_gui.envs.families.envpool_env import Pools
+    from gym_gui.envs.instance import Instance
+
+
+class EnvPoolFamily(Family):
+    """``envpool/CartPole-v1``."""
+
+    name: ClassVar[str] = "envpool"
+    title: ClassVar[str] = "EnvPool"
+    extra: ClassVar[str] = "envpool"
+    modules: ClassVar[tuple[str, ...]] = ("envpool",)
+    prefixes: ClassVar[tuple[str, ...]] = ("envpool/",)
+    closed: ClassVar[bool] = True
+
+    def specs(self) -> Sequence[EnvSpec]:
+        self.require()
+        return [
+            self.spec(f"envpool/{row['id']}", "gym_gui.envs.families.envpool_env:PooledEnv")
+            for row in index.entries("envpool", "envpool")
+        ]
+
+    def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
+        from gym_gui.envs.families.envpool_env import PooledEnv
+
+        options = dict(env_kwargs) if render_mode is None else {"render_mode": render_mode, **env_kwargs}
+        return PooledEnv(_pools(os.getpid(), _name(spec), tuple(sorted(options.items()))), render_mode)
+
+    def title_of(self, spec: EnvSpec) -> str:
+        return f"EnvPool {_name(spec)}"
+
+    def summary(self, spec: EnvSpec) -> str:
+        return f"{_name(spec)} as EnvPool has it, in C++; its episodes are others than those of the original."
+
+    def documentation(self, spec: EnvSpec) -> str:
+        return ""
+
+    def doc_url(self, spec: EnvSpec) -> str:
+        return "https://envpool.readthedocs.io/en/latest/"
+
+    def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
+        return ("rgb_array",)
+
+    def success(self, environment: Instance) -> bool | None:
+        return None
+
+
+@lru_cache(maxsize=32)
+def _pools(_process: int, name: str, options: tuple[tuple[str, Any], ...]) -> Pools:
+    from gym_gui.envs.families.envpool_env import Pools
+
+    return Pools(name, dict(options))
+
+
+def _name(spec: EnvSpec) -> str:
+    return spec.id.removeprefix("envpool/")

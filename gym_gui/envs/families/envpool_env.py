@@ -1,0 +1,188 @@
+"""EnvPool's environments as single ones that are stepped together.
+
+EnvPool (https://envpool.readthedocs.io) makes a number of environments at once, and fixes their seeds then.
+An episode here has a seed of its own; so those that begin together are made together, one *pool*, and whose
+steps are begun together are stepped together, in C++ and on all cores.
+"""
+
+# EnvPool is typed for each environment by itself.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportMissingImports=false
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from gym_gui.core.errors import UsageError
+
+_SEEDS = 1 << 31
+_NO_LIMIT = 2**31 - 1
+
+
+class Pools:
+    """Makes pools of one environment.
+
+    Args:
+        name: EnvPool's id of it.
+        options: As ``envpool.make`` takes them.
+    """
+
+    def __init__(self, name: str, options: Mapping[str, Any]) -> None:
+        import envpool
+
+        self._make, self._name, self._options = envpool.make, name, dict(options)
+        self._asked: dict[PooledEnv, int] = {}
+        first = self.make_pool([0])
+        if first.config["max_num_players"] > 1:
+            raise UsageError(f"{name} of EnvPool is for several players, which are not told apart here")
+        self.observation_space, self.action_space = first.observation_space, first.action_space
+        self.metadata: Mapping[str, Any] = {"render_modes": ["rgb_array"]}
+        limit = int(first.config["max_episode_steps"])
+        self.spec = SimpleNamespace(max_episode_steps=limit if limit < _NO_LIMIT else None)
+        first.close()
+
+    def make_pool(self, seeds: list[int]) -> Any:
+        """EnvPool's own object, one environment a seed."""
+        threads = min(len(seeds), os.cpu_count() or 1)
+        return self._make(
+            self._name,
+            env_type="gymnasium",
+            num_envs=len(seeds),
+            num_threads=threads,
+            env_seed=seeds,
+            **self._options,
+        )
+
+    def ask(self, env: PooledEnv, seed: int) -> None:
+        """Have an episode begun, some time before its first observation is taken."""
+        self._asked[env] = seed
+
+    def begin(self, env: PooledEnv) -> None:
+        """Make one pool of all that have asked, ``env`` among them."""
+        if env in self._asked:
+            asked, self._asked = self._asked, {}
+            pool = Pool(self.make_pool(list(asked.values())))
+            for row, each in enumerate(asked):
+                each.enter(pool, row)
+
+
+class Pool:
+    """Environments that are stepped together.
+
+    Args:
+        made: EnvPool's object.
+    """
+
+    def __init__(self, made: Any) -> None:
+        self.made = made
+        self._pending: dict[int, Any] = {}
+        shown, info = made.reset()
+        self._results: dict[int, Any] = {
+            row: (_row(shown, at), _info(info, at)) for at, row in enumerate(_rows(info))
+        }
+        weakref.finalize(self, made.close)
+
+    def first(self, row: int) -> Any:
+        """Observation and info with which an episode begins."""
+        return self._results.pop(row)
+
+    def send(self, row: int, action: Any) -> None:
+        """Have a step begun."""
+        self._pending[row] = action
+
+    def receive(self, row: int) -> Any:
+        """Observation, reward, terminated, truncated, info of a step that was begun."""
+        if row not in self._results:
+            rows = np.fromiter(self._pending, np.int32, len(self._pending))
+            self.made.send(np.asarray(list(self._pending.values())), rows)
+            self._pending = {}
+            shown, rewards, terminated, truncated, info = self.made.recv()
+            for at, each in enumerate(_rows(info)):
+                ends = bool(terminated[at]), bool(truncated[at])
+                self._results[each] = (_row(shown, at), float(rewards[at]), *ends, _info(info, at))
+        return self._results.pop(row)
+
+
+class PooledEnv:
+    """One environment, with the interface of Gymnasium.
+
+    Args:
+        pools: Of its kind.
+        render_mode: ``rgb_array``, or nothing is drawn.
+    """
+
+    def __init__(self, pools: Pools, render_mode: str | None) -> None:
+        self._pools = pools
+        self.observation_space, self.action_space = pools.observation_space, pools.action_space
+        self.metadata, self.render_mode, self.spec = pools.metadata, render_mode, pools.spec
+        self._pool: Pool | None = None
+        self._row, self._begun, self._stepping = 0, False, False
+
+    @property
+    def unwrapped(self) -> PooledEnv:
+        """Itself."""
+        return self
+
+    def enter(self, pool: Pool, row: int) -> None:
+        """Its place for the episode that begins."""
+        self._pool, self._row = pool, row
+
+    def reset_async(self, seed: int | None) -> None:
+        """Have an episode begun, which :meth:`reset` with the same seed takes."""
+        if not self._begun:
+            self._begun = True
+            drawn = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else seed
+            self._pools.ask(self, drawn % _SEEDS)
+
+    def reset(
+        self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> tuple[Any, Mapping[str, Any]]:
+        """Observation and info."""
+        self.reset_async(seed)
+        self._begun = self._stepping = False
+        self._pools.begin(self)
+        assert self._pool is not None
+        return self._pool.first(self._row)
+
+    def step_async(self, action: Any) -> None:
+        """Have a step begun, which :meth:`step` with the same action takes."""
+        if self._pool is not None and not self._stepping:
+            self._stepping = True
+            self._pool.send(self._row, action)
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, Mapping[str, Any]]:
+        """Observation, reward, terminated, truncated, info."""
+        self.step_async(action)
+        self._stepping = False
+        assert self._pool is not None
+        return self._pool.receive(self._row)
+
+    def render(self) -> Any:
+        """(H, W, 3) ``uint8``."""
+        return None if self._pool is None else self._pool.made.render(env_ids=[self._row])[0]
+
+    def close(self) -> None:
+        """Leave its pool, which goes with the last."""
+        self._pool = None
+
+
+def _rows(info: Mapping[str, Any]) -> list[int]:
+    return [int(row) for row in info["env_id"]]
+
+
+def _row(shown: Any, at: int) -> Any:
+    if isinstance(shown, dict):
+        return {key: _row(value, at) for key, value in shown.items()}
+    value = shown[at]
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def _info(info: Mapping[str, Any], at: int) -> Mapping[str, Any]:
+    """What is told of one environment; what EnvPool tells of itself is left out."""
+    return {key: _row(value, at) for key, value in info.items() if key not in ("env_id", "players")}
