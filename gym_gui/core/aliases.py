@@ -54,6 +54,22 @@ WORKER_TYPES: Final = {
 }
 """Worker -> its type, for slots that name the worker only."""
 
+NO_WORKERS: Final = {
+    "shimmy_worker": (
+        "Shimmy's conversions are environments here: name one as task, for example open_spiel/tic_tac_toe"
+    ),
+    "supersuit_worker": (
+        "What SuperSuit does to observations is the `preprocess` of the slot that wants it, with any worker: "
+        "docs/preprocessing.md"
+    ),
+    "pettingzoo_worker": (
+        "PettingZoo's environments are tasks (api: aec or parallel); the random policy of its "
+        "examples is operators_worker"
+    ),
+    "vizdoom_worker": "ViZDoom's scenarios are environments here: name one as task",
+}
+"""Workers of the design documents that are none here -> what they mean, as a sentence."""
+
 _kinds: list[Callable[[str], str]] = []
 
 

@@ -158,6 +158,8 @@ class WorkerTypeRegistry:
             known += [name for name, target in aliases.WORKER_IDS.items() if target in cls._types]
         if reason is not None:
             raise UsageError(f"worker {full!r} cannot be used: {reason}")
+        if full in aliases.NO_WORKERS:
+            raise UsageError(f"{full} is no worker here", fix=aliases.NO_WORKERS[full])
         # A worker of MOSAIC's own that is absent here is no misspelling of another.
         near = [] if full in aliases.WORKER_TYPES else _near(type_id, known)
         hint = f"Did you mean {near[0]!r}?" if near else _WHERE_WORKERS_GO

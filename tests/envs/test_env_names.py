@@ -209,8 +209,9 @@ def test_how_an_own_environment_takes_turns_is_seen_when_it_is_made() -> None:
     assert environment.spec.paradigm is AT_ONCE
     assert environment.adapter.paradigm is AT_ONCE
     assert make("mpe2.simple_spread_v3:env").spec.paradigm is TURNS
-    with pytest.raises(UsageError, match="has the parallel interface, not aec"):
-        make("mpe2.simple_spread_v3:parallel_env", api="aec")
+    assert make("mpe2.simple_spread_v3:parallel_env", api="aec").spec.paradigm is TURNS, "it is converted"
+    with pytest.raises(UsageError, match="has the gymnasium interface, not aec"):
+        make("gymnasium.envs.classic_control.cartpole:CartPoleEnv", api="aec")
 
 
 @pytest.mark.parametrize(

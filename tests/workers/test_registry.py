@@ -75,6 +75,20 @@ def test_unknown_worker_names_the_nearest():
         WorkerTypeRegistry.require("cleanrl_wroker")
 
 
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("shimmy_worker", "environments here"),
+        ("supersuit_worker", "`preprocess` of the slot"),
+        ("pettingzoo_worker", "are tasks"),
+        ("vizdoom_worker", "environments here"),
+    ],
+)
+def test_what_is_no_worker_here_says_what_it_means(name: str, meant: str):
+    with pytest.raises(UsageError, match=f"{name} is no worker here.*{meant}"):
+        WorkerTypeRegistry.require(name)
+
+
 def test_unknown_worker_with_nothing_near_says_where_workers_go():
     with pytest.raises(UnknownNameError, match="workers folder"):
         WorkerTypeRegistry.require("zzz")

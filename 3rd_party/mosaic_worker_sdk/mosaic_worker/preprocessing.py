@@ -96,7 +96,22 @@ def _check_step(given: Any, where: str) -> Step:
     return full
 
 
+_OF_SUPERSUIT = {
+    "color_reduction": "grayscale",
+    "frame_stack": "frame_stack",
+    "resize": "resize",
+    "dtype": "dtype",
+    "flatten": "flatten",
+    "normalize_obs": "rescale",
+    "agent_indicator": "append",
+}
+"""SuperSuit's wrappers of observations, without their version, and the step that does the same."""
+
+
 def _nearest(word: str, known: Sequence[str]) -> str:
+    stem, _, version = word.rpartition("_v")
+    if version.isdigit() and stem in _OF_SUPERSUIT and _OF_SUPERSUIT[stem] in known:
+        return f"; SuperSuit's {word} is {_OF_SUPERSUIT[stem]!r} here"
     close = difflib.get_close_matches(word.lower(), known, 1, 0.5)
     return f"; did you mean {close[0]!r}?" if close else f"; there are {', '.join(known)}"
 

@@ -180,6 +180,7 @@ def test_opencv_is_gymnasiums_wrapper_or_said_to_be_missing() -> None:
         (3, VECTOR, "is a list of steps"),
         ([None], VECTOR, "step 1 must name itself"),
         ([{"size": 4}], VECTOR, "step 1 must name itself"),
+        (["color_reduction_v0"], VECTOR, "SuperSuit's color_reduction_v0 is 'grayscale' here"),
         (["flaten"], VECTOR, "there is no step 'flaten'; did you mean 'flatten'?"),
         (["zzzz"], VECTOR, "there are select, keep, flatten"),
         ([{"step": "resize", "shap": [4, 4]}], IMAGE, "has no option 'shap'; did you mean 'shape'?"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gym_gui.core.errors import UsageError
+from gym_gui.core.errors import MissingDependencyError, UsageError
 from gym_gui.core.paradigms.base import ParadigmAdapter
 from gym_gui.core.paradigms.sequential import SequentialAdapter
 from gym_gui.core.paradigms.simultaneous import SimultaneousAdapter
@@ -27,6 +27,34 @@ def api_of(env: Any) -> str:
         raise UsageError(str(error)) from None
 
 
+def converted(env: Any, found: str, api: str) -> Any:
+    """``env`` with another interface, by PettingZoo's conversions.
+
+    Args:
+        env: The environment.
+        found: The interface that it has.
+        api: The one that is wanted.
+
+    Raises:
+        UsageError: There is no such conversion, or not of this environment.
+    """
+    refused = f"{type(env).__name__} has the {found} interface, not {api}"
+    if {found, api} != {"aec", "parallel"}:
+        raise UsageError(refused)
+    if found == "aec" and not (getattr(env, "metadata", None) or {}).get("is_parallelizable"):
+        raise UsageError(
+            refused, fix="It does not say that its agents can act at once (metadata: is_parallelizable)"
+        )
+    if found == "parallel" and not callable(env.observation_space):
+        raise UsageError(refused, fix="PettingZoo converts what has its own Parallel interface")
+    try:
+        from pettingzoo.utils import conversions
+    except ImportError:
+        raise MissingDependencyError("pettingzoo", "mosaic envs install pettingzoo") from None
+    to: Any = conversions
+    return to.parallel_to_aec(env) if api == "aec" else to.aec_to_parallel(env)
+
+
 def adapt(
     env: Any,
     api: str | None = None,
@@ -39,7 +67,8 @@ def adapt(
     Args:
         env: A Gymnasium, PettingZoo AEC or PettingZoo Parallel environment, or one
             that takes and returns dicts by agent.
-        api: ``"gymnasium"``, ``"aec"`` or ``"parallel"``; found out by default.
+        api: ``"gymnasium"``, ``"aec"`` or ``"parallel"``; found out by default. Of the two for several
+            agents the one is made of the other by PettingZoo's conversions, where these can.
         rename: Name of an agent given the environment's key for it.
         info_mask: See :class:`SingleAgentAdapter`.
 
@@ -50,7 +79,7 @@ def adapt(
     if api is not None and api not in APIS:
         raise UsageError(f"unknown api {api!r}", fix=f"Use one of {', '.join(APIS)}")
     if api is not None and api != found:
-        raise UsageError(f"{type(env).__name__} has the {found} interface, not {api}")
+        env, found = converted(env, found, api), api
     if found == "aec":
         return SequentialAdapter(env, rename=rename)
     if found == "parallel":

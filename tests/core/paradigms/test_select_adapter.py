@@ -12,6 +12,7 @@ from pettingzoo.classic.tictactoe.tictactoe import env as tictactoe
 
 from gym_gui.core.errors import UsageError
 from gym_gui.core.paradigms import SequentialAdapter, SimultaneousAdapter, SingleAgentAdapter, adapt
+from gym_gui.core.paradigms.check import check_environment
 
 
 class DictActions(gymnasium.Env[Any, Any]):
@@ -82,6 +83,21 @@ def test_an_interface_it_does_not_have_is_refused() -> None:
         adapt(tictactoe(), "parallel")
     with pytest.raises(UsageError, match="unknown api 'sequential'"):
         adapt(tictactoe(), "sequential")
+
+
+@pytest.mark.parametrize("make", [simple_spread_v3.parallel_env, simple_spread_v3.env])
+@pytest.mark.parametrize(("api", "kind"), [("aec", SequentialAdapter), ("parallel", SimultaneousAdapter)])
+def test_either_interface_for_several_agents_is_made_of_the_other(make: Any, api: str, kind: type) -> None:
+    assert type(adapt(make(), api)) is kind
+    report = check_environment(lambda: adapt(make(max_cycles=10), api), steps=20)
+    assert report.ok, "\n".join(report.lines())
+
+
+def test_turns_that_are_no_convention_are_not_played_at_once() -> None:
+    with pytest.raises(UsageError, match="is_parallelizable"):
+        adapt(tictactoe(), "parallel")
+    with pytest.raises(UsageError, match="its own Parallel interface"):
+        adapt(ByIndex(), "aec")
 
 
 @pytest.mark.parametrize("thing", [object(), 3, type("Half", (), {"reset": print, "step": print})()])
