@@ -9,7 +9,7 @@ from __future__ import annotations
 import socket
 import struct
 import threading
-from typing import IO, Optional
+from typing import IO, Optional, Sequence
 
 from mosaic_worker.pb import worker_pb2 as pb
 
@@ -35,6 +35,15 @@ class Link:
             ValueError: What arrived is no message.
         """
         raise NotImplementedError
+
+    def arrived(self) -> Optional[pb.ToWorker]:
+        """The next message where it has arrived whole already; ``None`` where that is not known."""
+        return None
+
+    def send_all(self, messages: Sequence[pb.FromWorker]) -> None:
+        """Send several messages, in one piece where the carrier allows it; as :meth:`send`."""
+        for message in messages:
+            self.send(message)
 
     def send(self, message: pb.FromWorker) -> None:
         """Send a message; safe from several threads.
@@ -82,11 +91,21 @@ class SocketLink(Link):
         (size,) = _SIZE.unpack_from(self._buffer)
         if size > MAX_FRAME:
             raise ValueError(f"a frame of {size} bytes is over the limit")
-        if not self._fill(4 + size):
+        return self._take(size) if self._fill(4 + size) else None
+
+    def arrived(self) -> Optional[pb.ToWorker]:
+        if len(self._buffer) < 4:
             return None
+        (size,) = _SIZE.unpack_from(self._buffer)
+        return self._take(size) if len(self._buffer) >= 4 + size else None
+
+    def _take(self, size: int) -> pb.ToWorker:
         message = pb.ToWorker.FromString(bytes(self._buffer[4 : 4 + size]))
         del self._buffer[: 4 + size]
         return message
+
+    def send_all(self, messages: Sequence[pb.FromWorker]) -> None:
+        self.write(b"".join([self.encode(message) for message in messages]))
 
     def encode(self, message: pb.FromWorker) -> bytes:
         data = message.SerializeToString()
