@@ -29,7 +29,7 @@ from mosaic_worker.evaluation import finish
 from mosaic_worker.training import TENSORBOARD, TrainingRun
 from mosaic_worker.training_command import TrainingFailed
 from mosaic_worker.training_memory import check_room
-from mosaic_worker.training_state import State, read_state
+from mosaic_worker.training_state import State
 
 
 def train(
@@ -180,26 +180,6 @@ def _views(
     return (environments,)
 
 
-def resumable(algorithm: Algorithm, config: TrainingConfig, folder: Any) -> State:
-    """State to go on from, checked against the settings asked for.
-
-    Raises:
-        ConfigError: There is none, or the settings differ in what may not differ.
-    """
-    state = read_state(folder, algorithm.name)
-    before, now = state.config, config.model_dump(mode="json")
-    for name, value in now.items():
-        if name not in config.RESUMABLE and before.get(name) != value:
-            raise ConfigError(
-                f"a resumed training keeps its settings, and {name} was {before.get(name)!r}, not {value!r}. "
-                "Leave it out, or train anew in another folder"
-            )
-    step = int(state.values["session"]["step"])
-    if step >= config.total_steps:
-        raise ConfigError(f"the training there has its {step:,} steps already; raise total_steps to go on")
-    return state
-
-
 def _next_step(restored: State | None) -> int | None:
     """TensorBoard forgets what a killed training wrote after its last checkpoint."""
-    return None if restored is None else int(restored.values["session"]["step"]) + 1
+    return None if restored is None else restored.step + 1

@@ -50,7 +50,8 @@ class State:
     @property
     def step(self) -> int:
         """Environment steps so far."""
-        return int(self.values["step"])
+        # Trainings of cleanrl_worker kept it with their session before.
+        return int(self.values["step"] if "step" in self.values else self.values["session"]["step"])
 
     @property
     def config(self) -> Dict[str, Any]:

@@ -70,3 +70,8 @@ def test_a_damaged_one_is_refused(content: bytes, tmp_path: Path) -> None:
     state_file(tmp_path).write_bytes(content)
     with pytest.raises(ConfigError, match="cannot be resumed from"):
         read_state(tmp_path, "ppo")
+
+
+def test_how_far_it_is_stands_where_trainings_keep_it_now_or_did_before() -> None:
+    assert State(values={"step": 7, "session": {"returns": []}}).step == 7
+    assert State(values={"session": {"step": 5}}).step == 5
