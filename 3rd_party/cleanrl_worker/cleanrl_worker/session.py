@@ -194,8 +194,9 @@ class Session:
         )
 
     def _film(self, step: int, learner: Learner) -> None:
+        from cleanrl_worker.evaluate import film
         from cleanrl_worker.policy import load_policy
-        from cleanrl_worker.video import CannotFilm, film
+        from mosaic_worker.film import CannotFilm
 
         self._filmed = step
         try:
