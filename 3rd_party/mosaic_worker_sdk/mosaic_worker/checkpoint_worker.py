@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Protocol, Sequence, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Protocol, Sequence, Tuple, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,18 @@ class Choices(NamedTuple):
     values: Optional[NDArray[np.float64]]
     ok: NDArray[np.bool_]
     memory: Optional[NDArray[np.float32]] = None
+
+    def only(self, rows: Union[slice, NDArray[np.intp]]) -> Choices:
+        """Those of some rows."""
+        return Choices(*[None if column is None else column[rows] for column in self])  # pyright: ignore[reportArgumentType]
+
+    @classmethod
+    def join(cls, parts: Sequence[Choices]) -> Choices:
+        """Those of several batches, end to end; what one of them does not know is left out."""
+        if len(parts) == 1:
+            return parts[0]
+        columns = [None if any(each is None for each in column) else column for column in zip(*parts)]
+        return cls(*[None if column is None else np.concatenate(column) for column in columns])  # pyright: ignore[reportArgumentType, reportCallIssue]
 
 
 class CheckpointPolicy(Protocol):
@@ -198,7 +210,7 @@ class CheckpointWorker(Worker):
             begin = 0
             for share in alike:
                 end = begin + len(share.rows.steps)
-                found[share.batch].append((share, _part_of(choices, slice(begin, end))))
+                found[share.batch].append((share, choices.only(slice(begin, end))))
                 begin = end
         return [_in_order(parts) for parts in found]
 
@@ -231,22 +243,11 @@ class _Share(NamedTuple):
     rows: Rows
 
 
-def _part_of(choices: Choices, part: slice) -> Choices:
-    if part.start == 0 and part.stop == len(choices.ok):
-        return choices
-    return Choices(*[None if column is None else column[part] for column in choices])  # pyright: ignore[reportArgumentType]
-
-
 def _in_order(parts: Sequence[Tuple[_Share, Choices]]) -> Choices:
     """The choices of a batch, its rows in their order."""
-    if len(parts) == 1:
-        return parts[0][1]
-    order = np.argsort(np.concatenate([share.numbers for share, _ in parts if share.numbers is not None]))
-    merged = [
-        None if any(each is None for each in column) else np.concatenate(column)[order]  # pyright: ignore[reportArgumentType, reportCallIssue]
-        for column in zip(*[choices for _, choices in parts])
-    ]
-    return Choices(*merged)  # pyright: ignore[reportArgumentType]
+    found = Choices.join([choices for _, choices in parts])
+    numbers = [share.numbers for share, _ in parts if share.numbers is not None]
+    return found.only(np.argsort(np.concatenate(numbers))) if len(numbers) > 1 else found
 
 
 def _as_actions(batch: Batch, choices: Choices) -> Actions:
