@@ -29,7 +29,7 @@ from mosaic_worker.evaluation import finish
 from mosaic_worker.training import TENSORBOARD, TrainingRun
 from mosaic_worker.training_command import TrainingFailed
 from mosaic_worker.training_memory import check_room
-from mosaic_worker.training_state import State
+from mosaic_worker.training_state import State, begin
 
 
 def train(
@@ -51,11 +51,11 @@ def train(
         TrainingFailed: A number is not finite any more, or the environment raised.
         OSError: The folder cannot be written.
     """
-    begun = restored.values["environments"] if restored else None
+    start, begun = begin(config.seed, restored), restored.values["environments"] if restored else None
     with contextlib.closing(environments_of(config, run, begun)) as environments:
         check_fit(algorithm, environments)
         check_memory(config, environments)
-        scalars = SummaryWriter(str(run.folder / TENSORBOARD), purge_step=_next_step(restored))
+        scalars = SummaryWriter(str(run.folder / TENSORBOARD), purge_step=start.purge_step)
         with contextlib.closing(scalars):
             session = (JointSession if algorithm.joint else Session)(
                 algorithm.name, config, environments, run, scalars, restored
@@ -178,8 +178,3 @@ def _views(
     if isinstance(environments, JointEnvironments):
         return tuple(environments.views.values())
     return (environments,)
-
-
-def _next_step(restored: State | None) -> int | None:
-    """TensorBoard forgets what a killed training wrote after its last checkpoint."""
-    return None if restored is None else restored.step + 1
