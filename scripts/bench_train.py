@@ -7,7 +7,9 @@
   (the training's own clock, without its start and its evaluation), the median of the pairs.
 * Metric points per second from a training's files to a watcher, none lost.
 * Steps per second of 64 episodes at once over one at a time, decided by a trained policy.
-* Steps per second of a joint policy of four agents, played by one process over four.
+* Steps per second of a joint policy of four agents, played by one process over four: one episode at
+  a time, and 64 at once. Beside that the processor time of each run, of its session and workers,
+  start-up included.
 * Twenty trainings queued on two cores: how many ran at once, and that all of them did.
 
 Machines differ and are shared, so absolute figures are printed for orientation only.
@@ -19,6 +21,7 @@ import argparse
 import asyncio
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -190,8 +193,8 @@ def batching(episodes: int, tries: int) -> tuple[float, str]:
     return batched / single, f"{batched:,.0f} against {single:,.0f} steps/s"
 
 
-def joint(episodes: int, pairs: int) -> tuple[float, str]:
-    """Four agents of a joint policy, in one process over each in its own."""
+def joint(episodes: int, at_once: int, pairs: int) -> tuple[float, str]:
+    """Four agents of a joint policy, in one process over each in its own; both take turns to be first."""
     with tempfile.TemporaryDirectory() as place:
         out = Path(place) / "joint"
         definition = WorkerTypeRegistry.require(WORKER)
@@ -203,14 +206,34 @@ def joint(episodes: int, pairs: int) -> tuple[float, str]:
         names = [part["agents"][0] for part in agents]
         player = WorkerAssignment(WORKER, "rl", {"checkpoint": str(out)})
         group = LinkGroup(names[0], names[1:], str(out))
-        rows: list[tuple[float, float]] = []
-        for _ in range(pairs):
-            four = engine_rate(TAG, dict.fromkeys(names, player), episodes, 64, 1)
-            rows.append((engine_rate(TAG, {names[0]: player}, episodes, 64, 1, [group]), four))
-    ratios = [one / four for one, four in rows]
-    one, four = (statistics.median(column) for column in zip(*rows, strict=True))
+
+        def one() -> tuple[float, float]:
+            return with_cost(lambda: engine_rate(TAG, {names[0]: player}, episodes, at_once, 1, [group]))
+
+        def four() -> tuple[float, float]:
+            return with_cost(lambda: engine_rate(TAG, dict.fromkeys(names, player), episodes, at_once, 1))
+
+        rows: list[tuple[tuple[float, float], tuple[float, float]]] = []
+        for turn in range(pairs):
+            second = four() if turn % 2 else None
+            first = one()
+            rows.append((first, second or four()))
+    ratios = [ours[0] / theirs[0] for ours, theirs in rows]
+    ours, theirs = (
+        tuple(statistics.median(column) for column in zip(*side, strict=True))
+        for side in zip(*rows, strict=True)
+    )
     spread = f"{min(ratios):.2f}-{max(ratios):.2f}"
-    return statistics.median(ratios), f"{one:,.0f} against {four:,.0f} steps/s ({spread})"
+    detail = f"{ours[0]:,.0f} against {theirs[0]:,.0f} steps/s ({spread}); processor time of all of it "
+    return statistics.median(ratios), f"{detail}{ours[1]:.1f} s against {theirs[1]:.1f} s"
+
+
+def with_cost(measure: Callable[[], float]) -> tuple[float, float]:
+    """What a measurement gives, and the processor seconds of all processes that it started and ended."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    rate = measure()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return rate, after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
 
 async def twenty() -> tuple[float, str]:
@@ -250,7 +273,8 @@ def measurements(quick: bool) -> list[tuple[str, float, str, Callable[[], tuple[
         ("metric points", 50_000, "points/s", lambda: telemetry(rows, 10)),
         ("64 episodes at once over one", 8.0, "x", lambda: batching(256, 2 if quick else 3)),
         ("IPPO simple_spread, in the daemon", 0.97, "x", lambda: training(SPREAD, spread, pairs, "ippo")),
-        ("four agents of a joint policy, one process", 2.0, "x", lambda: joint(256, pairs)),
+        ("joint policy of four, one process, 1 at a time", 2.0, "x", lambda: joint(64, 1, pairs)),
+        ("joint policy of four, one process, 64 at once", 2.0, "x", lambda: joint(256, 64, pairs)),
         (f"{QUEUED} queued on 2 cores: most at once", 2.0, "runs", lambda: asyncio.run(twenty())),
     ]
 

@@ -41,6 +41,7 @@ class ReplayBackend:
         gaps: By episode, the first (step, agent) for which nothing is recorded.
     """
 
+    carrier = None
     exclusive = False
     wants_results = False
 
@@ -91,9 +92,6 @@ class ReplayBackend:
 
     def result(self, outcome: StepOutcome) -> None:
         """Nobody listens."""
-
-    def pump(self) -> None:
-        """Answers are given at once; none is on its way."""
 
     def end(self, summary: EpisodeSummary) -> None:
         self._actions.pop(summary.episode_index, None)

@@ -420,6 +420,7 @@ class _Desk:
 class _LearnerSlot:
     """The training behind a slot of one engine."""
 
+    carrier = None
     exclusive = False
     wants_results = True
 
@@ -439,9 +440,6 @@ class _LearnerSlot:
     def end(self, summary: EpisodeSummary) -> None:
         self._desk.forget(summary.episode_index)
 
-    def pump(self) -> None:
-        """It answers when it has decided for all."""
-
     def settle(self) -> None:
         """It is told everything at once."""
 
@@ -449,6 +447,7 @@ class _LearnerSlot:
 class _HeldSlot:
     """Policies that the training holds, behind one slot: another one in each episode."""
 
+    carrier = None
     exclusive = False
     wants_results = False
 
@@ -476,9 +475,6 @@ class _HeldSlot:
         policy = self._playing.pop(summary.episode_index, None)
         if policy is not None:
             policy.end(summary.episode_index, summary.agent_id)
-
-    def pump(self) -> None:
-        """It answers at once."""
 
     def settle(self) -> None:
         """Nothing is ever pending."""

@@ -80,8 +80,25 @@ class PaidBackend(Protocol):
         ...
 
 
+class Carrier(Protocol):
+    """What takes questions to a process and brings its answers; slots of one process share it."""
+
+    def flush(self) -> None:
+        """Have what was handed in leave, in one piece; never blocks."""
+        ...
+
+    def pump(self) -> None:
+        """Hand over answers that have arrived without being noticed yet; never blocks."""
+        ...
+
+
 class PolicyBackend(Protocol):
     """A policy that answers decisions of one slot, from any number of episodes."""
+
+    @property
+    def carrier(self) -> Carrier | None:
+        """What its questions travel by; ``None`` where they are answered at once."""
+        ...
 
     @property
     def exclusive(self) -> bool:
@@ -98,15 +115,14 @@ class PolicyBackend(Protocol):
         ...
 
     def ask(self, decisions: Sequence[Decision]) -> None:
-        """Hand in decisions; answers reach the sink, at once or later, in any order."""
+        """Hand in decisions; answers reach the sink, at once or later, in any order.
+
+        What travels leaves with the next :meth:`Carrier.flush`.
+        """
         ...
 
     def result(self, outcome: StepOutcome) -> None:
         """Tell what an earlier answer led to."""
-        ...
-
-    def pump(self) -> None:
-        """Hand over answers that have arrived without being noticed yet; never blocks."""
         ...
 
     def end(self, summary: EpisodeSummary) -> None:
@@ -138,6 +154,8 @@ class ActorBackend:
     exclusive: bool = False
     config: Mapping[str, Any] = field(default_factory=dict[str, Any])
     slot: SlotInfo | None = None
+
+    carrier = None
 
     def __post_init__(self) -> None:
         self._actors: dict[int, Actor] = {}
@@ -235,9 +253,6 @@ class ActorBackend:
 
     def _raised(self, episode: int, what: str, error: Exception) -> str:
         return self._failures.add(f"{self.agent_id}, episode {episode}: {what}", error)
-
-    def pump(self) -> None:
-        """Answers are given at once; none is on its way."""
 
     def settle(self) -> None:
         """Answers are given at once; nothing is ever pending."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from gym_gui.core.seeding import SEED, check_seed
 from gym_gui.core.spaces import non_finite_row
 from gym_gui.core.spending import Amount
 from gym_gui.core.types import AgentID, Answer, Decision, EpisodeSummary, StepOutcome
-from gym_gui.services.backends import ActorBackend, PaidBackend, PolicyBackend, SlotInfo
+from gym_gui.services.backends import ActorBackend, Carrier, PaidBackend, PolicyBackend, SlotInfo
 
 _AT_ONCE_S = 0.0003
 _let_others_run: Callable[[], None] = getattr(os, "sched_yield", lambda: None)
@@ -152,8 +152,11 @@ class SlotPolicies:
         self._owed.update({d.id: d.episode for d in decisions})
         for agent, asked in self._by_slot(decisions).items():
             self._backend_of(agent).ask(self._finite(agent, asked))
+        carriers = self._carriers()
+        for carrier in carriers:
+            carrier.flush()
         if not self._answers and self._owed:
-            self._pump_a_moment()
+            self._pump_a_moment(carriers)
         if not self._answers and self._owed:
             self._wakeup = asyncio.get_running_loop().create_future()
             await self._wakeup
@@ -163,13 +166,18 @@ class SlotPolicies:
             self._owed.pop(answer.decision.id, None)
         return answers
 
-    def _pump_a_moment(self) -> None:
+    def _carriers(self) -> Collection[Carrier]:
+        """Each once, however many slots share it."""
+        carriers = [backend.carrier for backend in self._backends.values()]
+        return dict.fromkeys([carrier for carrier in carriers if carrier is not None])
+
+    def _pump_a_moment(self, carriers: Collection[Carrier]) -> None:
         """Wait a moment for policies that answer at once: cheaper than a trip through the event loop."""
-        backends, answers = list(self._backends.values()), self._answers
+        answers = self._answers
         until = time.perf_counter() + _AT_ONCE_S
         while True:
-            for backend in backends:
-                backend.pump()
+            for carrier in carriers:
+                carrier.pump()
             if answers or time.perf_counter() > until:
                 return
             _let_others_run()

@@ -48,7 +48,14 @@ class Channel(Protocol):
     """A connection to one worker."""
 
     def send(self, message: pb.ToWorker) -> None:
-        """Queue a message; never blocks. After the channel ended it is dropped."""
+        """Queue a message; never blocks. After the channel ended it is dropped.
+
+        It leaves with :meth:`flush`, or when the event loop comes round.
+        """
+        ...
+
+    def flush(self) -> None:
+        """Have what is queued leave now, in one piece where the carrier allows it; never blocks."""
         ...
 
     def pump(self) -> None:
@@ -182,13 +189,15 @@ class SocketChannel:
 
     On the socket itself and not on an asyncio transport, so that :meth:`pump` can look
     for an answer at once: the way through the event loop costs more than the message.
+    Messages that are queued together are written together: one system call, and the peer,
+    woken once, finds all of them.
     """
 
     def __init__(self, sock: socket.socket, frames: Frames) -> None:
         self._sock, self._frames = sock, frames
         self._loop = asyncio.get_running_loop()
         self._backlog = bytearray()
-        self._closed = self._held = False
+        self._closed = self._held = self._blocked = self._turn_asked = False
         self._loop.add_reader(sock, self._on_readable)
 
     @classmethod
@@ -201,19 +210,32 @@ class SocketChannel:
         if self._closed:
             return
         data = message.SerializeToString()
-        data = _SIZE.pack(len(data)) + data
-        if self._backlog:
-            self._backlog += data
-            return
+        self._backlog += _SIZE.pack(len(data)) + data
+        if not self._turn_asked:
+            self._turn_asked = True
+            self._loop.call_soon(self._on_turn)
+
+    def flush(self) -> None:
+        if self._backlog and not (self._blocked or self._closed):
+            self._write()
+
+    def _on_turn(self) -> None:
+        self._turn_asked = False
+        self.flush()
+
+    def _write(self) -> None:
         try:
-            sent = self._sock.send(data)
+            sent = self._sock.send(self._backlog)
         except (BlockingIOError, InterruptedError):
             sent = 0
         except OSError:
-            return  # the peer is gone: the reader is about to notice
-        if sent < len(data):
-            self._backlog += data[sent:]
-            self._loop.add_writer(self._sock, self._on_writable)
+            sent = len(self._backlog)  # the peer is gone: the reader is about to notice
+        del self._backlog[:sent]
+        if self._backlog and not self._blocked:
+            self._loop.add_writer(self._sock, self._write)
+        elif self._blocked and not self._backlog:
+            self._loop.remove_writer(self._sock)
+        self._blocked = bool(self._backlog)
 
     def pump(self) -> None:
         """Take what has arrived, without waiting for the event loop to see it."""
@@ -231,6 +253,7 @@ class SocketChannel:
             return
         if data:
             self._frames.data_received(data)
+            self.flush()  # what is asked next is on its way while we step
         else:
             self._end(None)
 
@@ -254,18 +277,6 @@ class SocketChannel:
         else:
             self._loop.add_reader(self._sock, self._on_readable)
 
-    def _on_writable(self) -> None:
-        try:
-            sent = self._sock.send(self._backlog)
-        except (BlockingIOError, InterruptedError):
-            return
-        except OSError:
-            self._backlog.clear()
-        else:
-            del self._backlog[:sent]
-        if not self._backlog:
-            self._loop.remove_writer(self._sock)
-
     def _end(self, exc: Exception | None) -> None:
         self._hang_up()
         self._frames.connection_lost(exc)
@@ -278,6 +289,7 @@ class SocketChannel:
             self._sock.close()
 
     def close(self) -> None:
+        self.flush()
         self._frames.close()
         self._hang_up()
 
@@ -305,6 +317,9 @@ class JsonChannel:
             message, indent=None, preserving_proto_field_name=True, always_print_fields_with_no_presence=True
         )
         self._writer.write(text.encode() + b"\n")
+
+    def flush(self) -> None:
+        """The pipe has it."""
 
     def pump(self) -> None:
         """The event loop reads the pipe."""

@@ -97,6 +97,9 @@ class GrpcChannel:
         if not self._over:
             self._outgoing.put_nowait(message)
 
+    def flush(self) -> None:
+        """The stream's task sends what is queued."""
+
     def pump(self) -> None:
         """The stream's task takes what arrives."""
 

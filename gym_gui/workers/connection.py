@@ -141,9 +141,14 @@ class WorkerConnection:
         return self.outcome.words if self.outcome else "is running"
 
     def send(self, message: pb.ToWorker) -> None:
-        """Queue a message; dropped when the worker has ended."""
+        """Queue a message, see :meth:`flush`; dropped when the worker has ended."""
         if self._channel is not None and self.outcome is None:
             self._channel.send(message)
+
+    def flush(self) -> None:
+        """Have queued messages leave now; else they do when the event loop comes round."""
+        if self._channel is not None and self.outcome is None:
+            self._channel.flush()
 
     def pump(self) -> None:
         """Take what the worker has said already, ahead of the event loop; never blocks."""

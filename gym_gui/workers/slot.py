@@ -100,6 +100,11 @@ class WorkerSlot:
         return self._deadline_s
 
     @property
+    def carrier(self) -> WorkerConnection:
+        """The process, which it may share with other slots."""
+        return self.process
+
+    @property
     def wants_results(self) -> bool:
         """Whether the worker wants to be told what its actions led to."""
         return self.process.welcome.wants_results
@@ -185,10 +190,6 @@ class WorkerSlot:
         """An outcome as the worker sees it."""
         parts = streams.see(outcome.episode, outcome.observation, outcome.encoded)
         return outcome._replace(encoded=parts)
-
-    def pump(self) -> None:
-        """Take answers that have arrived, ahead of the event loop."""
-        self.process.pump()
 
     def settle(self) -> None:
         """Send what is pending although there is no question to go with it."""

@@ -99,6 +99,27 @@ def test_the_speed_does_not_show(run: Callable[[int, int], Path], concurrency: i
     assert open_run(first).run_id != open_run(other).run_id
 
 
+@pytest.mark.parametrize("concurrency", [1, 9])
+async def test_slots_that_share_a_process_play_as_if_each_had_its_own(
+    concurrency: int, joint_policy: Path, tmp_path: Path
+) -> None:
+    worker = {"worker_id": "cleanrl_worker", "type": "rl", "checkpoint": str(joint_policy)}
+    first, *others = (f"agent_{n}" for n in range(3))
+    apart = {agent: {**worker, "deterministic": False} for agent in (first, *others)}
+    linked = {
+        "workers": {first: apart[first]},
+        "link_groups": [{"primary_agent": first, "linked_agents": others}],
+    }
+    digests: list[dict[int, str]] = []
+    for name, players, at_once in (("linked", linked, concurrency), ("apart", {"workers": apart}, 3)):
+        operator = {"id": "team", "task": "simple_spread_v3", "seats": "swap", **players}
+        execution = {"num_episodes": 12, "seeds": 40, "concurrency": at_once}
+        result = await played_here(tmp_path / name, {"operators": [operator], "execution": execution})
+        played = open_run(result.folder).operators["team"].episodes()
+        digests.append({episode.episode_index: episode.trajectory_sha256 for episode in played})
+    assert digests[0] == digests[1] and len(digests[0]) == 12
+
+
 def test_everybody_played_and_the_clumsy_ones_were_replaced(run: Callable[[int, int], Path]) -> None:
     opened = open_run(run(*FIRST))
     episodes = {name: list(o.episodes()) for name, o in opened.operators.items()}

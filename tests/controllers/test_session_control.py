@@ -223,6 +223,7 @@ class Patient:
     """A policy outside: answers when the test says so."""
 
     sink: Callable[[list[Answer]], None]
+    carrier = None
     exclusive: bool = False
     wants_results: bool = False
     open: list[Decision] = field(default_factory=list)
@@ -238,8 +239,6 @@ class Patient:
 
     def end(self, summary: EpisodeSummary) -> None:
         self.ended.append(summary)
-
-    def pump(self) -> None: ...
 
     def settle(self) -> None:
         self.settles += 1

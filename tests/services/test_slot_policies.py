@@ -31,6 +31,7 @@ class Box:
     """A backend that keeps what it is handed."""
 
     sink: Any
+    carrier: Any = None
     exclusive: bool = False
     wants_results: bool = True
     batches: list[list[Decision]] = field(default_factory=list)
@@ -50,8 +51,6 @@ class Box:
 
     def end(self, summary: EpisodeSummary) -> None:
         self.ends.append(summary)
-
-    def pump(self) -> None: ...
 
     def settle(self) -> None:
         self.settles += 1
@@ -78,6 +77,32 @@ async def test_a_slot_gets_its_decisions_of_all_episodes_in_one_batch() -> None:
     policies.collect([Answer(asked[2], 1), Answer(asked[0], 1)])
     assert [a.decision.id for a in await policies.select_batch([])] == [3, 1]
     assert not task.cancelled()
+
+
+class Wire:
+    """A carrier that counts how often it is asked to send."""
+
+    def __init__(self, boxes: dict[str, Box], *carried: str) -> None:
+        self._boxes, self.log = [boxes[slot] for slot in carried], list[str]()
+
+    def flush(self) -> None:
+        self.log.append(f"flush {sum(len(box.batches) for box in self._boxes)}")
+
+    def pump(self) -> None:
+        self.log.append("pump")
+        for box in self._boxes:
+            box.sink([Answer(d, 1) for batch in box.batches for d in batch])
+            box.batches.clear()
+
+
+async def test_questions_of_slots_that_share_a_process_leave_together() -> None:
+    policies, boxes = table("a", "b", "c")
+    wire, other = Wire(boxes, "a", "b"), Wire(boxes, "c")
+    boxes["a"].carrier = boxes["b"].carrier = wire
+    boxes["c"].carrier = other
+    answers = await policies.select_batch([decision(n, slot) for n, slot in enumerate("abc")])
+    assert sorted(answer.decision.slot for answer in answers) == ["a", "b", "c"]
+    assert (wire.log, other.log) == (["flush 2", "pump"], ["flush 1", "pump"])
 
 
 async def test_it_waits_while_anything_is_owed_and_not_otherwise() -> None:

@@ -229,6 +229,57 @@ async def test_socket_channel_both_ways():
     channel.close()
 
 
+async def test_what_is_sent_leaves_in_one_piece_when_flushed_or_by_itself():
+    ours, theirs = socket.socketpair()
+    channel = await SocketChannel.open(ours, lambda _: None, lambda _: None)
+    theirs.settimeout(10)
+    with theirs:
+        work = [pb.ToWorker(work=pb.Work(slot=slot)) for slot in range(3)]
+        for message in work:
+            channel.send(message)
+        channel.flush()
+        assert theirs.recv(1000) == frames(work)
+        channel.send(work[0])
+        channel.send(work[1])
+        assert await asyncio.to_thread(theirs.recv, 1000) == frames(work[:2]), "nobody has flushed"
+        channel.send(work[2])
+        channel.close()
+        assert theirs.recv(1000) == frames(work[2:]), "what was sent before the end arrives"
+
+
+async def test_what_is_asked_on_an_answer_leaves_with_it():
+    ours, theirs = socket.socketpair()
+    asked = pb.ToWorker(work=pb.Work(slot=1))
+    channel = await SocketChannel.open(ours, lambda _: channel.send(asked), lambda _: None)
+    theirs.settimeout(10)
+    with theirs:
+        theirs.sendall(frames([pb.FromWorker(alive=pb.Alive())] * 2))
+        channel.pump()
+        assert theirs.recv(1000) == frames([asked, asked])
+        channel.close()
+
+
+async def test_a_peer_that_reads_late_gets_all_of_it():
+    ours, theirs = socket.socketpair()
+    channel = await SocketChannel.open(ours, lambda _: None, lambda _: None)
+    theirs.settimeout(10)
+    with theirs:
+        large = [pb.ToWorker(load=pb.Load(settings="x" * 1_000_000, slot=slot)) for slot in range(3)]
+        for message in large:
+            channel.send(message)
+            channel.flush()
+        wanted = frames(large)
+
+        def read() -> bytes:
+            data = b""
+            while len(data) < len(wanted):
+                data += theirs.recv(1 << 20)
+            return data
+
+        assert await asyncio.to_thread(read) == wanted
+        channel.close()
+
+
 async def test_json_channel_both_ways():
     our_in, their_out = os.pipe()
     their_in, our_out = os.pipe()

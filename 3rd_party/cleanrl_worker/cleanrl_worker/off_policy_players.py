@@ -1,6 +1,6 @@
 """Playing what DQN, C51, DDPG, TD3 and SAC have learnt; needs no environment library.
 
-All arrays have the rows of :data:`cleanrl_worker.policy.BATCH`; draws depend on the decision's own
+All arrays have the rows of :data:`mosaic_worker.full_batches.BATCH`; draws depend on the decision's own
 numbers alone.
 """
 

@@ -19,12 +19,9 @@ from torch import Tensor, nn
 from cleanrl_worker.registry import player_class
 from mosaic_worker.checkpoint import DESCRIPTION, PolicyDescription, read_checkpoint
 from mosaic_worker.checkpoint_worker import Choices, Draws
+from mosaic_worker.full_batches import BATCH, in_batches
 from mosaic_worker.joint_policy import JointPolicy
 from mosaic_worker.worker import LoadError
-
-BATCH = 64
-"""Rows of every forward call. A row's last bits depend on the number of rows it is multiplied
-with, but not on its neighbours or its place, so calls are always filled up to this number."""
 
 WORKER = "cleanrl_worker"
 
@@ -167,21 +164,7 @@ class Policy:
         Returns:
             The choice for each row, whichever rows are with it.
         """
-        rows = np.asarray(observations)
-        parts: list[Choices] = []
-        for i in range(0, len(rows), BATCH):
-            part = slice(i, i + BATCH)
-            parts.append(
-                self._choose(
-                    rows[part],
-                    None if masks is None else masks[part],
-                    None if draws is None else _part_of(draws, part),
-                    None if memory is None else memory[part],
-                )
-            )
-        if len(parts) == 1:
-            return parts[0]
-        return Choices(*(None if c[0] is None else np.concatenate(c) for c in zip(*parts, strict=True)))  # pyright: ignore[reportArgumentType]
+        return in_batches(self._choose, np.asarray(observations), masks, draws, memory)
 
     def _choose(
         self,
@@ -220,7 +203,7 @@ class Policy:
                 values[~ok] = 0.0
         if self._player.rates_actions:
             values = (outputs if full is None else np.where(full, outputs, -np.inf)).max(axis=1)
-        actions = self._player.act(outputs, full, None if draws is None else _padded(draws, count))
+        actions = self._player.act(outputs, full, draws)
         return Choices(
             actions[:count],
             None if values is None else values[:count],
@@ -263,16 +246,3 @@ def build_player(description: PolicyDescription) -> Player:
         raise ValueError(f"the key {error} is missing in its network") from error
     except (TypeError, AttributeError, OverflowError) as error:
         raise ValueError(f"a value in its network has the wrong type ({error})") from error
-
-
-def _part_of(draws: Draws, part: slice) -> Draws:
-    return lambda j: draws(j)[part]
-
-
-def _padded(draws: Draws, count: int) -> Draws:
-    def padded(j: int) -> NDArray[np.float64]:
-        numbers = np.zeros(BATCH)
-        numbers[:count] = draws(j)
-        return numbers
-
-    return padded

@@ -82,7 +82,7 @@ class Session:
         self.device = _device(config, environments)
         self.restored = restored
         told: dict[str, Any] = restored.values["session"] if restored else {}
-        self.step = int(told.get("step", 0))
+        self.step = restored.step if restored else 0
         self.learner: Learner | None = None
         recent = told.get("returns", ()), told.get("lengths", ())
         self._report = TrainingReport(run, scalars, self.step, *recent)
@@ -127,6 +127,7 @@ class Session:
         state.values |= {
             "algorithm": self._algorithm,
             "config": self._config.model_dump(mode="json"),
+            "step": self.step,
             "environments": self._environments.state(self.step),
             "session": self._kept(),
         }
@@ -135,7 +136,6 @@ class Session:
     def _kept(self) -> dict[str, Any]:
         """Of this session, to go on from."""
         return {
-            "step": self.step,
             "returns": list(self._report.returns),
             "lengths": list(self._report.lengths),
             "filmed": self._filmed,
@@ -194,8 +194,9 @@ class Session:
         )
 
     def _film(self, step: int, learner: Learner) -> None:
+        from cleanrl_worker.evaluate import film
         from cleanrl_worker.policy import load_policy
-        from cleanrl_worker.video import CannotFilm, film
+        from mosaic_worker.film import CannotFilm
 
         self._filmed = step
         try:

@@ -29,7 +29,7 @@ from mosaic_worker.evaluation import finish
 from mosaic_worker.training import TENSORBOARD, TrainingRun
 from mosaic_worker.training_command import TrainingFailed
 from mosaic_worker.training_memory import check_room
-from mosaic_worker.training_state import State, read_state
+from mosaic_worker.training_state import State, begin
 
 
 def train(
@@ -51,11 +51,11 @@ def train(
         TrainingFailed: A number is not finite any more, or the environment raised.
         OSError: The folder cannot be written.
     """
-    begun = restored.values["environments"] if restored else None
+    start, begun = begin(config.seed, restored), restored.values["environments"] if restored else None
     with contextlib.closing(environments_of(config, run, begun)) as environments:
         check_fit(algorithm, environments)
         check_memory(config, environments)
-        scalars = SummaryWriter(str(run.folder / TENSORBOARD), purge_step=_next_step(restored))
+        scalars = SummaryWriter(str(run.folder / TENSORBOARD), purge_step=start.purge_step)
         with contextlib.closing(scalars):
             session = (JointSession if algorithm.joint else Session)(
                 algorithm.name, config, environments, run, scalars, restored
@@ -178,28 +178,3 @@ def _views(
     if isinstance(environments, JointEnvironments):
         return tuple(environments.views.values())
     return (environments,)
-
-
-def resumable(algorithm: Algorithm, config: TrainingConfig, folder: Any) -> State:
-    """State to go on from, checked against the settings asked for.
-
-    Raises:
-        ConfigError: There is none, or the settings differ in what may not differ.
-    """
-    state = read_state(folder, algorithm.name)
-    before, now = state.config, config.model_dump(mode="json")
-    for name, value in now.items():
-        if name not in config.RESUMABLE and before.get(name) != value:
-            raise ConfigError(
-                f"a resumed training keeps its settings, and {name} was {before.get(name)!r}, not {value!r}. "
-                "Leave it out, or train anew in another folder"
-            )
-    step = int(state.values["session"]["step"])
-    if step >= config.total_steps:
-        raise ConfigError(f"the training there has its {step:,} steps already; raise total_steps to go on")
-    return state
-
-
-def _next_step(restored: State | None) -> int | None:
-    """TensorBoard forgets what a killed training wrote after its last checkpoint."""
-    return None if restored is None else int(restored.values["session"]["step"]) + 1

@@ -68,7 +68,7 @@ def test_a_training_that_was_stopped_goes_on_to_its_end(tmp_path: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(session.Session, "metrics", wish)
         assert main(args) == 130
-    assert read_state(tmp_path, "ppo").values["session"]["step"] == 256
+    assert read_state(tmp_path, "ppo").step == 256
     assert main(["--resume", f"--out={tmp_path}"]) == 0
     steps = [step for step, _ in metrics(tmp_path)]
     assert steps == list(range(128, 513, 128))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -110,6 +111,53 @@ def test_slots_of_a_link_group_share_one_process_and_file(tmp_path: Path) -> Non
     (folder / "policy.json").unlink()
     worker.load(slot_of(folder, 2, "green_1"))
     assert [played(worker, slot, [0]) for slot in slots] == [[0], [1]]
+
+
+def keep_shared(folder: Path, *, lstm: int) -> Path:
+    """A joint policy of random weights; the two of green share a network."""
+    network = {"type": "actor_critic", "hidden": [16], "activation": "tanh"}
+    if lstm:
+        network |= {"type": "actor_critic_lstm", "lstm_size": lstm}
+    shares = {"green_0": "green.", "green_1": "green.", BLUE: "blue."}
+    parts = [PolicyPart((a,), box(3), discrete(4), network, weights=w) for a, w in shares.items()]
+    description = PolicyDescription.joint(parts, worker="cleanrl_worker", algorithm="ippo", env_id="Soccer")
+    torch.manual_seed(3)
+    tensors: dict[str, torch.Tensor] = {}
+    for agent, weights in shares.items():
+        module = build_player(description.part_of(agent)).module
+        tensors |= {weights + name: torch.randn_like(t) for name, t in module.state_dict().items()}
+    save_checkpoint(folder, description, safetensors.torch.save(tensors))
+    return folder
+
+
+@pytest.mark.parametrize("lstm", [0, 8])
+def test_what_a_network_plays_together_is_what_each_slot_plays_alone(lstm: int, tmp_path: Path) -> None:
+    folder, rng = keep_shared(tmp_path, lstm=lstm), np.random.default_rng(1)
+    agents = ("green_0", "green_1", BLUE)
+    slots = [replace(slot_of(folder, i, a), deterministic=a == "green_1") for i, a in enumerate(agents)]
+    slots[2] = replace(slots[2], deterministic=False)
+    slots[0] = replace(slots[0], deterministic=False)
+    workers = [CleanRLWorker(), CleanRLWorker()]
+    for worker in workers:
+        for slot, agent, other in zip(slots, agents, (BLUE, "green_1", "green_0"), strict=True):
+            worker.load(slot)
+            # In every third episode green's first and blue's only one have changed seats.
+            starts = [EpisodeStart(e, e, other if e % 3 == 2 else agent) for e in range(50)]
+            worker.reset(slot, starts)
+    together, alone = workers
+    for step in range(3):
+        batches: list[Batch] = []
+        for slot in slots:
+            episodes = rng.permutation(50)[: 50 - 9 * slot.index].tolist()
+            n = len(episodes)
+            seen = rng.normal(size=(n, 3)).astype(np.float32)
+            masks = rng.random((n, 4)) < 0.8 if slot.index == 1 or step == 1 else None
+            seeds = np.array(episodes, np.uint64)
+            batches.append(Batch(slot, list(range(n)), episodes, [step] * n, seeds, seen, masks))
+        for batch, found in zip(batches, together.select_together(batches), strict=True):
+            wanted = alone.select_actions(batch)
+            assert list(found.actions) == list(wanted.actions)
+            assert found.values.tobytes() == wanted.values.tobytes()
 
 
 @pytest.mark.parametrize("lstm", [0, 8])

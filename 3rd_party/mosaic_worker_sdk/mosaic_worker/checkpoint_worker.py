@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Callable, Dict, NamedTuple, Optional, Protocol, Sequence, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Protocol, Sequence, Tuple, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from mosaic_worker import rng
 from mosaic_worker.checkpoint import PolicyDescription, checkpoint_folder, read_description
 from mosaic_worker.checkpoint_slot import check_fit, check_settings, why_undecided
 from mosaic_worker.memories import Memories
+from mosaic_worker.policy_rows import Rows
 from mosaic_worker.worker import (
     Actions,
     Batch,
@@ -42,6 +43,18 @@ class Choices(NamedTuple):
     values: Optional[NDArray[np.float64]]
     ok: NDArray[np.bool_]
     memory: Optional[NDArray[np.float32]] = None
+
+    def only(self, rows: Union[slice, NDArray[np.intp]]) -> Choices:
+        """Those of some rows."""
+        return Choices(*[None if column is None else column[rows] for column in self])  # pyright: ignore[reportArgumentType]
+
+    @classmethod
+    def join(cls, parts: Sequence[Choices]) -> Choices:
+        """Those of several batches, end to end; what one of them does not know is left out."""
+        if len(parts) == 1:
+            return parts[0]
+        columns = [None if any(each is None for each in column) else column for column in zip(*parts)]
+        return cls(*[None if column is None else np.concatenate(column) for column in columns])  # pyright: ignore[reportArgumentType, reportCallIssue]
 
 
 class CheckpointPolicy(Protocol):
@@ -168,54 +181,79 @@ class CheckpointWorker(Worker):
 
     def select_actions(self, batch: Batch) -> Actions:
         """Choose for all decisions of the batch, with the value of each state where it is known."""
-        index = batch.slot.index
-        draws = self._draws(batch) if batch.slot.deterministic is False else None
-        memories = self._memories[index]
-        before = memories.before(batch.episodes, batch.steps)
-        choices = self._choose(batch, draws, before)
-        if choices.memory is not None:
-            memories.after(batch.episodes, batch.steps, choices.memory, choices.ok)
-        if choices.ok.all():
-            return Actions(choices.actions, choices.values)
-        actions = [
-            choices.actions[i] if ok else Invalid(why_undecided(batch, i)) for i, ok in enumerate(choices.ok)
-        ]
-        return Actions(actions, choices.values)
+        return self.select_together([batch])[0]
 
-    def _choose(self, batch: Batch, draws: Optional[Draws], before: Optional[NDArray[np.float32]]) -> Choices:
-        """The choice for each row, by the policy that plays its episode."""
+    def select_together(self, batches: Sequence[Batch]) -> List[Actions]:
+        """Choose for all slots: what one network plays goes through it together."""
+        chosen = self._choose(batches)
+        for batch, choices in zip(batches, chosen):
+            if choices.memory is not None:
+                memories = self._memories[batch.slot.index]
+                memories.after(batch.episodes, batch.steps, choices.memory, choices.ok)
+        return [_as_actions(batch, choices) for batch, choices in zip(batches, chosen)]
+
+    def _choose(self, batches: Sequence[Batch]) -> List[Choices]:
+        """The choices for each batch, each row by the policy that plays its episode."""
+        shares: Dict[Tuple[Any, ...], List[_Share]] = {}
+        for place, batch in enumerate(batches):
+            asked = self._rows_of(batch)
+            sampled = batch.slot.deterministic is False
+            for policy, numbers in self._policies_of(batch):
+                rows = asked if numbers is None else asked.only(numbers)
+                share = _Share(place, policy, numbers, rows)
+                shares.setdefault((id(policy), sampled, *rows.kind), []).append(share)
+        found: List[List[Tuple[_Share, Choices]]] = [[] for _ in batches]
+        for (_, sampled, *_), alike in shares.items():
+            rows = Rows.join([share.rows for share in alike])
+            draws = self._draws(rows) if sampled else None
+            choices = alike[0].policy.choose(rows.observations, rows.masks, draws, rows.memory)
+            begin = 0
+            for share in alike:
+                end = begin + len(share.rows.steps)
+                found[share.batch].append((share, choices.only(slice(begin, end))))
+                begin = end
+        return [_in_order(parts) for parts in found]
+
+    def _rows_of(self, batch: Batch) -> Rows:
+        memory = self._memories[batch.slot.index].before(batch.episodes, batch.steps)
+        steps = np.asarray(batch.steps)
+        return Rows(batch.observations, batch.action_masks, batch.seeds, steps, memory)
+
+    def _policies_of(self, batch: Batch) -> List[Tuple[CheckpointPolicy, Optional[NDArray[np.intp]]]]:
+        """Who decides in a batch, and which rows; ``None`` for all of them."""
         index, own = batch.slot.index, self._by_slot[batch.slot.index]
+        if self._joint[index] is None:
+            return [(own, None)]
         policies = [self._by_episode.get((index, episode), own) for episode in batch.episodes]
         kinds = list(dict.fromkeys(policies))
         if len(kinds) == 1:
-            return kinds[0].choose(batch.observations, batch.action_masks, draws, before)
-        rows = [np.flatnonzero([policy is kind for policy in policies]) for kind in kinds]
-        parts = [
-            kind.choose(
-                _rows_of(batch.observations, part),
-                None if batch.action_masks is None else batch.action_masks[part],
-                None if draws is None else _drawn(draws, part),
-                None if before is None else before[part],
-            )
-            for kind, part in zip(kinds, rows)
-        ]
-        order = np.argsort(np.concatenate(rows))
-        merged = [
-            None if any(each is None for each in column) else np.concatenate(column)[order]  # pyright: ignore[reportArgumentType, reportCallIssue]
-            for column in zip(*parts)
-        ]
-        return Choices(*merged)  # pyright: ignore[reportArgumentType]
+            return [(kinds[0], None)]
+        return [(kind, np.flatnonzero([policy is kind for policy in policies])) for kind in kinds]
 
-    def _draws(self, batch: Batch) -> Draws:
-        steps = np.asarray(batch.steps)
-        return lambda component: rng.uniform(batch.seeds, steps, self.stream_of(component))
+    def _draws(self, rows: Rows) -> Draws:
+        return lambda component: rng.uniform(rows.seeds, rows.steps, self.stream_of(component))
 
 
-def _rows_of(observations: Any, rows: NDArray[np.intp]) -> Any:
-    if isinstance(observations, dict):
-        return {key: _rows_of(part, rows) for key, part in observations.items()}  # pyright: ignore[reportUnknownVariableType]
-    return observations[rows]
+class _Share(NamedTuple):
+    """What one policy decides of a batch: its rows, and their numbers in the batch where they are not all."""
+
+    batch: int
+    policy: CheckpointPolicy
+    numbers: Optional[NDArray[np.intp]]
+    rows: Rows
 
 
-def _drawn(draws: Draws, rows: NDArray[np.intp]) -> Draws:
-    return lambda component: draws(component)[rows]
+def _in_order(parts: Sequence[Tuple[_Share, Choices]]) -> Choices:
+    """The choices of a batch, its rows in their order."""
+    found = Choices.join([choices for _, choices in parts])
+    numbers = [share.numbers for share, _ in parts if share.numbers is not None]
+    return found.only(np.argsort(np.concatenate(numbers))) if len(numbers) > 1 else found
+
+
+def _as_actions(batch: Batch, choices: Choices) -> Actions:
+    if choices.ok.all():
+        return Actions(choices.actions, choices.values)
+    actions = [
+        choices.actions[i] if ok else Invalid(why_undecided(batch, i)) for i, ok in enumerate(choices.ok)
+    ]
+    return Actions(actions, choices.values)

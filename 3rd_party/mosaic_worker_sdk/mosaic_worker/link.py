@@ -10,7 +10,7 @@ from __future__ import annotations
 import socket
 import struct
 import threading
-from typing import IO, Any, Generic, Optional, Type, TypeVar
+from typing import IO, Any, Generic, Optional, Sequence, Type, TypeVar
 
 from mosaic_worker.pb import worker_pb2 as pb
 
@@ -48,6 +48,15 @@ class Link(Generic[_In, _Out]):
             ValueError: What arrived is no message.
         """
         raise NotImplementedError
+
+    def arrived(self) -> Optional[_In]:
+        """The next message where it has arrived whole already; ``None`` where that is not known."""
+        return None
+
+    def send_all(self, messages: Sequence[_Out]) -> None:
+        """Send several messages, in one piece where the carrier allows it; as :meth:`send`."""
+        for message in messages:
+            self.send(message)
 
     def send(self, message: _Out) -> None:
         """Send a message; safe from several threads.
@@ -104,12 +113,22 @@ class SocketLink(Link[_In, _Out]):
         (size,) = _SIZE.unpack_from(self._buffer)
         if size > MAX_FRAME:
             raise ValueError(f"a frame of {size} bytes is over the limit")
-        if not self._fill(4 + size):
+        return self._take(size) if self._fill(4 + size) else None
+
+    def arrived(self) -> Optional[_In]:
+        if len(self._buffer) < 4:
             return None
+        (size,) = _SIZE.unpack_from(self._buffer)
+        return self._take(size) if len(self._buffer) >= 4 + size else None
+
+    def _take(self, size: int) -> _In:
         kind: Any = self._incoming
         message: _In = kind.FromString(bytes(self._buffer[4 : 4 + size]))
         del self._buffer[: 4 + size]
         return message
+
+    def send_all(self, messages: Sequence[_Out]) -> None:
+        self.write(b"".join([self.encode(message) for message in messages]))
 
     def encode(self, message: _Out) -> bytes:
         data: bytes = getattr(message, "SerializeToString")()  # noqa: B009  # of any generated class

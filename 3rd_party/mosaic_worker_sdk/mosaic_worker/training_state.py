@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Dict, Mapping, Set, TypeVar
+from typing import Any, Dict, Mapping, Optional, Set, TypeVar
 
 import numpy as np
 import safetensors
@@ -50,7 +50,8 @@ class State:
     @property
     def step(self) -> int:
         """Environment steps so far."""
-        return int(self.values["step"])
+        # Trainings of cleanrl_worker kept it with their session before.
+        return int(self.values["step"] if "step" in self.values else self.values["session"]["step"])
 
     @property
     def config(self) -> Dict[str, Any]:
@@ -86,6 +87,36 @@ class State:
             index, _, key = path.partition("/")
             slots.setdefault(int(index), {})[key] = tensor
         return {"state": slots, "param_groups": groups}
+
+
+@dataclass(frozen=True)
+class Beginning:
+    """Where a training begins: with its first step, or behind the last that was kept.
+
+    Attributes:
+        step: Environment steps so far.
+        seed: Of what is drawn from here on.
+    """
+
+    step: int
+    seed: int
+
+    @property
+    def purge_step(self) -> Optional[int]:
+        """From where on TensorBoard forgets what a killed training wrote after its last checkpoint."""
+        return self.step + 1 if self.step else None
+
+
+def begin(seed: int, restored: Optional[State]) -> Beginning:
+    """Make the process ready to train.
+
+    Args:
+        seed: Of the training.
+        restored: State of the training that goes on.
+    """
+    # Small matrices gain nothing from two threads, and sums must not depend on the machine's load.
+    torch.set_num_threads(1)
+    return Beginning(0, seed) if restored is None else Beginning(restored.step, restored.seed)
 
 
 def entries_under(head: str, entries: Mapping[str, _Entry]) -> Dict[str, _Entry]:

@@ -384,6 +384,17 @@ class Worker:
         """
         raise NotImplementedError
 
+    def select_together(self, batches: Sequence[Batch]) -> Sequence[Any]:
+        """Decide for several slots at once; to be overridden where that costs less than one after another.
+
+        Called with what has arrived by then, one batch of a slot at most. Should it raise, each slot is
+        decided by itself: nothing may be remembered before all is decided.
+
+        Returns:
+            For each batch what :meth:`select_actions` returns, and the same as that would.
+        """
+        return [self.select_actions(batch) for batch in batches]
+
     def on_step_result(self, results: StepResults) -> None:
         """Learn what the actions led to. Defining it makes the host send results."""
 

@@ -51,6 +51,26 @@ def test_frames_arrive_however_they_are_cut(messages: list[pb.ToWorker], data: s
         assert link.receive() is None
 
 
+def test_what_has_arrived_is_there_at_once_and_nothing_is_waited_for(
+    pair: tuple[socket.socket, SocketLink],
+) -> None:
+    host, link = pair
+    messages = [pb.ToWorker(work=pb.Work(slot=n)) for n in range(3)]
+    host.sendall(framed(messages[0]) + framed(messages[1]) + framed(messages[2])[:5])
+    assert link.arrived() is None, "nothing was looked for yet"
+    assert link.receive() == messages[0]
+    assert [link.arrived(), link.arrived()] == [messages[1], None]
+    host.sendall(framed(messages[2])[5:])
+    assert link.receive() == messages[2]
+
+
+def test_several_messages_leave_in_one_piece(pair: tuple[socket.socket, SocketLink]) -> None:
+    host, link = pair
+    replies = [pb.FromWorker(replies=pb.Replies(slot=n)) for n in range(3)]
+    link.send_all(replies)
+    assert host.recv(1000) == b"".join([link.encode(each) for each in replies])
+
+
 def test_half_a_frame_is_the_end(pair: tuple[socket.socket, SocketLink]) -> None:
     host, link = pair
     host.sendall(framed(pb.ToWorker(hello=pb.Hello(host="mosaic")))[:-1])

@@ -7,7 +7,7 @@ import logging
 import socket
 import struct
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -65,8 +65,12 @@ class Host:
         self._theirs.close()
 
     def say(self, **body: Any) -> None:
-        data = pb.ToWorker(**body).SerializeToString()
-        self.sock.sendall(struct.pack("<I", len(data)) + data)
+        self.say_all(pb.ToWorker(**body))
+
+    def say_all(self, *messages: pb.ToWorker) -> None:
+        """Several messages, which arrive at once."""
+        data = [message.SerializeToString() for message in messages]
+        self.sock.sendall(b"".join([struct.pack("<I", len(each)) + each for each in data]))
 
     def hear(self, *, skip: str = "log") -> Any:
         """The next message that is not of kind ``skip``; ``None`` at the end."""
@@ -206,6 +210,52 @@ def test_a_decision_that_raises_takes_no_other_with_it(seat: Callable[..., Host]
     assert (problem.id, problem.fatal) == (2, True)
     line = Picky.select_actions.__code__.co_firstlineno + 2
     assert problem.reason == f"KeyError: 'no two' (test_sdk_runtime.py, line {line}, in select_actions)"
+
+
+class Together(Diary):
+    """Decides for several slots at once, and notes which."""
+
+    def select_together(self, batches: Sequence[Batch]) -> list[Any]:
+        self.calls.append(("together", [(batch.slot.index, list(batch.ids)) for batch in batches]))
+        if any(13 in batch.ids for batch in batches):
+            raise KeyError("thirteen")
+        return [np.array(batch.steps) % 3 for batch in batches]
+
+
+def asked(slot: int, number: int) -> pb.ToWorker:
+    questions = pb.Questions(ids=[number], episodes=[0], steps=[number], seeds=[5])
+    questions.observation.add(data=bytes(4))
+    return pb.ToWorker(work=pb.Work(slot=slot, questions=questions))
+
+
+def test_what_has_arrived_for_several_slots_is_decided_together(seat: Callable[..., Host]) -> None:
+    worker = Together()
+    host = seat(worker)
+    host.greet()
+    for slot in range(3):
+        host.load(slot)
+    host.say_all(asked(0, 1), asked(0, 2), asked(1, 4), pb.ToWorker(human=pb.HumanAction()), asked(2, 5))
+    replies = [host.hear().replies for _ in range(4)]
+    assert [(r.slot, actions_of(r)) for r in replies] == [(0, {1: 1}), (1, {4: 1}), (0, {2: 2}), (2, {5: 2})]
+    # A slot's own questions keep their order, and nothing overtakes what is no work.
+    assert worker.calls[3:] == [("together", [(0, [1]), (1, [4])]), ("select", [2]), ("select", [5])]
+
+
+def test_one_slot_that_raises_takes_no_other_with_it(seat: Callable[..., Host]) -> None:
+    class Picky(Together):
+        def select_actions(self, batch: Batch) -> Any:
+            if 13 in batch.ids:
+                raise KeyError("thirteen")
+            return super().select_actions(batch)
+
+    host = seat(Picky())
+    host.greet()
+    for slot in range(2):
+        host.load(slot)
+    host.say_all(asked(0, 13), asked(1, 4))
+    failed, fine = host.hear().replies, host.hear().replies
+    assert (failed.slot, [problem.id for problem in failed.problems]) == (0, [13])
+    assert (fine.slot, actions_of(fine)) == (1, {4: 1})
 
 
 def test_invalid_values_and_extras_find_their_decision(seat: Callable[..., Host]) -> None:

@@ -10,7 +10,7 @@ import safetensors.torch
 import torch
 
 from mosaic_worker.training_command import ConfigError
-from mosaic_worker.training_state import State, read_state, state_file, write_state
+from mosaic_worker.training_state import State, begin, read_state, state_file, write_state
 
 
 def test_it_comes_back_with_the_optimizers_of_its_parts(tmp_path: Path) -> None:
@@ -70,3 +70,18 @@ def test_a_damaged_one_is_refused(content: bytes, tmp_path: Path) -> None:
     state_file(tmp_path).write_bytes(content)
     with pytest.raises(ConfigError, match="cannot be resumed from"):
         read_state(tmp_path, "ppo")
+
+
+def test_how_far_it_is_stands_where_trainings_keep_it_now_or_did_before() -> None:
+    assert State(values={"step": 7, "session": {"returns": []}}).step == 7
+    assert State(values={"session": {"step": 5}}).step == 5
+
+
+def test_a_training_begins_anew_or_behind_what_was_kept() -> None:
+    anew = begin(5, None)
+    assert (anew.step, anew.seed, anew.purge_step) == (0, 5, None)
+    kept = State(values={"step": 7, "config": {"seed": 5}})
+    on = begin(5, kept)
+    assert (on.step, on.seed, on.purge_step) == (7, kept.seed, 8)
+    assert on.seed != 5, "what was drawn already is not drawn again"
+    assert torch.get_num_threads() == 1

@@ -17,14 +17,11 @@ from torch import Tensor
 
 from mosaic_worker.checkpoint import DESCRIPTION, PolicyDescription, read_checkpoint
 from mosaic_worker.checkpoint_worker import Choices, Draws
+from mosaic_worker.full_batches import BATCH, in_batches
 from mosaic_worker.joint_policy import JointPolicy
 from mosaic_worker.spaces import Space
 from mosaic_worker.worker import LoadError
 from ray_worker.network import Module, Network, load_weights, read_tensors
-
-BATCH = 64
-"""Rows of every forward call. A row's last bits depend on the number of rows it is multiplied
-with, but not on its neighbours or its place, so calls are always filled up to this number."""
 
 WORKER = "ray_worker"
 _LOG_STD = (-5.0, 2.0)
@@ -131,21 +128,11 @@ class Policy:
         Returns:
             The choice for each row, whichever rows are with it.
         """
-        rows = np.asarray(observations)
-        parts = [
-            self._choose(
-                rows[i : i + BATCH],
-                None if masks is None else masks[i : i + BATCH],
-                None if draws is None else _rows_of_batch(draws, i, len(rows)),
-            )
-            for i in range(0, len(rows), BATCH)
-        ]
-        if len(parts) == 1:
-            return parts[0]
-        columns = zip(*parts, strict=True)
-        return Choices(*(None if column[0] is None else np.concatenate(column) for column in columns))  # pyright: ignore[reportArgumentType]
+        return in_batches(self._choose, np.asarray(observations), masks, draws)
 
-    def _choose(self, rows: NDArray[Any], masks: NDArray[np.bool_] | None, draws: Draws | None) -> Choices:
+    def _choose(
+        self, rows: NDArray[Any], masks: NDArray[np.bool_] | None, draws: Draws | None, _: object
+    ) -> Choices:
         count = len(rows)
         self._padded[:count] = rows.reshape(count, *self._padded.shape[1:])
         self._padded[count:] = 0
@@ -237,16 +224,6 @@ def load_whole(description: PolicyDescription, tensors: Mapping[str, Tensor]) ->
     if not description.parts:
         return Policy.of(description, tensors)
     return JointPolicy(description, lambda part: Policy.of(part, tensors))
-
-
-def _rows_of_batch(draws: Draws, begin: int, count: int) -> Draws:
-    """Numbers of the rows from ``begin``, filled up to BATCH."""
-
-    def drawn(j: int) -> NDArray[np.float64]:
-        rows = draws(j)[begin : min(begin + BATCH, count)]
-        return np.concatenate([rows, np.zeros(BATCH - len(rows))])
-
-    return drawn
 
 
 def _greedy(values: NDArray[np.float32], draws: Draws | None, epsilon: float) -> NDArray[np.int64]:

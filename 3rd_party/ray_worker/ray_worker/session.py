@@ -249,7 +249,8 @@ class Session:
             return -1
 
     def _film(self) -> None:
-        from ray_worker.video import CannotFilm, film
+        from mosaic_worker.film import CannotFilm
+        from ray_worker.evaluate import film
 
         self._filmed = self.step
         try:

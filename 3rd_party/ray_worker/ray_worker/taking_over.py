@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from mosaic_worker.checkpoint import PolicyDescription, PolicyPart, save_checkpoint
 from mosaic_worker.failures import one_line
+from mosaic_worker.full_batches import BATCH
 from mosaic_worker.gymnasium_spaces import build, describe
 from mosaic_worker.importing import ImportRefused, json_of
 from mosaic_worker.joint_policy import JointPolicy
@@ -44,7 +45,7 @@ from ray_worker.environments import (
     starts_of,
 )
 from ray_worker.network import Module, finite_weights
-from ray_worker.policy import BATCH, WORKER, Policy, load_whole
+from ray_worker.policy import WORKER, Policy, load_whole
 from ray_worker.settings import network_of
 
 OBSERVATIONS = 1000

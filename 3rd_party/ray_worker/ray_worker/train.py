@@ -8,13 +8,11 @@ by a reader that went away. Whatever the end, the last checkpoint is kept.
 
 from __future__ import annotations
 
-import gc
-import sys
 from collections.abc import Sequence
 from typing import Any
 
 from mosaic_worker.training import TrainingRun
-from mosaic_worker.training_arguments import run_command_line
+from mosaic_worker.training_arguments import end_with, run_command_line
 from ray_worker.algorithms import ALGORITHMS, Algorithm
 from ray_worker.settings import RayConfig
 
@@ -36,6 +34,4 @@ def _train(algorithm: Algorithm, config: RayConfig, run: TrainingRun, restored: 
 
 
 if __name__ == "__main__":
-    status = main()
-    gc.freeze()  # what goes with the process need not be swept first: with torch, half a second
-    sys.exit(status)
+    end_with(main())

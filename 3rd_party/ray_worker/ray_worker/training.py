@@ -21,7 +21,7 @@ from mosaic_worker.failures import described, one_line
 from mosaic_worker.training import TENSORBOARD, TrainingRun
 from mosaic_worker.training_command import ConfigError, TrainingFailed
 from mosaic_worker.training_memory import check_room
-from mosaic_worker.training_state import State
+from mosaic_worker.training_state import Beginning, State, begin
 from ray_worker import cluster
 from ray_worker.algorithms import Algorithm
 from ray_worker.evaluate import mean_return
@@ -61,17 +61,14 @@ def train(algorithm: Algorithm, config: RayConfig, run: TrainingRun, restored: S
     _check_room(config, plan)
     if plan.masked:
         run.warn(f"{config.env_id} masks actions, which RLlib's networks do not see while they learn")
-    # Small matrices gain nothing from two threads, and sums must not depend on the machine's load.
-    torch.set_num_threads(1)
-    step = 0 if restored is None else restored.step
-    with cluster.connected(config.address, config.num_env_runners + 1, gpus), _scalars(run, step) as scalars:
-        seed = config.seed if restored is None else restored.seed
-        trained = _build(algorithm, config, plan, step, seed, gpus)
+    start = begin(config.seed, restored)
+    with cluster.connected(config.address, config.num_env_runners + 1, gpus), _scalars(run, start) as scalars:
+        trained = _build(algorithm, config, plan, start, gpus)
         try:
             if restored is not None:
                 put_back(trained, restored)
             session = Session(algorithm.name, config, plan, run, scalars, trained, restored)
-            run.start(algorithm.name, config.env_id, config.seed, config.total_steps, step)
+            run.start(algorithm.name, config.env_id, config.seed, config.total_steps, start.step)
             _learn(config, trained, run, session)
             return finish(
                 run,
@@ -86,10 +83,10 @@ def train(algorithm: Algorithm, config: RayConfig, run: TrainingRun, restored: S
 
 
 @contextlib.contextmanager
-def _scalars(run: TrainingRun, step: int) -> Generator[Any, None, None]:
+def _scalars(run: TrainingRun, start: Beginning) -> Generator[Any, None, None]:
     from tensorboardX import SummaryWriter
 
-    writer = SummaryWriter(str(run.folder / TENSORBOARD), purge_step=step + 1 if step else None)
+    writer = SummaryWriter(str(run.folder / TENSORBOARD), purge_step=start.purge_step)
     try:
         yield writer
     finally:
@@ -148,7 +145,7 @@ def _left_word() -> str:
 # -- what is trained ---------------------------------------------------------------------
 
 
-def _build(algorithm: Algorithm, config: RayConfig, plan: Plan, step: int, seed: int, gpus: int) -> Any:
+def _build(algorithm: Algorithm, config: RayConfig, plan: Plan, start: Beginning, gpus: int) -> Any:
     """RLlib's algorithm object, every random number from the one seed."""
     from ray import tune
     from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
@@ -176,7 +173,7 @@ def _build(algorithm: Algorithm, config: RayConfig, plan: Plan, step: int, seed:
     )
     made.learners(num_learners=0, num_gpus_per_learner=gpus)
     made.fault_tolerance(restart_failed_env_runners=False, ignore_env_runner_failures=False)
-    made.debugging(seed=seed, log_level="ERROR", log_sys_usage=False)
+    made.debugging(seed=start.seed, log_level="ERROR", log_sys_usage=False)
     made.callbacks(Told)
     made.rl_module(model_config=DefaultModelConfig(**_model(config)))
     if plan.joint:
@@ -184,7 +181,7 @@ def _build(algorithm: Algorithm, config: RayConfig, plan: Plan, step: int, seed:
         made.multi_agent(
             policies=networks, policy_mapping_fn=PlayedBy({seat.agent: seat.network for seat in plan.seats})
         )
-    made.training(**_training(config, plan, step))
+    made.training(**_training(config, plan, start.step))
     made.reporting(min_time_s_per_iteration=0, min_sample_timesteps_per_iteration=_iteration(config))
     try:
         trained = made.build_algo()

@@ -17,13 +17,14 @@ from ray_probes import DefaultDQNTorchRLModule, DefaultPPOTorchRLModule, Default
 from torch import nn
 
 from mosaic_worker.checkpoint import PolicyDescription, PolicyPart, save_checkpoint
+from mosaic_worker.full_batches import BATCH
 from mosaic_worker.gymnasium_spaces import describe
 from mosaic_worker.worker import Batch, EpisodeStart, LoadError, Slot
 from ray_worker.convert import NotConvertible, convert
 from ray_worker.evaluate import episode_returns
 from ray_worker.main import RayWorker
 from ray_worker.network import Module, finite_weights
-from ray_worker.policy import BATCH, Policy, load_whole, read_policy
+from ray_worker.policy import Policy, load_whole, read_policy
 
 ROOT = Path(__file__).resolve().parents[1]
 SEES = spaces.Box(-np.inf, np.inf, (5,), np.float32)

@@ -17,13 +17,10 @@ from torch import Tensor
 from mosaic_worker import gymnasium_spaces
 from mosaic_worker.checkpoint import PolicyDescription, read_checkpoint
 from mosaic_worker.checkpoint_worker import Choices, Draws
+from mosaic_worker.full_batches import BATCH, in_batches
 from mosaic_worker.spaces import Space
 from mosaic_worker.worker import LoadError
 from sb3_worker.network import Network, read_weights
-
-BATCH = 64
-"""Rows of every forward call. A row's last bits depend on the number of rows it is multiplied
-with, but not on its neighbours or its place, so calls are always filled up to this number."""
 
 WORKER = "sb3_worker"
 
@@ -112,17 +109,7 @@ class Policy:
             The choice for each row, whichever rows are with it.
         """
         leaves = {path: _leaf(observations, path) for path, _ in self._space.leaves}
-        count = len(next(iter(leaves.values())))
-        parts = [
-            self._choose(
-                {path: rows[i : i + BATCH] for path, rows in leaves.items()},
-                None if masks is None else masks[i : i + BATCH],
-                None if draws is None else _rows_of_batch(draws, i, count),
-                None if memory is None else memory[i : i + BATCH],
-            )
-            for i in range(0, count, BATCH)
-        ]
-        return parts[0] if len(parts) == 1 else _joined(parts)
+        return in_batches(self._choose, leaves, masks, draws, memory)
 
     def _choose(
         self,
@@ -289,27 +276,12 @@ def _count(space: Space) -> int:
     return sum(math.prod(leaf.shape) if leaf.kind != "Discrete" else 1 for _, leaf in space.leaves)
 
 
-def _rows_of_batch(draws: Draws, begin: int, count: int) -> Draws:
-    """Numbers of the rows from ``begin``, filled up to BATCH."""
-
-    def drawn(j: int) -> NDArray[np.float64]:
-        rows = draws(j)[begin : min(begin + BATCH, count)]
-        return np.concatenate([rows, np.zeros(BATCH - len(rows))])
-
-    return drawn
-
-
 def _whole_masks(masks: NDArray[np.bool_] | None, count: int, width: int) -> NDArray[np.bool_] | None:
     if masks is None:
         return None
     whole = np.ones((BATCH, width), np.bool_)
     whole[:count] = masks
     return whole
-
-
-def _joined(parts: list[Choices]) -> Choices:
-    columns = zip(*parts, strict=True)
-    return Choices(*(None if column[0] is None else np.concatenate(column) for column in columns))  # type: ignore[arg-type]
 
 
 def _double(tensor: Tensor) -> NDArray[np.float64]:

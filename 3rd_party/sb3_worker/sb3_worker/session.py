@@ -17,6 +17,7 @@ from stable_baselines3.common.logger import Logger
 from mosaic_worker import gymnasium_spaces
 from mosaic_worker.checkpoint import PolicyDescription, read_description, save_checkpoint
 from mosaic_worker.failures import described, one_line
+from mosaic_worker.film import CannotFilm
 from mosaic_worker.plain_files import read_file
 from mosaic_worker.preprocessing import Pipeline
 from mosaic_worker.spaces import Space
@@ -25,10 +26,10 @@ from mosaic_worker.training_command import TrainingFailed
 from mosaic_worker.training_report import TrainingReport, moment, versions
 from mosaic_worker.training_state import write_state
 from sb3_worker.config import OffPolicyConfig, TrainingConfig
+from sb3_worker.evaluate import film
 from sb3_worker.network import Network, write_weights
 from sb3_worker.policy import WORKER, Policy
 from sb3_worker.state import state_of
-from sb3_worker.video import CannotFilm, film
 
 _PACKAGES = ("stable-baselines3", "sb3-contrib", "torch", "gymnasium", "numpy", "safetensors")
 _NAMES = {"train/learning_rate": "charts/learning_rate", "rollout/exploration_rate": "charts/epsilon"}

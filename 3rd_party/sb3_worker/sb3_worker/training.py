@@ -25,7 +25,7 @@ from mosaic_worker.failures import one_line
 from mosaic_worker.training import TENSORBOARD, TrainingRun
 from mosaic_worker.training_command import TrainingFailed
 from mosaic_worker.training_memory import check_room
-from mosaic_worker.training_state import State
+from mosaic_worker.training_state import State, begin
 from sb3_worker.algorithms import Algorithm
 from sb3_worker.config import (
     ConfigError,
@@ -72,8 +72,7 @@ def train(
         OSError: The folder cannot be written.
     """
     quiet()
-    # Small matrices gain nothing from two threads, and sums must not depend on the machine's load.
-    torch.set_num_threads(1)
+    start = begin(config.seed, restored)
     first = make_environment(config.env_id)
     with contextlib.closing(first):
         steps = _fitting_steps(algorithm, config, first)
@@ -88,14 +87,13 @@ def train(
         model = _model(algorithm, config, network, envs, restored)
         if restored is not None:
             _go_on(restored, run, model, normalizer)
-        step = 0 if restored is None else restored.step
-        scalars = SummaryWriter(str(run.folder / TENSORBOARD), purge_step=step + 1 if step else None)
+        scalars = SummaryWriter(str(run.folder / TENSORBOARD), purge_step=start.purge_step)
         with contextlib.closing(scalars):
             session = Session(
                 algorithm.name, config, run, scalars, model, normalizer, network, (sees, does), steps
             )
-            run.start(algorithm.name, config.env_id, config.seed, config.total_steps, step)
-            _learn(config, model, session, step)
+            run.start(algorithm.name, config.env_id, config.seed, config.total_steps, start.step)
+            _learn(config, model, session, start.step)
             return finish(
                 run,
                 session,

@@ -17,7 +17,8 @@ from mosaic_worker.evaluation import EVALUATION_SEEDS, stacked
 from mosaic_worker.importing import ImportRefused
 from mosaic_worker.joint_env import make_joint
 from mosaic_worker.joint_policy import JointPolicy
-from xuance_worker.evaluate import episode_returns, mask_of
+from mosaic_worker.policy_evaluation import mask_in_info
+from xuance_worker.evaluate import episode_returns
 from xuance_worker.plan import Plan
 from xuance_worker.policy import Policy
 
@@ -66,7 +67,7 @@ def _check_actions(theirs: Plays, ours: JointPolicy[Policy], plan: Plan) -> None
             theirs.begin()
             memory, over = np.zeros((1, ours.memory), np.float32), False
             while not over and seen_so_far < OBSERVATIONS:
-                masks = mask_of(team, info)
+                masks = mask_in_info(team, info)
                 wanted = theirs.choose(seen, masks)
                 shown = seen
                 if plan.shared:
@@ -110,7 +111,7 @@ def _returns(theirs: Plays, plan: Plan) -> list[float]:
             theirs.begin()
             total, over, steps = 0.0, False, 0
             while not over and steps < _MOST_STEPS:
-                seen, reward, ended, cut, info = team.step(theirs.choose(seen, mask_of(team, info)))
+                seen, reward, ended, cut, info = team.step(theirs.choose(seen, mask_in_info(team, info)))
                 total, over, steps = total + reward, ended or cut, steps + 1
             totals.append(total)
     return totals

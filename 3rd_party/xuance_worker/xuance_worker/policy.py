@@ -19,13 +19,10 @@ from torch import Tensor
 
 from mosaic_worker.checkpoint import PolicyDescription, read_checkpoint
 from mosaic_worker.checkpoint_worker import Choices, Draws
+from mosaic_worker.full_batches import BATCH, in_batches
 from mosaic_worker.joint_policy import JointPolicy
 from mosaic_worker.worker import LoadError
 from xuance_worker.network import ACTIVATIONS, TYPE, Network, PlayingNetwork
-
-BATCH = 64
-"""Rows of every forward call. A row's last bits depend on the number of rows it is multiplied
-with, but not on its neighbours or its place, so calls are always filled up to this number."""
 
 WORKER = "xuance_worker"
 
@@ -106,19 +103,7 @@ class Policy:
             The choice for each row, whichever rows are with it.
         """
         rows = np.asarray(observations).reshape(len(observations), -1)
-        parts = [
-            self._choose(
-                rows[i : i + BATCH],
-                None if masks is None else masks[i : i + BATCH],
-                None if draws is None else _drawn(draws, i, len(rows)),
-                None if memory is None else memory[i : i + BATCH],
-            )
-            for i in range(0, len(rows), BATCH)
-        ]
-        if len(parts) == 1:
-            return parts[0]
-        columns = zip(*parts, strict=True)
-        return Choices(*(None if any(p is None for p in c) else np.concatenate(c) for c in columns))  # type: ignore[arg-type]
+        return in_batches(self._choose, rows, masks, draws, memory)
 
     def _choose(
         self,
@@ -223,13 +208,3 @@ def fill(module: PlayingNetwork, weights: Mapping[str, Tensor]) -> None:
         if not bool(weights[name].isfinite().all()):
             raise ValueError(f"its weights {name} are no finite numbers")
     module.load_state_dict({name: weights[name].float() for name in wanted})
-
-
-def _drawn(draws: Draws, begin: int, count: int) -> Draws:
-    """Numbers of the rows from ``begin``, filled up to BATCH."""
-
-    def drawn(j: int) -> NDArray[np.float64]:
-        rows = draws(j)[begin : min(begin + BATCH, count)]
-        return np.concatenate([rows, np.zeros(BATCH - len(rows))])
-
-    return drawn

@@ -26,11 +26,11 @@ from mosaic_worker.training_state import write_state
 from xuance_worker.algorithms import Acting, Algorithm
 from xuance_worker.config import TeamConfig
 from xuance_worker.convert import network_of, playing_weights
+from xuance_worker.evaluate import film
 from xuance_worker.moments import Moments
 from xuance_worker.plan import Plan
 from xuance_worker.policy import WORKER, joint_policy
 from xuance_worker.state import state_of
-from xuance_worker.video import film
 
 _PACKAGES = ("xuance", "torch", "gymnasium", "numpy", "safetensors")
 

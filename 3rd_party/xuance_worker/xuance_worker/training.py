@@ -16,7 +16,7 @@ from mosaic_worker.evaluation import finish
 from mosaic_worker.training import TENSORBOARD, TrainingRun
 from mosaic_worker.training_command import ConfigError, TrainingFailed
 from mosaic_worker.training_memory import check_room
-from mosaic_worker.training_state import State
+from mosaic_worker.training_state import State, begin
 from xuance_worker.algorithms import Algorithm
 from xuance_worker.config import OffPolicyConfig, OnPolicyConfig, TeamConfig
 from xuance_worker.evaluate import mean_return
@@ -56,12 +56,9 @@ def train(algorithm: Algorithm, config: TeamConfig, run: TrainingRun, restored: 
         run.warn(f"{config.env_id} masks actions, which {algorithm.name} does not see")
     # After the checks: the library takes seconds to import.
     library = load_library()
-    # Small matrices gain nothing from two threads, and sums must not depend on the machine's load.
-    torch.set_num_threads(1)
-    step = 0 if restored is None else restored.step
-    seed = config.seed if restored is None else restored.seed
+    start = begin(config.seed, restored)
     kind = "continuous" if plan.bounded else "discrete"
-    settings = library.told(algorithm, algorithm.acting[kind], config, plan, seed, device)
+    settings = library.told(algorithm, algorithm.acting[kind], config, plan, start.seed, device)
     moments = {}
     if config.normalize_observations:
         moments = plan.moments({} if restored is None else restored.values["moments"])
@@ -74,11 +71,11 @@ def train(algorithm: Algorithm, config: TeamConfig, run: TrainingRun, restored: 
     try:
         if restored is not None:
             restore(restored, agents)
-        scalars = SummaryWriter(str(run.folder / TENSORBOARD), purge_step=step + 1 if step else None)
+        scalars = SummaryWriter(str(run.folder / TENSORBOARD), purge_step=start.purge_step)
         with contextlib.closing(scalars):
-            session = Session(algorithm, config, plan, settings, agents, moments, run, scalars, step)
+            session = Session(algorithm, config, plan, settings, agents, moments, run, scalars, start.step)
             _listen(agents.train_envs, session, library.FINISHED)
-            run.start(algorithm.name, config.env_id, config.seed, config.total_steps, step)
+            run.start(algorithm.name, config.env_id, config.seed, config.total_steps, start.step)
             _learn(config, agents, session)
             return finish(
                 run,
