@@ -33,7 +33,7 @@ def framed(message: pb.ToWorker) -> bytes:
 def pair():
     host, worker = socket.socketpair()
     with host, worker:
-        yield host, SocketLink(worker)
+        yield host, SocketLink(worker, pb.ToWorker)
 
 
 @settings(max_examples=60, deadline=None)
@@ -46,7 +46,7 @@ def test_frames_arrive_however_they_are_cut(messages: list[pb.ToWorker], data: s
         for begin, end in zip([0, *cuts], [*cuts, len(stream)]):
             host.sendall(stream[begin:end])
         host.shutdown(socket.SHUT_WR)
-        link = SocketLink(worker)
+        link = SocketLink(worker, pb.ToWorker)
         assert [link.receive() for _ in messages] == messages
         assert link.receive() is None
 
@@ -119,7 +119,7 @@ def test_lines_arrive(messages: list[pb.ToWorker]) -> None:
     from google.protobuf import json_format
 
     lines = [json_format.MessageToJson(m, indent=None).encode() + b"\n" for m in messages]
-    link = JsonLink(io.BytesIO(b"".join(lines)), io.BytesIO())
+    link = JsonLink(io.BytesIO(b"".join(lines)), io.BytesIO(), pb.ToWorker)
     assert [link.receive() for _ in messages] == messages
     assert link.receive() is None
 
@@ -127,21 +127,21 @@ def test_lines_arrive(messages: list[pb.ToWorker]) -> None:
 @pytest.mark.parametrize("line", [b"hello\n", b"[1]\n", b'{"hello": 3}\n', b'{"work": [}\n', b"\xff\xfe\n"])
 def test_a_line_that_is_no_message_is_named(line: bytes) -> None:
     with pytest.raises(ValueError, match="no message"):
-        JsonLink(io.BytesIO(line), io.BytesIO()).receive()
+        JsonLink(io.BytesIO(line), io.BytesIO(), pb.ToWorker).receive()
 
 
 def test_what_a_later_host_adds_is_left_alone() -> None:
     lines = b'{"hello": {"host": "m", "colour": "red"}}\n{"weather": {}}\n'
-    link = JsonLink(io.BytesIO(lines), io.BytesIO())
+    link = JsonLink(io.BytesIO(lines), io.BytesIO(), pb.ToWorker)
     assert link.receive() == pb.ToWorker(hello=pb.Hello(host="m"))
     assert link.receive() == pb.ToWorker()
 
 
 def test_a_line_without_end_is_the_end() -> None:
-    assert JsonLink(io.BytesIO(b'{"shutdown": {}}'), io.BytesIO()).receive() is None
+    assert JsonLink(io.BytesIO(b'{"shutdown": {}}'), io.BytesIO(), pb.ToWorker).receive() is None
 
 
 def test_a_sent_message_is_one_line_of_ascii() -> None:
     out = io.BytesIO()
-    JsonLink(io.BytesIO(), out).send(pb.FromWorker(log=pb.Log(text="ü\n\u2028 and more")))
+    JsonLink(io.BytesIO(), out, pb.ToWorker).send(pb.FromWorker(log=pb.Log(text="ü\n\u2028 and more")))
     assert out.getvalue().count(b"\n") == 1 and out.getvalue().isascii()

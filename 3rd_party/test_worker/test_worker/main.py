@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from mosaic_worker.link import Link
+from mosaic_worker.link import WorkerLink
 from mosaic_worker.worker import Batch, EpisodeEnd, LoadError, Slot, Worker
 from test_worker.deeds import do, end_hard, stand_still
 from test_worker.plan import ANSWERS, DEEDS, HABITS, MESSAGES, Plan, Trigger
@@ -29,7 +29,7 @@ class FaultInjector(Worker):
         self._plans: dict[int, tuple[Plan, Trigger]] = {}
         self._decided = 0
 
-    def connect(self, link: Link) -> Link:
+    def connect(self, link: WorkerLink) -> WorkerLink:
         """Misbehave before the handshake, where the environment says so."""
         fault, _, value = os.environ.get(START, "").partition(":")
         if fault == "silent":

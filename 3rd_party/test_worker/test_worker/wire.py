@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from mosaic_worker.link import Link, SocketLink
+from mosaic_worker.link import SocketLink, WorkerLink
 from mosaic_worker.pb import worker_pb2 as pb
 from test_worker.deeds import end_hard, stand_still
 from test_worker.plan import Plan
@@ -17,7 +17,7 @@ NOISE = bytes((i * 151 + 7) % 256 for i in range(62)) + b"\n\xff"
 UNKNOWN = 4_000_000_000
 
 
-class FaultyLink(Link):
+class FaultyLink(WorkerLink):
     """Stands between the SDK's runtime and the host.
 
     Args:
@@ -25,7 +25,7 @@ class FaultyLink(Link):
         welcome: What is wrong with the handshake; empty: nothing.
     """
 
-    def __init__(self, inner: Link, welcome: str = "") -> None:
+    def __init__(self, inner: WorkerLink, welcome: str = "") -> None:
         self._inner, self._welcome = inner, welcome
         self._armed: list[tuple[Plan, frozenset[int]]] = []
         self._mute = False
