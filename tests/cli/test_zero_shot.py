@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -64,6 +65,18 @@ def test_the_whole_study_is_ready_to_be_played(mosaic: Mosaic, folder: Path, nam
     assert whole.status == 0, whole.err
     for name in names:
         assert name in whole.out
+
+
+def test_who_is_compared_has_played() -> None:
+    """By the program that takes a run of it apart."""
+    tournament = yaml.safe_load((TALK / "strangers.yaml").read_text())
+    program = runpy.run_path(str(TALK / "who_listens.py"))
+    held_out = set(tournament["held_out"])
+    assert set(program["STRANGERS"]) == held_out
+    met = {pair for pairs in program["GROUPS"].values() for pair in pairs}
+    assert {name for pair in met for name in pair} == set(tournament["policies"])
+    assert not any(held_out.issuperset(pair) for pair in met)
+    assert {name for pair in program["COMPARED"] for name in pair} <= set(program["GROUPS"])
 
 
 def test_what_the_script_takes_is_told() -> None:
