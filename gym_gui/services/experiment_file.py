@@ -34,12 +34,12 @@ from gym_gui.services.group_operators import members_of, pool_of
 from gym_gui.services.league_tournament import tournament_of_league
 from gym_gui.services.policy_library import PREFIX, PolicyLibrary
 from gym_gui.services.secrets import resolve_secrets
-from gym_gui.services.training_league import LEAGUE
 
 # Imported for what it does: it tells the types of workers with a manifest.
 from gym_gui.workers.discovery import find_workers
 from gym_gui.workers.registry import WorkerTypeRegistry
 from mosaic_worker.plain_files import read_file
+from mosaic_worker.training import LEAGUE
 
 if TYPE_CHECKING:
     from gym_gui.core.matrix_expansion import PlacesOf

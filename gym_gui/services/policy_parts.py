@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from gym_gui.core.config import SINGLE_AGENT
 from gym_gui.services.fit import space_words
 from mosaic_worker.checkpoint import PolicyDescription
 from mosaic_worker.preprocessing import describe_steps
@@ -89,9 +90,9 @@ def joint_slots(policy: PolicyDescription, row: Mapping[str, Any]) -> dict[str, 
         policy: The policy.
         row: The slot of one agent.
     """
-    if len(policy.agents) < 2:
-        return {"workers": {"agent": dict(row)}}
     first, *others = policy.agents
+    if not others:
+        return {"workers": {"agent" if first == SINGLE_AGENT else first: dict(row)}}
     return {
         "workers": {first: dict(row)},
         "link_groups": [{"primary_agent": first, "linked_agents": others}],

@@ -14,8 +14,8 @@ from typing import Any, Final
 from gym_gui.core.record_fields import count, items, mapping, number, text
 from gym_gui.services.trainer.folder import POLICY
 from mosaic_worker.plain_files import read_file
+from mosaic_worker.training import LEAGUE
 
-LEAGUE: Final = "league.json"
 PREFIX: Final = "league/"
 """Of the metrics of a training that has a league."""
 RATING: Final = "league/rating"

@@ -88,6 +88,7 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
         "--set pool=random,docs/examples/tournaments/connect_four_pool.yaml": _TRAINING,
     },
     "docs/zero_shot.md": {
+        "scripts/experiments/zero_shot.sh --train": _TRAINING,
         "scripts/experiments/zero_shot.sh": "plays for minutes; its tournament is read in tests/cli",
     },
     "docs/tournaments.md": {

@@ -52,7 +52,10 @@ def test_slots_play_it_whole(joint_policy: Path) -> None:
         "workers": {"agent_0": row},
         "link_groups": [{"primary_agent": "agent_0", "linked_agents": ["agent_1", "agent_2"]}],
     }
-    assert joint_slots(describe_policy(PPO).description, row) == {"workers": {"agent": row}}
+    alone = describe_policy(PPO).description
+    assert joint_slots(alone, row) == {"workers": {"agent": row}}
+    # By self-play one agent of several may have learnt, and no slot there is called agent.
+    assert joint_slots(replace(alone, agents=("speaker_0",)), row) == {"workers": {"speaker_0": row}}
 
 
 def test_a_score_belongs_to_how_every_agent_is_prepared(joint_policy: Path, tmp_path: Path) -> None:

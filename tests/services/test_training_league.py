@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from gym_gui.services.training_league import LEAGUE, LeagueFile, read_league
+from gym_gui.services.training_league import LeagueFile, read_league
+from mosaic_worker.training import LEAGUE
 
 FIRST = {
     "format_version": 1,

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from cleanrl_worker.config.base import ConfigError
 from mosaic_worker.checkpoint import holds_checkpoint, write_whole
 from mosaic_worker.plain_files import read_file
+from mosaic_worker.training import LEAGUE
 
-FILE = "league.json"
 _FORMAT = 2
 _KNOWN = (1, 2)
 _LARGEST = 64 * 2**20
@@ -99,7 +99,7 @@ class League:
             ConfigError: There is none, it is damaged, or a member was deleted.
         """
         try:
-            data: Any = json.loads(read_file(folder / FILE, limit=_LARGEST))
+            data: Any = json.loads(read_file(folder / LEAGUE, limit=_LARGEST))
             if data["format_version"] not in _KNOWN:
                 raise ValueError(f"its format_version is {data['format_version']!r}")
             members = [_member(dict(member)) for member in data["members"]]
@@ -108,13 +108,13 @@ class League:
             found.rated = rating is not None
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise ConfigError(
-                f"{folder / FILE} cannot be gone on with ({error}). Train anew, with --overwrite"
+                f"{folder / LEAGUE} cannot be gone on with ({error}). Train anew, with --overwrite"
             ) from error
         for member in members:
             if member.step is not None and not holds_checkpoint(found.place(member)):
                 raise ConfigError(
                     f"{member.name}, a member of the league, is missing: {found.place(member)}. Put its "
-                    f"folder back, or take it out of {folder / FILE}"
+                    f"folder back, or take it out of {folder / LEAGUE}"
                 )
         return found
 
@@ -195,7 +195,7 @@ class League:
             "learner": {"step": step, "rating": round(self.rating, 1) if self.rated else None},
             "members": [_row(member, float(odds)) for member, odds in members],
         }
-        write_whole(self.folder / FILE, (json.dumps(data, indent=1) + "\n").encode())
+        write_whole(self.folder / LEAGUE, (json.dumps(data, indent=1) + "\n").encode())
 
 
 def _row(member: Member, odds: float) -> dict[str, Any]:

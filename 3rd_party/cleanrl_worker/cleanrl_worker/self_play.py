@@ -23,17 +23,15 @@ import safetensors.torch
 from cleanrl_worker.config.base import ConfigError
 from cleanrl_worker.config.self_play import SelfPlayConfig
 from cleanrl_worker.games import Games
-from cleanrl_worker.league import FILE, League, Member
+from cleanrl_worker.league import League, Member
 from cleanrl_worker.policy import Policy
 from cleanrl_worker.ppo import PPO, collect_rollout, update
 from cleanrl_worker.seated_policy import SeatedPolicy
 from cleanrl_worker.session import Session, finite_weights
 from mosaic_worker.checkpoint import save_checkpoint
 from mosaic_worker.evaluation import EVALUATION_SEEDS, Interrupted
+from mosaic_worker.training import CALLS, LEAGUE, PAST
 from mosaic_worker.training_report import RECENT
-
-CALLS = "calls.jsonl"
-"""Of the run folder: calls that somebody of the pool was paid for."""
 
 
 def make_games(config: SelfPlayConfig, folder: Path, warn: Callable[[str], None]) -> Games:
@@ -127,14 +125,14 @@ def _league(config: SelfPlayConfig, games: Games, session: Session) -> League:
         elif member.name not in pool:
             raise ConfigError(
                 f"{member.name}, a member of the league, is not in the pool any more. Put it back, or "
-                f"take it out of {session.folder / FILE}"
+                f"take it out of {session.folder / LEAGUE}"
             )
     return found
 
 
 def leave(league: League, games: Games, learner: PPO, session: Session) -> None:
     """Have the learner as it is now in the league."""
-    name = f"past_{session.step:09d}"
+    name = f"{PAST}{session.step:09d}"
     if any(member.name == name for member in league.members):
         return  # gone on with from just here
     description = session.describe(learner)

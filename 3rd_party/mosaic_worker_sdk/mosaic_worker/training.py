@@ -31,11 +31,14 @@ from pathlib import Path
 from typing import Any, Callable, Deque, Dict, Generator, Mapping, Optional, TextIO
 
 from mosaic_worker.training_files import (
+    CALLS,
     CONTROL,
     CONTROL_AT,
     EPISODES,
     EVENTS,
+    LEAGUE,
     METRICS,
+    PAST,
     STATE,
     TENSORBOARD,
     VIDEOS,
@@ -45,11 +48,14 @@ from mosaic_worker.training_files import (
 )
 
 __all__ = [
+    "CALLS",
     "CONTROL",
     "CONTROL_AT",
     "EPISODES",
     "EVENTS",
+    "LEAGUE",
     "METRICS",
+    "PAST",
     "STATE",
     "TENSORBOARD",
     "VIDEOS",

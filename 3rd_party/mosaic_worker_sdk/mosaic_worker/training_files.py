@@ -17,6 +17,12 @@ CONTROL = "control.jsonl"
 STATE = "state"
 TENSORBOARD = "tensorboard"
 VIDEOS = "videos"
+LEAGUE = "league.json"
+"""Whom a training by self-play meets."""
+PAST = "past_"
+"""Folders of policies that such a training left of itself: this, and the step."""
+CALLS = "calls.jsonl"
+"""Calls that somebody who plays in a training was paid for."""
 
 CONTROL_AT = "MOSAIC_CONTROL_AT"
 """Environment variable with which whoever starts a training says how long ``control.jsonl`` was then.

@@ -18,7 +18,18 @@ from typing import Any, cast
 from gym_gui.core.errors import RunFormatError
 from gym_gui.services.trainer.follower import Follower
 from mosaic_worker.plain_files import read_file, replace_file
-from mosaic_worker.training import CONTROL, EPISODES, EVENTS, METRICS, STATE, TENSORBOARD, VIDEOS
+from mosaic_worker.training import (
+    CALLS,
+    CONTROL,
+    EPISODES,
+    EVENTS,
+    LEAGUE,
+    METRICS,
+    PAST,
+    STATE,
+    TENSORBOARD,
+    VIDEOS,
+)
 
 REQUEST, RUNNER, EXIT, LOG, LOCK = "train.json", "runner.json", "exit.json", "log.txt", ".lock"
 QUEUE = "queue.json"
@@ -27,6 +38,8 @@ POLICY, WEIGHTS = "policy.json", "model.safetensors"
 
 _OURS = (REQUEST, ELSEWHERE, RUNNER, EXIT, LOG, LOCK, EVENTS, METRICS, EPISODES, CONTROL)
 _POLICY = (POLICY, WEIGHTS, STATE, TENSORBOARD, VIDEOS)
+_SELF_PLAY = (LEAGUE, CALLS)
+_WRITTEN = tuple(name for name in (*_OURS, *_POLICY, *_SELF_PLAY) if name != LOCK)
 
 
 class RunFolder:
@@ -94,12 +107,16 @@ class RunFolder:
         The lock stays: whoever clears the folder to train there again holds it. So does its
         place in the queue, which is the trainer's.
         """
-        for name in {*_OURS, *_POLICY} - {LOCK}:
-            path = self.path / name
+        for path in [*(self.path / name for name in _WRITTEN), *self._past_selves()]:
             if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path, ignore_errors=True)
             else:
                 path.unlink(missing_ok=True)
+
+    def _past_selves(self) -> list[Path]:
+        """Policies that a training by self-play left of itself, be they in its league or not."""
+        found = self.path.glob(f"{PAST}*")
+        return [path for path in found if path.name[len(PAST) :].isdecimal() and (path / POLICY).exists()]
 
     def discard(self) -> None:
         """Remove what a training wrote that never began, and the folder if it is empty then."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 from PyQt6.QtCore import QPointF
 from PyQt6.QtWidgets import QToolTip, QWidget
 
-from gym_gui.analysis.charts.scale import spread, tick_words, ticks_within
+from gym_gui.analysis.charts.scale import MOST_TICKS, spread, tick_words, ticks_within
 from gym_gui.services.training_series import Curve
 from gym_gui.ui.plots.live_plot import LivePlot
 from gym_gui.ui.plots.series import Look, Series
@@ -21,6 +21,25 @@ LINE: Final = 1.8
 BAND_ALPHA: Final = 34
 FEW: Final = 40
 """With at most so many points each one is marked by a dot."""
+_APART: Final = 10
+"""Pixels between two steps below, at least."""
+
+
+def steps_below(high: float, room: float, wide: Callable[[str], float]) -> list[tuple[float, str]]:
+    """Round steps from 0 on and their words, as many as stand apart from each other.
+
+    Args:
+        high: The last step.
+        room: Pixels from 0 to it.
+        wide: Pixels of a word.
+    """
+    high = max(high, 1.0)
+    for most in range(MOST_TICKS, 0, -1):
+        ticks = [(tick, steps_in_words(tick)) for tick in ticks_within(0, high, most=most, whole=True)]
+        widest = max(wide(word) for _, word in ticks)
+        if len(ticks) < 2 or ticks[1][0] / high * room >= widest + _APART:
+            return ticks
+    return [(0.0, "0")]
 
 
 class CurvePlot(LivePlot):
@@ -90,7 +109,7 @@ class CurvePlot(LivePlot):
             axis.enableAutoSIPrefix(False)
             axis.setZValue(-10)  # the grid lies behind the lines
         plot.getViewBox().sigRangeChanged.connect(self._on_range_changed)
-        plot.getViewBox().sigResized.connect(self._on_range_changed)
+        plot.getViewBox().sigResized.connect(self._on_resized)
         plot.scene().sigMouseMoved.connect(self._on_pointed)
 
     def draw(self, pg: Any, plot: Any, look: dict[str, Look]) -> None:
@@ -136,13 +155,17 @@ class CurvePlot(LivePlot):
     def _set_range(self, plot: Any) -> None:
         """Steps from 0, round words below; heights so that the lines fill the plot."""
         high = max(curve.span[1] for curve in self._curves.values())
-        ticks = [(tick, steps_in_words(tick)) for tick in ticks_within(0, max(high, 1.0), whole=True)]
-        plot.getAxis("bottom").setTicks([ticks, []])
+        self._name_steps(plot)
         plot.setXRange(0, max(high, 1.0), padding=0.02)
         bottom, top = spread(*self.heights())
         plot.setYRange(bottom, top, padding=0.06)
         rows = ticks_within(bottom, top)
         plot.getAxis("left").setTicks([list(zip(rows, tick_words(rows), strict=True)), []])
+
+    def _name_steps(self, plot: Any) -> None:
+        high = max((curve.span[1] for curve in self._curves.values()), default=1.0)
+        wide = self.fontMetrics().horizontalAdvance
+        plot.getAxis("bottom").setTicks([steps_below(high, plot.getViewBox().width(), wide), []])
 
     def heights(self) -> tuple[float, float]:
         """Lowest and highest of what is drawn."""
@@ -170,6 +193,12 @@ class CurvePlot(LivePlot):
             for run in self.series
             if (curve := self._curves.get(run.id)) is not None
         ]
+
+    def _on_resized(self) -> None:
+        """There is room for more steps below, or for fewer."""
+        if self._plot is not None and self._curves:
+            self._name_steps(self._plot)
+        self._name_ends()
 
     def _on_range_changed(self) -> None:
         self._name_ends()

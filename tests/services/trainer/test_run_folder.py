@@ -15,6 +15,7 @@ from gym_gui.services.trainer.folder import (
     VIDEOS,
     RunFolder,
 )
+from mosaic_worker.training import CALLS, LEAGUE
 
 
 def test_its_json_files_are_whole_or_said_to_be_damaged(tmp_path: Path) -> None:
@@ -49,3 +50,16 @@ def test_what_a_training_wrote_can_be_taken_away_and_nothing_else(tmp_path: Path
     (folder / "notes.txt").unlink()
     folder.discard()
     assert not folder.path.exists()
+
+
+def test_a_training_begun_anew_leaves_nothing_of_the_league_before_it(tmp_path: Path) -> None:
+    """Else its past selves stand in the library, and calls of the first are taken for the second's."""
+    for name in ("past_000000000", "past_000025000", "past_papers", "past_000000001"):
+        (tmp_path / name).mkdir()
+    for name in ("past_000000000", "past_000025000", "past_papers"):
+        (tmp_path / name / POLICY).touch()
+    for name in (POLICY, LEAGUE, CALLS):
+        (tmp_path / name).touch()
+    RunFolder(tmp_path).clear()
+    # What no training writes stays.
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["past_000000001", "past_papers"]

@@ -13,7 +13,6 @@ from PyQt6.QtWidgets import QLabel, QMenu, QPushButton
 from pytestqt.qtbot import QtBot
 
 from gym_gui.services.trainer.folder import METRICS
-from gym_gui.services.training_league import LEAGUE
 from gym_gui.ui.main_window import MainWindow
 from gym_gui.ui.pages.train import TrainPage
 from gym_gui.ui.train.chart_words import chart_items
@@ -23,6 +22,7 @@ from gym_gui.ui.train.league_table import LeagueTable
 from gym_gui.ui.train.policy_now import PolicyNow
 from gym_gui.ui.train.runs_table import RunsTable
 from gym_gui.ui.widgets import EmptyHint
+from mosaic_worker.training import LEAGUE
 from tests.support.named import named
 from tests.ui.train.conftest import PATIENCE_MS
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gym_gui.services.trainer.records import TrainingRecord
+from gym_gui.ui.train.curve_plot import steps_below
 from gym_gui.ui.train.numbers import NONE, return_in_words, steps_in_words, value_in_words
 from gym_gui.ui.train.run_menu import run_actions
 from gym_gui.ui.train.run_words import (
@@ -120,3 +122,18 @@ def test_what_a_run_allows() -> None:
     assert "resume" in run_actions(record(state="paused"))
     assert "continue" in run_actions(record(state="failed", step=5))
     assert {"use", "remove", "clone"} <= set(run_actions(record(state="completed", policy="/p")))
+
+
+def test_steps_below_a_narrow_plot_stand_apart() -> None:
+    def wide(word: str) -> float:
+        return 7.0 * len(word)
+
+    for room in range(0, 700, 7):
+        for high in (1, 7, 800, 8192, 397_312, 12_345_678):
+            ticks = steps_below(high, room, wide)
+            assert ticks[0] == (0.0, "0")
+            per_step = room / high
+            for (step, word), (following, next_word) in pairwise(ticks):
+                assert (following - step) * per_step > (wide(word) + wide(next_word)) / 2
+    assert [word for _, word in steps_below(8192, 600, wide)] == ["0", "2,000", "4,000", "6,000", "8,000"]
+    assert [word for _, word in steps_below(8192, 130, wide)] == ["0", "5,000"]
