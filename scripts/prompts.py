@@ -110,6 +110,9 @@ KINDS: Mapping[str, tuple[Kind, ...]] = {
         )
     ),
     "textworld": (Kind("TextWorld/Small-v0", options={"games": 1}),),
+    "highway": tuple(
+        map(Kind, ("highway-fast-v0", "exit-v1", "roundabout-v1", "u-turn-v1", "racetrack-v1", "parking-v0"))
+    ),
 }
 """By family; Atari shows pixels, which words do not say."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gym_gui.envs.families.crafter import CrafterFamily
 from gym_gui.envs.families.gymnasium import Box2DFamily, GymnasiumFamily, MuJoCoFamily
+from gym_gui.envs.families.highway import HighwayFamily
 from gym_gui.envs.families.ini_multigrid import IniMultiGridFamily
 from gym_gui.envs.families.minigrid import AtariFamily, MiniGridFamily
 from gym_gui.envs.families.minihack import MiniHackFamily
@@ -29,6 +30,7 @@ BUILT_IN: tuple[Family, ...] = (
     CrafterFamily(),
     MiniHackFamily(),
     TextWorldFamily(),
+    HighwayFamily(),
     AtariFamily(),
     SkillFamily([MiniGridFamily()]),
     SingleAgentFamily([MultiGridFamily(), IniMultiGridFamily()]),
