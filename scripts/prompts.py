@@ -113,6 +113,10 @@ KINDS: Mapping[str, tuple[Kind, ...]] = {
     "highway": tuple(
         map(Kind, ("highway-fast-v0", "exit-v1", "roundabout-v1", "u-turn-v1", "racetrack-v1", "parking-v0"))
     ),
+    "lbforaging": (
+        Kind("Foraging-8x8-2p-2f-coop-v3"),
+        Kind("Foraging-2s-8x8-3p-3f-v3", mode="visible_teammates"),
+    ),
 }
 """By family; Atari shows pixels, which words do not say."""
 

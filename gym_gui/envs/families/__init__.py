@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gym_gui.envs.families.crafter import CrafterFamily
+from gym_gui.envs.families.foraging import ForagingFamily
 from gym_gui.envs.families.gymnasium import Box2DFamily, GymnasiumFamily, MuJoCoFamily
 from gym_gui.envs.families.highway import HighwayFamily
 from gym_gui.envs.families.ini_multigrid import IniMultiGridFamily
@@ -31,6 +32,7 @@ BUILT_IN: tuple[Family, ...] = (
     MiniHackFamily(),
     TextWorldFamily(),
     HighwayFamily(),
+    ForagingFamily(),
     AtariFamily(),
     SkillFamily([MiniGridFamily()]),
     SingleAgentFamily([MultiGridFamily(), IniMultiGridFamily()]),

@@ -58,8 +58,7 @@ class TupleParallel:
         return self._by_agent(tuple(seen), acted), paid, ends, cuts, {agent: {} for agent in acted}
 
     def _by_agent(self, values: Any, agents: list[str]) -> dict[str, Any]:
-        alike = not isinstance(values, (tuple, list))
-        parts: Sequence[Any] = [values] * len(self.possible_agents) if alike else values
+        parts: Sequence[Any] = values if hasattr(values, "__len__") else [values] * len(self.possible_agents)
         told = dict(zip(self.possible_agents, parts, strict=True))
         return {agent: told[agent] for agent in agents}
 
