@@ -117,6 +117,7 @@ KINDS: Mapping[str, tuple[Kind, ...]] = {
         Kind("Foraging-8x8-2p-2f-coop-v3"),
         Kind("Foraging-2s-8x8-3p-3f-v3", mode="visible_teammates"),
     ),
+    "rware": (Kind("rware-tiny-2ag-easy-v2", mode="visible_teammates"),),
 }
 """By family; Atari shows pixels, which words do not say."""
 

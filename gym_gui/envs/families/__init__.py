@@ -13,6 +13,7 @@ from gym_gui.envs.families.mpe2 import Mpe2Family
 from gym_gui.envs.families.multigrid import MultiGridFamily
 from gym_gui.envs.families.openspiel import OpenSpielFamily
 from gym_gui.envs.families.pettingzoo import PettingZooFamily
+from gym_gui.envs.families.rware import WarehouseFamily
 from gym_gui.envs.families.single_agent import SingleAgentFamily
 from gym_gui.envs.families.skills import SkillFamily
 from gym_gui.envs.families.textworld import TextWorldFamily
@@ -33,6 +34,7 @@ BUILT_IN: tuple[Family, ...] = (
     TextWorldFamily(),
     HighwayFamily(),
     ForagingFamily(),
+    WarehouseFamily(),
     AtariFamily(),
     SkillFamily([MiniGridFamily()]),
     SingleAgentFamily([MultiGridFamily(), IniMultiGridFamily()]),

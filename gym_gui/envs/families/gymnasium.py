@@ -297,7 +297,7 @@ _OWN_FAMILY = frozenset({*Box2DFamily.areas, *MuJoCoFamily.areas})
 _ADAPTERS = ("GymV21Environment-", "GymV26Environment-")
 """Shimmy registers these while it is imported; each needs an environment to be given to it."""
 _OWN_PACKAGE = frozenset(
-    "minigrid mosaic_multigrid multigrid ale_py nle minihack highway_env lbforaging gym_gui".split()  # noqa: SIM905
+    "minigrid mosaic_multigrid multigrid ale_py nle minihack highway_env lbforaging rware gym_gui".split()  # noqa: SIM905
 )
 
 
