@@ -118,6 +118,7 @@ KINDS: Mapping[str, tuple[Kind, ...]] = {
         Kind("Foraging-2s-8x8-3p-3f-v3", mode="visible_teammates"),
     ),
     "rware": (Kind("rware-tiny-2ag-easy-v2", mode="visible_teammates"),),
+    "dm_control": (Kind("dm_control/cartpole-swingup-v0"), Kind("dm_control/walker-walk-v0")),
 }
 """By family; Atari shows pixels, which words do not say."""
 

@@ -56,8 +56,8 @@ def entries(kind: str, module: str) -> tuple[dict[str, Any], ...]:
     """Rows that ``module`` registers.
 
     Args:
-        kind: ``"gymnasium"`` (what importing ``module`` adds to Gymnasium's registry) or
-            ``"openspiel"`` (games that ``module`` lists).
+        kind: ``"gymnasium"`` (what importing ``module`` adds to Gymnasium's registry),
+            ``"openspiel"`` (games that ``module`` lists) or ``"dm_control"`` (tasks of the suite).
         module: Import name of an installed package, or of the module in it that registers.
 
     Raises:

@@ -55,6 +55,15 @@ def openspiel_rows(module: str) -> list[dict[str, Any]]:
     ]
 
 
+def dm_control_rows(module: str) -> list[dict[str, Any]]:
+    """Tasks of the suite, under the names that Shimmy registers."""
+    suite: Any = importlib.import_module(module)
+    return [
+        {"id": f"dm_control/{domain}-{task}-v0", "domain": domain, "task": task}
+        for domain, task in suite.ALL_TASKS
+    ]
+
+
 def _observable(spiel: Any, game: Any) -> bool:
     """Whether Shimmy can say what its players observe; a game may promise more than it has (crossword)."""
     try:
@@ -89,7 +98,8 @@ def main() -> None:
     answer = os.dup(1)
     os.dup2(2, 1)
     kind, module = sys.argv[1:3]
-    rows = {"gymnasium": gymnasium_rows, "openspiel": openspiel_rows}[kind](module)
+    kinds = {"gymnasium": gymnasium_rows, "openspiel": openspiel_rows, "dm_control": dm_control_rows}
+    rows = kinds[kind](module)
     with os.fdopen(answer, "w", encoding="utf-8") as out:
         json.dump(rows, out)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gym_gui.envs.families.crafter import CrafterFamily
+from gym_gui.envs.families.dm_control import DmControlFamily
 from gym_gui.envs.families.foraging import ForagingFamily
 from gym_gui.envs.families.gymnasium import Box2DFamily, GymnasiumFamily, MuJoCoFamily
 from gym_gui.envs.families.highway import HighwayFamily
@@ -35,6 +36,7 @@ BUILT_IN: tuple[Family, ...] = (
     HighwayFamily(),
     ForagingFamily(),
     WarehouseFamily(),
+    DmControlFamily(),
     AtariFamily(),
     SkillFamily([MiniGridFamily()]),
     SingleAgentFamily([MultiGridFamily(), IniMultiGridFamily()]),
