@@ -18,6 +18,7 @@ from gym_gui.envs.families.rware import WarehouseFamily
 from gym_gui.envs.families.single_agent import SingleAgentFamily
 from gym_gui.envs.families.skills import SkillFamily
 from gym_gui.envs.families.textworld import TextWorldFamily
+from gym_gui.envs.families.vizdoom import VizdoomFamily
 from gym_gui.envs.family import Family
 
 BUILT_IN: tuple[Family, ...] = (
@@ -37,6 +38,7 @@ BUILT_IN: tuple[Family, ...] = (
     ForagingFamily(),
     WarehouseFamily(),
     DmControlFamily(),
+    VizdoomFamily(),
     AtariFamily(),
     SkillFamily([MiniGridFamily()]),
     SingleAgentFamily([MultiGridFamily(), IniMultiGridFamily()]),

@@ -298,7 +298,10 @@ _ADAPTERS = ("GymV21Environment-", "GymV26Environment-", "dm_control/")
 """Shimmy registers these while it is imported: some need an environment to be given to them, and DM
 Control's tasks are a family of their own."""
 _OWN_PACKAGE = frozenset(
-    "minigrid mosaic_multigrid multigrid ale_py nle minihack highway_env lbforaging rware gym_gui".split()  # noqa: SIM905
+    {
+        *("minigrid", "mosaic_multigrid", "multigrid", "ale_py", "nle", "minihack", "highway_env"),
+        *("lbforaging", "rware", "vizdoom", "gymnasium_robotics", "gym_gui"),
+    }
 )
 
 
