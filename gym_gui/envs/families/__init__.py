@@ -19,6 +19,7 @@ from gym_gui.envs.families.single_agent import SingleAgentFamily
 from gym_gui.envs.families.skills import SkillFamily
 from gym_gui.envs.families.textworld import TextWorldFamily
 from gym_gui.envs.families.vizdoom import VizdoomFamily
+from gym_gui.envs.families.vmas import VmasFamily
 from gym_gui.envs.family import Family
 
 BUILT_IN: tuple[Family, ...] = (
@@ -39,6 +40,7 @@ BUILT_IN: tuple[Family, ...] = (
     WarehouseFamily(),
     DmControlFamily(),
     VizdoomFamily(),
+    VmasFamily(),
     AtariFamily(),
     SkillFamily([MiniGridFamily()]),
     SingleAgentFamily([MultiGridFamily(), IniMultiGridFamily()]),
