@@ -14,6 +14,7 @@ from gym_gui.envs.families.mpe2 import Mpe2Family
 from gym_gui.envs.families.multigrid import MultiGridFamily
 from gym_gui.envs.families.openspiel import OpenSpielFamily
 from gym_gui.envs.families.pettingzoo import PettingZooFamily
+from gym_gui.envs.families.robotics import RoboticsFamily
 from gym_gui.envs.families.rware import WarehouseFamily
 from gym_gui.envs.families.single_agent import SingleAgentFamily
 from gym_gui.envs.families.skills import SkillFamily
@@ -41,6 +42,7 @@ BUILT_IN: tuple[Family, ...] = (
     DmControlFamily(),
     VizdoomFamily(),
     VmasFamily(),
+    RoboticsFamily(),
     AtariFamily(),
     SkillFamily([MiniGridFamily()]),
     SingleAgentFamily([MultiGridFamily(), IniMultiGridFamily()]),
