@@ -45,7 +45,9 @@ BUILT_IN: tuple[Family, ...] = (
     RoboticsFamily(),
     AtariFamily(),
     SkillFamily([MiniGridFamily()]),
-    SingleAgentFamily([MultiGridFamily(), IniMultiGridFamily()]),
+    SingleAgentFamily(
+        [MultiGridFamily(), IniMultiGridFamily(), ForagingFamily(), WarehouseFamily(), HighwayFamily()]
+    ),
 )
 
 __all__ = ["BUILT_IN"]

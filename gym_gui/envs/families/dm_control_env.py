@@ -6,14 +6,12 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Mapping
-from importlib import import_module
+from importlib import import_module, reload
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gym_gui.core.errors import MissingDependencyError
 from gym_gui.envs import mujoco_gl
 
 if TYPE_CHECKING:
@@ -35,9 +33,8 @@ def suite_task(domain: str, task: str, render_mode: str | None, env_kwargs: Mapp
     Raises:
         MissingDependencyError: Pictures are wanted, and nothing draws here.
     """
-    # dm_control chooses what it draws with while it is imported, be it for pictures that are asked for later.
-    with contextlib.suppress(*(() if render_mode else (MissingDependencyError,))):
-        mujoco_gl.choose()
+    if render_mode:
+        _draw_with(mujoco_gl.choose())
     suite: Any = import_module("dm_control.suite")
     _mend_quadruped(import_module("dm_control.suite.quadruped"))
     kwargs = dict(env_kwargs)
@@ -45,6 +42,16 @@ def suite_task(domain: str, task: str, render_mode: str | None, env_kwargs: Mapp
     # Some models are drawn at random when they are made (lqr): the same in every process.
     kwargs["task_kwargs"] = {"random": 0, **(kwargs.get("task_kwargs") or {})}
     return _of_shimmy()(suite.load(domain, task, **kwargs), render_mode=render_mode, render_kwargs=drawn)
+
+
+def _draw_with(way: str) -> None:
+    """dm_control takes the first library it can import, which without a display is one that cannot draw.
+
+    It does so while it is imported, be it by Shimmy for a game of OpenSpiel's: then it is to choose again.
+    """
+    drawing: Any = import_module("dm_control._render")
+    if way != drawing.BACKEND:
+        reload(drawing)
 
 
 def _of_shimmy() -> Callable[..., Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator
 
 import numpy as np
@@ -75,6 +76,21 @@ def test_pictures_are_of_the_size_that_is_wanted(cart: Environment) -> None:
         assert drawn is not None and drawn.shape == (48, 64, 3)
     finally:
         small.close()
+
+
+def test_what_cannot_draw_is_chosen_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """dm_control chooses while it is imported, which may have been long before a picture is wanted."""
+    drawing = importlib.import_module("dm_control._render")
+    monkeypatch.setattr(drawing, "BACKEND", "none of them")
+    monkeypatch.setattr(drawing, "Renderer", None)
+    environment = envs.make("dm_control/pendulum-swingup-v0", render_mode="rgb_array")
+    try:
+        environment.adapter.reset(seed=1)
+        assert environment.picture() is not None
+    finally:
+        environment.close()
+        monkeypatch.undo()
+        importlib.reload(drawing)
 
 
 def test_actuators_name_keys_and_what_is_told(cart: Environment) -> None:

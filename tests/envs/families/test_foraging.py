@@ -65,6 +65,17 @@ def test_time_that_is_up_is_a_cut(field: Environment) -> None:
     assert all(result.truncated.values()) and not any(result.terminated.values())
 
 
+def test_one_player_can_be_trained_alone() -> None:
+    alone = envs.make(f"SingleAgent/{TASK}")
+    try:
+        first = alone.adapter.reset(seed=1)["agent_0"]
+        assert alone.action_meanings("agent_0")[LOAD] == "load"
+        result = alone.adapter.step({"agent_0": NONE})
+        assert (result.observations["agent_0"] == first).all()  # the other stands still
+    finally:
+        alone.close()
+
+
 def test_a_field_is_drawn_without_a_display(field: Environment) -> None:
     picture = field.picture()
     assert picture is not None and picture.shape == (409, 409, 3)
