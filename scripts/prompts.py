@@ -110,6 +110,17 @@ KINDS: Mapping[str, tuple[Kind, ...]] = {
         )
     ),
     "textworld": (Kind("TextWorld/Small-v0", options={"games": 1}),),
+    "highway": tuple(
+        map(Kind, ("highway-fast-v0", "exit-v1", "roundabout-v1", "u-turn-v1", "racetrack-v1", "parking-v0"))
+    ),
+    "lbforaging": (
+        Kind("Foraging-8x8-2p-2f-coop-v3"),
+        Kind("Foraging-2s-8x8-3p-3f-v3", mode="visible_teammates"),
+    ),
+    "rware": (Kind("rware-tiny-2ag-easy-v2", mode="visible_teammates"),),
+    "dm_control": (Kind("dm_control/cartpole-swingup-v0"), Kind("dm_control/walker-walk-v0")),
+    "vizdoom": (Kind("VizdoomDefendCenter-v1"),),
+    "gymnasium_robotics": (Kind("FetchPush-v4"), Kind("PointMaze_UMaze-v3")),
 }
 """By family; Atari shows pixels, which words do not say."""
 

@@ -61,6 +61,15 @@ def envpool_rows(module: str) -> list[dict[str, Any]]:
     return [{"id": name} for name in pool.list_all_envs()]
 
 
+def dm_control_rows(module: str) -> list[dict[str, Any]]:
+    """Tasks of the suite, under the names that Shimmy registers."""
+    suite: Any = importlib.import_module(module)
+    return [
+        {"id": f"dm_control/{domain}-{task}-v0", "domain": domain, "task": task}
+        for domain, task in suite.ALL_TASKS
+    ]
+
+
 def _observable(spiel: Any, game: Any) -> bool:
     """Whether Shimmy can say what its players observe; a game may promise more than it has (crossword)."""
     try:
@@ -95,8 +104,13 @@ def main() -> None:
     answer = os.dup(1)
     os.dup2(2, 1)
     kind, module = sys.argv[1:3]
-    known = {"gymnasium": gymnasium_rows, "openspiel": openspiel_rows, "envpool": envpool_rows}
-    rows = known[kind](module)
+    kinds = {
+        "gymnasium": gymnasium_rows,
+        "openspiel": openspiel_rows,
+        "envpool": envpool_rows,
+        "dm_control": dm_control_rows,
+    }
+    rows = kinds[kind](module)
     with os.fdopen(answer, "w", encoding="utf-8") as out:
         json.dump(rows, out)
 

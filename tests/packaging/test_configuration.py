@@ -42,7 +42,17 @@ def test_the_engine_needs_neither_qt_nor_torch() -> None:
     "family",
     [
         *("classic", "toy-text", "box2d", "mujoco", "atari", "mpe2", "minigrid", "multigrid"),
-        *("ini-multigrid", "crafter", "textworld"),
+        *(
+            "ini-multigrid",
+            "crafter",
+            "textworld",
+            "highway",
+            "lbforaging",
+            "rware",
+            "dm-control",
+            "vizdoom",
+            "vmas",
+        ),
     ],
 )
 def test_a_family_file_holds_its_extra(family: str) -> None:

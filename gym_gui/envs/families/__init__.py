@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from gym_gui.envs.families.crafter import CrafterFamily
+from gym_gui.envs.families.dm_control import DmControlFamily
 from gym_gui.envs.families.envpool import EnvPoolFamily
+from gym_gui.envs.families.foraging import ForagingFamily
 from gym_gui.envs.families.gymnasium import Box2DFamily, GymnasiumFamily, MuJoCoFamily
+from gym_gui.envs.families.highway import HighwayFamily
 from gym_gui.envs.families.ini_multigrid import IniMultiGridFamily
 from gym_gui.envs.families.minigrid import AtariFamily, MiniGridFamily
 from gym_gui.envs.families.minihack import MiniHackFamily
@@ -14,9 +17,13 @@ from gym_gui.envs.families.openspiel import OpenSpielFamily
 from gym_gui.envs.families.overcooked import OvercookedFamily
 from gym_gui.envs.families.pettingzoo import PettingZooFamily
 from gym_gui.envs.families.procgen import ProcgenFamily
+from gym_gui.envs.families.robotics import RoboticsFamily
+from gym_gui.envs.families.rware import WarehouseFamily
 from gym_gui.envs.families.single_agent import SingleAgentFamily
 from gym_gui.envs.families.skills import SkillFamily
 from gym_gui.envs.families.textworld import TextWorldFamily
+from gym_gui.envs.families.vizdoom import VizdoomFamily
+from gym_gui.envs.families.vmas import VmasFamily
 from gym_gui.envs.family import Family
 
 BUILT_IN: tuple[Family, ...] = (
@@ -32,12 +39,21 @@ BUILT_IN: tuple[Family, ...] = (
     CrafterFamily(),
     MiniHackFamily(),
     TextWorldFamily(),
+    HighwayFamily(),
+    ForagingFamily(),
+    WarehouseFamily(),
+    DmControlFamily(),
+    VizdoomFamily(),
+    VmasFamily(),
+    RoboticsFamily(),
     AtariFamily(),
     EnvPoolFamily(),
     ProcgenFamily(),
     OvercookedFamily(),
     SkillFamily([MiniGridFamily()]),
-    SingleAgentFamily([MultiGridFamily(), IniMultiGridFamily()]),
+    SingleAgentFamily(
+        [MultiGridFamily(), IniMultiGridFamily(), ForagingFamily(), WarehouseFamily(), HighwayFamily()]
+    ),
 )
 
 __all__ = ["BUILT_IN"]

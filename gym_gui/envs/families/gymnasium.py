@@ -294,10 +294,14 @@ class MuJoCoFamily(GymnasiumFamily):
 
 
 _OWN_FAMILY = frozenset({*Box2DFamily.areas, *MuJoCoFamily.areas})
-_ADAPTERS = ("GymV21Environment-", "GymV26Environment-")
-"""Shimmy registers these while it is imported; each needs an environment to be given to it."""
+_ADAPTERS = ("GymV21Environment-", "GymV26Environment-", "dm_control/")
+"""Shimmy registers these while it is imported: some need an environment to be given to them, and DM
+Control's tasks are a family of their own."""
 _OWN_PACKAGE = frozenset(
-    {"minigrid", "mosaic_multigrid", "multigrid", "ale_py", "nle", "minihack", "gym_gui"}
+    {
+        *("minigrid", "mosaic_multigrid", "multigrid", "ale_py", "nle", "minihack", "highway_env"),
+        *("lbforaging", "rware", "vizdoom", "gymnasium_robotics", "gym_gui"),
+    }
 )
 
 

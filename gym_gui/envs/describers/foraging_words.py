@@ -1,0 +1,185 @@
+"""Level-based foraging in words: levels, and where food and others are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gym_gui.core.prompt_inputs import Frame, Mode
+from gym_gui.core.types import AgentID
+from gym_gui.envs.describers.base import ActionWord
+from gym_gui.envs.describers.directions import away
+from gym_gui.envs.describers.generic import SpaceDescriber
+from gym_gui.envs.facts import Fact, fact
+from gym_gui.envs.pictures import Picture
+
+_MEANINGS = (
+    "do nothing",
+    "one cell up",
+    "one cell down",
+    "one cell to the left",
+    "one cell to the right",
+    "load the food beside you, together with all who load it now",
+)
+_ABSENT = -1
+
+
+class _Thing(NamedTuple):
+    """Something seen.
+
+    Attributes:
+        right: Columns to the right of who sees it.
+        down: Rows down.
+        level: ``None`` where levels of agents are not observed.
+        who: Name of an agent that is known; else ``""``.
+    """
+
+    right: int
+    down: int
+    level: int | None
+    who: str = ""
+
+
+class _View(NamedTuple):
+    row: int
+    column: int
+    level: int | None
+    food: list[_Thing]
+    others: list[_Thing]
+
+
+class ForagingDescriber(SpaceDescriber):
+    """The vectors that the package observes; its layers of cells are told as any others."""
+
+    def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
+        if self._layers:
+            return super().text(agent, observation, mode)
+        view = self._view(agent, observation, mode)
+        lines = [self._own(view)]
+        lines += [f"Food of level {each.level}: {away(each.right, each.down)}." for each in view.food]
+        lines += [
+            f"{each.who or 'A player'}{_of_level(each.level)}: {away(each.right, each.down)}."
+            for each in view.others
+        ]
+        if not view.food:
+            lines.append("You see no food.")
+        return "\n".join(lines)
+
+    def can_state(self, agent: AgentID) -> bool:
+        return not self._layers
+
+    def facts(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> Sequence[Fact]:
+        """``level(2)``, ``food(right, down, level)``, ``player(right, down, level)``, ``beside(food)``."""
+        view = self._view(agent, observation, mode)
+        found = [] if view.level is None else [fact("level", view.level)]
+        for name, things in (("food", view.food), ("player", view.others)):
+            found += [fact(name, *(part for part in thing[:3] if part is not None)) for thing in things]
+        return found
+
+    def game(self, agent: AgentID) -> str:
+        game = self.environment.env
+        together = (
+            " Each food takes all of you, or the three of you with the lowest levels."
+            if game.force_coop
+            else ""
+        )
+        share = (
+            " All food is worth 1 together; those who load some share its worth by their levels."
+            if game._normalize_reward
+            else ""
+        )
+        return (
+            f"{super().game(agent)} {len(game.players)} players gather food on a field of {game.rows} rows "
+            f"and {game.cols} columns. Food is loaded when the levels of those who stand beside it (not "
+            f"diagonally) and load in the same step add up to its level or more.{together}{share} Two who "
+            "want into the same cell stay where they are. An episode has at most "
+            f"{game._max_episode_steps} steps."
+        )
+
+    def reading(self, agent: AgentID, mode: Mode = "egocentric") -> str:
+        if self._layers:
+            return super().reading(agent, mode)
+        far = "" if self._sees_field else f" You see food at most {self.environment.env.sight} cells away."
+        return f"Places are told from yours, in cells of a map seen from above: `2 left, 1 up`.{far}"
+
+    def actions(self, agent: AgentID) -> Sequence[ActionWord]:
+        words = self.environment.action_meanings(agent)
+        return [ActionWord(word, meaning) for word, meaning in zip(words, _MEANINGS, strict=True)]
+
+    def sees_all(self, agent: AgentID) -> bool:
+        return self._sees_field and self.environment.env._observe_agent_levels
+
+    def can_draw(self, agent: AgentID) -> bool:
+        return not self._layers
+
+    def seat_picture(self, agent: AgentID, observation: Any) -> Picture | None:
+        """Drawn of the observation alone: where nothing is known of a cell, it is grey."""
+        from gym_gui.envs.families.foraging_env import draw
+
+        view, game = self._view(agent, observation, "egocentric"), self.environment.env
+        rows, columns = (game.rows, game.cols) if self._sees_field else (2 * game.sight + 1,) * 2
+        food, others = (
+            [(view.row + each.down, view.column + each.right, each.level) for each in things]
+            for things in (view.food, view.others)
+        )
+        near = range(-game.sight, game.sight + 1)
+        unseen = [
+            (row, column)
+            for row in range(rows)
+            for column in range(columns)
+            if row - view.row not in near or column - view.column not in near
+        ]
+        own = (view.row, view.column)
+        return draw(rows, columns, food, [(*own, view.level), *others], own=own, unseen=unseen)
+
+    def legend(self, agent: AgentID) -> str:
+        return "You are the figure in the red frame. Numbers are levels; of grey cells nothing is known."
+
+    def cells(self, agent: AgentID, frame: Frame) -> tuple[int, int] | None:
+        game = self.environment.env
+        return (game.rows, game.cols) if frame == "whole" or self._sees_field else (2 * game.sight + 1,) * 2
+
+    @property
+    def _layers(self) -> bool:
+        return bool(self.environment.env._grid_observation)
+
+    @property
+    def _sees_field(self) -> bool:
+        game = self.environment.env
+        return bool(game.sight >= max(game.rows, game.cols) - 1)
+
+    def _own(self, view: _View) -> str:
+        parts = [] if view.level is None else [f"level {view.level}"]
+        parts += [f"in row {view.row + 1}, column {view.column + 1}"] if self._sees_field else []
+        return f"You: {', '.join(parts)}." if parts else "You are in the middle of what you see."
+
+    def _view(self, agent: AgentID, observation: Any, mode: Mode) -> _View:
+        game = self.environment.env
+        values = np.asarray(observation).astype(int)
+        food = values[: 3 * game.max_num_food].reshape(-1, 3).tolist()
+        width = 3 if game._observe_agent_levels else 2
+        players: list[list[int]] = values[3 * game.max_num_food :].reshape(-1, width).tolist()
+        row, column, *level = players[0]
+        names = self._names(agent) if mode == "visible_teammates" or self._sees_field else {}
+        others = [
+            _Thing(x - column, y - row, rest[0] if rest else None, names.get((x - column, y - row), ""))
+            for y, x, *rest in players[1:]
+            if y != _ABSENT
+        ]
+        seen = [_Thing(x - column, y - row, n) for y, x, n in food if y != _ABSENT]
+        return _View(row, column, level[0] if level else None, seen, others)
+
+    def _names(self, agent: AgentID) -> dict[tuple[int, int], AgentID]:
+        """Agents by where they are from ``agent``, columns to the right and rows down."""
+        agents = self.environment.adapter.possible_agents
+        places = {
+            name: player.position for name, player in zip(agents, self.environment.env.players, strict=True)
+        }
+        row, column = places[agent]
+        return {(int(x - column), int(y - row)): name for name, (y, x) in places.items() if name != agent}
+
+
+def _of_level(level: int | None) -> str:
+    return "" if level is None else f" (level {level})"

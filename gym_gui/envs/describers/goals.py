@@ -1,0 +1,119 @@
+"""Observations with a goal: what is wanted, what is achieved, and everything else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gym_gui.core.prompt_inputs import Mode
+from gym_gui.core.spaces import to_space
+from gym_gui.core.types import AgentID
+from gym_gui.envs.describers.generic import SpaceDescriber
+from gym_gui.envs.describers.spaces import action_form, number
+from gym_gui.envs.describers.vectors import Component, table_of
+from gym_gui.envs.facts import Fact, atom, fact
+
+if TYPE_CHECKING:
+    from gym_gui.envs.instance import Instance
+
+_WANTED, _ACHIEVED, _REST = "desired_goal", "achieved_goal", "observation"
+_MARKS = re.compile(r"</?\w+>")
+_PLACE = ("x", "y", "z")
+_NAMES: Mapping[int, tuple[str, ...]] = {
+    2: _PLACE[:2],
+    3: _PLACE,
+    7: (*_PLACE, *(f"{part} of a quaternion" for part in "wxyz")),
+    15: tuple(f"{part} of fingertip {i}" for i in range(1, 6) for part in _PLACE),
+}
+"""What the parts of a goal of that size are: places in metres, and how something is turned."""
+
+
+class GoalDescriber(SpaceDescriber):
+    """Goals first, then each number by its name in the package's documentation.
+
+    Args:
+        environment: Its observation has ``observation``, ``achieved_goal`` and ``desired_goal``.
+        documentation: Its docstring, with the tables that Gymnasium's have.
+        parts: What the components of an action are, where a table leaves one without a name.
+    """
+
+    def __init__(self, environment: Instance, documentation: str, parts: Sequence[str] = ()) -> None:
+        super().__init__(environment)
+        self._observed = [_short(each) for each in table_of(documentation, "Observation").named]
+        acted = table_of(documentation, "Action").named
+        self._acted = [
+            parts[i] if each.name == "-" and i < len(parts) else each.name for i, each in enumerate(acted)
+        ]
+
+    def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
+        return (
+            "\n".join(self._lines(observation))
+            if self._fits(observation)
+            else super().text(agent, observation, mode)
+        )
+
+    def can_say(self, agent: AgentID) -> bool:
+        return True
+
+    def can_state(self, agent: AgentID) -> bool:
+        return True
+
+    def facts(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> Sequence[Fact]:
+        """``desired_goal(1, 0.3)``: the number of a part and what it is; what is documented by its name."""
+        found = [
+            fact(key, i, round(value, 6))
+            for key in (_WANTED, _ACHIEVED)
+            if isinstance(observation.get(key), np.ndarray)
+            for i, value in enumerate(_values(observation[key]), 1)
+        ]
+        values = _values(observation[_REST])
+        named: Sequence[Component] = self._observed if len(self._observed) == len(values) else ()
+        return found + [
+            fact(atom(each.name), round(value, 6)) for each, value in zip(named, values, strict=False)
+        ]
+
+    def reading(self, agent: AgentID, mode: Mode = "egocentric") -> str:
+        return (
+            "You are told what is wanted, what is achieved of it now, and then what else you observe; places "
+            "are in metres."
+        )
+
+    def _fits(self, observation: Any) -> bool:
+        return all(isinstance(observation.get(key), np.ndarray) for key in (_WANTED, _ACHIEVED, _REST))
+
+    def _lines(self, observation: Any) -> Iterator[str]:
+        yield f"Wanted: {_named(observation[_WANTED])}"
+        yield f"Achieved: {_named(observation[_ACHIEVED])}"
+        values = _values(observation[_REST])
+        if len(self._observed) == len(values):
+            for each, value in zip(self._observed, values, strict=True):
+                yield f"{each.name}: {number(value)}{f' {each.unit}' if each.unit else ''}"
+        else:
+            yield f"Observed, {len(values)} numbers: {', '.join(map(number, values))}"
+
+    def _how_to_act(self, agent: AgentID) -> str:
+        space = to_space(self.environment.adapter.action_space(agent))
+        if space.kind != "Box" or space.shape != (len(self._acted),):
+            return super()._how_to_act(agent)
+        lines = [f"{i}. {name}" for i, name in enumerate(self._acted, 1)]
+        return "\n".join((f"{action_form(space).rstrip('.')}:", *lines))
+
+
+def _short(component: Component) -> Component:
+    """Without formulas and what is said after the first sentence."""
+    return component._replace(name=_MARKS.sub("", component.name.partition(". ")[0]))
+
+
+def _values(array: Any) -> list[float]:
+    return np.asarray(array, np.float64).ravel().tolist()
+
+
+def _named(goal: Any) -> str:
+    values = _values(goal)
+    names = _NAMES.get(len(values))
+    if names is None:
+        return ", ".join(map(number, values))
+    return ", ".join(f"{name} {number(value)}" for name, value in zip(names, values, strict=True))

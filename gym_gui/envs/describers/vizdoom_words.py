@@ -1,0 +1,68 @@
+"""ViZDoom in words: the numbers of the status bar; the screen, words do not show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from gym_gui.core.prompt_inputs import Mode
+from gym_gui.core.spaces import to_space
+from gym_gui.core.types import AgentID
+from gym_gui.envs.describers.base import ActionWord
+from gym_gui.envs.describers.generic import SpaceDescriber
+from gym_gui.envs.describers.spaces import action_form, number
+from gym_gui.envs.facts import Fact, atom, fact
+from gym_gui.envs.pictures import Picture, as_picture
+
+_NAMES = {"ammo2": "bullets", "killcount": "kills", "selected_weapon_ammo": "ammunition of that weapon"}
+
+
+class VizdoomDescriber(SpaceDescriber):
+    """Game variables by name, and what the game notifies."""
+
+    def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
+        return "\n".join(self._lines(observation))
+
+    def can_say(self, agent: AgentID) -> bool:
+        """Where there is more than a screen; what is on that is never told."""
+        return bool(self.environment.env.variables) or "notifications" in self._space(agent).spaces
+
+    def can_state(self, agent: AgentID) -> bool:
+        return bool(self.environment.env.variables)
+
+    def facts(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> Sequence[Fact]:
+        """``health(100)``, ``ammo2(26)``: the package's names."""
+        return [fact(atom(name), round(value, 3)) for name, value in self._variables(observation)]
+
+    def reading(self, agent: AgentID, mode: Mode = "egocentric") -> str:
+        return (
+            "The game is seen through the eyes of a soldier. You are told its numbers; what the screen shows "
+            "is not in words."
+        )
+
+    def actions(self, agent: AgentID) -> Sequence[ActionWord]:
+        words = self.environment.action_meanings(agent)
+        return [ActionWord(word, "press nothing" if word == "noop" else "") for word in words]
+
+    def seat_picture(self, agent: AgentID, observation: Any) -> Picture | None:
+        """The screen alone, without the buffers that a picture of everything has beside it."""
+        return as_picture(observation["screen"])
+
+    def _lines(self, observation: Any) -> Iterator[str]:
+        for name, value in self._variables(observation):
+            yield f"{_NAMES.get(name, name.replace('_', ' '))}: {number(value)}"
+        if said := str(observation.get("notifications", "")).strip():
+            yield f"The game says: {said}"
+
+    def _variables(self, observation: Any) -> Iterator[tuple[str, float]]:
+        values = np.asarray(observation.get("gamevariables", ()), np.float64).tolist()
+        yield from zip(self.environment.env.variables, values, strict=True)
+
+    def _how_to_act(self, agent: AgentID) -> str:
+        space, buttons = to_space(self.environment.adapter.action_space(agent)), self.environment.env.buttons
+        if space.kind != "MultiBinary":
+            return super()._how_to_act(agent)
+        lines = [f"{i}. {name}" for i, name in enumerate(buttons, 1)]
+        return "\n".join((f"{action_form(space).rstrip('.')}, 1 for each button that is pressed:", *lines))

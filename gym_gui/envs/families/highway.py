@@ -1,0 +1,156 @@
+"""HighwayEnv: driving among other cars, for one driver or several."""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from gym_gui.core.paradigms import ParadigmAdapter, SimultaneousAdapter, adapt
+from gym_gui.envs import index
+from gym_gui.envs.families.gymnasium import success_in_info
+from gym_gui.envs.families.minigrid import IndexedFamily
+from gym_gui.envs.families.tuple_parallel import TupleParallel
+from gym_gui.envs.keymaps import LAYOUTS, KeyScheme, Pace, of_pushes
+from gym_gui.envs.spec import EnvSpec, split_version
+
+if TYPE_CHECKING:
+    from gym_gui.envs.describers import Describer
+    from gym_gui.envs.instance import Instance
+
+_SUMMARIES: Mapping[str, str] = {
+    "highway": "Drive fast on a highway with several lanes, keep to the right, and hit nobody.",
+    "exit": "Change to the rightmost lane through the traffic in time to take the exit.",
+    "merge": "Drive on while others join from a ramp: keep your speed, and make room for them.",
+    "roundabout": "Pass a roundabout on your route as fast as you can without hitting anybody.",
+    "intersection": "Pass a crossing without lights on your route, without hitting anybody.",
+    "parking": "Park in the marked place, turned the right way round.",
+    "racetrack": "Stay on a winding track and avoid the other car, by steering alone.",
+    "two_way": "Overtake on a road whose left lane belongs to those who come towards you.",
+    "u_turn": "Take a U-turn through slower cars, as fast as you can.",
+    "lane_keeping": "Keep to the middle of a winding lane, by steering alone, with noisy instruments.",
+}
+"""By module of the package."""
+_PACES: Mapping[str, Pace] = {
+    "parking": Pace(realtime=True, rate=5),
+    "racetrack": Pace(realtime=True, rate=5),
+    "lane_keeping": Pace(realtime=True, rate=10),
+}
+"""Of what is steered: as often as the package asks. Where manoeuvres are chosen, cars wait for the choice."""
+_ROLES: Mapping[str, str] = {
+    "lane left": "up",
+    "lane right": "down",
+    "faster": "right",
+    "slower": "left",
+    "idle": "wait",
+}
+"""As in the package's own window, in which one drives to the right."""
+_STEERING = (("left", -1.0, "steer left"), ("right", 1.0, "steer right"))
+_GAS = (("up", 0, 1.0, "gas"), ("down", 0, -1.0, "brake"))
+_IDLE = 1
+"""Of cars that have crashed or arrived while others drive on."""
+_AVERAGED = "intersection-multi-agent-v0"
+"""Takes actions of two agents and tells one reward and one end for both; v1 is the same for each."""
+
+
+class HighwayFamily(IndexedFamily):
+    """Highways, crossings, roundabouts, race tracks and car parks, seen from above."""
+
+    name: ClassVar[str] = "highway"
+    title: ClassVar[str] = "HighwayEnv"
+    extra: ClassVar[str] = "highway"
+    modules: ClassVar[tuple[str, ...]] = ("highway_env",)
+    prefixes: ClassVar[tuple[str, ...]] = tuple(f"{name.replace('_', '-')}-" for name in _SUMMARIES)
+    closed: ClassVar[bool] = True
+    hints: ClassVar[Mapping[str, str]] = {"highway_env": "", "highway-env": "", "gymnasium": "", "gym": ""}
+
+    def specs(self) -> Sequence[EnvSpec]:
+        self.require()
+        return [
+            self.spec(
+                row["id"],
+                row["entry_point"],
+                apis=("parallel",) if "multi-agent" in row["id"] else self.apis,
+                max_episode_steps=row["max_episode_steps"],
+            )
+            for row in index.entries("gymnasium", "highway_env")
+            if row["id"] != _AVERAGED
+        ]
+
+    def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
+        import gymnasium
+
+        importlib.import_module("highway_env")
+        with warnings.catch_warnings():
+            # Its v0 and v1 are different roads, of which Gymnasium says that the first is out of date.
+            warnings.filterwarnings("ignore", message=".*is out of date")
+            made: Any = gymnasium.make(spec.id, disable_env_checker=True, **env_kwargs)
+        # Not as an argument, which some of its classes do not take although they draw as all others.
+        made.unwrapped.render_mode = render_mode
+        return made if spec.api == "gymnasium" else TupleParallel(made, _IDLE)
+
+    def adapter(self, spec: EnvSpec, env: Any) -> ParadigmAdapter:
+        return adapt(env) if spec.api == "gymnasium" else SimultaneousAdapter(env)
+
+    def success(self, environment: Instance) -> bool | None:
+        """At a crossing whether all have arrived whole; where to exit or to park, in the package's word."""
+        game = environment.env
+        if hasattr(game, "has_arrived"):
+            return all(game.has_arrived(car) and not car.crashed for car in game.controlled_vehicles)
+        return success_in_info(environment)
+
+    def shaped_rewards(self, spec: EnvSpec) -> bool:
+        """Parking is paid by how far the place is, keeping a lane by how far its middle is."""
+        return _road(spec) in ("parking", "lane_keeping")
+
+    def action_meanings(self, environment: Instance, agent: str) -> tuple[str, ...]:
+        kind = environment.env.action_type
+        words: Mapping[int, str] = getattr(getattr(kind, "agents_action_types", [kind])[0], "actions", {})
+        return tuple(word.lower().replace("_", " ") for _, word in sorted(words.items()))
+
+    def noop_action(self, environment: Instance, agent: str) -> Any | None:
+        words = self.action_meanings(environment, agent)
+        return words.index("idle") if "idle" in words else None
+
+    def title_of(self, spec: EnvSpec) -> str:
+        kind = str(spec.entry_point).rpartition(":")[2]
+        name = split_version(spec.id)[0].replace("-", " ").replace("ActionRepeat", "action repeat")
+        further = ", connected lanes" if kind.startswith("ConnectedLane") else ""
+        further = ", continuous" if kind.startswith("Continuous") else further
+        return f"{name[:1].upper()}{name[1:]}{further}"
+
+    def summary(self, spec: EnvSpec) -> str:
+        return _SUMMARIES.get(_road(spec), "")
+
+    def doc_url(self, spec: EnvSpec) -> str:
+        return "https://highway-env.farama.org/"
+
+    def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
+        return ("rgb_array",)
+
+    def pace(self, spec: EnvSpec) -> Pace:
+        return _PACES.get(_road(spec), Pace())
+
+    def keys(self, environment: Instance, agent: str, player: int) -> KeyScheme:
+        words = self.action_meanings(environment, agent)
+        if set(words) <= set(_ROLES) and words:
+            bindings = {LAYOUTS[player].roles[_ROLES[word]]: i for i, word in enumerate(words)}
+            return replace(super().keys(environment, agent, player), bindings=bindings)
+        kind = environment.env.action_type
+        if not getattr(kind, "lateral", False) or words:
+            return super().keys(environment, agent, player)
+        gas = _GAS if kind.longitudinal else ()
+        steering = tuple((role, kind.size - 1, value, word) for role, value, word in _STEERING)
+        return of_pushes((*gas, *steering), player, self.pace(environment.spec))
+
+    def describer(self, environment: Instance) -> Describer:
+        from gym_gui.envs.describers.highway_words import HighwayDescriber
+
+        return HighwayDescriber(environment)
+
+
+def _road(spec: EnvSpec) -> str:
+    """``highway_env.envs.two_way_env:TwoWayEnv`` is ``two_way``."""
+    return spec.module.rpartition(".")[2].removesuffix("_env")

@@ -1,0 +1,127 @@
+"""Gymnasium-Robotics: arms, hands, mazes and a kitchen in MuJoCo, most with a goal that is observed."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import io
+import re
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from gym_gui.envs import index, mujoco_gl
+from gym_gui.envs.families.gymnasium import last_step, success_in_info
+from gym_gui.envs.families.minigrid import IndexedFamily
+from gym_gui.envs.keymaps import Pace
+from gym_gui.envs.spec import EnvSpec, split_version
+from gym_gui.envs.written_out import WrittenOut
+
+if TYPE_CHECKING:
+    from gym_gui.envs.describers import Describer
+    from gym_gui.envs.instance import Instance
+
+_LEFT_OUT = ("MujocoPy", "envs.mujoco.", "ant_maze_v3")
+"""In entry points: what needs mujoco-py, which nobody keeps up any more."""
+_SUMMARIES: Mapping[str, str] = {
+    "fetch.reach": "Bring the gripper of an arm to a place.",
+    "fetch.push": "Push a box to a place on the table with a closed gripper.",
+    "fetch.slide": "Hit a puck so that it slides to a place out of reach.",
+    "fetch.pick_and_place": "Take up a box and bring it to a place, which may be in the air.",
+    "shadow_dexterous_hand.reach": "Bring the fingertips of a hand to their places.",
+    "shadow_dexterous_hand.manipulate_block": "Turn a block in a hand until it lies as it should.",
+    "shadow_dexterous_hand.manipulate_egg": "Turn an egg in a hand until it lies as it should.",
+    "shadow_dexterous_hand.manipulate_pen": "Turn a pen in a hand until it lies as it should.",
+    "maze.point_maze": "Push a ball through a maze to its goal.",
+    "maze.ant_maze": "Walk through a maze to the goal on four legs.",
+    "adroit_hand.adroit_door": "Undo the latch of a door with a hand and swing it open.",
+    "adroit_hand.adroit_hammer": "Take a hammer with a hand and drive a nail in.",
+    "adroit_hand.adroit_pen": "Turn a pen in a hand until it points as it should.",
+    "adroit_hand.adroit_relocate": "Take a ball with a hand and bring it to a place.",
+    "franka_kitchen": "Do what is asked for in a kitchen with an arm: open, switch on, move.",
+}
+"""By module of the package, without what comes after."""
+_PARTS: Mapping[str, tuple[str, ...]] = {
+    "fetch": ("x", "y", "z", "gripper"),
+    "maze.point_maze": ("x", "y"),
+}
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+
+class RoboticsFamily(IndexedFamily):
+    """Fetch, the shadow hand, Adroit, mazes and the Franka kitchen."""
+
+    name: ClassVar[str] = "gymnasium_robotics"
+    title: ClassVar[str] = "Gymnasium-Robotics"
+    extra: ClassVar[str] = "gymnasium-robotics"
+    modules: ClassVar[tuple[str, ...]] = ("gymnasium_robotics",)
+    prefixes: ClassVar[tuple[str, ...]] = (
+        *("Fetch", "HandReach", "HandManipulate", "AntMaze_", "PointMaze_", "AdroitHand", "FrankaKitchen"),
+    )
+    closed: ClassVar[bool] = True
+    hints: ClassVar[Mapping[str, str]] = {"robotics": "", "gymnasium": "", "gym": ""}
+
+    def specs(self) -> Sequence[EnvSpec]:
+        self.require()
+        return [
+            self.spec(row["id"], row["entry_point"], max_episode_steps=row["max_episode_steps"])
+            for row in index.entries("gymnasium", "gymnasium_robotics")
+            if not any(part in row["entry_point"] for part in _LEFT_OUT)
+        ]
+
+    def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
+        """Drawn in a way that works here, also without a display; where there is none, nothing is made."""
+        if render_mode is not None:
+            mujoco_gl.choose()
+        with contextlib.redirect_stderr(io.StringIO()):  # news of other versions, at each import
+            importlib.import_module("gymnasium_robotics")
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message=".*is out of date")
+            made = super().build(spec, render_mode=render_mode, env_kwargs=env_kwargs)
+        from gym_gui.envs.families.robotics_env import UndisturbedByLooks
+
+        return UndisturbedByLooks(made)
+
+    def written_out(self, spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> WrittenOut | None:
+        """A program of one's own that draws would go another way than MOSAIC does."""
+        return None
+
+    def success(self, environment: Instance) -> bool | None:
+        """In the package's word; the kitchen ends when all is done."""
+        if _area(environment.spec) == "franka_kitchen":
+            return last_step(environment)[1]
+        return success_in_info(environment)
+
+    def shaped_rewards(self, spec: EnvSpec) -> bool:
+        return "Dense" in spec.id or (spec.id.startswith("Adroit") and "Sparse" not in spec.id)
+
+    def title_of(self, spec: EnvSpec) -> str:
+        return _CAMEL.sub(" ", split_version(spec.id)[0].replace("_", " "))
+
+    def summary(self, spec: EnvSpec) -> str:
+        area = _area(spec)
+        return next((said for head, said in _SUMMARIES.items() if area.startswith(head)), "")
+
+    def doc_url(self, spec: EnvSpec) -> str:
+        return "https://robotics.farama.org/"
+
+    def pace(self, spec: EnvSpec) -> Pace:
+        return Pace(realtime=True, rate=20)
+
+    def components(self, spec: EnvSpec) -> tuple[str, ...]:
+        area = _area(spec)
+        known = next((parts for head, parts in _PARTS.items() if area.startswith(head)), ())
+        return known or tuple(f"joint {i}" for i in range(1, 7))
+
+    def describer(self, environment: Instance) -> Describer:
+        from gym_gui.envs.describers import goals, vectors
+
+        text = self.documentation(environment.spec)
+        if hasattr(environment.adapter.observation_space("agent_0"), "spaces"):
+            return goals.GoalDescriber(environment, text, self.components(environment.spec))
+        return vectors.documented(environment, text)
+
+
+def _area(spec: EnvSpec) -> str:
+    """Module of the environment within the package: ``fetch.reach``."""
+    return spec.module.removeprefix("gymnasium_robotics.envs.")

@@ -1,0 +1,147 @@
+"""ViZDoom: Doom's engine with small scenarios, and the free maps of Freedoom."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from gym_gui.envs import index
+from gym_gui.envs.family import Family
+from gym_gui.envs.keymaps import LAYOUTS, KeyScheme, Pace
+from gym_gui.envs.spec import EnvSpec, split_version
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gym_gui.envs.describers import Describer
+    from gym_gui.envs.instance import Instance
+
+_HEAD = "Vizdoom"
+_MAP = re.compile(r"(?P<game>Freedoom|Doom)(?P<which>\d?)(?P<map>E\dM\d|MAP\d+)-S(?P<skill>\d)")
+_SUMMARIES: Mapping[str, str] = {
+    "Basic": "Step aside until the monster is in front of you, and shoot it with few shots.",
+    "DeadlyCorridor": "Get to the armour at the end of a corridor of monsters that shoot at you.",
+    "DefendCenter": "Turn on the spot and shoot the monsters that come near, with what ammunition you have.",
+    "DefendLine": "Turn on the spot and shoot the monsters that come at you from the far wall.",
+    "HealthGathering": "Walk on a floor that hurts, and live by the medkits that lie on it.",
+    "HealthGatheringSupreme": "Live by the medkits of a maze whose floor hurts, and leave the poison.",
+    "MyWayHome": "Find the armour in a maze of rooms that look different.",
+    "PredictPosition": "Hit a monster that walks along the wall with the one rocket that you have.",
+    "TakeCover": "Step aside from fireballs for as long as you can.",
+    "Deathmatch": "Kill as many monsters as you can in an arena full of weapons.",
+}
+"""By scenario."""
+_SINGLE: Mapping[str, str] = {
+    "attack": "act",
+    "speed": "alter",
+    "use": "put",
+    "move forward": "up",
+    "move backward": "down",
+}
+"""Roles of buttons; ways to the side depend on what other buttons there are."""
+_SIDES = ("left", "right")
+_ASIDE = (("J", "L"), ("Z", "X"))
+"""Of who also turns, by person: keys for a step aside."""
+_RATE = 35
+"""Of the game, in steps per second."""
+
+
+class VizdoomFamily(Family):
+    """Scenarios with the screen and the numbers of the status bar."""
+
+    name: ClassVar[str] = "vizdoom"
+    title: ClassVar[str] = "ViZDoom"
+    extra: ClassVar[str] = "vizdoom"
+    modules: ClassVar[tuple[str, ...]] = ("vizdoom",)
+    prefixes: ClassVar[tuple[str, ...]] = (_HEAD,)
+    closed: ClassVar[bool] = True
+    hints: ClassVar[Mapping[str, str]] = {"doom": "", "gymnasium": "", "gym": ""}
+
+    def specs(self) -> Sequence[EnvSpec]:
+        """The scenarios; maps of whole games, several hundred, are found by name."""
+        return [spec for spec in self._all() if not _MAP.search(spec.id)]
+
+    def lookup(self, names: Iterable[str]) -> EnvSpec | None:
+        wanted = list(names)
+        if not self.owns(wanted):
+            return None
+        known = {spec.id: spec for spec in self._all()}
+        return next((known[name] for name in wanted if name in known), None)
+
+    def _all(self) -> list[EnvSpec]:
+        self.require()
+        rows = index.entries("gymnasium", "vizdoom.gymnasium_wrapper")
+        return [self.spec(row["id"], row["entry_point"]) for row in rows if row["id"].startswith(_HEAD)]
+
+    def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
+        from gym_gui.envs.families.vizdoom_env import doom
+
+        return doom(spec.id, render_mode, env_kwargs)
+
+    def action_meanings(self, environment: Instance, agent: str) -> tuple[str, ...]:
+        """What is pressed, ``move left + attack``; none where buttons are pressed one by one."""
+        if not hasattr(environment.adapter.action_space(agent), "n"):
+            return ()
+        return tuple(" + ".join(pressed) or "noop" for pressed in environment.env.pressed)
+
+    def title_of(self, spec: EnvSpec) -> str:
+        name = split_version(spec.id)[0].removeprefix(_HEAD)
+        found = _MAP.fullmatch(name)
+        if found is not None:
+            return f"{found['game']} {found['which']} {found['map']}, skill {found['skill']}".replace(
+                "  ", " "
+            )
+        name, _, further = name.partition("-")
+        words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
+        return f"Doom, {words}{', each button by itself' if further else ''}"
+
+    def summary(self, spec: EnvSpec) -> str:
+        name = split_version(spec.id)[0].removeprefix(_HEAD)
+        if _MAP.fullmatch(name):
+            return "Find the exit of a map of the whole game."
+        scenario = name.partition("-")[0].removesuffix("Audio").removesuffix("Notifications")
+        return _SUMMARIES.get(scenario, "")
+
+    def documentation(self, spec: EnvSpec) -> str:
+        """The package has one class for all scenarios."""
+        return ""
+
+    def doc_url(self, spec: EnvSpec) -> str:
+        return "https://vizdoom.farama.org/environments/default/"
+
+    def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
+        return ("rgb_array",)
+
+    def pace(self, spec: EnvSpec) -> Pace:
+        return Pace(realtime=True, rate=_RATE)
+
+    def keys(self, environment: Instance, agent: str, player: int) -> KeyScheme:
+        scheme = super().keys(environment, agent, player)
+        if not self.action_meanings(environment, agent):
+            return scheme
+        buttons = _buttons(environment.env.buttons, player)
+        bindings = {
+            "+".join(buttons[button] for button in pressed): action
+            for action, pressed in enumerate(environment.env.pressed)
+            if pressed and all(button in buttons for button in pressed)
+        }
+        return replace(scheme, bindings=bindings, typed=False)
+
+    def describer(self, environment: Instance) -> Describer:
+        from gym_gui.envs.describers.vizdoom_words import VizdoomDescriber
+
+        return VizdoomDescriber(environment)
+
+
+def _buttons(known: Sequence[str], player: int) -> dict[str, str]:
+    """A key for each button that has one."""
+    roles = LAYOUTS[player].roles
+    keys = {button: roles[role] for button, role in _SINGLE.items()}
+    turns = "turn left" in known
+    for side, aside in zip(_SIDES, _ASIDE[player], strict=True):
+        keys[f"turn {side}"] = roles[side]
+        keys[f"move {side}"] = aside if turns else roles[side]
+    keys |= {f"select weapon {n}": str(n) for n in range(10)} if player == 0 else {}
+    return {button: key for button, key in keys.items() if button in known}

@@ -1,0 +1,139 @@
+"""ViZDoom as a family of environments."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from gymnasium import spaces
+
+pytest.importorskip("vizdoom")
+
+from gym_gui import envs
+from gym_gui.core.errors import UsageError
+from gym_gui.core.paradigms.check import Status
+from gym_gui.envs import document
+from gym_gui.envs.registry import family_of
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The engine leaves a folder where it is started."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_scenarios_are_listed_and_maps_found() -> None:
+    specs = envs.list_specs("vizdoom")
+    ids = {spec.id for spec in specs}
+    assert {"VizdoomBasic-v1", "VizdoomDeathmatch-MultiBinary-v1"} <= ids and len(ids) < 40
+    assert all(family_of(spec).summary(spec).endswith(".") for spec in specs)
+    found = envs.resolve("VizdoomFreedoom2MAP07-S4-v0")
+    assert found.family == "vizdoom" and family_of(found).title_of(found) == "Freedoom 2 MAP07, skill 4"
+
+
+@pytest.mark.parametrize(
+    "task", ["VizdoomBasic-v1", "VizdoomDefendCenter-MultiBinary-v1", "VizdoomFreedoom1E1M1-S3-v0"]
+)
+def test_the_contract_is_kept(task: str) -> None:
+    report = envs.check(task, steps=20)
+    assert report.ok, "\n".join(report.lines())
+    assert report["rendering"].status is Status.PASSED
+
+
+def test_time_that_is_up_is_a_cut_and_observations_last() -> None:
+    environment = envs.make("VizdoomBasic-v1", env_kwargs={"frame_skip": 30})
+    adapter = environment.adapter
+    try:
+        first = adapter.reset(seed=1)["agent_0"]["screen"]
+        kept = first.copy()
+        for _ in range(10):
+            result = adapter.step({"agent_0": 0})
+            if adapter.is_episode_done():
+                break
+        assert result.truncated["agent_0"] and not result.terminated["agent_0"]
+        assert (first == kept).all() and kept.std() > 5
+    finally:
+        environment.close()
+
+
+def test_nothing_is_left_where_one_stands(elsewhere: Path) -> None:
+    environment = envs.make("VizdoomFreedoom1E1M1-S3-v0")
+    environment.adapter.reset(seed=1)
+    environment.close()
+    environment.close()
+    assert list(elsewhere.iterdir()) == []
+
+
+def test_buttons_and_pairs_of_them_have_keys() -> None:
+    one = envs.make("VizdoomMyWayHome-v1")
+    two = envs.make("VizdoomBasic-v1", env_kwargs={"max_buttons_pressed": 2})
+    try:
+        words = one.action_meanings("agent_0")
+        assert words[0] == "noop" and one.noop_action("agent_0") == 0
+        by_word = {words[action]: key for key, action in one.keys("agent_0").bindings.items()}
+        assert by_word == {
+            "turn left": "Left",
+            "turn right": "Right",
+            "move forward": "Up",
+            "move left": "J",
+            "move right": "L",
+        }
+        assert one.keys("agent_0").realtime and one.keys("agent_0").idle == 0
+        pairs = two.action_meanings("agent_0")
+        assert two.keys("agent_0").bindings["Left+Space"] == pairs.index("move left + attack")
+        assert two.keys("agent_0", 1).bindings["A+E"] == pairs.index("move left + attack")
+    finally:
+        one.close()
+        two.close()
+
+
+@pytest.mark.parametrize(("delta", "kind"), [(None, spaces.Dict), (10, spaces.Dict), (0, spaces.Discrete)])
+def test_what_is_turned_by_numbers_can_be_bounded(delta: float | None, kind: type) -> None:
+    environment = envs.make("VizdoomDeathmatch-v1", env_kwargs={} if delta is None else {"delta": delta})
+    adapter = environment.adapter
+    try:
+        space = adapter.action_space("agent_0")
+        assert isinstance(space, kind)
+        if delta:
+            assert space["continuous"].high.tolist() == [delta] * 3
+        adapter.reset(seed=1)
+        adapter.step({"agent_0": space.sample()})
+        assert environment.keys("agent_0").playable == (delta == 0)
+    finally:
+        environment.close()
+
+
+def test_what_cannot_be_made_says_why() -> None:
+    with pytest.raises(UsageError, match=r"doom\.wad"):
+        envs.make("VizdoomDoomE1M1-S1-v0")
+    with pytest.raises(UsageError, match="0 or more"):
+        envs.make("VizdoomDeathmatch-v1", env_kwargs={"delta": -1})
+
+
+def test_numbers_are_told_and_the_screen_is_shown() -> None:
+    environment = envs.make(
+        "VizdoomDeathmatch-v1",
+        render_mode="rgb_array",
+        env_kwargs={"delta": 0, "labels_buffer_enabled": True},
+    )
+    describer = environment.describer("agent_0")
+    try:
+        seen = environment.adapter.reset(seed=1)["agent_0"]
+        assert describer.text("agent_0", seen).splitlines() == [
+            *("kills: 0", "health: 100", "armor: 0", "selected weapon: 2", "ammunition of that weapon: 50")
+        ]
+        assert "health(100.0)" in map(str, describer.facts("agent_0", seen))
+        own, whole = environment.seat_picture("agent_0", seen), environment.picture()
+        assert own is not None and whole is not None
+        assert (own == seen["screen"]).all() and whole.shape[1] == 2 * own.shape[1]
+        assert describer.can_say("agent_0") and document(environment).title == "Doom, deathmatch"
+    finally:
+        environment.close()
+    blind = envs.make("VizdoomMyWayHome-v1")
+    try:
+        assert not blind.describer("agent_0").can_say("agent_0")
+        assert np.prod(blind.adapter.observation_space("agent_0")["screen"].shape) == 240 * 320 * 3
+    finally:
+        blind.close()
