@@ -57,7 +57,7 @@ def entries(kind: str, module: str) -> tuple[dict[str, Any], ...]:
 
     Args:
         kind: ``"gymnasium"`` (what importing ``module`` adds to Gymnasium's registry),
-            ``"openspiel"`` or ``"envpool"`` (games that ``module`` lists) or ``"dm_control"`` (tasks of the suite).
+            ``"openspiel"``, ``"envpool"`` or ``"dm_control"`` (games or tasks that ``module`` lists).
         module: Import name of an installed package, or of the module in it that registers.
 
     Raises:
