@@ -16,6 +16,7 @@ from gym_gui.envs.families.multigrid import MultiGridFamily
 from gym_gui.envs.families.openspiel import OpenSpielFamily
 from gym_gui.envs.families.overcooked import OvercookedFamily
 from gym_gui.envs.families.pettingzoo import PettingZooFamily
+from gym_gui.envs.families.pgx import PgxFamily
 from gym_gui.envs.families.procgen import ProcgenFamily
 from gym_gui.envs.families.robotics import RoboticsFamily
 from gym_gui.envs.families.rware import WarehouseFamily
@@ -50,6 +51,7 @@ BUILT_IN: tuple[Family, ...] = (
     EnvPoolFamily(),
     ProcgenFamily(),
     OvercookedFamily(),
+    PgxFamily(),
     SkillFamily([MiniGridFamily()]),
     SingleAgentFamily(
         [MultiGridFamily(), IniMultiGridFamily(), ForagingFamily(), WarehouseFamily(), HighwayFamily()]

@@ -1,0 +1,340 @@
+"""Games of Pgx with the interfaces of PettingZoo and Gymnasium.
+
+https://github.com/sotetsuk/pgx computes them with JAX, one function for all that happens between two moves;
+it is compiled once for all instances of a game, before the first episode begins.
+"""
+
+# JAX and pgx are untyped.
+# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false
+
+from __future__ import annotations
+
+import functools
+import json
+from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Tuple, Union
+
+import numpy as np
+
+from mosaic_env_server.shims.pgx_pictures import picture
+from mosaic_env_server.shims.pgx_words import action_words, text
+from mosaic_worker.spaces import Space
+
+_SIZES = {"go_9x9": 9, "go_19x19": 19}
+_MEN = 15
+"""Of one side in backgammon: no number in its observations is larger."""
+
+
+class Shown(NamedTuple):
+    """What a state shows, as arrays.
+
+    Attributes:
+        player: Number of the player who moves.
+        observation: What this player sees.
+        mask: What it may do.
+        rewards: What the last move was worth, by player.
+        terminated: Whether the game is over.
+        truncated: Whether it was cut off.
+    """
+
+    player: Any
+    observation: Any
+    mask: Any
+    rewards: Any
+    terminated: Any
+    truncated: Any
+
+
+class Compiled:
+    """What all instances of a game have in common; each function is compiled when it is first needed.
+
+    Args:
+        name: Its name in pgx.
+        options: As its class takes them.
+    """
+
+    def __init__(self, name: str, options: Mapping[str, Any]) -> None:
+        import jax
+        import pgx
+
+        self.name = name
+        self.game: Any = pgx.make(name)  # type: ignore[arg-type]
+        if options:
+            size = {"size": _SIZES[name]} if name in _SIZES else {}
+            self.game = type(self.game)(**{**size, **options})
+        self._jax: Any = jax
+        self._key = jax.ShapeDtypeStruct((2,), np.uint32)
+        self._number = jax.ShapeDtypeStruct((), np.int32)
+        self._state: Any
+        self.shape: Shown
+        """Shapes and types of what is shown."""
+        self._state, self.shape, _ = jax.eval_shape(self._begin, self._key)
+        self.players = int(self.game.num_players)
+
+    @functools.cached_property
+    def begin(self) -> Any:
+        """From a seed: the state, what it shows, and the random numbers of the moves to come."""
+        return self._compile(self._begin, self._key)
+
+    @functools.cached_property
+    def play(self) -> Any:
+        """From a state, an action, random numbers and how often they were used: the state, what it shows."""
+        return self._compile(self._play, self._state, self._number, self._key, self._number)
+
+    @functools.cached_property
+    def look(self) -> Any:
+        """From a state and a player's number: what this player sees."""
+        # Its public form in pgx warns of its own removal.
+        return self._compile(self.game._observe, self._state, self._number)
+
+    def _compile(self, function: Any, *shapes: Any) -> Any:
+        return self._jax.jit(function).lower(*shapes).compile()
+
+    def _begin(self, key: Any) -> Any:
+        first, rest = self._jax.random.split(key)
+        state = self.game.init(first)
+        return state, _shown(state), rest
+
+    def _play(self, state: Any, action: Any, key: Any, count: Any) -> Any:
+        state = self.game.step(state, action, self._jax.random.fold_in(key, count))
+        return state, _shown(state)
+
+
+def _shown(state: Any) -> Shown:
+    return Shown(
+        state.current_player,
+        state.observation,
+        state.legal_action_mask,
+        state.rewards,
+        state.terminated,
+        state.truncated,
+    )
+
+
+@functools.lru_cache(maxsize=None)
+def _compiled(name: str, options: str) -> Compiled:
+    return Compiled(name, json.loads(options))
+
+
+def make(game: str, render_mode: Optional[str] = None, **options: Any) -> Union[Turns, Alone]:
+    """A game of pgx.
+
+    Args:
+        game: Its name there, ``connect_four``.
+        render_mode: ``rgb_array``, or nothing is drawn.
+        options: As its class there takes them: ``size`` of go, ``sticky_action_prob`` of MinAtar's games.
+    """
+    compiled = _compiled(game, json.dumps(options, sort_keys=True))
+    return (Alone if compiled.players == 1 else Turns)(compiled, render_mode)
+
+
+class _Play:
+    """A game that is played: what both interfaces have in common."""
+
+    def __init__(self, compiled: Compiled, render_mode: Optional[str]) -> None:
+        self.render_mode = render_mode
+        self._compiled = compiled
+        self._state: Any = None
+        self._key: Any = None
+        self._shown: Shown = compiled.shape
+        self._moves = 0
+        self.metadata: Mapping[str, Any] = {
+            "render_modes": ["rgb_array"],
+            "action_meanings": action_words(compiled.name, compiled.game, self._actions),
+        }
+        self.mosaic_text: Any = self._text if text(compiled.name) else None
+        """Games that nobody describes are not asked."""
+
+    @property
+    def _actions(self) -> int:
+        return int(self._compiled.shape.mask.shape[0])
+
+    def _begin(self, seed: Optional[int]) -> None:
+        compiled = self._compiled
+        play, look = compiled.play, compiled.look  # steps are not to wait for them
+        del play, look
+        self._state, shown, self._key = compiled.begin(_key(seed))
+        self._moves, self._shown = 0, Shown(*map(np.asarray, shown))
+
+    def _move(self, action: Any) -> None:
+        self._moves += 1
+        played = np.int32(action), self._key, np.int32(self._moves)
+        self._state, shown = self._compiled.play(self._state, *played)
+        self._shown = Shown(*map(np.asarray, shown))
+
+    def _seen_by(self, player: int) -> Any:
+        shown = self._shown
+        if player == int(shown.player):
+            return shown.observation
+        return np.asarray(self._compiled.look(self._state, np.int32(player)))
+
+    def _text(self, agent: str) -> str:
+        """In words."""
+        player = int(agent.rpartition("_")[2]) if agent else 0
+        say = text(self._compiled.name)
+        assert say is not None
+        return say(self._seen_by(player))
+
+    def render(self) -> Any:
+        """A picture of the whole position."""
+        return None if self._state is None else picture(self._compiled.name, self._state, self._shown)
+
+    def close(self) -> None:
+        """Forget the position."""
+        self._state = None
+
+
+class Alone(_Play):
+    """A game for one player: 2048, MinAtar's."""
+
+    def __init__(self, compiled: Compiled, render_mode: Optional[str]) -> None:
+        super().__init__(compiled, render_mode)
+        # Where everything is always legal there is no mask.
+        self._masked = not compiled.name.startswith("minatar")
+        seen = _observed(compiled)
+        self.observation_space = _with_mask(seen, self._actions) if self._masked else seen
+        self.action_space = _discrete(self._actions)
+
+    def _observation(self) -> Any:
+        shown = self._shown
+        seen = _plain(shown.observation)
+        return {"observation": seen, "action_mask": shown.mask.astype(np.int8)} if self._masked else seen
+
+    def reset(
+        self, *, seed: Optional[int] = None, options: Optional[Mapping[str, Any]] = None
+    ) -> Tuple[Any, Dict[str, Any]]:
+        """Begin an episode."""
+        self._begin(seed)
+        return self._observation(), {}
+
+    def step(self, action: Any) -> Tuple[Any, float, bool, bool, Dict[str, Any]]:
+        """One move."""
+        self._move(action)
+        shown = self._shown
+        over, cut = bool(shown.terminated), bool(shown.truncated)
+        return self._observation(), float(shown.rewards[0]), over, cut and not over, {}
+
+
+class Turns(_Play):
+    """A game for several: PettingZoo's AEC interface. Who begins is drawn."""
+
+    def __init__(self, compiled: Compiled, render_mode: Optional[str]) -> None:
+        super().__init__(compiled, render_mode)
+        self.possible_agents = [f"player_{i}" for i in range(compiled.players)]
+        self.agents: List[str] = []
+        self.agent_selection = self.possible_agents[0]
+        self.rewards: Dict[str, float] = {}
+        self._cumulative_rewards: Dict[str, float] = {}
+        self.terminations: Dict[str, bool] = {}
+        self.truncations: Dict[str, bool] = {}
+        self.infos: Dict[str, Dict[str, Any]] = {}
+        self._sees, self._does = _with_mask(_observed(compiled), self._actions), _discrete(self._actions)
+
+    def observation_space(self, agent: str) -> Space:
+        """The same for all."""
+        return self._sees
+
+    def action_space(self, agent: str) -> Space:
+        """The same for all."""
+        return self._does
+
+    def reset(self, seed: Optional[int] = None, options: Optional[Mapping[str, Any]] = None) -> None:
+        """Begin an episode."""
+        self._begin(seed)
+        self.agents = list(self.possible_agents)
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos = {agent: {} for agent in self.agents}
+        self.agent_selection = self.possible_agents[int(self._shown.player)]
+
+    def step(self, action: Any) -> None:
+        """A move of the selected player; ``None`` once the game is over."""
+        mover = self.agent_selection
+        if self.terminations[mover] or self.truncations[mover]:
+            self._leave(mover)
+            return
+        self._cumulative_rewards[mover] = 0.0
+        self._move(action)
+        shown = self._shown
+        for agent, reward in zip(self.possible_agents, shown.rewards):
+            self.rewards[agent] = float(reward)
+            self._cumulative_rewards[agent] += float(reward)
+        over, cut = bool(shown.terminated), bool(shown.truncated)
+        if over or cut:
+            self.terminations = dict.fromkeys(self.agents, over)
+            self.truncations = dict.fromkeys(self.agents, cut and not over)
+        self.agent_selection = self.agents[0] if over or cut else self.possible_agents[int(shown.player)]
+
+    def _leave(self, agent: str) -> None:
+        self.agents.remove(agent)
+        for table in (
+            self.rewards,
+            self._cumulative_rewards,
+            self.terminations,
+            self.truncations,
+            self.infos,
+        ):
+            del table[agent]
+        if self.agents:
+            self.agent_selection = self.agents[0]
+
+    def observe(self, agent: str) -> Dict[str, Any]:
+        """What a player sees, and may do where it is its turn."""
+        player, shown = self.possible_agents.index(agent), self._shown
+        moves = player == int(shown.player) and not (shown.terminated or shown.truncated)
+        mask = shown.mask if moves else np.zeros(self._actions)
+        return {"observation": _plain(self._seen_by(player)), "action_mask": mask.astype(np.int8)}
+
+    def last(self, observe: bool = True) -> Tuple[Any, float, bool, bool, Dict[str, Any]]:
+        """Of the selected player: observation, reward since its last move, terminated, truncated, info."""
+        agent = self.agent_selection
+        return (
+            self.observe(agent) if observe else None,
+            self._cumulative_rewards[agent],
+            self.terminations[agent],
+            self.truncations[agent],
+            self.infos[agent],
+        )
+
+    def agent_iter(self, max_iter: int = 1 << 63) -> Iterator[str]:
+        """The selected player, turn by turn."""
+        for _ in range(max_iter):
+            if not self.agents:
+                return
+            yield self.agent_selection
+
+
+def _key(seed: Optional[int]) -> Any:
+    """As ``jax.random.PRNGKey`` makes it; without a seed, by chance."""
+    if seed is None:
+        return np.random.SeedSequence().generate_state(2)
+    return np.array([(seed >> 32) & 0xFFFFFFFF, seed & 0xFFFFFFFF], np.uint32)
+
+
+def _plain(observation: Any) -> Any:
+    """Yes and no as 1 and 0."""
+    return observation.astype(np.int8) if observation.dtype == np.bool_ else observation
+
+
+def _observed(compiled: Compiled) -> Space:
+    shape, dtype = tuple(compiled.shape.observation.shape), np.dtype(compiled.shape.observation.dtype)
+    if dtype == np.bool_:
+        return _box(shape, np.dtype(np.int8), 0, 1)
+    if dtype.kind == "i":
+        return _box(shape, dtype, -_MEN, _MEN)
+    return _box(shape, dtype, -np.inf, np.inf)
+
+
+def _box(shape: Tuple[int, ...], dtype: Any, low: float, high: float) -> Space:
+    return Space("Box", dtype, shape, np.full(shape, low, dtype), np.full(shape, high, dtype))
+
+
+def _discrete(count: int) -> Space:
+    return Space("Discrete", np.dtype(np.int64), n=count, start=0)
+
+
+def _with_mask(seen: Space, actions: int) -> Space:
+    mask = _box((actions,), np.dtype(np.int8), 0, 1)
+    return Space("Dict", spaces={"observation": seen, "action_mask": mask})

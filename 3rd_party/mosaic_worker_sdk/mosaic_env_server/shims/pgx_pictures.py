@@ -1,0 +1,58 @@
+"""Pictures of Pgx's games: its own drawings, and MinAtar's screens."""
+
+# pgx draws as SVG text; what turns it into pixels is untyped.
+# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportMissingModuleSource=false
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import numpy as np
+
+_ZOOM = 2
+_CELL = 40
+"""Pixels of a square of MinAtar's screens."""
+_BLACK = (16, 16, 16)
+_COLOURS = (
+    (250, 250, 250),
+    (220, 140, 70),
+    (90, 160, 90),
+    (200, 80, 80),
+    (160, 110, 190),
+    (230, 200, 90),
+    (110, 190, 200),
+    (210, 130, 170),
+    (150, 150, 150),
+    (40, 90, 140),
+)
+"""By channel, the player's first."""
+
+
+def picture(game: str, state: Any, shown: Any) -> Any:
+    """(H, W, 3) ``uint8``.
+
+    Args:
+        game: Name in pgx.
+        state: What it draws.
+        shown: Observation and more, as arrays.
+    """
+    return _screen(shown.observation) if game.startswith("minatar") else _drawing(state)
+
+
+def _drawing(state: Any) -> Any:
+    import resvg_py
+    from PIL import Image
+
+    png = bytes(resvg_py.svg_to_bytes(svg_string=state.to_svg(color_theme="light"), zoom=_ZOOM))
+    return np.asarray(Image.open(io.BytesIO(png)).convert("RGB"))
+
+
+def _screen(channels: Any) -> Any:
+    """MinAtar's: one colour for each kind of thing, that of the lowest channel on top."""
+    height, width, count = channels.shape
+    pixels = np.full((height, width, 3), _BLACK, np.uint8)
+    for channel in reversed(range(count)):
+        pixels[channels[:, :, channel].astype(bool)] = _COLOURS[channel]
+    return np.kron(pixels, np.ones((_CELL, _CELL, 1), np.uint8))
