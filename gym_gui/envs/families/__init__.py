@@ -9,6 +9,7 @@ from gym_gui.envs.families.foraging import ForagingFamily
 from gym_gui.envs.families.gymnasium import Box2DFamily, GymnasiumFamily, MuJoCoFamily
 from gym_gui.envs.families.highway import HighwayFamily
 from gym_gui.envs.families.ini_multigrid import IniMultiGridFamily
+from gym_gui.envs.families.jumanji import JumanjiFamily
 from gym_gui.envs.families.minigrid import AtariFamily, MiniGridFamily
 from gym_gui.envs.families.minihack import MiniHackFamily
 from gym_gui.envs.families.mpe2 import Mpe2Family
@@ -52,6 +53,7 @@ BUILT_IN: tuple[Family, ...] = (
     ProcgenFamily(),
     OvercookedFamily(),
     PgxFamily(),
+    JumanjiFamily(),
     SkillFamily([MiniGridFamily()]),
     SingleAgentFamily(
         [MultiGridFamily(), IniMultiGridFamily(), ForagingFamily(), WarehouseFamily(), HighwayFamily()]
