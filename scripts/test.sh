@@ -34,6 +34,12 @@ export QT_QPA_PLATFORM=offscreen SDL_VIDEODRIVER=dummy MPLBACKEND=Agg
 # The worker that is written in Java is compiled, and its protocol tested, wherever there is Java. Jason's interpreter is
 # no part of this: where one lies beside the checkout, the tests run it.
 jason=("$ROOT"/../shared/vendor/jason-interpreter-*.jar)
+# Nor are packages of environments that no registry has.
+vendor=$ROOT/../shared/vendor
+if [[ -d $vendor ]]; then
+    : "${MOSAIC_VENDOR:=$vendor}"
+    export MOSAIC_VENDOR
+fi
 java=()
 command -v javac >/dev/null || java+=(default-jdk-headless)
 if [[ -f ${jason[0]} ]]; then

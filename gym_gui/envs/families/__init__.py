@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gym_gui.envs.families.babaisai import BabaIsAIFamily
 from gym_gui.envs.families.crafter import CrafterFamily
 from gym_gui.envs.families.dm_control import DmControlFamily
 from gym_gui.envs.families.envpool import EnvPoolFamily
@@ -54,6 +55,7 @@ BUILT_IN: tuple[Family, ...] = (
     OvercookedFamily(),
     PgxFamily(),
     JumanjiFamily(),
+    BabaIsAIFamily(),
     SkillFamily([MiniGridFamily()]),
     SingleAgentFamily(
         [MultiGridFamily(), IniMultiGridFamily(), ForagingFamily(), WarehouseFamily(), HighwayFamily()]

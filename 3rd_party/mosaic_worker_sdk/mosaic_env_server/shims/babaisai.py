@@ -1,0 +1,195 @@
+"""BabaIsAI with the interface of Gymnasium: episodes follow from their seeds, and are told in words.
+
+https://github.com/nacloos/baba-is-ai draws its levels with NumPy's global random numbers; here these are set
+for the time in which a level is made, and then as they were.
+"""
+
+# What the package hands out is untyped.
+# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any, Dict, Generator, List, Mapping, NamedTuple, Optional, Tuple
+
+import numpy as np
+
+_BRIEFING = (
+    "The rules of this world are made of words that lie in it. Three words in a row, to the right or "
+    "downwards, such as door is win, are a rule while they stand like that; a colour before them makes it "
+    "one for things of that colour. Who steps against a word pushes it, so that rules can be broken and "
+    "made. You are whatever is you; you have won when you step onto something that is win."
+)
+_SIDES = (("left", "right"), ("up", "down"))
+
+
+class Thing(NamedTuple):
+    """Something on the field.
+
+    Attributes:
+        name: ``door``, or the word itself.
+        colour: ``""`` of words.
+        word: Whether it is a word.
+        column: From the left.
+        row: From the top.
+    """
+
+    name: str
+    colour: str
+    word: bool
+    column: int
+    row: int
+
+
+class BabaIsAI:
+    """One of its levels.
+
+    Args:
+        level: Its name there, without ``env/``.
+        render_mode: ``rgb_array``, or nothing is drawn.
+        options: As its class there takes them: ``max_steps``, ``color_in_rule``, …
+    """
+
+    def __init__(self, level: str, render_mode: Optional[str] = None, **options: Any) -> None:
+        self.render_mode = render_mode
+        self._level, self._options = level, options
+        self._env = self._make()
+        self.observation_space = self._env.observation_space
+        self.action_space = self._env.action_space
+        self.metadata: Mapping[str, Any] = {
+            "render_modes": ["rgb_array"],
+            "action_meanings": ["noop", "up", "right", "down", "left"],
+        }
+        self._won = False
+
+    def _make(self) -> Any:
+        import baba
+
+        return baba.make(f"env/{self._level}", **self._options)
+
+    def reset(
+        self, *, seed: Optional[int] = None, options: Optional[Mapping[str, Any]] = None
+    ) -> Tuple[Any, Dict[str, Any]]:
+        """Begin a level; without a seed, one that chance picks."""
+        self._won = False
+        with _numbers(seed):
+            # An instance of its own: a level remembers where the rules of those before it were.
+            self._env = self._make()
+            return self._env.reset(), {}
+
+    def step(self, action: Any) -> Tuple[Any, float, bool, bool, Dict[str, Any]]:
+        """One move; a level that takes too long is cut off."""
+        env = self._env
+        env.is_win = env.is_lose = False
+        seen, reward, over, info = env.step(int(action))
+        self._won, decided = bool(env.is_win), bool(env.is_win or env.is_lose)
+        return seen, float(reward), decided, bool(over) and not decided, dict(info)
+
+    def render(self) -> Any:
+        """The field."""
+        return None if self._env.grid is None else self._env.render(mode="rgb_array")
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    # -- in words
+
+    def mosaic_success(self) -> bool:
+        """Whether it was won."""
+        return self._won
+
+    def mosaic_briefing(self, agent: str) -> str:
+        """What the game is."""
+        return _BRIEFING
+
+    def mosaic_text(self, agent: str) -> str:
+        """Rules, and where things are from here."""
+        here, things = self._here(), self._things()
+        places: Dict[str, List[str]] = {}
+        for thing in things:
+            if (thing.column, thing.row) != here or thing.word:
+                places.setdefault(_called(thing), []).append(_where(thing, here))
+        lines = [f"Rules that hold: {', '.join(self._rules()) or 'none'}."]
+        lines.append(f"You are {self._self() or 'nobody: no rule says who is you'}.")
+        lines += [f"{name}: {'; '.join(found)}." for name, found in places.items()]
+        free = self._room(here)
+        lines.append(f"To the border there are {free}.")
+        return "\n".join(lines)
+
+    def mosaic_facts(self, agent: str) -> List[List[Any]]:
+        """Rules; words and things by columns to the right and rows down from here."""
+        column, row = self._here()
+        facts: List[List[Any]] = [["rule", *rule.split(" is ")] for rule in self._rules()]
+        for thing in self._things():
+            away = thing.column - column, thing.row - row
+            what = ["word", thing.name] if thing.word else ["thing", thing.name, thing.colour]
+            facts.append([*what, *away])
+        return facts
+
+    def _here(self) -> Tuple[int, int]:
+        column, row = self._env.agent_pos
+        return int(column), int(row)
+
+    def _room(self, here: Tuple[int, int]) -> str:
+        column, row = here
+        sizes = column - 1, self._env.width - 2 - column, row - 1, self._env.height - 2 - row
+        names = (*_SIDES[0], *_SIDES[1])
+        return ", ".join(f"{size} {name}" for size, name in zip(sizes, names))
+
+    def _self(self) -> str:
+        cell = self._env.grid.get(*self._here())
+        named = cell is not None and cell.is_agent()
+        return f"the {_called(_thing(cell, *self._here()))}" if named else ""
+
+    def _rules(self) -> List[str]:
+        from baba.world_object import name_mapping as names
+
+        found: List[str] = []
+        for rule in self._env.get_ruleset().get("_rule_", []):
+            if "property" in rule:
+                colour = f"{rule['obj_color']} " if "obj_color" in rule else ""
+                found.append(f"{colour}{names[rule['object']]} is {names[rule['property']]}")
+            else:
+                found.append(f"{names[rule['object1']]} is {names[rule['object2']]}")
+        return sorted(set(found))
+
+    def _things(self) -> List[Thing]:
+        """All but the border, words first."""
+        env = self._env
+        found: List[Thing] = []
+        for row in range(1, env.height - 1):
+            for column in range(1, env.width - 1):
+                cells = [cell for cell in env.grid.get(column, row, z="all") if cell is not None]
+                found += [_thing(cell, column, row) for cell in cells]
+        return sorted(found, key=lambda thing: (not thing.word, thing.name, thing.colour))
+
+
+def _thing(cell: Any, column: int, row: int) -> Thing:
+    word = cell.type.startswith("rule")
+    # What cannot be moved, and no rule is about, has only a type.
+    name = getattr(cell, "name", "block")
+    return Thing(str(name), "" if word else str(cell.color), word, column, row)
+
+
+def _called(thing: Thing) -> str:
+    return f'word "{thing.name}"' if thing.word else f"{thing.colour} {thing.name}"
+
+
+def _where(thing: Thing, here: Tuple[int, int]) -> str:
+    parts: List[str] = []
+    for away, (less, more) in zip((thing.column - here[0], thing.row - here[1]), _SIDES):
+        if away:
+            parts.append(f"{abs(away)} {more if away > 0 else less}")
+    return " ".join(parts) or "here"
+
+
+@contextlib.contextmanager
+def _numbers(seed: Optional[int]) -> Generator[None, None, None]:
+    """NumPy's global random numbers as a seed sets them; afterwards as they were."""
+    kept = np.random.get_state()
+    np.random.seed(None if seed is None else seed % (1 << 32))
+    try:
+        yield
+    finally:
+        np.random.set_state(kept)
