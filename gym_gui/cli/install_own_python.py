@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -61,7 +62,12 @@ def install_own_python(
     folder.parent.mkdir(parents=True, exist_ok=True)
     Installer.of(python).make_environment(folder)
     specs = [*_SDK, *family.requirements]
-    new = bring(family.title, specs, bare=family.bare_requirements, python=python, gpu=gpu, as_json=as_json)
+    bare = family.bare_requirements
+    with tempfile.TemporaryDirectory(prefix="mosaic-build-") as built_in:
+        built = family.build_variables(Path(built_in))
+        new = bring(
+            family.title, specs, bare=bare, bare_variables=built, python=python, gpu=gpu, as_json=as_json
+        )
     if archives:
         tell(f"Installing {', '.join(archives)}", as_json=as_json)
         Installer.of(python).install(["--no-deps", *archives.values()])

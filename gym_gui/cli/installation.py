@@ -19,6 +19,7 @@ from gym_gui.core.errors import UsageError
 
 _PYTORCH_INDEX = ("--extra-index-url", "https://download.pytorch.org/whl/cpu")
 _NO_DEPS = "--no-deps"
+_NO_CACHE = {"UV_NO_CACHE": "1", "PIP_NO_CACHE_DIR": "1"}
 _VERSIONS = """
 import sys
 from importlib import metadata
@@ -54,6 +55,7 @@ def bring(
     specs: Sequence[str],
     *,
     bare: Sequence[str] = (),
+    bare_variables: Mapping[str, str] | None = None,
     python: Path | None = None,
     gpu: bool = False,
     dry_run: bool = False,
@@ -65,6 +67,7 @@ def bring(
         what: Who needs it, for the messages.
         specs: Requirements, and options of pip's that uv knows too (``-r FILE``).
         bare: Requirements that are installed last, without what their own metadata asks for.
+        bare_variables: Environment variables with which these are built. What is built so, no cache keeps.
         python: Into which interpreter; ours by default, held to the tested versions.
         gpu: Allow torch's CUDA build.
         dry_run: Only look up.
@@ -86,7 +89,12 @@ def bring(
         if plan.specs:
             plan.installer.install([*([plan.torch] if plan.torch else []), *plan.specs])
         if plan.bare:
-            plan.installer.install([_NO_DEPS, *plan.bare])
+            installer = plan.installer
+            if bare_variables:
+                installer = dataclasses.replace(
+                    installer, env={**installer.env, **_NO_CACHE, **bare_variables}
+                )
+            installer.install([_NO_DEPS, *plan.bare])
     return plan.packages
 
 

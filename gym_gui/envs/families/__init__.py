@@ -11,6 +11,7 @@ from gym_gui.envs.families.gymnasium import Box2DFamily, GymnasiumFamily, MuJoCo
 from gym_gui.envs.families.highway import HighwayFamily
 from gym_gui.envs.families.ini_multigrid import IniMultiGridFamily
 from gym_gui.envs.families.jumanji import JumanjiFamily
+from gym_gui.envs.families.melting_pot import MeltingPotFamily
 from gym_gui.envs.families.minigrid import AtariFamily, MiniGridFamily
 from gym_gui.envs.families.minihack import MiniHackFamily
 from gym_gui.envs.families.mpe2 import Mpe2Family
@@ -56,6 +57,7 @@ BUILT_IN: tuple[Family, ...] = (
     PgxFamily(),
     JumanjiFamily(),
     BabaIsAIFamily(),
+    MeltingPotFamily(),
     SkillFamily([MiniGridFamily()]),
     SingleAgentFamily(
         [MultiGridFamily(), IniMultiGridFamily(), ForagingFamily(), WarehouseFamily(), HighwayFamily()]

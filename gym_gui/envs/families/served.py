@@ -123,6 +123,14 @@ class OwnPythonFamily(ServedFamily):
         """Its Python."""
         return interpreter_of(self.name)
 
+    def build_variables(self, folder: Path) -> Mapping[str, str]:
+        """Environment variables with which :attr:`bare_requirements` are built.
+
+        Args:
+            folder: Empty; files that building looks for may be put there.
+        """
+        return {}
+
     @property
     def install(self) -> str:
         return f"mosaic envs install {self.name}"

@@ -1,0 +1,164 @@
+"""Melting Pot: small societies of two to sixteen players whose interests agree, clash, or both."""
+
+from __future__ import annotations
+
+import tarfile
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from gym_gui.core.enums import Outcome
+from gym_gui.envs.families.served import OwnPythonFamily
+from gym_gui.envs.keymaps import Pace
+from gym_gui.envs.spec import EnvSpec
+
+if TYPE_CHECKING:
+    from gym_gui.envs.instance import Instance
+    from gym_gui.envs.served import Wanted
+
+_ASSETS = "meltingpot-assets-2.3.0.tar.gz"
+_BEGIN_S = 600.0
+"""Longest time until an episode begins: importing the package alone takes half a minute on a busy machine."""
+_MATRIX = "Collect resources of one kind or another, then meet others: what you carry decides {}."
+_SUMMARIES: Mapping[str, str] = {
+    "allelopathic_harvest": "Plant berries in one colour so that they grow fast, and agree in which.",
+    "bach_or_stravinsky_in_the_matrix": _MATRIX.format("a battle of the sexes"),
+    "boat_race": "Find a partner and row in time across a river to apples, again and again.",
+    "chemistry": "Carry molecules so that reactions which make food keep going.",
+    "chicken_in_the_matrix": _MATRIX.format("a game of hawk and dove"),
+    "clean_up": "Eat apples that grow only while somebody cleans the river.",
+    "coins": "Collect coins: each pays, but one of the other's colour costs the other.",
+    "collaborative_cooking": "Cook soup together in a kitchen and serve it.",
+    "commons_harvest": "Eat apples that grow again only where others are left.",
+    "coop_mining": "Mine iron alone, or gold, which takes two at the same time.",
+    "daycare": "A child that cannot reach its fruit, and a parent who has to find out what it wants.",
+    "externality_mushrooms": "Eat mushrooms that pay oneself, all, or all others.",
+    "factory_commons": "Share a factory that turns what is put into it into food.",
+    "fruit_market": "Grow apples or bananas, and trade for what you like better.",
+    "gift_refinements": "Give tokens away, which makes more of them.",
+    "hidden_agenda": "Crewmates collect gems and vote out an impostor who hides among them.",
+    "paintball__capture_the_flag": "Two teams paint the ground and bring home each other's flag.",
+    "paintball__king_of_the_hill": "Two teams paint the ground and hold the hill in the middle.",
+    "predator_prey": "Prey eat apples and acorns, and predators eat prey.",
+    "prisoners_dilemma_in_the_matrix": _MATRIX.format("a prisoner's dilemma"),
+    "pure_coordination_in_the_matrix": _MATRIX.format("whether both chose the same"),
+    "rationalizable_coordination_in_the_matrix": _MATRIX.format(
+        "whether both chose the same, of which one is best"
+    ),
+    "running_with_scissors_in_the_matrix": _MATRIX.format("rock, paper, scissors"),
+    "stag_hunt_in_the_matrix": _MATRIX.format("a stag hunt"),
+    "territory": "Claim walls by painting them, which pays for as long as they stand.",
+}
+_VARIANTS: Mapping[str, tuple[str, ...]] = {
+    "allelopathic_harvest": ("open",),
+    "bach_or_stravinsky_in_the_matrix": ("arena", "repeated"),
+    "boat_race": ("eight_races",),
+    "chemistry": (
+        "three_metabolic_cycles",
+        "three_metabolic_cycles_with_plentiful_distractors",
+        "two_metabolic_cycles",
+        "two_metabolic_cycles_with_distractors",
+    ),
+    "chicken_in_the_matrix": ("arena", "repeated"),
+    "clean_up": (),
+    "coins": (),
+    "collaborative_cooking": (
+        *("asymmetric", "circuit", "cramped", "crowded", "figure_eight", "forced", "ring"),
+    ),
+    "commons_harvest": ("closed", "open", "partnership"),
+    "coop_mining": (),
+    "daycare": (),
+    "externality_mushrooms": ("dense",),
+    "factory_commons": ("either_or",),
+    "fruit_market": ("concentric_rivers",),
+    "gift_refinements": (),
+    "hidden_agenda": (),
+    "paintball": ("capture_the_flag", "king_of_the_hill"),
+    "predator_prey": ("alley_hunt", "open", "orchard", "random_forest"),
+    "prisoners_dilemma_in_the_matrix": ("arena", "repeated"),
+    "pure_coordination_in_the_matrix": ("arena", "repeated"),
+    "rationalizable_coordination_in_the_matrix": ("arena", "repeated"),
+    "running_with_scissors_in_the_matrix": ("arena", "one_shot", "repeated"),
+    "stag_hunt_in_the_matrix": ("arena", "repeated"),
+    "territory": ("inside_out", "open", "rooms"),
+}
+_WON = ("paintball", "hidden_agenda")
+"""Where one side gains what the other loses; predators and prey are paid for different things."""
+
+
+class MeltingPotFamily(OwnPythonFamily):
+    """``melting_pot/clean_up``: the substrates. Scenarios need trained bots, which are not installed."""
+
+    name: ClassVar[str] = "melting_pot"
+    title: ClassVar[str] = "Melting Pot"
+    prefixes: ClassVar[tuple[str, ...]] = ("melting_pot/",)
+    closed: ClassVar[bool] = True
+    hints: ClassVar[Mapping[str, str]] = {"meltingpot": ""}
+    apis: ClassVar[tuple[str, ...]] = ("parallel",)
+    # What its setup.py names, but for what only its human players need; it imports TensorFlow in any case.
+    requirements: ClassVar[tuple[str, ...]] = (
+        "absl-py",
+        "chex",
+        "dm-env",
+        "dm-tree",
+        "dmlab2d==1.0.2",
+        "immutabledict",
+        "ml-collections",
+        "networkx",
+        "reactivex",
+        "tensorflow-cpu==2.21.0",
+    )
+    bare_requirements: ClassVar[tuple[str, ...]] = ("dm-meltingpot==2.4.1",)
+    imports: ClassVar[tuple[str, ...]] = ("meltingpot.substrate",)
+    server_variables: ClassVar[Mapping[str, str]] = {"TF_CPP_MIN_LOG_LEVEL": "3", "JAX_PLATFORMS": "cpu"}
+
+    def build_variables(self, folder: Path) -> Mapping[str, str]:
+        """Without its bots: building it downloads them, unless their archive lies in the temporary folder."""
+        with tarfile.open(folder / _ASSETS, "w:gz") as archive:
+            assets = tarfile.TarInfo("assets")
+            assets.type, assets.mode = tarfile.DIRTYPE, 0o755
+            archive.addfile(assets)
+        return {"TMPDIR": str(folder)}
+
+    def specs(self) -> Sequence[EnvSpec]:
+        self.require()
+        entry = "mosaic_env_server.shims.melting_pot:MeltingPot"
+        names = [f"{base}__{each}" for base, several in _VARIANTS.items() for each in several]
+        names += [base for base, several in _VARIANTS.items() if not several]
+        return [self.spec(f"melting_pot/{name}", entry) for name in sorted(names)]
+
+    def candidates(self, task: str) -> Sequence[str]:
+        # As Shimmy writes them.
+        end = task.removeprefix("meltingpot/").removesuffix("-v0")
+        return (task, f"melting_pot/{end}") if task.startswith("meltingpot/") else (task,)
+
+    def wanted(self, spec: EnvSpec, arguments: Mapping[str, Any]) -> Wanted:
+        return replace(super().wanted(spec, {"substrate": _name(spec), **arguments}), begin_s=_BEGIN_S)
+
+    def outcome(self, environment: Instance, returns: Mapping[str, float]) -> dict[str, Outcome] | None:
+        return super().outcome(environment, returns) if _name(environment.spec).startswith(_WON) else None
+
+    def title_of(self, spec: EnvSpec) -> str:
+        base, _, variant = _name(spec).replace("_in_the_matrix", " in the matrix").partition("__")
+        return ": ".join(filter(None, (base.capitalize(), variant))).replace("_", " ")
+
+    def summary(self, spec: EnvSpec) -> str:
+        name = _name(spec)
+        return _SUMMARIES.get(name) or _SUMMARIES[name.partition("__")[0]]
+
+    def documentation(self, spec: EnvSpec) -> str:
+        return ""  # it lies in the interpreter of its own
+
+    def doc_url(self, spec: EnvSpec) -> str:
+        return "https://github.com/google-deepmind/meltingpot"
+
+    def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
+        return ("rgb_array",)
+
+    def pace(self, spec: EnvSpec) -> Pace:
+        return Pace(realtime=True, rate=8)
+
+
+def _name(spec: EnvSpec) -> str:
+    return spec.id.partition("/")[2]
