@@ -62,7 +62,8 @@ _.accent_hover, _.accent_text, _.stage_text, _.icon_colour, _.spare_icon
 _.leave_out, _.handed
 
 # -- made by a server of environments, which is told them by name, and asked of what it serves
-Overcooked, Procgen
+BabaIsAI, MeltingPot, Overcooked, Procgen
+_._display  # of Jumanji's viewer, which opens a window otherwise
 _.mosaic_briefing, _.mosaic_facts, _.mosaic_scores, _.mosaic_success, _.mosaic_text
 
 # -- for people who write workers, environments and notebooks; the design documents' names

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 from gym_gui.core.errors import MissingDependencyError, UsageError
@@ -41,17 +42,17 @@ def converted(env: Any, found: str, api: str) -> Any:
     refused = f"{type(env).__name__} has the {found} interface, not {api}"
     if {found, api} != {"aec", "parallel"}:
         raise UsageError(refused)
-    if found == "aec" and not (getattr(env, "metadata", None) or {}).get("is_parallelizable"):
+    metadata: Any = getattr(env, "metadata", None) or {}
+    if found == "aec" and not metadata.get("is_parallelizable"):
         raise UsageError(
             refused, fix="It does not say that its agents can act at once (metadata: is_parallelizable)"
         )
     if found == "parallel" and not callable(env.observation_space):
         raise UsageError(refused, fix="PettingZoo converts what has its own Parallel interface")
     try:
-        from pettingzoo.utils import conversions
+        to: Any = import_module("pettingzoo.utils.conversions")
     except ImportError:
         raise MissingDependencyError("pettingzoo", "mosaic envs install pettingzoo") from None
-    to: Any = conversions
     return to.parallel_to_aec(env) if api == "aec" else to.aec_to_parallel(env)
 
 

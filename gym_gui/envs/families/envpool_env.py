@@ -7,13 +7,13 @@ steps are begun together are stepped together, in C++ and on all cores.
 
 # EnvPool is typed for each environment by itself.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportMissingImports=false
 
 from __future__ import annotations
 
 import os
 import weakref
 from collections.abc import Mapping
+from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
 
@@ -34,8 +34,7 @@ class Pools:
     """
 
     def __init__(self, name: str, options: Mapping[str, Any]) -> None:
-        import envpool
-
+        envpool: Any = import_module("envpool")
         self._make, self._name, self._options = envpool.make, name, dict(options)
         self._asked: dict[PooledEnv, int] = {}
         first = self.make_pool([0])
