@@ -33,6 +33,10 @@ FEW: Mapping[str, Sequence[str]] = {
     "openspiel": tuple(
         f"open_spiel/{name}" for name in ("kuhn_poker", "leduc_poker", "liars_dice", "hanabi", "gin_rummy")
     ),
+    "lbforaging": ("Foraging-8x8-2p-2f-coop-v3", "Foraging-2s-8x8-3p-3f-v3"),
+    "rware": ("rware-tiny-2ag-v2",),
+    "highway": ("intersection-multi-agent-v2",),
+    "vmas": ("vmas/navigation",),
 }
 """Of families with many alike, those that every test run looks at; the full one looks at all."""
 OPEN = (

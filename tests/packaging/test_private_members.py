@@ -19,7 +19,10 @@ OTHERS = {
     "tests/envs/families/test_rware.py": {"_recalc_grid"},
     "tests/envs/test_env_meaning.py": {"_find_loose_ball_pos", "_target_goal_pos"},
     "tests/support/faults.py": {"_exit"},
-    "tests/support/hidden.py": {"_update_action_masks", "_update_image", "_update_observations"},
+    "tests/support/hidden.py": {
+        *("_env", "_food_spawned", "_gen_valid_moves", "_make_obs"),
+        *("_update_action_masks", "_update_image", "_update_observations"),
+    },
     "tests/support/tiny_models.py": {"_exit"},
 }
 """Members of other libraries that have no public way to what a test needs, by the file that needs them."""

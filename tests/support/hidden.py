@@ -312,12 +312,97 @@ def _walkers(environment: Environment, seat: AgentID) -> Iterator[Change]:
             yield lambda walker=walker: setattr(walker.legs[1], "angularVelocity", 2.0)
 
 
+def _fields(environment: Environment, seat: AgentID) -> Iterator[Change]:
+    """Where others stand and of which level they are, what food takes, and what has been earned so far."""
+    game = environment.env
+    others = [each for i, each in enumerate(game.players) if i != _index(environment, seat)]
+    free = [
+        (x, y)
+        for x, y in itertools.product(range(game.rows), range(game.cols))
+        if not game.field[x, y] and all(tuple(each.position) != (x, y) for each in game.players)
+    ]
+    for other in others:
+        for place in (free[0], free[-1]):
+            yield lambda other=other, place=place: (
+                setattr(other, "position", place),
+                game._gen_valid_moves(),
+            )
+        yield lambda other=other: setattr(other, "level", 3 - int(other.level))
+        yield lambda other=other: setattr(other, "score", other.score + 1)
+    for x, y in np.argwhere(game.field):
+        yield lambda x=x, y=y: game.field.__setitem__((x, y), int(game.field[x, y]) + 1)
+    yield lambda: setattr(game, "_food_spawned", 2 * game._food_spawned)
+
+
+def _stands(game: Any, player: Any, place: tuple[int, int]) -> None:
+    player.position = place
+    game._gen_valid_moves()
+
+
+def _field_view(environment: Environment, seat: AgentID) -> Any:
+    return environment.env.test_make_gym_obs()[_index(environment, seat)]
+
+
+def _warehouse(environment: Environment, seat: AgentID) -> Iterator[Change]:
+    """What is asked for, what others carry, and which way they look."""
+    game = environment.env
+    for place in range(len(game.request_queue)):
+        for shelf in (game.shelfs[0], game.shelfs[-1]):
+            if shelf not in game.request_queue:
+                yield lambda place=place, shelf=shelf: game.request_queue.__setitem__(place, shelf)
+    for other in (each for i, each in enumerate(game.agents) if i != _index(environment, seat)):
+        for way in type(other.dir):
+            yield lambda other=other, way=way: setattr(other, "dir", way)
+
+
+def _warehouse_view(environment: Environment, seat: AgentID) -> Any:
+    game = environment.env
+    return game._make_obs(game.agents[_index(environment, seat)])
+
+
+def _traffic(environment: Environment, seat: AgentID) -> Iterator[Change]:
+    """How fast others want to drive, and where to."""
+    game = environment.env
+    own = game.controlled_vehicles[_index(environment, seat)]
+    for car in game.road.vehicles:
+        if car is not own:
+            yield lambda car=car: setattr(car, "target_speed", car.target_speed + 5)
+            yield lambda car=car: setattr(car, "route", car.route[:1] if car.route else car.route)
+
+
+def _traffic_view(environment: Environment, seat: AgentID) -> Any:
+    kinds = environment.env.observation_type.agents_observation_types
+    return kinds[_index(environment, seat)].observe()
+
+
+def _bodies(environment: Environment, seat: AgentID) -> Iterator[Change]:
+    """Where others are, and how they move."""
+    for body in environment.env.world.agents:
+        if body.name != seat:
+            yield lambda body=body: setattr(body.state, "vel", body.state.vel + 0.5)
+            yield lambda body=body: setattr(body.state, "pos", body.state.pos + 0.7)
+
+
+def _bodies_view(environment: Environment, seat: AgentID) -> Any:
+    env = environment.env._env
+    return env.scenario.observation(env.agents[_index(environment, seat)])
+
+
 _GRIDS = Hidden(_grid, _grid_view)
 _ROOMS = Hidden(_rooms, _grid_view)
 _PARTICLES = Hidden(_particles, _observe)
 _POKER = Hidden(_cards, _hand)
 _SPIEL = Hidden(_games, _spiel_view)
-_FAMILIES = {"mpe2": _PARTICLES, "multigrid": _GRIDS, "ini_multigrid": _ROOMS, "openspiel": _SPIEL}
+_FAMILIES = {
+    "mpe2": _PARTICLES,
+    "multigrid": _GRIDS,
+    "ini_multigrid": _ROOMS,
+    "openspiel": _SPIEL,
+    "lbforaging": Hidden(_fields, _field_view),
+    "rware": Hidden(_warehouse, _warehouse_view),
+    "highway": Hidden(_traffic, _traffic_view),
+    "vmas": Hidden(_bodies, _bodies_view),
+}
 _PETTINGZOO = {
     "leduc_holdem": _POKER,
     "texas_holdem": _POKER,

@@ -46,6 +46,12 @@ class _Foraging(gymnasium.Wrapper[Any, Any, Any, Any]):
         super().__init__(env)
         self.metadata = {"render_modes": ["rgb_array"], "render_fps": 5}
 
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
+        """Players begin where none stood at the end of the episode before, unless that is forgotten."""
+        for player in self.unwrapped.players:
+            player.position = None
+        return self.env.reset(seed=seed, options=options)
+
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         seen, rewards, ended, _, info = self.env.step(action)
         left = bool(self.unwrapped.field.any())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -56,6 +57,20 @@ def test_food_is_loaded_together_and_that_ends_it(field: Environment) -> None:
     result = adapter.step({"agent_0": LOAD, "agent_1": LOAD})
     assert result.terminated == {"agent_0": True, "agent_1": True} and not any(result.truncated.values())
     assert result.rewards["agent_1"] == 2 * result.rewards["agent_0"] > 0 and field.success() is True
+
+
+def test_an_episode_does_not_depend_on_the_one_before() -> None:
+    """The package itself puts nobody where a player stood when it was reset."""
+    environment = envs.make("Foraging-5x5-2p-1f-v3")
+    try:
+        first = environment.adapter.reset(seed=3)
+        game: Any = environment.env
+        for other in itertools.product(range(5), range(5)):
+            game.players[0].position = game.players[1].position = other
+            again = environment.adapter.reset(seed=3)
+            assert all((first[agent] == again[agent]).all() for agent in first)
+    finally:
+        environment.close()
 
 
 def test_time_that_is_up_is_a_cut(field: Environment) -> None:
