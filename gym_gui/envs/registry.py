@@ -190,8 +190,7 @@ def _unknown(task: str, wanted: Iterable[Family]) -> UsageError:
     absent = [f for f in wanted if not f.installed]
     present = [f for f in wanted if f.installed]
     if absent and not present:
-        missing = next(m for m in absent[0].modules)
-        return MissingDependencyError(missing, absent[0].install)
+        absent[0].require()
     known: list[str] = []
     for family in present:
         try:

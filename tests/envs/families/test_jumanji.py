@@ -16,8 +16,8 @@ from gym_gui.envs.registry import families
 from mosaic_env_server.shims.jumanji_words import action_words, solved, text
 from tests.support.own_pythons import episode, episode_elsewhere, installed, said_to_be_installed
 
-CHECKED = ("Game2048-v1", "Maze-v0", "Cleaner-v0", "LevelBasedForaging-v0", "Minesweeper-v0")
-"""Numbers and parts, one agent and several, paid together and each for itself."""
+CHECKED = ("Maze-v0", "Cleaner-v0", "LevelBasedForaging-v0", "Minesweeper-v0", "FlatPack-v0", "TSP-v1")
+"""Numbers and parts, one agent and several, paid together and each for itself, nothing legal, nowhere."""
 
 
 def test_without_it_the_line_that_installs_it_is_said(
@@ -41,6 +41,8 @@ def test_what_is_known_without_making_one(tmp_path: Path) -> None:
         assert len({family.title_of(spec) for spec in specs}) == 25
         assert all(family.summary(spec).endswith(".") for spec in specs)
         assert not any("Sokoban" in spec.id for spec in specs)
+        undrawn = {spec.id for spec in specs if not family.render_modes(spec)}
+        assert undrawn == {"jumanji/GraphColoring-v1", "jumanji/MMST-v0"}
 
 
 def _said(name: str, **seen: Any) -> list[str]:
@@ -120,6 +122,18 @@ class TestInstalled:
         shown = adapter.step({"agent_0": 37}).observations["agent_0"]["board"]
         assert (np.argwhere(shown != -1) == [[3, 7]]).all()
         assert adapter.action_mask("agent_0")[37] == 0
+        environment.close()
+
+    def test_values_are_bounded_as_they_are_seen_to_be(self) -> None:
+        environment = envs.make("jumanji/Snake-v1", env_kwargs={"time_limit": 3})
+        adapter = environment.adapter
+        shown = adapter.reset(seed=0)
+        while adapter.get_current_agents():
+            legal = np.flatnonzero(adapter.action_mask("agent_0"))
+            shown = adapter.step({"agent_0": int(legal[0])}).observations
+            assert adapter.observation_space("agent_0").contains(shown["agent_0"])
+        assert shown["agent_0"]["step_count"] == 3
+        assert adapter.observation_space("agent_0")["step_count"].high == 3
         environment.close()
 
     def test_who_reaches_the_target_has_solved_the_maze(self) -> None:

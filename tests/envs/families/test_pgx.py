@@ -30,6 +30,8 @@ def test_without_it_the_line_that_installs_it_is_said(
     for task in ("pgx/connect_four", "pgx/nothing"):
         with pytest.raises(MissingDependencyError, match=r"Pgx is not installed.*mosaic envs install pgx$"):
             envs.resolve(task)
+    with pytest.raises(MissingDependencyError, match="mosaic envs install pgx"):
+        envs.resolve("nothing", env_name="pgx")
 
 
 def test_what_is_known_without_making_one(tmp_path: Path) -> None:

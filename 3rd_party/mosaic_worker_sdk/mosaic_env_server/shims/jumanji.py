@@ -15,7 +15,7 @@ from __future__ import annotations
 import functools
 import json
 import warnings
-from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
+from typing import Any, Collection, Dict, List, Mapping, Optional, Tuple, Union
 
 import numpy as np
 
@@ -37,6 +37,10 @@ _TOGETHER = frozenset(
 """Whose action has one entry for each agent."""
 _OWN = frozenset({_MASK, "agents_view", "searcher_views"})
 """What each agent observes for itself; the rest is seen by all."""
+_BEYOND = {"step_count": (0, 1), "position": (-1, 0)}
+"""How far values are seen to go below and above what specs say: at the limit, before the first city."""
+_UNDRAWN = frozenset({"GraphColoring", "MMST"})
+"""Whose drawing takes half a minute and more, as graphs are laid out anew each time."""
 
 
 class Compiled:
@@ -107,13 +111,14 @@ class _Play:
     """What both interfaces have in common."""
 
     def __init__(self, compiled: Compiled, render_mode: Optional[str]) -> None:
-        self.render_mode = render_mode
+        drawn = compiled.kind not in _UNDRAWN
+        self.render_mode = render_mode if drawn else None
         self._compiled = compiled
         self._state: Any = None
         self._step: Any = None
         self._observation: Mapping[str, Any] = {}
         self.metadata: Mapping[str, Any] = {
-            "render_modes": ["rgb_array"],
+            "render_modes": ["rgb_array"] if drawn else [],
             "action_meanings": action_words(compiled.name, compiled.values),
         }
         self._say: Any = text(compiled.name)
@@ -165,7 +170,7 @@ class Alone(_Play):
 
     def __init__(self, compiled: Compiled, render_mode: Optional[str]) -> None:
         super().__init__(compiled, render_mode)
-        seen = {key: _space(spec) for key, spec in compiled.seen.items() if key != _MASK}
+        seen = _spaces({key: spec for key, spec in compiled.seen.items() if key != _MASK})
         self.observation_space = _nested(
             seen, int(np.prod(compiled.mask_shape)) if compiled.mask_shape else 0
         )
@@ -185,7 +190,7 @@ class Alone(_Play):
         seen = {key: value for key, value in self._observation.items() if key != _MASK}
         if not self._compiled.mask_shape:
             return seen
-        return {"observation": seen, _MASK: self._observation[_MASK].reshape(-1)}
+        return {"observation": seen, _MASK: _allowing(self._observation[_MASK].reshape(-1))}
 
     def reset(
         self, *, seed: Optional[int] = None, options: Optional[Mapping[str, Any]] = None
@@ -211,7 +216,7 @@ class Together(_Play):
         count = int(compiled.does.shape[0])
         self.possible_agents = [f"agent_{i}" for i in range(count)]
         self.agents: List[str] = []
-        seen = {key: _space(spec, own=key in _OWN) for key, spec in compiled.seen.items() if key != _MASK}
+        seen = _spaces({key: spec for key, spec in compiled.seen.items() if key != _MASK}, _OWN)
         # All see the same field: who one is has to be said.
         seen["agent"] = _discrete(count)
         self._sees = _nested(seen, compiled.mask_shape[1] if compiled.mask_shape else 0)
@@ -242,7 +247,7 @@ class Together(_Play):
         if not self._compiled.mask_shape:
             return seen
         mask = seen.pop(_MASK)
-        return {"observation": seen, _MASK: mask}
+        return {"observation": seen, _MASK: _allowing(mask)}
 
     def reset(
         self, seed: Optional[int] = None, options: Optional[Mapping[str, Any]] = None
@@ -298,29 +303,41 @@ def _values(observation: Any) -> Dict[str, Any]:
     return found
 
 
-def _space(spec: Any, own: bool = False) -> Space:
-    """Of what a spec allows.
+def _spaces(specs: Mapping[str, Any], own: Collection[str] = ()) -> Dict[str, Space]:
+    """Of what specs allow; of those in ``own``, which list one value for each agent, the space of one."""
+    spaces: Dict[str, Space] = {}
+    for name, spec in specs.items():
+        if isinstance(spec, Mapping):
+            spaces[name] = Space("Dict", spaces=_spaces(spec))
+        else:
+            spaces[name] = _space(spec, _BEYOND.get(name, (0, 0)), name in own)
+    return spaces
 
-    Args:
-        spec: A spec, or a table of them.
-        own: It lists one value for each agent: the space of one.
-    """
-    if isinstance(spec, Mapping):
-        return Space("Dict", spaces={key: _space(part) for key, part in spec.items()})
+
+def _space(spec: Any, beyond: Tuple[int, int], own: bool) -> Space:
     shape, dtype = tuple(spec.shape), np.dtype(spec.dtype)
     low: Any
     high: Any
     if dtype == np.bool_:
         dtype, low, high = np.dtype(np.int8), 0, 1
+    elif hasattr(spec, "minimum"):
+        low, high = np.asarray(spec.minimum) + beyond[0], np.asarray(spec.maximum) + beyond[1]
     elif dtype.kind == "f":
-        low, high = getattr(spec, "minimum", -np.inf), getattr(spec, "maximum", np.inf)
+        low, high = -np.inf, np.inf
     else:
-        # The numbers of steps, and others, are seen to go beyond what specs say by one.
         low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
     bounds = [np.broadcast_to(np.asarray(bound, dtype), shape) for bound in (low, high)]
     if own:
         shape, bounds = shape[1:], [bound[0] for bound in bounds]
     return Space("Box", dtype, shape, bounds[0].copy(), bounds[1].copy())
+
+
+def _allowing(mask: Any) -> Any:
+    """A mask; where it allows nothing, one that allows all, which then changes nothing.
+
+    FlatPack goes on when no block fits any more, MMST for those agents that have arrived.
+    """
+    return mask if mask.any() else np.ones_like(mask)
 
 
 def _nested(seen: Mapping[str, Space], actions: int) -> Space:
