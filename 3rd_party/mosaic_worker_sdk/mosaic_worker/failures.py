@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import FrozenSet, List, NamedTuple, Optional, Sequence, Set, Tuple
 
-_OURS = frozenset({"mosaic_worker", "gym_gui"})
+_OURS = frozenset({"mosaic_worker", "mosaic_env_server", "gym_gui"})
 _INSTALLED_IN = frozenset({"site-packages", "dist-packages"})
 _MAX_WORDS = 1000
 _MAX_TOLD = 100
@@ -109,14 +109,19 @@ class FailureLog:
     def add(self, what: str, error: BaseException) -> str:
         """Say that ``what`` raised, unless it did so in the same place before.
 
+        What was raised in another process (``elsewhere``) is said without the traceback, which is ours alone,
+        and once for each thing that it says.
+
         Returns:
             The exception as :func:`described`.
         """
         said = described(error)
-        key = (type(error).__name__, place_of(error))
+        elsewhere = bool(getattr(error, "elsewhere", False))
+        key = (type(error).__name__, said if elsewhere else place_of(error))
         if key not in self._told and len(self._told) < _MAX_TOLD:
             self._told.add(key)
-            self._logger.error("%s: %s\n%s", what, said, traceback_text(error))
+            trace = "" if elsewhere else f"\n{traceback_text(error)}"
+            self._logger.error("%s: %s%s", what, said, trace)
         return said
 
 

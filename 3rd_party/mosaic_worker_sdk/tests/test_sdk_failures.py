@@ -78,3 +78,20 @@ def test_the_log_has_each_failure_with_its_traceback_once(caplog: pytest.LogCapt
     assert len(texts) == 2
     assert "episode 0 failed" in texts[0] and "Traceback" in texts[0] and "1 / 0" in texts[0]
     assert "IndexError" in texts[1]
+
+
+def test_what_was_raised_elsewhere_is_told_without_our_lines(caplog: pytest.LogCaptureFixture) -> None:
+    class Elsewhere(Exception):
+        elsewhere = True
+
+    failures = FailureLog(logging.getLogger("an environment"))
+    for said in ("the lamp is out", "the lamp is out", "the door is shut"):
+        try:
+            raise Elsewhere(said)
+        except Elsewhere as error:
+            failures.add("episode failed", error)
+    assert [record.getMessage().partition(" (")[0] for record in caplog.records] == [
+        "episode failed: Elsewhere: the lamp is out",
+        "episode failed: Elsewhere: the door is shut",
+    ]
+    assert "Traceback" not in caplog.text

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 from gym_gui.core.errors import EnvironmentFailure, EnvironmentLostError, UsageError, WorkerLaunchError
 from gym_gui.core.spaces import SpaceCodec
@@ -236,7 +236,13 @@ class ServedEnv:
 
 
 class ServedError(Exception):
-    """Base of what environments elsewhere raise."""
+    """Base of what environments elsewhere raise.
+
+    Attributes:
+        elsewhere: Says that the traceback here tells nothing: what it says names the place there.
+    """
+
+    elsewhere: ClassVar[bool] = True
 
 
 class ServedGymnasium(ServedEnv):
