@@ -15,7 +15,8 @@ player can ask.
 * ``mosaic_scores()``: score by team at this moment.
 
 and where its ``metadata`` has ``action_meanings`` (words by number, or by agent), ``teams`` (agents by team),
-``noop`` (the action that does nothing), ``hidden_information`` or ``summary``, they are used.
+``noop`` (the action that does nothing), ``hidden_information``, ``one_at_a_time`` (all instances share one
+world) or ``summary``, they are used.
 """
 
 from mosaic_env_server.server import EnvironmentServer

@@ -14,7 +14,7 @@ from __future__ import annotations
 import contextlib
 import io
 import random
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -245,6 +245,8 @@ def _illegal(make: Make, instances: _Instances) -> str:
 def _interleaving(
     alone: Sequence[Walk], make: Make, instances: _Instances, seeds: Sequence[int], steps: int
 ) -> Finding:
+    if _metadata(alone[0].adapter).get("one_at_a_time"):
+        return Finding("interleaving", Status.SKIPPED, "all instances share one world, one episode at a time")
     walks = [Walk(instances(make), seed) for seed in seeds]
     running = [walk.steps(steps) for walk in walks]
     while running:
@@ -262,7 +264,7 @@ def _rendering(
     alone: Walk, make: Make, make_rendered: Make | None, instances: _Instances, steps: int
 ) -> Finding:
     adapter = instances(make_rendered or make)
-    modes: Any = getattr(adapter.env, "metadata", {}).get("render_modes", ())
+    modes: Any = _metadata(adapter).get("render_modes", ())
     if make_rendered is None and getattr(adapter.env, "render_mode", None) != "rgb_array":
         return Finding("rendering", Status.SKIPPED, "made without render_mode='rgb_array'")
     if "rgb_array" not in modes:
@@ -281,6 +283,10 @@ def _rendering(
     if problem is None and step is not None:
         problem = f"rendering changes what happens from step {step} on"
     return _finding("rendering", problem, "frames are H x W x 3, uint8, and drawing them changes nothing")
+
+
+def _metadata(adapter: ParadigmAdapter) -> Mapping[str, Any]:
+    return getattr(adapter.env, "metadata", None) or {}
 
 
 def _frame_problem(frame: Any) -> str | None:
