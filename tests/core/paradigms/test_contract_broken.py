@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import gymnasium
 import numpy as np
@@ -331,3 +331,13 @@ def test_what_an_environment_prints_stays_out_of_the_way(capsys: pytest.CaptureF
 
     assert check_environment(lambda: adapt(Loud()), steps=5).ok
     assert capsys.readouterr().out == ""
+
+
+def test_instances_that_say_they_share_one_world_are_not_stepped_in_turn() -> None:
+    class OneWorld(Shared):
+        metadata: ClassVar[dict[str, Any]] = {**Shared.metadata, "one_at_a_time": True}
+
+    report = checked(OneWorld)
+    assert report["interleaving"].status == "skipped"
+    assert "one episode at a time" in report["interleaving"].detail
+    assert report.ok, "\n".join(report.lines())
