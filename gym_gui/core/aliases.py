@@ -67,6 +67,14 @@ NO_WORKERS: Final = {
         "examples is operators_worker"
     ),
     "vizdoom_worker": "ViZDoom's scenarios are environments here: name one as task",
+    "airsim_worker": (
+        "AirSim's drones and cars are environments here, which any worker steers: name airsim/Drone-v0 or "
+        "airsim/Car-v0 as task (docs/simulators.md)"
+    ),
+    "unreal_map_worker": (
+        "Unreal's maps are environments here, which any worker walks: name unreal/Map-v0 as task "
+        "(docs/simulators.md)"
+    ),
 }
 """Workers of the design documents that are none here -> what they mean, as a sentence."""
 

@@ -82,6 +82,8 @@ def test_unknown_worker_names_the_nearest():
         ("supersuit_worker", "`preprocess` of the slot"),
         ("pettingzoo_worker", "are tasks"),
         ("vizdoom_worker", "environments here"),
+        ("airsim_worker", "name airsim/Drone-v0"),
+        ("unreal_map_worker", "name unreal/Map-v0"),
     ],
 )
 def test_what_is_no_worker_here_says_what_it_means(name: str, meant: str):

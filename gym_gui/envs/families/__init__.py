@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gym_gui.envs.families.airsim import AirSimFamily
 from gym_gui.envs.families.babaisai import BabaIsAIFamily
 from gym_gui.envs.families.crafter import CrafterFamily
 from gym_gui.envs.families.dm_control import DmControlFamily
@@ -26,6 +27,7 @@ from gym_gui.envs.families.rware import WarehouseFamily
 from gym_gui.envs.families.single_agent import SingleAgentFamily
 from gym_gui.envs.families.skills import SkillFamily
 from gym_gui.envs.families.textworld import TextWorldFamily
+from gym_gui.envs.families.unreal import UnrealFamily
 from gym_gui.envs.families.vizdoom import VizdoomFamily
 from gym_gui.envs.families.vmas import VmasFamily
 from gym_gui.envs.family import Family
@@ -58,6 +60,8 @@ BUILT_IN: tuple[Family, ...] = (
     JumanjiFamily(),
     BabaIsAIFamily(),
     MeltingPotFamily(),
+    AirSimFamily(),
+    UnrealFamily(),
     SkillFamily([MiniGridFamily()]),
     SingleAgentFamily(
         [MultiGridFamily(), IniMultiGridFamily(), ForagingFamily(), WarehouseFamily(), HighwayFamily()]

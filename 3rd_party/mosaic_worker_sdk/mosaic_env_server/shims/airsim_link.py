@@ -1,0 +1,157 @@
+"""A connection to AirSim by its Python client, of which every wait ends and every failure is a sentence.
+
+https://github.com/Cosys-Lab/Cosys-AirSim: msgpack-RPC over TCP, through the package ``rpc-msgpack``.
+"""
+
+# What the client hands out is untyped.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportMissingImports=false, reportMissingModuleSource=false, reportMissingTypeStubs=false
+
+from __future__ import annotations
+
+import socket
+import time
+from contextlib import contextmanager, suppress
+from typing import Any, Generator, Sequence
+
+from mosaic_env_server.shims.simulators import SimulatorError, Unreachable
+
+_TICK_MS = 20
+_REMEDY = "Start the engine, or give host and port"
+
+
+class AirSimLink:
+    """One connection.
+
+    Args:
+        client: Class of the client, ``MultirotorClient``.
+        host: Where the engine runs.
+        port: Its ``ApiServerPort``.
+        timeout_s: Longest wait for an answer.
+
+    Raises:
+        SimulatorError: Nothing is there, or what is there is of another version.
+    """
+
+    def __init__(self, client: str, host: str, port: int, timeout_s: float) -> None:
+        import cosysairsim
+        import msgpackrpc
+        from tornado.ioloop import PeriodicCallback
+
+        self.who = f"AirSim at {host}:{port}"
+        self._timeout_s, self._until, self._late = timeout_s, float("inf"), False
+        self._reach(host, port)
+        self._client: Any = getattr(cosysairsim, client)(host, port)
+        # Its own session counts time-outs in whole seconds, and connects anew by itself, which leaves
+        # whoever waits for an answer to the old connection waiting.
+        self._client.client = msgpackrpc.Client(_prompt(host, port), timeout=0, reconnect_limit=0)
+        self._ticking = PeriodicCallback(self._tick, _TICK_MS)
+        self._ticking.start()
+        try:
+            self._check_version()
+        except BaseException:
+            self.close()
+            raise
+
+    def _reach(self, host: str, port: int) -> None:
+        try:
+            socket.create_connection((host, port), self._timeout_s).close()
+        except (socket.timeout, TimeoutError):
+            raise Unreachable(f"{self.who} did not answer within {self._timeout_s:g} s. {_REMEDY}") from None
+        except OSError as exc:
+            why = exc.strerror or str(exc)
+            raise Unreachable(f"{self.who} cannot be reached: {why}. {_REMEDY}") from None
+
+    def _check_version(self) -> None:
+        server, asked = self.ask("getServerVersion"), self.ask("getMinRequiredClientVersion")
+        needed, own = self._client.getMinRequiredServerVersion(), self._client.getClientVersion()
+        if not isinstance(server, int) or not isinstance(asked, int):
+            raise SimulatorError(f"{self.who} says no version: this is no AirSim")
+        if server < needed or own < asked:
+            raise SimulatorError(
+                f"{self.who} has version {server} of the interface and asks for clients of {asked} or newer; "
+                f"the client here has version {own} and asks for servers of {needed} or newer. "
+                "Start a release of Cosys-AirSim that fits cosysairsim 3.5"
+            )
+
+    def ask(self, name: str, *arguments: Any, extra_s: float = 0.0, fields: Sequence[str] = ()) -> Any:
+        """Call one of the client's methods.
+
+        Args:
+            name: The method.
+            arguments: Its arguments.
+            extra_s: Time that the call itself takes, beyond that of an answer.
+            fields: What the answer has to have: the client puts zeros for what did not come.
+
+        Raises:
+            SimulatorError: No answer, a refusal, or no sense.
+        """
+        with self._guarded(name, extra_s):
+            answer = getattr(self._client, name)(*arguments)
+            for field in fields:
+                if field not in vars(answer):
+                    raise ValueError(f"{field} is missing")
+            return answer
+
+    def finish(self, future: Any, name: str, extra_s: float = 0.0) -> Any:
+        """Wait for what a method whose name ends in ``Async`` has begun; parameters as of :meth:`ask`."""
+        with self._guarded(name, extra_s):
+            return future.get()
+
+    def check(self, future: Any, name: str) -> None:
+        """Raise where what was begun has been refused by now."""
+        if future is not None and future.error is not None:
+            raise self._refused(name, future.error)
+
+    def close(self) -> None:
+        """Hang up."""
+        self._ticking.stop()
+        with suppress(Exception):
+            self._client.client.close()
+
+    @contextmanager
+    def _guarded(self, name: str, extra_s: float) -> Generator[None, None, None]:
+        import msgpackrpc
+
+        within_s = self._timeout_s + extra_s
+        self._until, self._late = time.monotonic() + within_s, False
+        try:
+            yield
+        except msgpackrpc.error.TransportError:
+            if self._late:
+                raise Unreachable(
+                    f"{self.who} did not answer within {within_s:g} s in {name}. {_REMEDY}"
+                ) from None
+            raise Unreachable(
+                f"{self.who} broke the connection in {name}, or sent what is no answer. {_REMEDY}"
+            ) from None
+        except msgpackrpc.error.RPCError as exc:
+            raise self._refused(name, exc) from None
+        except (AttributeError, LookupError, TypeError, ValueError) as exc:
+            raise Unreachable(f"{self.who} sent what is no answer to {name}: {exc}") from None
+        finally:
+            self._until = float("inf")
+
+    def _refused(self, name: str, error: Any) -> SimulatorError:
+        return SimulatorError(f"{self.who} refused {name}: {error}")
+
+    def _tick(self) -> None:
+        """Runs while an answer is waited for."""
+        if time.monotonic() > self._until:
+            from msgpackrpc.error import TransportError
+
+            self._until, self._late = float("inf"), True
+            self._client.client.on_connect_failed(TransportError("late"))
+
+
+def _prompt(host: str, port: int) -> Any:
+    """An address whose socket sends at once: some messages of a step wait for no answer in between."""
+    from msgpackrpc import Address
+
+    class Prompt(Address):  # pyright: ignore[reportUntypedBaseClass]
+        def socket(self, *arguments: Any, **named: Any) -> Any:
+            made = super().socket(*arguments, **named)
+            made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            return made
+
+    return Prompt(host, port)

@@ -1,0 +1,359 @@
+"""A vehicle of AirSim with the interface of Gymnasium: what drones and cars have in common.
+
+https://github.com/Cosys-Lab/Cosys-AirSim, the maintained continuation of Microsoft's. The engine is a program
+of its own, which somebody has started; see ``docs/simulators.md``.
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportMissingImports=false, reportMissingTypeStubs=false
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from typing import Any, ClassVar, Dict, List, Mapping, Optional, Tuple
+
+import numpy as np
+
+from mosaic_env_server.shims import ned
+from mosaic_env_server.shims.airsim_link import AirSimLink
+from mosaic_env_server.shims.simulators import (
+    SimulatorError,
+    Unreachable,
+    between,
+    decoded,
+    listed,
+    numbers,
+    pixels,
+    point_of,
+    positive,
+    rounded,
+    sideways,
+    size_of,
+)
+from mosaic_worker.spaces import Space
+
+AXES = {"ned": "x north, y east, z down", "enu": "x east, y north, z up"}
+_SIZE = "Set Width and Height of CaptureSettings for ImageType 0 in AirSim's settings.json"
+_TAKEN = (
+    "another environment has taken over {who}: one vehicle plays one episode at a time. "
+    "Name another vehicle or port, or run episodes one after the other"
+)
+_POLL_S = 0.002
+_flown: Dict[Tuple[str, int, str], Vehicle] = {}
+"""Who steers which vehicle, within this process."""
+
+
+class Vehicle:
+    """One that is not steered yet.
+
+    Args:
+        host: Where the engine runs.
+        port: Its ``ApiServerPort``.
+        vehicle: The vehicle's name in ``settings.json``; ``""``: the only one.
+        camera: Name of the camera that pictures come from.
+        image: Height and width of the pictures that are observed; ``None``: none are.
+        step_s: Simulated seconds of a step.
+        goal: Where to go, in ``frame``, from the vehicle's starting point; ``None``: nowhere.
+        radius: How near, in metres, is there.
+        timeout_s: Longest wait for an answer.
+        frame: ``ned`` as AirSim has it, or ``enu``.
+        lockstep: Whether time stands still between steps.
+        collision_penalty: What a collision costs.
+        render_mode: ``rgb_array``, or nothing is drawn.
+
+    Raises:
+        ValueError: A setting is none.
+    """
+
+    client: ClassVar[str]
+
+    def __init__(
+        self,
+        host: str = "127.0.0.1",
+        port: int = 41451,
+        vehicle: str = "",
+        camera: str = "0",
+        image: Optional[Tuple[int, int]] = None,
+        step_s: float = 0.1,
+        goal: Optional[Tuple[float, float, float]] = None,
+        radius: float = 2.0,
+        timeout_s: float = 10.0,
+        frame: str = "ned",
+        lockstep: bool = True,
+        collision_penalty: float = 10.0,
+        render_mode: Optional[str] = None,
+    ) -> None:
+        if frame not in ned.FRAMES:
+            raise ValueError(f"frame is {' or '.join(ned.FRAMES)}, not {frame!r}")
+        self.render_mode, self._frame, self._lockstep = render_mode, frame, bool(lockstep)
+        self._at = (str(host), int(port), str(vehicle))
+        self._camera, self._image = str(camera), size_of(image)
+        self._step_s, self._radius = positive("step_s", step_s), positive("radius", radius)
+        self._timeout_s = positive("timeout_s", timeout_s)
+        self._penalty = float(collision_penalty)
+        self._goal = None if goal is None else ned.point(point_of("goal", goal), frame)
+        self._link: Optional[AirSimLink] = None
+        self._why = ""
+        self._position, self._velocity = np.zeros(3), np.zeros(3)
+        self._turned: Tuple[float, ...] = (1.0, 0.0, 0.0, 0.0)
+        self._hit, self._reached, self._seen_at = "", False, 0
+        parts = {
+            "orientation": numbers(-1, 1, 4),
+            "position": numbers(-np.inf, np.inf, 3),
+            "velocity": numbers(-np.inf, np.inf, 3),
+        }
+        if self._goal is not None:
+            parts["goal"] = numbers(-np.inf, np.inf, 3)
+        if self._image is not None:
+            parts["image"] = pixels(*self._image)
+        self.observation_space = Space("Dict", spaces=dict(sorted(parts.items())))
+        self.action_space: Space
+        self.metadata: Mapping[str, Any] = {
+            "render_modes": ["rgb_array"],
+            "render_fps": max(1, round(1 / self._step_s)),
+            "one_at_a_time": True,
+            "pushes": self._pushes(),
+        }
+
+    def _pushes(self) -> List[List[Any]]:
+        """Keys for a person: role, component, value, word."""
+        raise NotImplementedError
+
+    def _moves(self) -> str:
+        """What an action is, in words."""
+        raise NotImplementedError
+
+    # -- an episode
+
+    def reset(
+        self, *, seed: Optional[int] = None, options: Optional[Mapping[str, Any]] = None
+    ) -> Tuple[Dict[str, Any], Dict[str, Any]]:
+        """Everything back to where it started. What happens there does not depend on the seed."""
+        holder = _flown.get(self._at)
+        if holder is not None and holder is not self:
+            holder._lose(_TAKEN.format(who=holder._name))
+        if self._link is None:
+            self._link = AirSimLink(self.client, self._at[0], self._at[1], self._timeout_s)
+        _flown[self._at] = self
+        try:
+            self._ask("simPause", False)
+            self._ask("reset")
+            self._ask("enableApiControl", True, self._at[2])
+            if not self._ask("isApiControlEnabled", self._at[2]):
+                raise SimulatorError(f"{self._link.who} does not hand over control of {self._name}")
+            self._begin()
+            if self._lockstep:
+                self._ask("simPause", True)
+            self._hit, self._reached = "", False
+            self._seen_at = int(self._collision().time_stamp)
+            return self._observe(), {}
+        except SimulatorError as exc:
+            raise self._lost(exc) from None
+
+    def step(self, action: Any) -> Tuple[Dict[str, Any], float, bool, bool, Dict[str, Any]]:
+        """``step_s`` simulated seconds.
+
+        Raises:
+            SimulatorError: The connection is lost; the next ``reset`` makes another.
+        """
+        if self._link is None:
+            raise SimulatorError(self._why or "it has no episode yet")
+        before = self._distance()
+        try:
+            self._steer(np.clip(np.asarray(action, np.float64), -1.0, 1.0))
+            seen = self._observe()
+            collision = self._collision()
+            if collision.has_collided and int(collision.time_stamp) > self._seen_at:
+                self._hit = str(collision.object_name) or "something"
+        except SimulatorError as exc:
+            raise self._lost(exc) from None
+        reward = before - self._distance()
+        self._reached = not self._hit and self._goal is not None and self._distance() <= self._radius
+        if self._hit:
+            reward -= self._penalty
+        info = {"hit": self._hit} if self._hit else {}
+        return seen, reward, bool(self._hit) or self._reached, False, info
+
+    def _begin(self) -> None:
+        """Make it ready to be steered."""
+
+    def _steer(self, action: Any) -> None:
+        raise NotImplementedError
+
+    def _ask(self, name: str, *arguments: Any, **how: Any) -> Any:
+        assert self._link is not None
+        return self._link.ask(name, *arguments, **how)
+
+    def _collision(self) -> Any:
+        fields = ("has_collided", "object_name", "time_stamp")
+        return self._ask("simGetCollisionInfo", self._at[2], fields=fields)
+
+    def _run(self) -> None:
+        """Let ``step_s`` simulated seconds pass, then stand still (lockstep)."""
+        assert self._link is not None
+        self._ask("simContinueForTime", self._step_s, extra_s=self._step_s)
+        until = time.monotonic() + self._step_s + self._timeout_s
+        while not self._ask("simIsPause"):
+            if time.monotonic() > until:
+                raise SimulatorError(
+                    f"{self._link.who} still runs {self._timeout_s:g} s after a step of {self._step_s:g} s. "
+                    "Raise timeout_s, or ClockSpeed in AirSim's settings.json"
+                )
+            time.sleep(_POLL_S)
+
+    def _observe(self) -> Dict[str, Any]:
+        fields = ("position", "linear_velocity", "orientation")
+        state = self._ask("simGetGroundTruthKinematics", self._at[2], fields=fields)
+        try:
+            self._position, self._velocity = _vector(state.position), _vector(state.linear_velocity)
+            turned = vars(state.orientation)
+            self._turned = tuple(float(turned[f"{part}_val"]) for part in "wxyz")
+            values = [*self._position, *self._velocity, *self._turned]
+            if not np.isfinite(values).all():
+                raise ValueError("not finite")
+        except (LookupError, TypeError, ValueError):
+            raise SimulatorError(f"{self._who} sent no state of {self._name}: is that its name?") from None
+        seen = {
+            "orientation": np.clip(ned.orientation(self._turned, self._frame), -1, 1).astype(np.float32),
+            "position": self._shown(self._position).astype(np.float32),
+            "velocity": self._shown(self._velocity).astype(np.float32),
+        }
+        if self._goal is not None:
+            seen["goal"] = self._shown(self._goal).astype(np.float32)
+        if self._image is not None:
+            seen["image"] = self._picture(self._image)
+        return dict(sorted(seen.items()))
+
+    def _picture(self, wanted: Optional[Tuple[int, int]]) -> Any:
+        from cosysairsim import ImageRequest, ImageType
+
+        # PNG says which channel is which; of uncompressed pictures that depends on the release.
+        request = ImageRequest(self._camera, ImageType.Scene, False, True)
+        answers = self._ask("simGetImages", [request], self._at[2])
+        data = getattr(answers[0], "image_data_uint8", None) if answers else None
+        return decoded(data, f"camera {self._camera!r} of {self._who}", wanted, _SIZE)
+
+    def _shown(self, point: Any) -> Any:
+        return ned.point(point, self._frame)
+
+    def _distance(self) -> float:
+        """Metres to the goal; 0 without one."""
+        return 0.0 if self._goal is None else float(np.linalg.norm(self._goal - self._position))
+
+    # -- in words
+
+    def mosaic_success(self) -> Optional[bool]:
+        """Whether the goal was reached; ``None`` without one."""
+        return None if self._goal is None else self._reached
+
+    def mosaic_briefing(self, agent: str) -> str:
+        """What this is, and the axes."""
+        aim = "There is no goal: look around."
+        if self._goal is not None:
+            aim = (
+                f"Come within {self._radius:g} m of the goal at {listed(self._shown(self._goal))}; you are "
+                "paid by the metre that you come nearer."
+            )
+        return (
+            f"You steer a vehicle in a simulated world. {self._moves()} One step takes {self._step_s:g} s. "
+            f"{aim} A collision ends the episode and costs {self._penalty:g}. Places are in metres from "
+            f"where you started: {AXES[self._frame]}. Headings are degrees clockwise from north."
+        )
+
+    def mosaic_text(self, agent: str) -> str:
+        """Where one is, how fast, and where the goal lies."""
+        at = self._shown(self._position)
+        lines = [
+            f"You are at {listed(at)}, {np.linalg.norm(self._velocity):.2f} m/s fast, velocity "
+            f"{listed(self._shown(self._velocity))}, heading {ned.heading(self._turned):.0f} degrees."
+        ]
+        if self._goal is not None:
+            above = float(self._position[2] - self._goal[2])
+            where = (
+                "level with you"
+                if abs(above) < 0.05
+                else f"{abs(above):.2f} m {'above' if above > 0 else 'below'} you"
+            )
+            lines.append(
+                f"The goal is {self._distance():.2f} m away, at a bearing of "
+                f"{ned.bearing(self._position, self._goal):.0f} degrees, {sideways(self._turn())}, "
+                f"{where}."
+            )
+        if self._hit:
+            lines.append(f"You have hit {self._hit}.")
+        if self._reached:
+            lines.append("You have reached the goal.")
+        return "\n".join(lines)
+
+    def mosaic_facts(self, agent: str) -> List[List[Any]]:
+        """The same as facts."""
+        facts: List[List[Any]] = [
+            ["at", *rounded(self._shown(self._position))],
+            ["velocity", *rounded(self._shown(self._velocity))],
+            ["speed", round(float(np.linalg.norm(self._velocity)), 2)],
+            ["heading", round(ned.heading(self._turned))],
+        ]
+        if self._goal is not None:
+            facts.append(["goal", *rounded(self._shown(self._goal))])
+            facts.append(["distance", round(self._distance(), 2)])
+            facts.append(["bearing", round(ned.bearing(self._position, self._goal))])
+            facts.append(["turn", round(self._turn())])
+        if self._hit:
+            facts.append(["hit", self._hit])
+        return facts
+
+    def _turn(self) -> float:
+        """Degrees clockwise from where it faces to the goal."""
+        assert self._goal is not None
+        return between(ned.bearing(self._position, self._goal) - ned.heading(self._turned))
+
+    def render(self) -> Any:
+        """What the camera sees."""
+        if self._link is None:
+            raise SimulatorError(self._why or "it has no episode yet")
+        try:
+            return self._picture(None)
+        except SimulatorError as exc:
+            raise self._lost(exc) from None
+
+    # -- the connection
+
+    @property
+    def _who(self) -> str:
+        return "AirSim" if self._link is None else self._link.who
+
+    @property
+    def _name(self) -> str:
+        return f"vehicle {self._at[2]!r}" if self._at[2] else "the vehicle"
+
+    def _lost(self, error: SimulatorError) -> SimulatorError:
+        """What to raise; the connection is given up, in good order where there still is one."""
+        if isinstance(error, Unreachable):
+            self._lose("the connection was lost: begin another episode")
+        else:
+            self.close()
+        return error
+
+    def _lose(self, why: str) -> None:
+        if self._link is not None:
+            self._link.close()
+            self._link, self._why = None, why
+        if _flown.get(self._at) is self:
+            del _flown[self._at]
+
+    def close(self) -> None:
+        """Give control back, let time run again, and hang up."""
+        if self._link is not None:
+            with suppress(SimulatorError):
+                self._release()
+                self._ask("enableApiControl", False, self._at[2])
+                self._ask("simPause", False)
+        self._lose("it was closed")
+
+    def _release(self) -> None:
+        """Leave the vehicle to itself."""
+
+
+def _vector(value: Any) -> Any:
+    return np.array([float(vars(value)[f"{axis}_val"]) for axis in "xyz"])

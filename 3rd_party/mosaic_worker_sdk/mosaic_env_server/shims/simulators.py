@@ -1,0 +1,138 @@
+"""What environments have in common whose world is a program of its own, reached over a connection."""
+
+# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+
+from __future__ import annotations
+
+import io
+import math
+from typing import Any, Iterable, List, Optional, Tuple
+
+import numpy as np
+
+from mosaic_worker.spaces import Space
+
+_PNG = b"\x89PNG\r\n\x1a\n"
+
+
+class SimulatorError(Exception):
+    """A simulator is not as it has to be."""
+
+
+class Unreachable(SimulatorError):
+    """A simulator is not there, does not answer, or answers what is no answer."""
+
+
+def numbers(low: float, high: float, *shape: int) -> Space:
+    """A ``Box`` of ``float32`` whose bounds are alike in all its components."""
+    return Space(
+        "Box",
+        np.dtype(np.float32),
+        shape,
+        np.full(shape, low, np.float32),
+        np.full(shape, high, np.float32),
+    )
+
+
+def pixels(height: int, width: int) -> Space:
+    """Pictures, (height, width, 3)."""
+    shape = (height, width, 3)
+    return Space("Box", np.dtype(np.uint8), shape, np.zeros(shape, np.uint8), np.full(shape, 255, np.uint8))
+
+
+def size_of(image: Any) -> Optional[Tuple[int, int]]:
+    """Height and width of a setting; ``None`` for none.
+
+    Raises:
+        ValueError: It is no pair of lengths.
+    """
+    if image is None:
+        return None
+    try:
+        height, width = (int(length) for length in image)
+    except (TypeError, ValueError):
+        height = width = 0
+    if height < 1 or width < 1:
+        raise ValueError(f"image is a height and a width in pixels, or null, not {image!r}")
+    return height, width
+
+
+def point_of(name: str, value: Any) -> Any:
+    """Three finite numbers as an array.
+
+    Raises:
+        ValueError: It is something else.
+    """
+    try:
+        point = np.array([float(each) for each in value], np.float64)
+    except (TypeError, ValueError):
+        point = np.zeros(0)
+    if point.shape != (3,) or not np.isfinite(point).all():
+        raise ValueError(f"{name} is three numbers, x, y and z, not {value!r}")
+    return point
+
+
+def positive(name: str, value: Any) -> float:
+    """A setting that is a number above 0.
+
+    Raises:
+        ValueError: It is none.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < math.inf:
+        raise ValueError(f"{name} is a number above 0, not {value!r}")
+    return float(value)
+
+
+def decoded(data: Any, who: str, wanted: Optional[Tuple[int, int]], remedy: str) -> Any:
+    """The picture of a PNG file, (H, W, 3) ``uint8``.
+
+    Args:
+        data: The file.
+        who: Whose picture it is, for messages.
+        wanted: Its height and width; ``None``: any.
+        remedy: What to do where it has another size.
+
+    Raises:
+        SimulatorError: It is no PNG, or of another size.
+    """
+    from PIL import Image
+
+    if not isinstance(data, bytes) or not data.startswith(_PNG):
+        raise SimulatorError(f"{who} sent no picture")
+    try:
+        picture = np.asarray(Image.open(io.BytesIO(data)).convert("RGB"))
+    except (OSError, SyntaxError, ValueError) as exc:
+        raise SimulatorError(f"{who} sent a picture that cannot be read: {exc}") from exc
+    height, width = picture.shape[:2]
+    if wanted is not None and (height, width) != wanted:
+        raise SimulatorError(
+            f"{who} sends pictures of {height} x {width} pixels, and image asks for {wanted[0]} x "
+            f"{wanted[1]}. {remedy}, or make it with image=[{height}, {width}]"
+        )
+    return picture
+
+
+def listed(values: Iterable[float], digits: int = 2) -> str:
+    """``(1.00, -2.50, 0.00)``."""
+    return f"({', '.join(f'{_plain(value, digits):.{digits}f}' for value in values)})"
+
+
+def rounded(values: Iterable[float], digits: int = 2) -> List[float]:
+    """The same as numbers."""
+    return [_plain(value, digits) for value in values]
+
+
+def sideways(turn_deg: float) -> str:
+    """Which way to turn: by how many degrees, clockwise, as words."""
+    if abs(turn_deg) < 1:
+        return "straight ahead"
+    return f"{abs(turn_deg):.0f} degrees to the {'right' if turn_deg > 0 else 'left'} of where you face"
+
+
+def between(degrees: float) -> float:
+    """An angle between -180 and 180 degrees."""
+    return (degrees + 180.0) % 360.0 - 180.0
+
+
+def _plain(value: float, digits: int) -> float:
+    return round(float(value), digits) + 0.0  # no -0.0

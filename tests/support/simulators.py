@@ -1,0 +1,95 @@
+"""Engines that are not here: servers that speak their protocols, started, killed and stopped as they are."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gym_gui.envs.families.simulators import SimulatorFamily
+from gym_gui.envs.interpreters import interpreter_of
+from gym_gui.envs.served import close_servers
+from tests.support.commands import COMMAND
+
+_HERE = Path(__file__).parent
+
+
+class Engine:
+    """One server, ``airsim_server`` or ``unrealcv_server``.
+
+    Args:
+        script: Its module.
+        python: Interpreter that has what it needs.
+        arguments: Its options.
+
+    Attributes:
+        port: Where it listens; the same after it was started again.
+    """
+
+    def __init__(self, script: str, python: Path | str, arguments: Sequence[str] = ()) -> None:
+        self._command = [str(python), str(_HERE / f"{script}.py"), *arguments]
+        self._process: subprocess.Popen[str] | None = None
+        self.port = 0
+        self.start()
+
+    def start(self) -> None:
+        """Start it, or start it again."""
+        command = [*self._command, "--port", str(self.port)]
+        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert self._process.stdout is not None
+        self.port = int(self._process.stdout.readline())
+
+    def signal(self, number: int) -> None:
+        """Send it a signal."""
+        assert self._process is not None
+        os.kill(self._process.pid, number)
+
+    def kill(self) -> None:
+        """End it at once."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            assert self._process.stdout is not None
+            self._process.stdout.close()
+            self._process = None
+
+
+@contextmanager
+def engine(script: str, python: Path | str = sys.executable, *arguments: str) -> Iterator[Engine]:
+    """One for the length of a block."""
+    made = Engine(script, python, arguments)
+    try:
+        yield made
+    finally:
+        made.kill()
+
+
+@contextmanager
+def installed(family: SimulatorFamily, folder: Path) -> Iterator[SimulatorFamily]:
+    """The family, installed by our command into a data folder of its own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MOSAIC_DATA_DIR", str(folder))
+        done = subprocess.run(
+            [*COMMAND, "envs", "install", family.name], capture_output=True, text=True, timeout=900
+        )
+        assert done.returncode == 0, done.stderr
+        assert interpreter_of(family.name).exists()
+        yield family
+        close_servers()
+
+
+def made(family: SimulatorFamily, env_id: str, port: int, **settings: Any) -> Any:
+    """One of its environments."""
+    spec = next(spec for spec in family.specs() if spec.id == env_id)
+    arguments: Mapping[str, Any] = {"port": port, "timeout_s": 1.0, **settings}
+    return family.build(spec, render_mode="rgb_array", env_kwargs=arguments)
+
+
+STOP, GO_ON = signal.SIGSTOP, signal.SIGCONT
