@@ -15,7 +15,7 @@ new=$(mktemp)
 trap 'rm -f -- "$new"' EXIT
 [[ ${1:-} == --keep ]] && cp requirements/constraints.txt "$new"
 # 3.11 is 3.11.0 here: Debian 12 has 3.11.2, which some newest releases no longer accept.
-"$UV" pip compile -q pyproject.toml requirements/pins.in --extra gui --extra evdev --extra dev --extra ray --extra all-envs \
+"$UV" pip compile -q pyproject.toml requirements/pins.in --extra gui --extra evdev --extra dev --extra ray --extra all-envs --extra envpool \
     --python "$PYTHON_BIN" --python-version 3.11 --overrides requirements/overrides.txt --no-header --no-annotate \
     --no-emit-package mosaic-gym-gui -o "$new" >/dev/null
 {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -95,7 +94,7 @@ class Faulty(Corridor):
             if self.what == "segfault":
                 ctypes.string_at(0)
             if self.what == "exit":
-                os._exit(3)
+                raise SystemExit(3)
             if self.what == "hang":
                 time.sleep(3600)
             if self.what == "outside":
