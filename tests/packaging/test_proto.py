@@ -13,6 +13,7 @@ from google.protobuf import descriptor_pb2
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = {
     "worker": "mosaic_worker.pb.worker_pb2",
+    "environment": "mosaic_worker.pb.environment_pb2",
     "session": "gym_gui.host.pb.session_pb2",
     "trainer": "gym_gui.services.trainer.pb.trainer_pb2",
 }

@@ -18,7 +18,9 @@ PROGRAM = """
 import sys
 import google.protobuf, numpy as np
 from mosaic_worker import Batch, Codec, Slot, Space, Worker
-from mosaic_worker.pb import worker_pb2
+from mosaic_worker.pb import environment_pb2, worker_pb2
+from mosaic_env_server.instances import serve
+import mosaic_env_server.__main__
 import mosaic_worker.runtime
 
 class Parity(Worker):
@@ -34,9 +36,30 @@ slot = Slot(0, "agent", "Test-v0", box, Space("Discrete", dtype=np.dtype("int64"
 batch = Batch(slot, [7, 8], [0, 1], [0, 0], np.array([1, 2], np.uint64), np.stack(rows))
 assert Parity().select_actions(batch) == [0, 1]
 
-for name in worker_pb2.DESCRIPTOR.message_types_by_name:
-    message = getattr(worker_pb2, name)()
-    assert type(message).FromString(message.SerializeToString()) == message
+for module in (worker_pb2, environment_pb2):
+    for name in module.DESCRIPTOR.message_types_by_name:
+        message = getattr(module, name)()
+        assert type(message).FromString(message.SerializeToString()) == message
+
+class Count:
+    observation_space = Space("Discrete", dtype=np.dtype("int64"), n=9)
+    action_space = Space("Discrete", dtype=np.dtype("int64"), n=2)
+    metadata = {}
+    def reset(self, seed=None, options=None):
+        self.at = seed
+        return self.at, {"where": np.arange(2)}
+    def step(self, action):
+        self.at += int(action)
+        return self.at, 1.0, self.at == 3, False, {}
+    def close(self):
+        pass
+
+served = serve(Count())
+assert [agent.name for agent in served.made().agents] == ['""']
+assert served.reset(1, None).agents[0].observation == [(1).to_bytes(8, "little")]
+played = environment_pb2.Action(value=[(1).to_bytes(8, "little")])
+assert not served.step([played]).agents[0].terminated
+assert served.step([played]).agents[0].terminated
 assert worker_pb2.DESCRIPTOR.message_types_by_name
 print(sys.version_info[0], sys.version_info[1], np.__version__, google.protobuf.__version__)
 """

@@ -69,12 +69,15 @@ def test_it_carries_what_the_first_page_starts(names: set[str]) -> None:
     assert "gym_gui/ui/assets/home-duel.png" in names
 
 
-def test_it_carries_the_sdk_twice(names: set[str]) -> None:
-    top = {n.removeprefix("mosaic_worker/") for n in names if n.startswith("mosaic_worker/")}
-    prefix = "gym_gui/bundled/mosaic_worker_sdk/mosaic_worker/"
+@pytest.mark.parametrize(
+    ("package", "file"), [("mosaic_worker", "worker.py"), ("mosaic_env_server", "server.py")]
+)
+def test_it_carries_the_sdk_twice(names: set[str], package: str, file: str) -> None:
+    top = {n.removeprefix(f"{package}/") for n in names if n.startswith(f"{package}/")}
+    prefix = f"gym_gui/bundled/mosaic_worker_sdk/{package}/"
     bundled = {n.removeprefix(prefix) for n in names if n.startswith(prefix)}
     assert top == bundled
-    assert "worker.py" in top
+    assert file in top
 
 
 def test_it_leaves_out_tests_and_caches(names: set[str]) -> None:
@@ -82,7 +85,12 @@ def test_it_leaves_out_tests_and_caches(names: set[str]) -> None:
         n for n in names if "/tests/" in n or "__pycache__" in n or Path(n).name.startswith((".", "conftest"))
     ]
     assert odd == []
-    assert {n.split("/")[0].split("-")[0] for n in names} == {"gym_gui", "mosaic_worker", "mosaic_gym_gui"}
+    assert {n.split("/")[0].split("-")[0] for n in names} == {
+        "gym_gui",
+        "mosaic_worker",
+        "mosaic_env_server",
+        "mosaic_gym_gui",
+    }
 
 
 def test_it_brings_neither_qt_nor_torch(installed: Path, run: Callable[..., str]) -> None:
