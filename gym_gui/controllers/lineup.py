@@ -67,6 +67,7 @@ class Lineup:
         players: Who plays each slot, for the record.
         rules: What follows an unusable answer; default: the episode fails.
         views: What slots are shown beside their observations; none for those that are not in it.
+        one_world: Whether all instances share one world, so that one episode is played at a time.
     """
 
     operator_id: str
@@ -77,6 +78,7 @@ class Lineup:
     players: Mapping[AgentID, Player]
     rules: Mapping[AgentID, OnInvalid] = field(default_factory=dict[AgentID, OnInvalid])
     views: Mapping[AgentID, PromptInputs] = field(default_factory=dict[AgentID, PromptInputs])
+    one_world: bool = False
 
 
 def read_slots(environment: Environment) -> dict[AgentID, SlotInfo]:

@@ -17,7 +17,7 @@ from gym_gui.controllers.lineup import (
 from gym_gui.core import aliases
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import OperatorConfig
-from gym_gui.core.errors import ExperimentError, MissingDependencyError, UnknownNameError
+from gym_gui.core.errors import ExperimentError, MissingDependencyError, UnknownNameError, UsageError
 from gym_gui.core.prompt_inputs import PromptInputs
 from gym_gui.core.spaces import SpaceCodec
 from gym_gui.core.subjects import Need, Subject
@@ -25,6 +25,7 @@ from gym_gui.core.trust import require
 from gym_gui.core.types import AgentID
 from gym_gui.envs import Environment
 from gym_gui.envs.page import step_limit
+from gym_gui.envs.registry import family_of
 from gym_gui.envs.simulator import as_json
 from gym_gui.services.backends import SlotInfo
 from gym_gui.services.fit import fit, other_worker, pipeline_of, policy_path
@@ -94,6 +95,16 @@ class ResolvedOperator:
             for agent, definition in self.workers.items()
         }
         return {agent: view for agent, view in wanted.items() if view is not None}
+
+    @cached_property
+    def world(self) -> str:
+        """The world that all instances of its environment share; empty where each has its own."""
+        config = self.config
+        try:
+            spec = envs.resolve(config.task, env_name=config.env_name or None, api=config.api)
+        except UsageError:
+            return ""  # what it is was not checked here
+        return family_of(spec).world(spec, config.env_kwargs or {})
 
     @cached_property
     def other_names(self) -> Mapping[AgentID, Names]:

@@ -345,12 +345,23 @@ class OperatorScriptExecutionManager:
         """The operator that gets the next free place, and whether for its suspects."""
         for run in self._runs:
             alone = any(s.run is run and s.quarantine for s in self._seats)
-            if run.suspects and not alone and self._funds.carries(run, run.suspects[0]):
+            if not run.suspects or alone or not self._has_world(run):
+                continue
+            if self._funds.carries(run, run.suspects[0]):
                 return run, True
-        waiting = [run for run in self._runs if run.pending and self._funds.carries(run, run.pending[0])]
+        waiting = [
+            run
+            for run in self._runs
+            if run.pending and self._has_world(run) and self._funds.carries(run, run.pending[0])
+        ]
         if not waiting:
             return None
         return min(waiting, key=lambda r: sum(1 for s in self._seats if s.run is r)), False
+
+    def _has_world(self, run: OperatorExecution) -> bool:
+        """Whether nobody plays in the world that it plays in, where there is only one."""
+        world = run.resolved.world
+        return not world or all(seat.run.resolved.world != world for seat in self._seats)
 
     def _fill(self, run: OperatorExecution, quarantine: bool) -> None:
         warm = self._warm.get(run.operator_id)

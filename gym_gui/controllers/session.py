@@ -192,8 +192,8 @@ class SessionController:
 
     @property
     def room(self) -> int:
-        """Episodes that may be in flight at once: one where some policy can hold no more."""
-        return 1 if self._policies.exclusive else self._room
+        """Episodes that may be in flight at once: one where some policy, or the world, can hold no more."""
+        return 1 if self._policies.exclusive or self._lineup.one_world else self._room
 
     @room.setter
     def room(self, episodes: int) -> None:

@@ -51,6 +51,7 @@ async def staff(resolved: ResolvedOperator, supervisor: Supervisor, secrets: Sec
         players,
         {agent: a.on_invalid for agent, a in resolved.assignments.items()},
         resolved.views,
+        bool(resolved.world),
     )
 
 

@@ -195,6 +195,13 @@ class Family:
 
     # -- what it means
 
+    def world(self, spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> str:
+        """Name of the one world that all its instances share, as those of a simulator do; ``""``: none.
+
+        Episodes of one world are played one after the other, whoever plays them.
+        """
+        return ""
+
     def hidden_information(self, spec: EnvSpec) -> bool:
         """Whether a seat may not know all there is: cards, roles, targets, what is out of view, a choice
         that others make at the same time.

@@ -25,6 +25,7 @@ class AirSimFamily(SimulatorFamily):
     title: ClassVar[str] = "AirSim"
     prefixes: ClassVar[tuple[str, ...]] = ("airsim/",)
     closed: ClassVar[bool] = True
+    port: ClassVar[int] = 41451
     requirements: ClassVar[tuple[str, ...]] = ("cosysairsim==3.5.0", "rpc-msgpack==0.6", "pillow")
     imports: ClassVar[tuple[str, ...]] = ("cosysairsim", "PIL.Image")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from gym_gui.envs.families.served import OwnPythonFamily
 from gym_gui.envs.spec import EnvSpec
@@ -17,7 +17,17 @@ _CALLS = 8
 
 
 class SimulatorFamily(OwnPythonFamily):
-    """Environments whose server speaks to an engine, and waits for it with time limits of its own."""
+    """Environments whose server speaks to an engine, and waits for it with time limits of its own.
+
+    Attributes:
+        port: Where its engines listen, unless it is said.
+    """
+
+    port: ClassVar[int]
+
+    def world(self, spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> str:
+        """The engine."""
+        return f"{self.name} {env_kwargs.get('host', '127.0.0.1')}:{env_kwargs.get('port', self.port)}"
 
     def wanted(self, spec: EnvSpec, arguments: Mapping[str, Any]) -> Wanted:
         """Give the server the time in which it says itself that the engine does not answer."""

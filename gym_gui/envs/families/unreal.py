@@ -23,6 +23,7 @@ class UnrealFamily(SimulatorFamily):
     title: ClassVar[str] = "Unreal maps"
     prefixes: ClassVar[tuple[str, ...]] = ("unreal/",)
     closed: ClassVar[bool] = True
+    port: ClassVar[int] = 9000
     requirements: ClassVar[tuple[str, ...]] = ("unrealcv==1.3.2",)
     imports: ClassVar[tuple[str, ...]] = ("unrealcv", "PIL.Image")
     system: ClassVar[tuple[str, ...]] = ("libgl1", "libglib2.0-0")
