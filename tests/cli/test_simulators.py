@@ -20,9 +20,11 @@ _PACKAGES = {"airsim": "cosysairsim", "unreal": "unrealcv"}
 def _experiment(file: Path, task: str, port: int, **settings: Any) -> Path:
     random = {"worker_id": "operators_worker", "worker_type": "baseline", "settings": {"behavior": "random"}}
     arguments = {"port": port, "timeout_s": 2, "image": [24, 32], **settings}
-    operator = {"id": "op", "task": task, "env_kwargs": arguments, "workers": {"agent": random}}
-    execution = {"num_episodes": 2, "seeds": 3, "max_steps": 8}
-    file.write_text(json.dumps({"operators": [operator], "execution": execution}))
+    # Two operators, and more episodes than one session plays by itself: there is one world for all.
+    operator = {"task": task, "env_kwargs": arguments, "workers": {"agent": random}}
+    execution = {"num_episodes": 5, "seeds": 3, "max_steps": 8, "processes": 2}
+    operators = [{"id": name, **operator} for name in ("one", "two")]
+    file.write_text(json.dumps({"operators": operators, "execution": execution}))
     return file
 
 

@@ -152,6 +152,10 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
         "mosaic workers install ray_worker": _DOWNLOADS,
         "mosaic policies add checkpoint/ --env CartPole-v1 --worker ray_worker": _YOURS,
     },
+    "docs/simulators.md": {
+        "mosaic envs install airsim": _DOWNLOADS,
+        "mosaic envs install unreal": _DOWNLOADS,
+    },
     "docs/run_directory.md": {"jq -s 'map(.usd // 0) | add' operators/*/calls.jsonl": _YOURS},
     "docs/training_protocol.md": {
         "mosaic train --worker search_worker --algo search --env CartPole-v1 --steps 5000": (

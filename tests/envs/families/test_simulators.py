@@ -170,6 +170,14 @@ def test_a_server_has_the_time_in_which_it_says_what_does_not_answer() -> None:
     assert airsim.wanted(spec, {"timeout_s": "soon"}).step_s == 60
 
 
+def test_an_engine_is_one_world() -> None:
+    airsim, unreal = FAMILIES
+    drone, car = _specs(airsim)
+    assert airsim.world(drone, {}) == airsim.world(car, {"vehicle": "Car1"}) == "airsim 127.0.0.1:41451"
+    assert airsim.world(drone, {"port": 41452}) != airsim.world(drone, {})
+    assert unreal.world(_specs(unreal)[0], {"host": "box"}) == "unreal box:9000"
+
+
 @pytest.mark.parametrize("frame", ned.FRAMES)
 @pytest.mark.parametrize("axes", ["world", "body"])
 @pytest.mark.parametrize("player", [0, 1])

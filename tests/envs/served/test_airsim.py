@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import threading
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -150,7 +151,7 @@ def test_two_environments_do_not_fly_one_drone(family: SimulatorFamily, world: E
     one, other = drone(family, world.port), drone(family, world.port)
     one.reset()
     other.reset()
-    with pytest.raises(Exception, match=r"taken over the vehicle: one vehicle plays one episode at a time"):
+    with pytest.raises(Exception, match=r"taken over AirSim at .*: an engine plays one episode at a time"):
         one.step(NORTH)
     other.step(NORTH)
     one.reset()
@@ -201,6 +202,20 @@ def test_an_engine_that_is_killed_is_found_again_by_the_next_episode(
     with pytest.raises(Exception, match=r"broke the connection"):
         env.step(NORTH)
     env.reset()
+    env.step(NORTH)
+    env.close()
+
+
+def test_an_engine_that_is_just_being_started_again_is_waited_for(
+    family: SimulatorFamily, world: Engine
+) -> None:
+    env = drone(family, world.port, timeout_s=20)
+    env.reset()
+    world.kill()
+    soon = threading.Timer(1.5, world.start)
+    soon.start()
+    env.reset()
+    soon.join()
     env.step(NORTH)
     env.close()
 

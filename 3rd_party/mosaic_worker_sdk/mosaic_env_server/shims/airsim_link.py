@@ -12,11 +12,14 @@ from __future__ import annotations
 import socket
 import time
 from contextlib import contextmanager, suppress
-from typing import Any, Generator, Sequence
+from typing import Any, Generator, Sequence, Set, Tuple
 
 from mosaic_env_server.shims.simulators import SimulatorError, Unreachable
 
 _TICK_MS = 20
+_AGAIN_S = 0.2
+_known: Set[Tuple[str, int]] = set()
+"""Engines that have answered."""
 _REMEDY = "Start the engine, or give host and port"
 
 
@@ -52,15 +55,24 @@ class AirSimLink:
         except BaseException:
             self.close()
             raise
+        _known.add((host, port))
 
     def _reach(self, host: str, port: int) -> None:
-        try:
-            socket.create_connection((host, port), self._timeout_s).close()
-        except (socket.timeout, TimeoutError):
-            raise Unreachable(f"{self.who} did not answer within {self._timeout_s:g} s. {_REMEDY}") from None
-        except OSError as exc:
-            why = exc.strerror or str(exc)
-            raise Unreachable(f"{self.who} cannot be reached: {why}. {_REMEDY}") from None
+        began = time.monotonic()
+        while True:
+            try:
+                socket.create_connection((host, port), self._timeout_s).close()
+                return
+            except (socket.timeout, TimeoutError):
+                raise Unreachable(
+                    f"{self.who} did not answer within {self._timeout_s:g} s. {_REMEDY}"
+                ) from None
+            except OSError as exc:
+                # One that was there may be about to come back.
+                if (host, port) not in _known or time.monotonic() - began >= self._timeout_s:
+                    why = exc.strerror or str(exc)
+                    raise Unreachable(f"{self.who} cannot be reached: {why}. {_REMEDY}") from None
+            time.sleep(_AGAIN_S)
 
     def _check_version(self) -> None:
         server, asked = self.ask("getServerVersion"), self.ask("getMinRequiredClientVersion")

@@ -36,12 +36,12 @@ from mosaic_worker.spaces import Space
 AXES = {"ned": "x north, y east, z down", "enu": "x east, y north, z up"}
 _SIZE = "Set Width and Height of CaptureSettings for ImageType 0 in AirSim's settings.json"
 _TAKEN = (
-    "another environment has taken over {who}: one vehicle plays one episode at a time. "
-    "Name another vehicle or port, or run episodes one after the other"
+    "another environment has taken over {who}: an engine plays one episode at a time. "
+    "Start another one, on another port, or play episodes one after the other"
 )
 _POLL_S = 0.002
-_flown: Dict[Tuple[str, int, str], Vehicle] = {}
-"""Who steers which vehicle, within this process."""
+_flown: Dict[Tuple[str, int], Vehicle] = {}
+"""Who plays in which engine, within this process: beginning an episode puts all its vehicles back."""
 
 
 class Vehicle:
@@ -130,26 +130,34 @@ class Vehicle:
         self, *, seed: Optional[int] = None, options: Optional[Mapping[str, Any]] = None
     ) -> Tuple[Dict[str, Any], Dict[str, Any]]:
         """Everything back to where it started. What happens there does not depend on the seed."""
-        holder = _flown.get(self._at)
+        was_open = self._link is not None
+        try:
+            return self._opened(), {}
+        except SimulatorError as exc:
+            error = self._lost(exc)
+        if was_open and isinstance(error, Unreachable):  # the engine may have been started again since
+            return self.reset(seed=seed, options=options)
+        raise error
+
+    def _opened(self) -> Dict[str, Any]:
+        """What is seen first, of an engine that is connected with."""
+        holder = _flown.get(self._at[:2])
         if holder is not None and holder is not self:
-            holder._lose(_TAKEN.format(who=holder._name))
+            holder._lose(_TAKEN.format(who=holder._who))
         if self._link is None:
             self._link = AirSimLink(self.client, self._at[0], self._at[1], self._timeout_s)
-        _flown[self._at] = self
-        try:
-            self._ask("simPause", False)
-            self._ask("reset")
-            self._ask("enableApiControl", True, self._at[2])
-            if not self._ask("isApiControlEnabled", self._at[2]):
-                raise SimulatorError(f"{self._link.who} does not hand over control of {self._name}")
-            self._begin()
-            if self._lockstep:
-                self._ask("simPause", True)
-            self._hit, self._reached = "", False
-            self._seen_at = int(self._collision().time_stamp)
-            return self._observe(), {}
-        except SimulatorError as exc:
-            raise self._lost(exc) from None
+        _flown[self._at[:2]] = self
+        self._ask("simPause", False)
+        self._ask("reset")
+        self._ask("enableApiControl", True, self._at[2])
+        if not self._ask("isApiControlEnabled", self._at[2]):
+            raise SimulatorError(f"{self._who} does not hand over control of {self._name}")
+        self._begin()
+        if self._lockstep:
+            self._ask("simPause", True)
+        self._hit, self._reached = "", False
+        self._seen_at = int(self._collision().time_stamp)
+        return self._observe()
 
     def step(self, action: Any) -> Tuple[Dict[str, Any], float, bool, bool, Dict[str, Any]]:
         """``step_s`` simulated seconds.
@@ -339,8 +347,8 @@ class Vehicle:
         if self._link is not None:
             self._link.close()
             self._link, self._why = None, why
-        if _flown.get(self._at) is self:
-            del _flown[self._at]
+        if _flown.get(self._at[:2]) is self:
+            del _flown[self._at[:2]]
 
     def close(self) -> None:
         """Give control back, let time run again, and hang up."""

@@ -128,6 +128,7 @@ class Map:
         self.metadata: Mapping[str, Any] = {
             "render_modes": ["rgb_array"],
             "render_fps": 5,
+            "one_at_a_time": True,
             "action_meanings": list(MOVES),
             "noop": MOVES.index("noop"),
         }
@@ -140,13 +141,17 @@ class Map:
         """The camera back to the start. What is there does not depend on the seed."""
         if self._link is not None and self._link.lost:
             self._leave("")
-        if self._link is None:
-            self._link = UnrealLink.of(*self._at, self._timeout_s)
+        was_open = self._link is not None
         try:
+            if self._link is None:
+                self._link = UnrealLink.of(*self._at, self._timeout_s)
             self._begin(self._link)
             return self._observe(), {}
         except SimulatorError as exc:
-            raise self._lost(exc) from None
+            error = self._lost(exc)
+        if was_open and isinstance(error, Unreachable):  # the engine may have been started again since
+            return self.reset(seed=seed, options=options)
+        raise error
 
     def _begin(self, link: UnrealLink) -> None:
         camera = f"vget /camera/{self._camera}"
@@ -212,7 +217,7 @@ class Map:
         self._tell(link, "rotation", (self._pitch, -self._yaw, 0.0))
 
     def _tell(self, link: UnrealLink, what: str, values: Any) -> None:
-        said = " ".join(f"{float(value):.3f}" for value in values)
+        said = " ".join(f"{float(value) + 0.0:.3f}" for value in values)  # no -0.0
         link.tell(f"vset /camera/{self._camera}/{what} {said}", self._timeout_s)
 
     def _observe(self) -> Dict[str, Any]:

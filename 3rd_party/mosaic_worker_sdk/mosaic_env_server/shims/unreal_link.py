@@ -15,11 +15,13 @@ import socket
 import struct
 import time
 from contextlib import suppress
-from typing import Any, ClassVar, Dict, Tuple
+from typing import Any, ClassVar, Dict, Set, Tuple
 
 from mosaic_env_server.shims.simulators import SimulatorError, Unreachable
 
 _REMEDY = "Start the engine, or give host and port"
+_OTHERS_S, _AGAIN_S = 2.0, 0.2
+"""For how long whoever is turned away comes again, and how often."""
 _NEEDED = (0, 3, 7)
 """The first version that sends pictures over the connection."""
 
@@ -34,6 +36,7 @@ class UnrealLink:
     """
 
     _open: ClassVar[Dict[Tuple[str, int], UnrealLink]] = {}
+    _known: ClassVar[Set[Tuple[str, int]]] = set()
 
     def __init__(self, host: str, port: int, timeout_s: float) -> None:
         import unrealcv
@@ -49,6 +52,7 @@ class UnrealLink:
         except BaseException:
             self.drop()
             raise
+        self._known.add(self._key)
 
     @classmethod
     def of(cls, host: str, port: int, timeout_s: float) -> UnrealLink:
@@ -82,26 +86,39 @@ class UnrealLink:
             self._client.disconnect()
 
     def _connect(self, timeout_s: float) -> None:
-        host, port = self._key
-        before, began = socket.getdefaulttimeout(), time.monotonic()
+        began = time.monotonic()
+        while True:
+            tried = time.monotonic()
+            if self._welcomed(timeout_s):
+                return
+            if time.monotonic() - tried >= timeout_s:
+                raise Unreachable(
+                    f"{self.who} did not answer within {timeout_s:g} s: it is stopped or has another client. "
+                    f"{_REMEDY}"
+                )
+            spent = time.monotonic() - began
+            try:
+                socket.create_connection(self._key, timeout_s).close()
+            except OSError as exc:
+                if self._key not in self._known or spent >= timeout_s:
+                    why = exc.strerror or str(exc)
+                    raise Unreachable(f"{self.who} cannot be reached: {why}. {_REMEDY}") from None
+            else:
+                if spent >= _OTHERS_S:
+                    raise Unreachable(
+                        f"{self.who} did not greet us: it is no UnrealCV, or has another client. {_REMEDY}"
+                    )
+            # One that was there may be about to come back, another process of ours about to hang up.
+            time.sleep(_AGAIN_S)
+
+    def _welcomed(self, timeout_s: float) -> bool:
+        before = socket.getdefaulttimeout()
         # The client connects, and reads the engine's greeting, without a limit of its own.
         socket.setdefaulttimeout(timeout_s)
         try:
-            welcome = self._client.connect(start_receive_thread=False)
+            return bool(self._client.connect(start_receive_thread=False))
         finally:
             socket.setdefaulttimeout(before)
-        if welcome:
-            return
-        if time.monotonic() - began >= timeout_s:
-            raise Unreachable(
-                f"{self.who} did not answer within {timeout_s:g} s: it is stopped, or has another client. "
-                f"{_REMEDY}"
-            )
-        try:
-            socket.create_connection((host, port), timeout_s).close()
-        except OSError as exc:
-            raise Unreachable(f"{self.who} cannot be reached: {exc.strerror or exc}. {_REMEDY}") from None
-        raise Unreachable(f"{self.who} did not greet us: it is no UnrealCV, or has another client. {_REMEDY}")
 
     def _check_version(self, timeout_s: float) -> None:
         from unrealcv import ApiVersionManager
