@@ -250,6 +250,8 @@ def resolve_worker(
     typed = text(worker_type, "worker_type", empty=True)
     worker = aliases.WORKER_IDS.get(named, named)
     kind = aliases.TYPES.get(typed, typed) or aliases.kind_of(worker)
+    if not kind and worker in aliases.NO_WORKERS:
+        raise ConfigError(f"{worker} is no worker here", where="worker_id", fix=aliases.NO_WORKERS[worker])
     if not kind:
         fix = f"Give a worker_type: {', '.join(WorkerKind)}"
         raise ConfigError(

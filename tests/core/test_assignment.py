@@ -6,6 +6,7 @@ import dataclasses
 
 import pytest
 
+from gym_gui.core import aliases
 from gym_gui.core.config import OnInvalid, WorkerAssignment
 from gym_gui.core.errors import ExperimentError
 from gym_gui.core.secret_refs import is_secret_key
@@ -47,6 +48,11 @@ class TestWorkerAssignment:
     @pytest.mark.parametrize("key", ["checkpoint", "policy_path", "model_path"])
     def test_checkpoint_has_one_name(self, key: str) -> None:
         assert WorkerAssignment("cleanrl", settings={key: "m.pt"}).settings == {"checkpoint": "m.pt"}
+
+    @pytest.mark.parametrize("name", aliases.NO_WORKERS)
+    def test_what_is_no_worker_here_says_what_it_means(self, name: str) -> None:
+        assert aliases.NO_WORKERS[name] in refusal(WorkerAssignment, name)
+        assert WorkerAssignment(name, "rl").worker_id == name, "somebody's own may be called so"
 
     def test_two_checkpoints_that_differ(self) -> None:
         settings = {"checkpoint": "a.pt", "model_path": "b.pt"}

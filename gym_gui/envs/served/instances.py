@@ -135,6 +135,8 @@ class ServedEnv:
         Raises:
             EnvironmentFailure: It raised.
         """
+        if self._connection is None:  # what the game is may be asked before it is played
+            self._make_there()
         place = self._places.get(agent, 0)
         report = self._do(pb.Order(ask=pb.Ask(name=name, agent=place)), self._wanted.step_s, name)
         return loads(report.json)
@@ -181,6 +183,16 @@ class ServedEnv:
             self._making = self._give(connection, pb.Order(make=self._order))
         reset = pb.Reset(seed=seed, options="" if options is None else dumps(dict(options)))
         return connection, self._give(connection, pb.Order(reset=reset))
+
+    def _make_there(self) -> None:
+        """Make it in the server that runs, without an episode."""
+        try:
+            connection = self._server.connection()
+        except WorkerLaunchError as error:
+            raise EnvironmentFailure(str(error)) from error
+        self._connection, self._number = connection, self._server.next_number()
+        making = self._give(connection, pb.Order(make=self._order))
+        self._take(connection, making, self._wanted.begin_s, "making it")
 
     def _announce(self, actions: Mapping[Any, Any]) -> None:
         """Have a step begun; :meth:`_end` with the same actions takes what comes of it."""

@@ -162,6 +162,15 @@ def test_it_says_what_it_is_asked() -> None:
     assert env.ask("success") is True
 
 
+def test_what_the_game_is_may_be_asked_before_an_episode() -> None:
+    corridor().close()  # the server knows by now what it is, and makes no more of them than are played
+    env = corridor()
+    assert env.ask("briefing") == corridor().ask("briefing")
+    env.reset(options={"at": 2})
+    assert env.ask("text") == "You stand at 2 of 3."
+    env.close()
+
+
 def test_old_gym_has_the_interface_of_today() -> None:
     env = corridor("OldCorridor", render_mode="rgb_array")
     first, _ = env.reset(seed=5)
