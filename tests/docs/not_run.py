@@ -152,6 +152,11 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
         "mosaic workers install ray_worker": _DOWNLOADS,
         "mosaic policies add checkpoint/ --env CartPole-v1 --worker ray_worker": _YOURS,
     },
+    "docs/environment_server.md": {
+        "pip install 'mosaic-worker[grpc]'": _DOWNLOADS,
+        "MOSAIC_WORKER_TOKEN=… python -m mosaic_env_server.remote --env Maze-v0=my_package.maze:make"
+        " --listen 0.0.0.0:7312 --tls-cert cert.pem --tls-key key.pem": _YOURS,
+    },
     "docs/simulators.md": {
         "mosaic envs install airsim": _DOWNLOADS,
         "mosaic envs install unreal": _DOWNLOADS,
