@@ -120,7 +120,7 @@ KINDS: Mapping[str, tuple[Kind, ...]] = {
     "rware": (Kind("rware-tiny-2ag-easy-v2", mode="visible_teammates"),),
     "dm_control": (Kind("dm_control/cartpole-swingup-v0"), Kind("dm_control/walker-walk-v0")),
     "vizdoom": (Kind("VizdoomDefendCenter-v1"),),
-    "gymnasium_robotics": (Kind("FetchPush-v4"), Kind("PointMaze_UMaze-v3")),
+    "robotics": (Kind("FetchPush-v4"), Kind("PointMaze_UMaze-v3")),
 }
 """By family; Atari shows pixels, which words do not say."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import gymnasium
@@ -29,9 +30,12 @@ gymnasium.register("SdkPole-v0", CartPoleEnv)
 
 
 @pytest.fixture(autouse=True)
-def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     (tmp_path / "sdk_poles.py").write_text(MODULE)
     monkeypatch.syspath_prepend(tmp_path)
+    yield
+    gymnasium.registry.pop("SdkPole-v0", None)  # others list what is registered
+    sys.modules.pop("sdk_poles", None)
 
 
 @pytest.mark.parametrize(

@@ -89,6 +89,8 @@ class HighwayFamily(IndexedFamily):
             made: Any = gymnasium.make(spec.id, disable_env_checker=True, **env_kwargs)
         # Not as an argument, which some of its classes do not take although they draw as all others.
         made.unwrapped.render_mode = render_mode
+        # Else it draws into a window first, which on SDL's dummy screen is black.
+        made.unwrapped.config["offscreen_rendering"] = True
         return made if spec.api == "gymnasium" else TupleParallel(made, _IDLE)
 
     def adapter(self, spec: EnvSpec, env: Any) -> ParadigmAdapter:

@@ -51,7 +51,7 @@ _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 class RoboticsFamily(IndexedFamily):
     """Fetch, the shadow hand, Adroit, mazes and the Franka kitchen."""
 
-    name: ClassVar[str] = "gymnasium_robotics"
+    name: ClassVar[str] = "robotics"
     title: ClassVar[str] = "Gymnasium-Robotics"
     extra: ClassVar[str] = "gymnasium-robotics"
     modules: ClassVar[tuple[str, ...]] = ("gymnasium_robotics",)
@@ -59,7 +59,7 @@ class RoboticsFamily(IndexedFamily):
         *("Fetch", "HandReach", "HandManipulate", "AntMaze_", "PointMaze_", "AdroitHand", "FrankaKitchen"),
     )
     closed: ClassVar[bool] = True
-    hints: ClassVar[Mapping[str, str]] = {"robotics": "", "gymnasium": "", "gym": ""}
+    hints: ClassVar[Mapping[str, str]] = {"gymnasium_robotics": "", "gymnasium": "", "gym": ""}
 
     def specs(self) -> Sequence[EnvSpec]:
         self.require()

@@ -101,6 +101,15 @@ def test_who_crashes_at_a_crossing_ends_while_others_drive_on() -> None:
         environment.close()
 
 
+def test_it_is_drawn_without_a_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    environment = envs.make("merge-v0", render_mode="rgb_array")
+    environment.adapter.reset(seed=1)
+    picture = environment.picture()
+    assert picture is not None and picture.std() > 5
+    environment.close()
+
+
 def test_a_page_says_what_there_is_to_do(merge: Environment) -> None:
     page = document(merge)
     assert page.title == "Merge" and "A highway merge negotiation environment." in page.text
