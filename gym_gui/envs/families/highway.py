@@ -55,6 +55,13 @@ _AVERAGED = "intersection-multi-agent-v0"
 """Takes actions of two agents and tells one reward and one end for both; v1 is the same for each."""
 
 
+def _draw_without_a_screen(game: Any) -> None:
+    """Have it draw into memory; by itself it opens a window, and draws nothing on SDL's dummy screen."""
+    game.config["offscreen_rendering"] = True
+    game.viewer = importlib.import_module("highway_env.envs.common.graphics").EnvViewer(game)
+    game.viewer.enabled = True
+
+
 class HighwayFamily(IndexedFamily):
     """Highways, crossings, roundabouts, race tracks and car parks, seen from above."""
 
@@ -89,8 +96,8 @@ class HighwayFamily(IndexedFamily):
             made: Any = gymnasium.make(spec.id, disable_env_checker=True, **env_kwargs)
         # Not as an argument, which some of its classes do not take although they draw as all others.
         made.unwrapped.render_mode = render_mode
-        # Else it draws into a window first, which on SDL's dummy screen is black.
-        made.unwrapped.config["offscreen_rendering"] = True
+        if render_mode is not None:
+            _draw_without_a_screen(made.unwrapped)
         return made if spec.api == "gymnasium" else TupleParallel(made, _IDLE)
 
     def adapter(self, spec: EnvSpec, env: Any) -> ParadigmAdapter:
