@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import importlib
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gym_gui.core.paradigms import ParadigmAdapter, SimultaneousAdapter, adapt
-from gym_gui.envs import index
 from gym_gui.envs.families.gymnasium import success_in_info
 from gym_gui.envs.families.minigrid import IndexedFamily
 from gym_gui.envs.families.tuple_parallel import TupleParallel
@@ -73,18 +72,11 @@ class HighwayFamily(IndexedFamily):
     closed: ClassVar[bool] = True
     hints: ClassVar[Mapping[str, str]] = {"highway_env": "", "highway-env": "", "gymnasium": "", "gym": ""}
 
-    def specs(self) -> Sequence[EnvSpec]:
-        self.require()
-        return [
-            self.spec(
-                row["id"],
-                row["entry_point"],
-                apis=("parallel",) if "multi-agent" in row["id"] else self.apis,
-                max_episode_steps=row["max_episode_steps"],
-            )
-            for row in index.entries("gymnasium", "highway_env")
-            if row["id"] != _AVERAGED
-        ]
+    def is_listed(self, env_id: str, entry_point: str) -> bool:
+        return env_id != _AVERAGED
+
+    def facts_of(self, env_id: str) -> Mapping[str, Any]:
+        return {"apis": ("parallel",) if "multi-agent" in env_id else self.apis}
 
     def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
         import gymnasium

@@ -36,9 +36,23 @@ class IndexedFamily(Family):
     def specs(self) -> Sequence[EnvSpec]:
         self.require()
         return [
-            self.spec(row["id"], row["entry_point"], max_episode_steps=row["max_episode_steps"])
+            self.spec(
+                row["id"],
+                row["entry_point"],
+                max_episode_steps=row["max_episode_steps"],
+                **self.facts_of(row["id"]),
+            )
             for row in index.entries("gymnasium", self.registers or self.modules[0])
+            if self.is_listed(row["id"], row["entry_point"])
         ]
+
+    def is_listed(self, env_id: str, entry_point: str) -> bool:
+        """Whether something that the package registers is one of its environments here."""
+        return True
+
+    def facts_of(self, env_id: str) -> Mapping[str, Any]:
+        """Further fields of its :class:`EnvSpec`."""
+        return {}
 
     def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
         import gymnasium

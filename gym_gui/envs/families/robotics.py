@@ -7,10 +7,10 @@ import importlib
 import io
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from gym_gui.envs import index, mujoco_gl
+from gym_gui.envs import mujoco_gl
 from gym_gui.envs.families.gymnasium import last_step, success_in_info
 from gym_gui.envs.families.minigrid import IndexedFamily
 from gym_gui.envs.keymaps import Pace
@@ -61,13 +61,8 @@ class RoboticsFamily(IndexedFamily):
     closed: ClassVar[bool] = True
     hints: ClassVar[Mapping[str, str]] = {"gymnasium_robotics": "", "gymnasium": "", "gym": ""}
 
-    def specs(self) -> Sequence[EnvSpec]:
-        self.require()
-        return [
-            self.spec(row["id"], row["entry_point"], max_episode_steps=row["max_episode_steps"])
-            for row in index.entries("gymnasium", "gymnasium_robotics")
-            if not any(part in row["entry_point"] for part in _LEFT_OUT)
-        ]
+    def is_listed(self, env_id: str, entry_point: str) -> bool:
+        return not any(part in entry_point for part in _LEFT_OUT)
 
     def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
         """Drawn in a way that works here, also without a display; where there is none, nothing is made."""
