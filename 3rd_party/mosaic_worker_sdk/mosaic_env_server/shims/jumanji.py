@@ -20,6 +20,7 @@ from typing import Any, Collection, Dict, List, Mapping, Optional, Tuple, Union
 import numpy as np
 
 from mosaic_env_server.shims.jumanji_words import action_words, solved, text
+from mosaic_env_server.shims.shapes import box, discrete
 from mosaic_worker.spaces import Space
 
 _MASK = "action_mask"
@@ -176,7 +177,7 @@ class Alone(_Play):
         )
         count, *more = compiled.values
         if compiled.numbered:
-            self.action_space = _discrete(int(np.prod(compiled.values)))
+            self.action_space = discrete(int(np.prod(compiled.values)))
         elif more:
             values = np.array(compiled.values, np.int64)
             dtype = np.dtype(np.int64)
@@ -184,7 +185,7 @@ class Alone(_Play):
                 "MultiDiscrete", dtype, values.shape, nvec=values, starts=np.zeros_like(values)
             )
         else:
-            self.action_space = _discrete(count)
+            self.action_space = discrete(count)
 
     def _shown(self) -> Any:
         seen = {key: value for key, value in self._observation.items() if key != _MASK}
@@ -218,10 +219,10 @@ class Together(_Play):
         self.agents: List[str] = []
         seen = _spaces({key: spec for key, spec in compiled.seen.items() if key != _MASK}, _OWN)
         # All see the same field: who one is has to be said.
-        seen["agent"] = _discrete(count)
+        seen["agent"] = discrete(count)
         self._sees = _nested(seen, compiled.mask_shape[1] if compiled.mask_shape else 0)
         if compiled.mask_shape:
-            self._does = _discrete(compiled.mask_shape[1])
+            self._does = discrete(compiled.mask_shape[1])
         else:
             low, high = (
                 np.broadcast_to(np.asarray(bound), compiled.does.shape)[0]
@@ -345,10 +346,4 @@ def _nested(seen: Mapping[str, Space], actions: int) -> Space:
     inner = Space("Dict", spaces=dict(seen))
     if not actions:
         return inner
-    dtype = np.dtype(np.int8)
-    mask = Space("Box", dtype, (actions,), np.zeros(actions, dtype), np.ones(actions, dtype))
-    return Space("Dict", spaces={"observation": inner, _MASK: mask})
-
-
-def _discrete(count: int) -> Space:
-    return Space("Discrete", np.dtype(np.int64), n=count, start=0)
+    return Space("Dict", spaces={"observation": inner, _MASK: box((actions,), np.int8, 0, 1)})

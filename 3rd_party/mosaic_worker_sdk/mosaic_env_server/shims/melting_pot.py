@@ -18,6 +18,7 @@ from typing import Any, Dict, Generator, List, Mapping, Optional, Sequence, Tupl
 
 import numpy as np
 
+from mosaic_env_server.shims.shapes import box, discrete
 from mosaic_worker.spaces import Space
 
 _WORLD = "WORLD.RGB"
@@ -52,7 +53,7 @@ class MeltingPot:
         self._seen = [name for name in specs if name in permitted]
         self._sees = Space("Dict", spaces={name: _space(specs[name]) for name in self._seen})
         words = [action_word(action) for action in config.action_set]
-        self._does = Space("Discrete", np.dtype(np.int64), n=len(words), start=0)
+        self._does = discrete(len(words))
         self.metadata: Mapping[str, Any] = {
             "render_modes": ["rgb_array"],
             "render_fps": 8,
@@ -136,7 +137,7 @@ def _space(spec: Any) -> Space:
     low, high = (0, 255) if dtype == np.uint8 else (-np.inf, np.inf)
     if dtype.kind == "i":
         low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
-    return Space("Box", dtype, shape, np.full(shape, low, dtype), np.full(shape, high, dtype))
+    return box(shape, dtype, low, high)
 
 
 def action_word(action: Mapping[str, int]) -> str:

@@ -12,6 +12,7 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 import numpy as np
 
+from mosaic_env_server.shims.shapes import box, discrete
 from mosaic_worker.spaces import Space
 
 _WORDS = ("up", "down", "right", "left", "stay", "interact")
@@ -50,9 +51,7 @@ class Overcooked:
         self._horizon, self._steps, self._delivered = horizon, 0, 0
         self._env.reset(regen_mdp=False)
         shape = self._encoded()[0].shape
-        low, high = np.zeros(shape, np.uint8), np.full(shape, _MOST, np.uint8)
-        self._sees = Space("Box", np.dtype(np.uint8), shape, low, high)
-        self._does = Space("Discrete", np.dtype(np.int64), n=len(_WORDS), start=0)
+        self._sees, self._does = box(shape, np.uint8, 0, _MOST), discrete(len(_WORDS))
         self.metadata: Mapping[str, Any] = {
             "render_modes": ["rgb_array"],
             "render_fps": 5,

@@ -18,6 +18,7 @@ import numpy as np
 
 from mosaic_env_server.shims.pgx_pictures import picture
 from mosaic_env_server.shims.pgx_words import action_words, text
+from mosaic_env_server.shims.shapes import box, discrete
 from mosaic_worker.spaces import Space
 
 _SIZES = {"go_9x9": 9, "go_19x19": 19}
@@ -193,7 +194,7 @@ class Alone(_Play):
         self._masked = not compiled.name.startswith("minatar")
         seen = _observed(compiled)
         self.observation_space = _with_mask(seen, self._actions) if self._masked else seen
-        self.action_space = _discrete(self._actions)
+        self.action_space = discrete(self._actions)
 
     def _observation(self) -> Any:
         shown = self._shown
@@ -228,7 +229,7 @@ class Turns(_Play):
         self.terminations: Dict[str, bool] = {}
         self.truncations: Dict[str, bool] = {}
         self.infos: Dict[str, Dict[str, Any]] = {}
-        self._sees, self._does = _with_mask(_observed(compiled), self._actions), _discrete(self._actions)
+        self._sees, self._does = _with_mask(_observed(compiled), self._actions), discrete(self._actions)
 
     def observation_space(self, agent: str) -> Space:
         """The same for all."""
@@ -321,20 +322,12 @@ def _plain(observation: Any) -> Any:
 def _observed(compiled: Compiled) -> Space:
     shape, dtype = tuple(compiled.shape.observation.shape), np.dtype(compiled.shape.observation.dtype)
     if dtype == np.bool_:
-        return _box(shape, np.dtype(np.int8), 0, 1)
+        return box(shape, np.dtype(np.int8), 0, 1)
     if dtype.kind == "i":
-        return _box(shape, dtype, -_MEN, _MEN)
-    return _box(shape, dtype, -np.inf, np.inf)
-
-
-def _box(shape: Tuple[int, ...], dtype: Any, low: float, high: float) -> Space:
-    return Space("Box", dtype, shape, np.full(shape, low, dtype), np.full(shape, high, dtype))
-
-
-def _discrete(count: int) -> Space:
-    return Space("Discrete", np.dtype(np.int64), n=count, start=0)
+        return box(shape, dtype, -_MEN, _MEN)
+    return box(shape, dtype, -np.inf, np.inf)
 
 
 def _with_mask(seen: Space, actions: int) -> Space:
-    mask = _box((actions,), np.dtype(np.int8), 0, 1)
+    mask = box((actions,), np.dtype(np.int8), 0, 1)
     return Space("Dict", spaces={"observation": seen, "action_mask": mask})

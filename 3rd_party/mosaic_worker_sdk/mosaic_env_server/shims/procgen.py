@@ -13,7 +13,7 @@ from typing import Any, Dict, Mapping, Optional, Tuple
 
 import numpy as np
 
-from mosaic_worker.spaces import Space
+from mosaic_env_server.shims.shapes import box, discrete
 
 _LEVELS = 1 << 31
 
@@ -30,14 +30,7 @@ class Procgen:
     def __init__(self, game: str, render_mode: Optional[str] = None, **options: Any) -> None:
         self.render_mode = render_mode
         self._game, self._options = game, options
-        self.observation_space = Space(
-            "Box",
-            np.dtype(np.uint8),
-            (64, 64, 3),
-            np.zeros((64, 64, 3), np.uint8),
-            np.full((64, 64, 3), 255, np.uint8),
-        )
-        self.action_space = Space("Discrete", np.dtype(np.int64), n=15, start=0)
+        self.observation_space, self.action_space = box((64, 64, 3), np.uint8, 0, 255), discrete(15)
         self._env = self._make(0)
         self.metadata: Mapping[str, Any] = {
             "render_modes": ["rgb_array"],

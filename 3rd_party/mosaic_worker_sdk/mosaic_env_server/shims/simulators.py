@@ -10,6 +10,7 @@ from typing import Any, Iterable, List, Optional, Tuple
 
 import numpy as np
 
+from mosaic_env_server.shims.shapes import box
 from mosaic_worker.spaces import Space
 
 _PNG = b"\x89PNG\r\n\x1a\n"
@@ -25,19 +26,12 @@ class Unreachable(SimulatorError):
 
 def numbers(low: float, high: float, *shape: int) -> Space:
     """A ``Box`` of ``float32`` whose bounds are alike in all its components."""
-    return Space(
-        "Box",
-        np.dtype(np.float32),
-        shape,
-        np.full(shape, low, np.float32),
-        np.full(shape, high, np.float32),
-    )
+    return box(shape, np.float32, low, high)
 
 
 def pixels(height: int, width: int) -> Space:
     """Pictures, (height, width, 3)."""
-    shape = (height, width, 3)
-    return Space("Box", np.dtype(np.uint8), shape, np.zeros(shape, np.uint8), np.full(shape, 255, np.uint8))
+    return box((height, width, 3), np.uint8, 0, 255)
 
 
 def size_of(image: Any) -> Optional[Tuple[int, int]]:

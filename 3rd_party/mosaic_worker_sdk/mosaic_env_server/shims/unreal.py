@@ -17,6 +17,7 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
 
 import numpy as np
 
+from mosaic_env_server.shims.shapes import discrete
 from mosaic_env_server.shims.simulators import (
     SimulatorError,
     Unreachable,
@@ -124,7 +125,7 @@ class Map:
         if self._depth:
             parts["depth"] = numbers(0, np.inf, *size)
         self.observation_space = Space("Dict", spaces=dict(sorted(parts.items())))
-        self.action_space = Space("Discrete", np.dtype(np.int64), n=len(MOVES), start=0)
+        self.action_space = discrete(len(MOVES))
         self.metadata: Mapping[str, Any] = {
             "render_modes": ["rgb_array"],
             "render_fps": 5,

@@ -1,0 +1,20 @@
+"""Spaces as most packages mean them, for interpreters that need not have Gymnasium."""
+
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+import numpy as np
+
+from mosaic_worker.spaces import Space
+
+
+def box(shape: Sequence[int], dtype: Any, low: float, high: float) -> Space:
+    """A ``Box`` whose bounds are alike in all its components."""
+    kind, sizes = np.dtype(dtype), tuple(shape)
+    return Space("Box", kind, sizes, np.full(sizes, low, kind), np.full(sizes, high, kind))
+
+
+def discrete(count: int) -> Space:
+    """Numbers from 0 on."""
+    return Space("Discrete", np.dtype(np.int64), n=count, start=0)
