@@ -129,12 +129,22 @@ def _space_incompatibility(slot: SlotInfo, worker: WorkerTypeDefinition, shown: 
     if not capabilities.acts_in(action):
         return _sentence(worker, "acts in", capabilities.action_spaces, action, to_space(slot.action_space))
     # A worker that gets words or a frame need not understand the raw observation.
-    if shown is None or {"text", "image", "facts", "state"} & set(worker.inputs.wanted) & set(slot.offers):
+    if shown is None or _told_otherwise(worker, slot):
         return ""
     kinds = observation_kinds(shown)
     if capabilities.observes(*kinds):
         return ""
     return _sentence(worker, "observes", capabilities.observation_spaces, kinds[0], shown)
+
+
+def _told_otherwise(worker: WorkerTypeDefinition, slot: SlotInfo) -> bool:
+    """Whether a worker gets words, a frame, facts or a simulator, and need not understand observations."""
+    return bool({"text", "image", "facts", "state"} & set(worker.inputs.wanted) & set(slot.offers))
+
+
+def takes_steps(worker: WorkerTypeDefinition, slot: SlotInfo) -> bool:
+    """Whether what happens to a slot's observations concerns a worker: people see the environment itself."""
+    return worker.kind != "human" and not _told_otherwise(worker, slot)
 
 
 def _sentence(worker: WorkerTypeDefinition, verb: str, ours: Collection[str], kind: str, space: Space) -> str:
@@ -319,6 +329,36 @@ def shown_space(steps: Sequence[Any], observation_space: Any) -> Space:
 def _shown_space(steps: str, space: str) -> Space:
     # The same few policies are held against the same few slots whenever a row changes.
     return to_space(Pipeline(json.loads(steps), Space.from_json(json.loads(space))).input_space)
+
+
+def seen_after(steps: Sequence[Any], observation_space: Any) -> tuple[list[str], str]:
+    """What an observation is after each of some steps.
+
+    Args:
+        steps: See :func:`mosaic_worker.preprocessing.check_steps`.
+        observation_space: What the slot sees.
+
+    Returns:
+        A space in words for each step, as far as they can be applied, and why the next one cannot: a sentence
+        without a full stop, or nothing.
+    """
+    spaces: list[str] = []
+    for count in range(1, len(steps) + 1):
+        try:
+            spaces.append(short_space(shown_space(steps[:count], observation_space)))
+        except PreprocessingError as error:
+            return spaces, str(error)
+    return spaces, ""
+
+
+def own_steps(assignment: WorkerAssignment, definition: WorkerTypeDefinition, agent: str) -> Sequence[Any]:
+    """The steps that a slot's policy brings, which hold where the slot has none of its own."""
+    path = policy_path(assignment, definition)
+    file = read_policy_file(path) if path is not None else None
+    try:
+        return () if file is None else file.played_by(agent, assignment.checkpoint_agent).preprocessing
+    except LoadError:
+        return ()
 
 
 def space_words(space: Any) -> str:

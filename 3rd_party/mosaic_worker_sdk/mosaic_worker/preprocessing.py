@@ -38,7 +38,7 @@ from __future__ import annotations
 import difflib
 import math
 import warnings
-from typing import Any, Callable, Dict, Hashable, List, Mapping, Sequence, Tuple, cast
+from typing import Any, Callable, Dict, Hashable, List, Mapping, NamedTuple, Sequence, cast
 
 import numpy as np
 
@@ -85,12 +85,12 @@ def _check_step(given: Any, where: str) -> Step:
             hint = _nearest(key, list(options)) if options else "; it takes none"
             raise PreprocessingError(f"{where} ({name}) has no option {key!r}{hint}")
     full: Step = {"step": name}
-    for key, (check, default) in options.items():
-        value = written.get(key, default)
+    for key, option in options.items():
+        value = written.get(key, option.default)
         if value is _NEEDED:
             raise PreprocessingError(f"{where} ({name}) needs {key!r}")
         try:
-            full[key] = check(value)
+            full[key] = option.check(value)
         except (ValueError, TypeError) as error:
             raise PreprocessingError(f"{where} ({name}): {key} {error}") from None
     return full
@@ -229,32 +229,139 @@ def _dtype(value: Any) -> str:
 
 
 _NEEDED = object()
-_Option = Tuple[Callable[[Any], Any], Any]
+
+
+class _Option(NamedTuple):
+    """One option of a step: how a value is checked, what holds without one, and what forms show."""
+
+    check: Callable[[Any], Any]
+    default: Any
+    schema: Dict[str, Any]
+
+
+def _option(
+    check: Callable[[Any], Any],
+    kind: Any,
+    title: str,
+    meaning: str = "",
+    default: Any = _NEEDED,
+    **limits: Any,
+) -> _Option:
+    about = {"description": meaning} if meaning else {}
+    return _Option(check, default, {"type": kind, "title": title, **about, **limits})
+
+
+_ONE_TO_MANY: Dict[str, Any] = {"minimum": 1, "maximum": 4096}
+_COUNTS: Dict[str, Any] = {"type": "integer", **_ONE_TO_MANY}
+_MEANINGS: Dict[str, str] = {
+    "select": "one entry of a Dict or Tuple",
+    "keep": "only some entries of a Dict",
+    "flatten": "everything in one vector",
+    "one_hot": "a 1 among 0s for each whole number",
+    "grayscale": "an RGB picture in one channel",
+    "resize": "a picture in another size",
+    "transpose": "another order of axes: height, width, channels to channels first",
+    "frame_stack": "the last observations together",
+    "rescale": "from the space's bounds to these",
+    "normalize": "less the mean, over the deviation",
+    "append": "a vector and these numbers behind it",
+    "dtype": "another element type",
+}
 _OPTIONS: Dict[str, Dict[str, _Option]] = {
-    "select": {"key": (_key, _NEEDED)},
-    "keep": {"keys": (_paths, _NEEDED)},
+    "select": {"key": _option(_key, ["string", "integer"], "Entry", "Its name, or its place in a Tuple")},
+    "keep": {
+        "keys": _option(
+            _paths, "array", "Entries", "Names; an inner one as observation/image", items={"type": "string"}
+        )
+    },
     "flatten": {},
-    "one_hot": {"sizes": (_maybe(_list_of(_count)), None)},
-    "grayscale": {"keep_dim": (_flag, False)},
-    "resize": {"shape": (_list_of(_count, 2), _NEEDED), "method": (_one_of("area", "opencv"), "area")},
-    "transpose": {"axes": (_axes, [2, 0, 1])},
+    "one_hot": {
+        "sizes": _option(
+            _maybe(_list_of(_count)),
+            ["array", "null"],
+            "Sizes",
+            "For an array: values of each channel",
+            None,
+            items=_COUNTS,
+        )
+    },
+    "grayscale": {
+        "keep_dim": _option(
+            _flag, "boolean", "Keep the axis", "Of the one channel that is left", default=False
+        )
+    },
+    "resize": {
+        "shape": _option(
+            _list_of(_count, 2), "array", "Height, width", "In pixels", items=_COUNTS, minItems=2, maxItems=2
+        ),
+        "method": _option(
+            _one_of("area", "opencv"),
+            "string",
+            "Method",
+            "area gives the same bytes everywhere; opencv is Gymnasium's",
+            "area",
+            enum=["area", "opencv"],
+        ),
+    },
+    "transpose": {
+        "axes": _option(_axes, "array", "Axes", "In their new order", [2, 0, 1], items={"type": "integer"})
+    },
     "frame_stack": {
-        "size": (_count, _NEEDED),
-        "padding": (_one_of("reset", "zero"), "reset"),
-        "axis": (_maybe(_integer), None),
+        "size": _option(_count, "integer", "Size", "Observations, the newest last", **_ONE_TO_MANY),
+        "padding": _option(
+            _one_of("reset", "zero"),
+            "string",
+            "Begins with",
+            "Copies of the first observation, or zeros",
+            "reset",
+            enum=["reset", "zero"],
+        ),
+        "axis": _option(
+            _maybe(_integer), ["integer", "null"], "Joined along", "An axis; none: a new first one", None
+        ),
     },
-    "rescale": {"low": (_number, 0.0), "high": (_number, 1.0)},
+    "rescale": {
+        "low": _option(_number, "number", "Low", default=0.0),
+        "high": _option(_number, "number", "High", default=1.0),
+    },
     "normalize": {
-        "mean": (_numbers, _NEEDED),
-        "var": (_variances, _NEEDED),
-        "epsilon": (_positive, 1e-8),
-        "clip": (_maybe(_positive), None),
+        "mean": _option(_numbers, "array", "Mean"),
+        "var": _option(_variances, "array", "Variance"),
+        "epsilon": _option(_positive, "number", "Epsilon", "Added to the variance", 1e-8, exclusiveMinimum=0),
+        "clip": _option(
+            _maybe(_positive), ["number", "null"], "Clip", "Furthest from 0; none: no limit", None
+        ),
     },
-    "append": {"values": (_numbers, _NEEDED)},
-    "dtype": {"dtype": (_dtype, _NEEDED)},
+    "append": {"values": _option(_numbers, "array", "Numbers")},
+    "dtype": {"dtype": _option(_dtype, "string", "Element type", "NumPy's name: float32")},
 }
 STEPS = tuple(_OPTIONS)
 """Names of all steps."""
+
+
+def step_schema(name: str) -> Dict[str, Any]:
+    """The options of a step as a JSON Schema, from which forms are made.
+
+    Args:
+        name: One of :data:`STEPS`.
+
+    Returns:
+        ``title`` is the step's name, ``description`` what it gives.
+
+    Raises:
+        KeyError: There is no such step.
+    """
+    options = _OPTIONS[name]
+    return {
+        "type": "object",
+        "title": name,
+        "description": _MEANINGS[name],
+        "properties": {
+            key: option.schema if option.default is _NEEDED else {**option.schema, "default": option.default}
+            for key, option in options.items()
+        },
+        "required": [key for key, option in options.items() if option.default is _NEEDED],
+    }
 
 
 # -- applying ----------------------------------------------------------------------------

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import importlib
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gymnasium
+import numpy as np
 from gymnasium import spaces
 from gymnasium.envs.registration import load_env_creator
 
 INVENTORY = ("inv_strs", "inv_letters")
 DESCRIPTIONS = "screen_descriptions"
 _SEEDS = 2**31 - 1
+_LINE, _LETTERS = 28, 22
+"""Height of a line of text below the map, and of its letters, in pixels: the map is 1,264 wide."""
 
 
 def import_packages() -> None:
@@ -35,7 +38,8 @@ class NetHackEnv(gymnasium.Wrapper[dict[str, Any], int, dict[str, Any], int]):
     - What the game says of each cell (``screen_descriptions``, 132 kB) is left out unless it is asked
       for; MiniHack's observations have the inventory, which most of its tasks need.
     - An episode that is cut off is ``truncated`` and not also ``terminated``.
-    - It is drawn as tiles (``rgb_array``) or as a terminal shows it (``ansi``).
+    - It is drawn as tiles, with the message and the two lines of the state below them (``rgb_array``), or as a
+      terminal shows it (``ansi``).
 
     Args:
         env_id: As its package registers it.
@@ -97,11 +101,30 @@ class NetHackEnv(gymnasium.Wrapper[dict[str, Any], int, dict[str, Any], int]):
     def render(self) -> Any:
         game: Any = self.unwrapped
         if self._mode == "rgb_array":
-            return game.render().copy()
+            lines = self._screen()
+            return _with_lines(game.render(), (lines[0], *lines[-2:]))
         if self._mode == "ansi":
-            screen = game.last_observation[game._observation_keys.index("tty_chars")]
-            return "\n".join(bytes(row).decode("latin-1").rstrip() for row in screen)
+            return "\n".join(self._screen())
         return None
+
+    def _screen(self) -> list[str]:
+        """What a terminal shows, line by line: the message, the map, two lines of the state."""
+        game: Any = self.unwrapped
+        screen = game.last_observation[game._observation_keys.index("tty_chars")]
+        return [bytes(row).decode("latin-1").rstrip() for row in screen]
 
     def _copied(self, seen: Mapping[str, Any]) -> dict[str, Any]:
         return {key: seen[key].copy() for key in self._keys}
+
+
+def _with_lines(tiles: Any, lines: Sequence[str]) -> Any:
+    """Tiles of a map, (H, W, 3) ``uint8``, with lines of text below: a player reads what the game says there."""
+    from PIL import Image, ImageDraw, ImageFont
+
+    height, width, _ = tiles.shape
+    picture = Image.new("RGB", (width, height + _LINE * len(lines)))
+    picture.paste(Image.fromarray(tiles), (0, 0))
+    draw, font = ImageDraw.Draw(picture), ImageFont.load_default(_LETTERS)
+    for i, line in enumerate(lines):
+        draw.text((_LINE // 4, height + i * _LINE), line, fill=(255, 255, 255), font=font)
+    return np.array(picture)

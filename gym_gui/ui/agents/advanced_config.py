@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
@@ -14,6 +16,7 @@ from gym_gui.ui.agents.model import ConfigurationModel
 from gym_gui.ui.agents.operator_panel import OperatorPanel
 from gym_gui.ui.agents.preview_panel import PreviewPanel
 from gym_gui.ui.agents.slot_panel import SlotPanel
+from gym_gui.ui.agents.steps_dialog import StepsDialog
 from gym_gui.ui.agents.table import AgentConfigTable, policy_items
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.language.desk import SettingsDesk
@@ -120,6 +123,7 @@ class AdvancedConfigTab(QWidget):
         self.table.slot_selected.connect(self.slot.show_slot)
         self.table.link_asked.connect(self.open_link_dialog)
         self.slot.link_asked.connect(self.open_link_dialog)
+        self.slot.steps_asked.connect(self.open_steps_dialog)
         self.model.draft_changed.connect(self._refresh)
         self.model.sheet_changed.connect(self._refresh)
         self._refresh()
@@ -171,6 +175,21 @@ class AdvancedConfigTab(QWidget):
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
         return dialog
+
+    def open_steps_dialog(self, agent: str) -> StepsDialog | None:
+        """Ask what happens to a slot's observations before its policy sees them."""
+        sheet, checks, row = self.model.sheet, self.model.checks, self.model.draft.rows.get(agent)
+        if sheet is None or checks is None or row is None:
+            return None
+        dialog = StepsDialog(sheet.slots[agent], row, checks, self._context.spawn, self.window())
+        dialog.chosen.connect(partial(self._on_steps, agent))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+        return dialog
+
+    def _on_steps(self, agent: str, steps: list[Any]) -> None:
+        row = self.model.draft.rows[agent]
+        self.model.set_row(agent, replace(row, preprocess=steps), f"change what {agent} is shown")
 
     def open_install_dialog(self, worker_id: str) -> InstallDialog:
         """Offer to install a worker that is missing."""

@@ -13,6 +13,7 @@ from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 from gym_gui.controllers.joint_parts import part_of
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.validation import ConfigError
+from gym_gui.services.fit import own_steps, takes_steps
 from gym_gui.services.policy_catalogue import PolicyFile, read_policy_file
 from gym_gui.ui import theme
 from gym_gui.ui.agents.marks import LinkMark, link_letter
@@ -21,8 +22,17 @@ from gym_gui.ui.agents.rule_box import TIP, RuleBox
 from gym_gui.ui.agents.setting_controls import SteadyComboBox, SteadySpinBox
 from gym_gui.ui.agents.settings_form import LABEL_WIDTH, SettingsForm
 from gym_gui.ui.language.desk import SettingsDesk
-from gym_gui.ui.widgets import FormRows, QuietButton, label, muted_label, section_label
+from gym_gui.ui.widgets import (
+    ElidedLabel,
+    FormRows,
+    LinkButton,
+    QuietButton,
+    label,
+    muted_label,
+    section_label,
+)
 from gym_gui.workers.settings_schema import chosen_policy
+from mosaic_worker.preprocessing import PreprocessingError, describe_steps
 
 _MODES = ((None, "as it is made"), (True, "its likeliest action"), (False, "a draw from its actions"))
 
@@ -37,6 +47,7 @@ class SlotPanel(QWidget):
     """
 
     link_asked = pyqtSignal(str)
+    steps_asked = pyqtSignal(str)
 
     def __init__(
         self, model: ConfigurationModel, parent: QWidget | None = None, desk: SettingsDesk | None = None
@@ -127,9 +138,10 @@ class SlotPanel(QWidget):
         self.form.values_changed.connect(self._on_values_changed)
         if not self.form.empty:
             content.add_wide(self.form)
-        self._part = self._mode = None
+        self._part = self._mode = self._steps = None
         if any(s.kind == "policy" for s in schema):
             self._add_policy_rows(content, row)
+        self._add_steps(content, row)
         self._add_rules(content, row)
         if link is not None or self._model.can_share(self._agent):
             self._add_link(content)
@@ -140,6 +152,8 @@ class SlotPanel(QWidget):
         assert self.form is not None
         self.form.set_values(row.settings)
         self._rule.show_rule(row.on_invalid)
+        if self._steps is not None:
+            self._steps.setText(self._steps_words(row))
         self._limit.blockSignals(True)
         self._limit.setValue(row.deadline_s or 0.0)
         self._limit.blockSignals(False)
@@ -160,6 +174,33 @@ class SlotPanel(QWidget):
             self._part = _box("part", [(None, usual), *((part, part) for part in parts)])
             self._part.activated.connect(self._on_part)
             rows.add_row("Part of file", self._part, tooltip="Whose part of a joint file this slot plays")
+
+    def _add_steps(self, rows: FormRows, row: WorkerAssignment) -> None:
+        checks, sheet = self._model.checks, self._model.sheet
+        worker = checks.worker(row) if checks is not None else None
+        slot = sheet.slots.get(self._agent) if sheet is not None else None
+        if worker is not None and slot is not None and (row.preprocess or takes_steps(worker, slot)):
+            line = QWidget()
+            beside = QHBoxLayout(line)
+            beside.setContentsMargins(0, 0, 0, 0)
+            beside.setSpacing(theme.ROW)
+            self._steps = ElidedLabel("")
+            self._steps.setObjectName("shown")
+            ask = partial(self.steps_asked.emit, self._agent)
+            change = LinkButton("Change…", name="preprocess", on_click=ask)
+            change.setToolTip("Change what happens to observations before the policy is shown them")
+            beside.addWidget(self._steps, 1)
+            beside.addWidget(change)
+            rows.add_row("Is shown", line)
+
+    def _steps_words(self, row: WorkerAssignment) -> str:
+        """What happens to observations, on one line."""
+        worker = self._model.checks.worker(row) if self._model.checks is not None else None
+        steps = row.preprocess or (own_steps(row, worker, self._agent) if worker is not None else ())
+        try:
+            return describe_steps(steps) if steps else "the environment's own"
+        except PreprocessingError:
+            return "steps that cannot be"
 
     def _add_rules(self, rows: FormRows, row: WorkerAssignment) -> None:
         self._rule = RuleBox("on_invalid")

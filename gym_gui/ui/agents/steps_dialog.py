@@ -1,0 +1,258 @@
+"""What happens to observations before a slot's policy sees them: steps, each with what comes out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from PyQt6.QtCore import QSize, pyqtSignal
+from PyQt6.QtWidgets import QDialog, QHBoxLayout, QMenu, QSizePolicy, QVBoxLayout, QWidget
+
+from gym_gui.services.fit import fit, own_steps, seen_after, space_words
+from gym_gui.ui import theme
+from gym_gui.ui.agents.settings_form import SettingsForm
+from gym_gui.ui.widgets import PrimaryButton, QuietButton, label, muted_label, title_label
+from gym_gui.ui.widgets.rows import Column, RowsModel, RowsTable
+from gym_gui.workers.settings_schema import settings_from_schema
+from mosaic_worker.preprocessing import STEPS, PreprocessingError, check_steps, describe_steps, step_schema
+
+if TYPE_CHECKING:
+    from gym_gui.controllers.configuration_checks import ConfigurationChecks
+    from gym_gui.core.assignment import WorkerAssignment
+    from gym_gui.services.backends import SlotInfo
+
+_SIZE = QSize(640, 520)
+_ROW = 28
+Spawn = Callable[[Coroutine[Any, Any, None], str], "asyncio.Task[None]"]
+
+
+@dataclass(frozen=True)
+class _Step:
+    """A row: a step as it is written, and what the observation is after it."""
+
+    number: int
+    written: Any
+    gives: str = ""
+
+    @property
+    def name(self) -> str:
+        return str(self.written if isinstance(self.written, str) else self.written.get("step", ""))
+
+    @property
+    def options(self) -> dict[str, Any]:
+        return {} if isinstance(self.written, str) else {k: v for k, v in self.written.items() if k != "step"}
+
+    @property
+    def words(self) -> str:
+        try:
+            return describe_steps([self.written])
+        except PreprocessingError:
+            return self.name
+
+
+_NUMBER: Column[_Step] = Column("", lambda step: str(step.number), figure=True, width=32)
+_WHAT: Column[_Step] = Column("Step", lambda step: step.words)
+_GIVES: Column[_Step] = Column("Gives", lambda step: step.gives)
+
+
+class StepsDialog(QDialog):
+    """Edits the steps of one slot; what the policy brings itself is where it begins.
+
+    Args:
+        slot: The slot.
+        player: Who plays it.
+        checks: The workers there are.
+        spawn: Starts what takes a moment: Gymnasium applies the steps, and is not loaded before.
+        parent: The window.
+    """
+
+    chosen = pyqtSignal(list)
+    """The slot's own steps; none where the policy's hold."""
+
+    def __init__(
+        self,
+        slot: SlotInfo,
+        player: WorkerAssignment,
+        checks: ConfigurationChecks,
+        spawn: Spawn,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._slot, self._player, self._checks, self._spawn = slot, player, checks, spawn
+        worker = checks.worker(player)
+        self._own = list(own_steps(player, worker, slot.agent_id)) if worker is not None else []
+        self.steps: list[Any] = list(player.preprocess) or list(self._own)
+        self._looking: asyncio.Task[None] | None = None
+        self._form: SettingsForm | None = None
+        self.setObjectName("steps_dialog")
+        self.setWindowTitle("Preprocessing")
+        self.resize(_SIZE)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
+        column.setSpacing(theme.ROW)
+        column.addWidget(title_label(f"What {slot.agent_id}'s policy sees"))
+        column.addWidget(
+            muted_label(
+                "From the environment's observation to what the policy is shown, step by step. Nobody else "
+                "is touched: people, texts, pictures and the record stay as they are.",
+                wrap=True,
+            )
+        )
+        seen = label(f"The environment shows {space_words(slot.observation_space)}", wrap=True)
+        seen.setObjectName("steps_given")
+        column.addWidget(seen)
+        self.model: RowsModel[_Step] = RowsModel((_NUMBER, _WHAT, _GIVES), lambda step: step.number)
+        self.table = RowsTable(self.model, "steps_table", "Steps", _ROW, self)
+        self.table.fit_columns()
+        column.addLayout(self._tools())
+        column.addWidget(self.table, 1)
+        self._options = QVBoxLayout()
+        self._options.setSpacing(theme.ROW)
+        column.addLayout(self._options)
+        self._problem, self._unfit = label("", "error", wrap=True), label("", "error", wrap=True)
+        for line, name in ((self._problem, "steps_problem"), (self._unfit, "steps_unfit")):
+            line.setObjectName(name)
+            line.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+            line.hide()
+            column.addWidget(line)
+        column.addLayout(self._buttons())
+        selection = self.table.selectionModel()
+        assert selection is not None
+        selection.currentRowChanged.connect(self._show_options)
+        self._refresh(select=1)
+
+    def _tools(self) -> QHBoxLayout:
+        menu = QMenu(self)
+        menu.setObjectName("steps_menu")
+        menu.setToolTipsVisible(True)
+        for name in STEPS:
+            schema = step_schema(name)
+            action = menu.addAction(f"{name}: {schema['description']}", partial(self._add, name))
+            assert action is not None
+            action.setObjectName(f"step_{name}")
+        row = QHBoxLayout()
+        row.setSpacing(theme.ROW)
+        self._add_button = QuietButton("Add step", name="steps_add", menu=menu)
+        self._remove = QuietButton("Remove", name="steps_remove", on_click=self._on_remove)
+        self._up = QuietButton("Up", name="steps_up", on_click=partial(self._move, -1))
+        self._down = QuietButton("Down", name="steps_down", on_click=partial(self._move, 1))
+        self._reset = QuietButton("As the policy says", name="steps_own", on_click=self._on_own)
+        self._reset.setVisible(bool(self._own))
+        for button in (self._add_button, self._remove, self._up, self._down):
+            row.addWidget(button)
+        row.addStretch(1)
+        row.addWidget(self._reset)
+        return row
+
+    def _buttons(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(theme.ROW)
+        row.addStretch(1)
+        row.addWidget(QuietButton("Cancel", name="steps_cancel", on_click=self.reject))
+        self._accept = PrimaryButton("Use these steps", name="steps_accept", on_click=self.accept)
+        row.addWidget(self._accept)
+        return row
+
+    @property
+    def settled(self) -> bool:
+        """Whether what is said is about the steps as they are now."""
+        return self._looking is None or self._looking.done()
+
+    # -- editing -----------------------------------------------------------------------
+
+    def _add(self, name: str) -> None:
+        place = self._place + 1
+        self.steps.insert(place, {"step": name})
+        self._refresh(select=place + 1)
+
+    def _on_remove(self) -> None:
+        place = self._place
+        if place >= 0:
+            del self.steps[place]
+            self._refresh(select=min(place + 1, len(self.steps)))
+
+    def _move(self, by: int) -> None:
+        place = self._place
+        if place >= 0 and 0 <= place + by < len(self.steps):
+            self.steps.insert(place + by, self.steps.pop(place))
+            self._refresh(select=place + by + 1)
+
+    def _on_own(self) -> None:
+        self.steps = list(self._own)
+        self._refresh(select=1)
+
+    def _on_options(self, values: dict[str, Any]) -> None:
+        place = self._place
+        if place >= 0:
+            self.steps[place] = {"step": self.model.rows[place].name, **values}
+            self._refresh()
+
+    @property
+    def _place(self) -> int:
+        return self.table.currentIndex().row()
+
+    # -- showing -----------------------------------------------------------------------
+
+    def _refresh(self, select: int = 0) -> None:
+        """The table anew; ``select`` is the number of the step that is selected, 0: as it was."""
+        self._show_rows([row.gives for row in self.model.rows])
+        if select:
+            self.table.select(select)
+            self._show_options()
+        if self._looking is not None:
+            self._looking.cancel()
+        self._accept.setEnabled(False)
+        self._looking = self._spawn(self._look(list(self.steps)), "Looking at the steps")
+
+    def _show_rows(self, gives: Sequence[str]) -> None:
+        said = [*gives, *[""] * len(self.steps)]
+        self.model.set_rows([_Step(i + 1, step, said[i]) for i, step in enumerate(self.steps)])
+
+    async def _look(self, steps: list[Any]) -> None:
+        spaces, problem, unfit = await asyncio.to_thread(self._found, steps)
+        self._show_rows(spaces)
+        for line, text in ((self._problem, problem), (self._unfit, unfit)):
+            line.setText(text)
+            line.setVisible(bool(text))
+        self._accept.setEnabled(not problem)
+
+    def _found(self, steps: list[Any]) -> tuple[list[str], str, str]:
+        """What each step gives, why one cannot be applied, why the policy does not fit then."""
+        spaces, problem = seen_after(steps, self._slot.observation_space)
+        player = replace(self._player, preprocess=steps)
+        worker = self._checks.worker(player)
+        return spaces, problem, "" if problem or worker is None else fit(self._slot, worker, player)
+
+    def _show_options(self, *_: object) -> None:
+        step = self.table.current
+        place = self._place
+        self._remove.setEnabled(step is not None)
+        self._up.setEnabled(place > 0)
+        self._down.setEnabled(0 <= place < len(self.steps) - 1)
+        if self._form is not None:
+            self._form.hide()
+            self._form.deleteLater()
+            self._form = None
+        if step is None or step.name not in STEPS:
+            return
+        schema = settings_from_schema(step_schema(step.name))
+        self._form = SettingsForm(schema, step.options, parent=self)
+        self._form.values_changed.connect(self._on_options)
+        self._options.addWidget(self._form)
+
+    def accept(self) -> None:
+        """Say which steps they are; the policy's own are none of the slot's."""
+        if not self._accept.isEnabled():
+            return
+        own = check_steps(self.steps) == check_steps(self._own)
+        self.chosen.emit([] if own else self.steps)
+        super().accept()
+
+    def done(self, a0: int) -> None:
+        """Nothing goes on afterwards."""
+        if self._looking is not None:
+            self._looking.cancel()
+        super().done(a0)
