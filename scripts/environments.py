@@ -296,7 +296,7 @@ def _index(rows: Mapping[str, Any]) -> str:
         "",
         "A page for each family, written by `scripts/environments.py` where it was installed: three",
         "environments held against the [contract](../environments.md#the-contract), two random episodes, and",
-        "twelve steps by a tiny language model to which the environment was described, recorded by `mosaic run`",
+        "twelve steps by a tiny language model, to which it was described, recorded by `mosaic run`",
         "and played again by `mosaic verify`. A cross is a true finding about the environment.",
         "",
         "| family | | checked | at random | described | versions |",
