@@ -111,6 +111,8 @@ def test_a_training_that_was_killed_goes_on_from_its_checkpoint(mosaic: Mosaic, 
     eventually((mosaic.home / GROUP / "seed1/events.jsonl").exists, "it is seen here", 60)
     ask(mosaic.home / GROUP / "seed1", "checkpoint")
     run = eventually(lambda: kept(mosaic, "one"), "a checkpoint is kept", 60)[0].parent
+    told = run / "events.jsonl"  # which a training that is killed in between has not written yet
+    eventually(lambda: '"checkpoint"' in told.read_text(), "it says that one is kept", 60)
     # The coordinator, and then the training: both are gone on with.
     first.kill()
     first.wait()
