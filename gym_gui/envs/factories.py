@@ -66,7 +66,7 @@ class Factory:
         """
         if self._is_own_word:
             _look_here_last()
-            if not is_installed(self.module.partition(".")[0]):
+            if not is_installed(self.module.partition(".")[0], namespace=True):
                 raise self._missing(["what is installed"])
         elif self._own_module is None:
             raise self._missing([str(folder) for folder in self._folders])

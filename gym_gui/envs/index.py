@@ -33,12 +33,19 @@ _FORMAT = 3
 _TIMEOUT_S = 120.0
 
 
-def is_installed(module: str) -> bool:
-    """Whether top-level ``module`` can be found; imports nothing."""
+def is_installed(module: str, *, namespace: bool = False) -> bool:
+    """Whether top-level ``module`` can be found; imports nothing.
+
+    Args:
+        module: Import name.
+        namespace: Whether a folder without ``__init__.py`` counts too. The packages of families are none, and
+            a folder that is called as one lies in many a working directory.
+    """
     try:
-        return importlib.util.find_spec(module) is not None
+        found = importlib.util.find_spec(module)
     except (ImportError, ValueError):
         return False
+    return found is not None and (namespace or found.origin is not None)
 
 
 def package_dir(module: str) -> Path | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from gym_gui.core.inherited import inherited
-from gym_gui.envs.distributions import distributions_of, holds
+from gym_gui.envs.distributions import distributions_of
 from gym_gui.envs.interpreters import installed_versions
 from gym_gui.processes.child import ChildStartError
 from gym_gui.processes.run_child import run_child_sync
@@ -23,8 +23,7 @@ class _HasEnvironment(Protocol):
 
 def version_of(package: str) -> str | None:
     """Version of the distribution that holds an import package, or ``None``."""
-    names = (package,) if holds(package, package) else distributions_of(package) or (package,)
-    return next(filter(None, map(_installed, names)), None)
+    return next(filter(None, map(_installed, distributions_of(package) or (package,))), None)
 
 
 def _installed(distribution: str) -> str | None:

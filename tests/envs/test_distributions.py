@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from gym_gui.envs.distributions import distributions_of
+from gym_gui.envs.index import is_installed
 
 
 def test_it_is_what_the_standard_library_says() -> None:
@@ -33,3 +34,12 @@ def test_a_package_is_told_by_its_files_where_nothing_is_declared(
     for package in ("made_one", "made_two", "made_three"):
         assert distributions_of(package) == ("bench-made",)
     assert distributions_of("made") == ()
+
+
+def test_a_folder_that_is_called_as_a_package_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "no_such_simulator").mkdir()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert not is_installed("no_such_simulator")
+    assert is_installed("no_such_simulator", namespace=True)

@@ -38,8 +38,8 @@ class NetHackEnv(gymnasium.Wrapper[dict[str, Any], int, dict[str, Any], int]):
     - What the game says of each cell (``screen_descriptions``, 132 kB) is left out unless it is asked
       for; MiniHack's observations have the inventory, which most of its tasks need.
     - An episode that is cut off is ``truncated`` and not also ``terminated``.
-    - It is drawn as tiles, with the message and the two lines of the state below them (``rgb_array``), or as a
-      terminal shows it (``ansi``).
+    - It is drawn as tiles, with the message and the two lines of the state below them (``rgb_array``), or
+      as a terminal shows it (``ansi``).
 
     Args:
         env_id: As its package registers it.
@@ -118,7 +118,7 @@ class NetHackEnv(gymnasium.Wrapper[dict[str, Any], int, dict[str, Any], int]):
 
 
 def _with_lines(tiles: Any, lines: Sequence[str]) -> Any:
-    """Tiles of a map, (H, W, 3) ``uint8``, with lines of text below: a player reads what the game says there."""
+    """Tiles of a map, (H, W, 3) ``uint8``, with lines of text below, where a player reads them."""
     from PIL import Image, ImageDraw, ImageFont
 
     height, width, _ = tiles.shape
