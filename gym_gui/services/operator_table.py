@@ -17,7 +17,7 @@ from gym_gui.services.preset_store import write_text
 from mosaic_worker.plain_files import read_file
 
 NAME: Final = "operators.json"
-"""In the data folder."""
+"""In the data folder: what the Operators page shows; others keep their one operator in files of their own."""
 FORMAT: Final = 1
 _KEY: Final = "mosaic_operators"
 _MAX_BYTES: Final = 2**23

@@ -48,3 +48,17 @@ def _from_data(path: Path, content: Mapping[str, Any]) -> TrainingPreset:
 TRAININGS: Final = PresetKind[TrainingPreset](
     ".training.json", "mosaic_training_preset", _to_data, _from_data, lambda preset: preset.env_id
 )
+
+
+def load_training(path: Path) -> TrainingPreset | None:
+    """The training that a file holds; ``None`` where there is no file.
+
+    Raises:
+        PresetError: It cannot be read, or is none.
+    """
+    return TRAININGS.read(path)[1] if path.is_file() else None
+
+
+def save_training(preset: TrainingPreset, path: Path) -> None:
+    """Write a training to a file; raises as :meth:`PresetKind.write`."""
+    TRAININGS.write(path, TRAININGS.name_of(path), preset)

@@ -258,8 +258,7 @@ class MainWindow(QMainWindow):
         self.open_file(Path(path))
 
     def _on_new(self) -> None:
-        self.go("operators")
-        self.context.commands.run("operators.add")
+        self.context.go("operators", new=True)
 
     def _on_shortcuts(self) -> None:
         ShortcutSheet(self.context.commands, self).open()

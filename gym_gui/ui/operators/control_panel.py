@@ -40,7 +40,7 @@ class ControlPanelContainer(QObject):
         self.seed = SeedBox(deck.seed, parent=bar)
         self.seed.seed_changed.connect(self._on_seed)
         self.add = IconButton(
-            "add", "Add an operator (Ctrl+N)", name="operators-add", on_click=self.add_requested.emit
+            "add", "Add an operator (Ctrl+Shift+N)", name="operators-add", on_click=self.add_requested.emit
         )
         self.plots = QuietButton(
             "Plots",
@@ -154,7 +154,9 @@ class ControlPanelContainer(QObject):
         self._reset.setEnabled(some and (deck.active or deck.touched))
         self.stop.setEnabled(deck.active)
         self.add.setEnabled(not deck.full)
-        self.add.setToolTip("There is room for eight operators" if deck.full else "Add an operator (Ctrl+N)")
+        self.add.setToolTip(
+            "There is room for eight operators" if deck.full else "Add an operator (Ctrl+Shift+N)"
+        )
         if self.seed.seed != deck.seed:
             self.seed.set_seed(deck.seed)
         words = rate_words(deck.rate)

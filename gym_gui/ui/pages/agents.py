@@ -11,13 +11,17 @@ from typing import TYPE_CHECKING, Any
 from PyQt6.QtGui import QKeySequence
 from PyQt6.QtWidgets import QVBoxLayout
 
+from gym_gui.controllers.configuration_draft import Draft
 from gym_gui.controllers.finding import Level
 from gym_gui.core.config import OperatorConfig
+from gym_gui.core.errors import MosaicError
+from gym_gui.services.operator_table import OperatorTable
 from gym_gui.ui import theme
 from gym_gui.ui.agents.advanced_config import AdvancedConfigTab
 from gym_gui.ui.agents.preset_menu import ConfigurationPresetMenu
 from gym_gui.ui.commands import Command
 from gym_gui.ui.context import AppContext
+from gym_gui.ui.kept import Kept
 from gym_gui.ui.language.desk import PromptsRequest
 from gym_gui.ui.page import Page
 from gym_gui.ui.play.environment_picker import EnvironmentPicker
@@ -41,6 +45,15 @@ class AgentsPage(Page):
     def __init__(self, context: AppContext) -> None:
         super().__init__(context)
         self._tab = AdvancedConfigTab(context, self)
+        self.kept = Kept[OperatorTable](
+            context,
+            "agents.json",
+            "The configuration",
+            load=OperatorTable.load,
+            save=OperatorTable.save,
+            now=self._table,
+            parent=self,
+        )
         self._live: LiveOperator | None = None
         self._to_rebind: set[str] = set()
         self._listing: asyncio.Task[Any] | None = None
@@ -68,6 +81,8 @@ class AgentsPage(Page):
         column.addLayout(strip)
         column.addWidget(self._tab, 1)
         self.model.draft_changed.connect(self._refresh)
+        self.model.draft_changed.connect(self.kept.look)
+        self._tab.preview.seed.seed_changed.connect(self.kept.look)
         self.model.sheet_changed.connect(self._refresh)
         self.model.report_changed.connect(self._on_report_changed)
         self._tab.policy_binding_changed.connect(self._on_policy_binding_changed)
@@ -114,6 +129,7 @@ class AgentsPage(Page):
         """Show an operator, a task or a preset; attach to a session that plays it."""
         if self._listing is None:
             self._listing = self.context.spawn(self._picker.load(), "Listing the environments")
+        self.kept.bring_back(self._bring_back)
         operator, task, preset = request.get("operator"), request.get("task"), request.get("preset")
         live = request.get("live")
         if isinstance(operator, OperatorConfig):
@@ -130,7 +146,21 @@ class AgentsPage(Page):
     async def closed(self) -> None:
         """Release everything."""
         self.detach()
+        await self.kept.close()
         await self._tab.close_down()
+
+    def _table(self) -> OperatorTable | None:
+        """What stands there; ``None`` while it is no configuration."""
+        try:
+            config = self.model.draft.config() if self.model.draft.task else None
+        except MosaicError:
+            return None
+        return None if config is None else OperatorTable((config,), self._tab.preview.seed.seed)
+
+    def _bring_back(self, table: OperatorTable) -> None:
+        if table.operators:
+            self._tab.preview.seed.set_seed(table.seed)
+            self.model.show_draft(Draft.of(table.operators[0]))
 
     def commands(self) -> list[Command]:
         """What can be done here."""

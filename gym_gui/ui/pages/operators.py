@@ -12,15 +12,16 @@ from gym_gui.controllers.finding import listed
 from gym_gui.controllers.knowledge import Knowledge
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import UsageError
+from gym_gui.services.operator_table import NAME, OperatorTable
 from gym_gui.ui.commands import Command
 from gym_gui.ui.context import AppContext
+from gym_gui.ui.kept import Kept
 from gym_gui.ui.language.desk import PromptsRequest
 from gym_gui.ui.live.deck import OperatorDeck
 from gym_gui.ui.live.operator import LiveOperator
 from gym_gui.ui.operators.config_widget import OperatorConfigWidget
 from gym_gui.ui.operators.control_panel import ControlPanelContainer
 from gym_gui.ui.operators.examples import random_operator, trained_against_random
-from gym_gui.ui.operators.kept import KeptOperators
 from gym_gui.ui.operators.manual import ManualOperators
 from gym_gui.ui.operators.script import ScriptExperimentWidget
 from gym_gui.ui.page import Page
@@ -39,7 +40,16 @@ class OperatorsTab(Page):
     def __init__(self, context: AppContext) -> None:
         super().__init__(context)
         self.deck = OperatorDeck(context, seed=DEFAULT_SEED, parent=self)
-        self.kept = KeptOperators(context, self.deck)
+        self.kept = Kept[OperatorTable](
+            context,
+            NAME,
+            "The operators",
+            load=OperatorTable.load,
+            save=OperatorTable.save,
+            now=lambda: self.deck.table,
+            parent=self,
+        )
+        self.deck.changed.connect(self.kept.look)
         self._knowledge = Knowledge(context.store)
         self._mode = SegmentedControl([("manual", "Manual"), ("script", "Script")], name="operators-mode")
         self._mode.setToolTip("Play by hand, or run an experiment file")
@@ -85,8 +95,8 @@ class OperatorsTab(Page):
     # -- opened, left, closed ----------------------------------------------------------
 
     def opened(self, **request: object) -> None:
-        """``operators`` (configurations), ``seed``, ``run``; or ``script`` (a path)."""
-        self.kept.bring_back()
+        """``operators`` (configurations), ``seed``, ``run``; ``script`` (a path); ``new``: an empty table."""
+        self.kept.bring_back(self.deck.restore)
         self._on_run_changed()
         script = request.get("script")
         if isinstance(script, (str, Path)):
@@ -94,7 +104,9 @@ class OperatorsTab(Page):
             self.script.open(Path(script))
             return
         operators = request.get("operators")
-        if isinstance(operators, Sequence):
+        if request.get("new"):
+            self.play([])
+        elif isinstance(operators, Sequence):
             seed = request.get("seed")
             configs = [config for config in operators if isinstance(config, OperatorConfig)]
             run = bool(request.get("run"))
@@ -139,7 +151,7 @@ class OperatorsTab(Page):
         """What can be done here."""
         some, one, history = self._has_operators, self._has_selection, self.deck.undo_stack
         return [
-            Command("operators.add", "Add operator", self.add_operator, "Ctrl+N", "File", "add"),
+            Command("operators.add", "Add operator", self.add_operator, "Ctrl+Shift+N", "File", "add"),
             Command("operators.open", "Open an experiment…", self._on_open_script, "Ctrl+O", "File", "open"),
             Command("operators.run", "Run or pause", self._on_toggle, "Ctrl+R", "Run", "run", some),
             Command("operators.step", "Step all", self._on_step_all, "Space", "Run", "step", some),

@@ -11,8 +11,10 @@ from PyQt6.QtWidgets import QStackedWidget, QVBoxLayout
 from gym_gui.controllers.knowledge import Knowledge
 from gym_gui.controllers.live_play.state import OperatorState
 from gym_gui.core.errors import MosaicError
+from gym_gui.services.operator_table import OperatorTable
 from gym_gui.ui import theme
 from gym_gui.ui.commands import Command
+from gym_gui.ui.kept import Kept
 from gym_gui.ui.page import Page
 from gym_gui.ui.play.actions import PlayActions
 from gym_gui.ui.play.caption import Caption
@@ -64,6 +66,16 @@ class PlayPage(Page):
         super().__init__(context)
         self.input = HumanInput(self)
         self.game = PlayGame(context, self.input, self)
+        self.kept = Kept[OperatorTable](
+            context,
+            "play.json",
+            "The game",
+            load=OperatorTable.load,
+            save=OperatorTable.save,
+            now=self._table,
+            parent=self,
+        )
+        self.game.changed.connect(self.kept.look)
         self.people = People(context, self.input, self)
         self.knowledge = Knowledge(context.store)
         self._sheet: EnvironmentSheet | None = None
@@ -139,10 +151,14 @@ class PlayPage(Page):
 
     def opened(self, **request: object) -> None:
         """Open what was asked for; without a request, go on with what there is."""
+        operator, task = request.get("operator"), request.get("task")
+        if operator is None and not isinstance(task, str):
+            self.kept.bring_back(self._bring_back)
+        else:
+            self.kept.bring_back(lambda _table: None)  # another game takes its place
         seed = request.get("seed")
         if isinstance(seed, int):
             self._seed_box.set_seed(seed)
-        operator, task = request.get("operator"), request.get("task")
         if operator is not None:
             self.open_operator(operator)  # type: ignore[arg-type]
         elif isinstance(task, str):
@@ -151,6 +167,17 @@ class PlayPage(Page):
             self._list_environments()
             if self._sheet is not None:
                 self._stage_card.take_keys()
+
+    def _table(self) -> OperatorTable | None:
+        """Who plays what, from which seed; ``None`` where nothing is open."""
+        config = self.game.config
+        return None if config is None else OperatorTable((config,), self.game.seed)
+
+    def _bring_back(self, table: OperatorTable) -> None:
+        """The game of the last time, from its seed on."""
+        if table.operators:
+            self._seed_box.set_seed(table.seed)
+            self.open_operator(table.operators[0])
 
     def _list_environments(self) -> None:
         if not self._picker.loaded:
@@ -168,6 +195,7 @@ class PlayPage(Page):
             await asyncio.gather(self._job, return_exceptions=True)
         self.keyboards.close()
         self.input.detach()
+        await self.kept.close()
         await self.game.close()
         await self.knowledge.close()
 

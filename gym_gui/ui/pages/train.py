@@ -12,9 +12,10 @@ from PyQt6.QtGui import QDesktopServices
 from PyQt6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from gym_gui.services.tensorboard import TensorBoard
-from gym_gui.services.training_presets import TrainingPreset
+from gym_gui.services.training_presets import TrainingPreset, load_training, save_training
 from gym_gui.ui.commands import Command
 from gym_gui.ui.context import AppContext
+from gym_gui.ui.kept import Kept
 from gym_gui.ui.page import Page
 from gym_gui.ui.train.compare_panel import ComparePanel
 from gym_gui.ui.train.link import LinkState, TrainerLink
@@ -84,6 +85,16 @@ class TrainPage(Page):
         self._panel_shown: QWidget = self.form
         inspector.add(self.form)
         inspector.add_foot(self.form.foot)
+        self.kept = Kept[TrainingPreset](
+            self.context,
+            "training.json",
+            "The training",
+            load=load_training,
+            save=save_training,
+            now=self.form.preset,
+            parent=self,
+        )
+        self.form.changed.connect(self.kept.look)
 
     def _connect(self) -> None:
         self._use_menu = UseMenu(self.context, self)
@@ -145,7 +156,10 @@ class TrainPage(Page):
         else:
             self.show_view(self._segments.value)
         if isinstance(env := request.get("env"), str):
+            self.kept.bring_back(lambda _preset: None)  # another one takes its place
             self.form.choose_environment(env)
+        else:
+            self.kept.bring_back(self.form.fill)
 
     async def closed(self) -> None:
         """Let go of the trainer and end TensorBoard; say what goes on."""
@@ -154,6 +168,7 @@ class TrainPage(Page):
             words = "1 training goes on" if going_on == 1 else f"{going_on} trainings go on"
             self.context.notify(f"{words} without the window", "info")
         await self.runs.closed()
+        await self.kept.close()
         await asyncio.gather(self.link.close(), self.form.closed(), self.tensorboard.close())
         if self._policies is not None:
             await self._policies.closed()

@@ -63,6 +63,8 @@ class NewRunForm(QWidget):
     started = pyqtSignal(object)
     """Ids of the runs that were started (a list)."""
     loaded = pyqtSignal()
+    changed = pyqtSignal()
+    """Something was chosen or typed."""
 
     def __init__(self, context: AppContext, link: TrainerLink, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -328,6 +330,7 @@ class NewRunForm(QWidget):
         wrong = [*settings.values(), *numbers]
         reason = unfit or next(iter(wrong), "") or self._not_yet()
         self.start.setEnabled(not reason)
+        self.changed.emit()
         text, tip = self._numbers.start_words
         self.start.set_text(text)
         self.start.setToolTip(reason or tip)

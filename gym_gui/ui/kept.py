@@ -1,0 +1,119 @@
+"""What stands on a page is there again after a restart, also one that nobody asked for."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from PyQt6.QtCore import QObject, QTimer
+
+from gym_gui.core.errors import MosaicError
+
+if TYPE_CHECKING:
+    from gym_gui.ui.context import AppContext
+
+T = TypeVar("T")
+_SETTLE_MS = 400
+"""Quiet time before a change is written."""
+
+
+class Kept(QObject, Generic[T]):
+    """Writes what a page shows to the data folder, and reads it when the page is first opened.
+
+    Args:
+        context: The window's services.
+        name: The file, in the data folder.
+        what: What is kept, for people: ``"The operators"``.
+        load: Reads the file; ``None`` where there is none. Raises :class:`MosaicError`.
+        save: Writes it, whole or not at all; raises the same.
+        now: What the page shows; ``None`` where that cannot be kept, and what was written stays.
+        parent: Qt owner.
+    """
+
+    def __init__(
+        self,
+        context: AppContext,
+        name: str,
+        what: str,
+        *,
+        load: Callable[[Path], T | None],
+        save: Callable[[T, Path], None],
+        now: Callable[[], T | None],
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._context, self._name, self._what = context, name, what
+        self._load, self._save, self._now = load, save, now
+        self._begun = False
+        self._written: T | None = None
+        self._writing = asyncio.Lock()
+        self._told = False
+        self._settle = QTimer(self)
+        self._settle.setSingleShot(True)
+        self._settle.setInterval(_SETTLE_MS)
+        self._settle.timeout.connect(self._on_settled)
+
+    def bring_back(self, show: Callable[[T], object]) -> None:
+        """Show what was there the last time, the first time this is called; from then on changes are written.
+
+        Args:
+            show: Has the page show it.
+        """
+        if self._begun:
+            return
+        kept = self._read()
+        if kept is not None:
+            show(kept)
+        self._written = kept if kept is not None else self._now()
+        self._begun = True
+
+    def look(self, *_: object) -> None:
+        """Something may have changed; also said at every step of a play."""
+        if not self._begun:
+            return
+        now = self._now()
+        if now is not None and now != self._written:
+            self._settle.start()
+
+    def _read(self) -> T | None:
+        path = self._context.store.data / self._name
+        try:
+            return self._load(path)
+        except MosaicError as error:
+            aside = path.with_suffix(".unread.json")  # what comes now is written in its place
+            with contextlib.suppress(OSError):
+                path.replace(aside)
+            text = (
+                f"{self._what} of the last time cannot be shown: {error}. What was there is kept in {aside}"
+            )
+            self._context.notify(text, "warning")
+            return None
+
+    def _on_settled(self) -> None:
+        self._context.spawn(self._write(), f"Keeping {self._what[:1].lower()}{self._what[1:]}")
+
+    async def _write(self) -> None:
+        async with self._writing:
+            now = self._now()
+            if not self._begun or now is None or now == self._written:
+                return
+            self._written = now
+            try:
+                # To a slow disk, it may be.
+                await asyncio.to_thread(self._save, now, self._context.store.data_dir() / self._name)
+            except MosaicError as error:
+                self._tell(error)
+
+    def _tell(self, error: MosaicError) -> None:
+        """Say once that it will not be there after a restart."""
+        if not self._told:
+            self._told = True
+            self._context.notify(f"{self._what} will not be there after a restart: {error}", "warning")
+
+    async def close(self) -> None:
+        """Write what has not been written."""
+        self._settle.stop()
+        await self._write()

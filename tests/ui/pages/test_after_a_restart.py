@@ -1,0 +1,110 @@
+"""What stands on a page is there again after a restart; a new comparison is an empty one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from gym_gui.core.config import OperatorConfig, WorkerAssignment
+from gym_gui.services.store import Store
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.main_window import MainWindow
+from gym_gui.ui.pages.agents import AgentsPage
+from gym_gui.ui.pages.operators import OperatorsTab
+from gym_gui.ui.pages.play import PlayPage
+from gym_gui.ui.widgets.messages import EmptyHint
+from gym_gui.ui.widgets.seed import SeedBox
+from tests.support.named import named
+from tests.ui.conftest import PATIENCE_MS
+
+Finish = Callable[[object], object]
+FOUR = "classic/connect_four_v3"
+
+pytestmark = pytest.mark.usefixtures("looks_here", "plays_here")
+
+
+def baseline(behavior: str = "random") -> WorkerAssignment:
+    return WorkerAssignment("operators_worker", "baseline", {"behavior": behavior})
+
+
+def four() -> OperatorConfig:
+    players = {"player_0": WorkerAssignment("human_worker", "human"), "player_1": baseline("cycle")}
+    return OperatorConfig("it", "Four", "", FOUR, players, max_steps=9)
+
+
+@contextmanager
+def restarted(window: MainWindow, store: Store, finish: Finish) -> Iterator[MainWindow]:
+    """The window closed, and another one opened on the same data."""
+    finish(window.shut_down())
+    again = MainWindow(AppContext(store, window.context.theme))
+    try:
+        yield again
+    finally:
+        finish(again.shut_down())
+        again.close()
+        finish(again.context.close())
+        again.deleteLater()
+
+
+def test_the_configuration_that_is_being_written(
+    window: MainWindow, store: Store, qtbot: Any, finish: Finish
+) -> None:
+    window.context.go("agents", operator=four())
+    page = named(window, AgentsPage, "page-agents")
+    qtbot.waitUntil(lambda: page.model.report is not None, timeout=PATIENCE_MS)
+    named(page, SeedBox, "seed-box").set_seed(31)
+    page.model.set_row("player_0", baseline("noop"), "another")
+    qtbot.waitUntil(lambda: page.model.settled, timeout=PATIENCE_MS)
+    written = page.model.draft
+    with restarted(window, store, finish) as again:
+        again.go("agents")
+        page = named(again, AgentsPage, "page-agents")
+        qtbot.waitUntil(lambda: page.model.report is not None, timeout=PATIENCE_MS)
+        assert page.model.draft == written
+        assert named(page, SeedBox, "seed-box").seed == 31
+        assert not page.model.undo_stack.canUndo()
+        again.context.go("agents", operator=OperatorConfig("b", "B", "", "CartPole-v1", {"agent_0": baseline()}))
+        page.model.undo_stack.undo()
+        assert page.model.draft.task == FOUR, "what was there before is not lost"
+
+
+def test_the_game_that_was_played(window: MainWindow, store: Store, qtbot: Any, finish: Finish) -> None:
+    window.context.go("play", operator=four(), seed=12)
+    page = named(window, PlayPage, "page-play")
+    qtbot.waitUntil(lambda: page.game.config is not None and page.sheet is not None, timeout=PATIENCE_MS)
+    config = page.game.config
+    with restarted(window, store, finish) as again:
+        again.go("play")
+        page = named(again, PlayPage, "page-play")
+        qtbot.waitUntil(lambda: page.game.config is not None and page.sheet is not None, timeout=PATIENCE_MS)
+        assert page.game.config == config and page.game.seed == 12
+        assert named(page, SeedBox, "seed-box").seed == 12
+
+
+def test_another_game_takes_the_place_of_the_last_one(
+    window: MainWindow, store: Store, qtbot: Any, finish: Finish
+) -> None:
+    window.context.go("play", operator=four(), seed=12)
+    page = named(window, PlayPage, "page-play")
+    qtbot.waitUntil(lambda: page.sheet is not None, timeout=PATIENCE_MS)
+    with restarted(window, store, finish) as again:
+        again.context.go("play", task="CartPole-v1")
+        page = named(again, PlayPage, "page-play")
+        qtbot.waitUntil(lambda: page.sheet is not None, timeout=PATIENCE_MS)
+        assert page.game.config is not None and page.game.config.task == "CartPole-v1"
+
+
+def test_a_new_comparison_is_an_empty_one_and_can_be_taken_back(window: MainWindow) -> None:
+    window.go("operators")
+    page = named(window, OperatorsTab, "page-operators")
+    page.deck.add(OperatorConfig("a", "A", "", "CartPole-v1", {"agent_0": baseline()}), start=False)
+    built = page.deck.table
+    assert window.context.commands.run("file.new")
+    assert page.deck.table.operators == () and named(page, EmptyHint, "operators-empty").isVisibleTo(page)
+    page.deck.undo_stack.undo()
+    assert page.deck.table == built
+    assert window.context.commands.run("operators.add")
+    assert len(page.deck.operators) == 2
