@@ -330,7 +330,8 @@ def _fields(environment: Environment, seat: AgentID) -> Iterator[Change]:
         yield lambda other=other: setattr(other, "level", 3 - int(other.level))
         yield lambda other=other: setattr(other, "score", other.score + 1)
     for x, y in np.argwhere(game.field):
-        yield lambda x=x, y=y: game.field.__setitem__((x, y), int(game.field[x, y]) + 1)
+        level = int(game.field[x, y])  # the package refuses more than players have between them
+        yield lambda x=x, y=y, level=level: game.field.__setitem__((x, y), level - 1 if level > 1 else 2)
     yield lambda: setattr(game, "_food_spawned", 2 * game._food_spawned)
 
 
