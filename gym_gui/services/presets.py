@@ -47,17 +47,21 @@ CONFIGURATIONS: Final = PresetKind[OperatorConfig](
 
 
 def export_experiment(
-    path: Path, config: OperatorConfig, execution: ExecutionConfig | None = None
+    path: Path,
+    *operators: OperatorConfig,
+    execution: ExecutionConfig | None = None,
+    heading: str = "",
 ) -> Experiment:
-    """Write a configuration as an experiment file of its own.
+    """Write operators as an experiment file.
 
     Paths of policies are written so that they are found from where the file lies: relative
     to it where they lie beside or below it, else in full.
 
     Args:
         path: A ``.yaml``, ``.yml`` or ``.py`` file; Python is written as literal data.
-        config: The operator.
+        operators: In order.
         execution: How often and with which seeds; one episode with seed 0 by default.
+        heading: A line of comment above it.
 
     Returns:
         What was written.
@@ -66,14 +70,16 @@ def export_experiment(
         PresetError: The name says no format, or the file cannot be written.
         ConfigError: The configuration is not complete.
     """
-    config.check_complete()
-    experiment = Experiment([_anchored(config, path.absolute().parent)], execution)
+    for config in operators:
+        config.check_complete()
+    folder = path.absolute().parent
+    experiment = Experiment([_anchored(config, folder) for config in operators], execution)
     record = experiment.to_record()
     writers: dict[str, Callable[[dict[str, Plain]], str]] = {".yaml": _yaml, ".yml": _yaml, ".py": _python}
     writer = writers.get(path.suffix.lower())
     if writer is None:
         raise PresetError(f"{path.name} says no format", fix="Let its name end in .yaml or .py")
-    write_text(path, writer(_plainer(record)))
+    write_text(path, (f"# {heading}\n" if heading else "") + writer(_plainer(record)))
     return experiment
 
 

@@ -151,7 +151,7 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path):
 @pytest.mark.parametrize("name", ["mixed.yaml", "mixed.yml", "mixed.py"])
 def test_an_exported_experiment_reads_back_equal_and_is_plain_data(tmp_path: Path, name: str):
     path = tmp_path / name
-    written = export_experiment(path, mixed(), ExecutionConfig(4, seeds=7, max_steps=50))
+    written = export_experiment(path, mixed(), execution=ExecutionConfig(4, seeds=7, max_steps=50))
     assert not needs_code(path)
     read = load_experiment(path, allow_code=False)
     assert read == written

@@ -103,7 +103,7 @@ class ConfigurationPresetMenu(PresetMenu[OperatorConfig]):
             return
         file = Path(path if Path(path).suffix in (".yaml", ".yml", ".py") else f"{path}.yaml")
         try:
-            export_experiment(file, config, ExecutionConfig(EPISODES, seeds=seed))
+            export_experiment(file, config, execution=ExecutionConfig(EPISODES, seeds=seed))
         except MosaicError as error:
             self._context.notify(str(error), "error")
             return

@@ -15,6 +15,7 @@ from gym_gui.analysis.wording import count
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.trust import NotAllowedError
 from gym_gui.ui import theme
+from gym_gui.ui.operators.recent_files import RecentFiles
 from gym_gui.ui.operators.script_card import ScriptCard
 from gym_gui.ui.operators.script_job import (
     ScriptJob,
@@ -25,7 +26,7 @@ from gym_gui.ui.operators.script_job import (
     what_it_reaches,
 )
 from gym_gui.ui.operators.script_rows import OperatorRow
-from gym_gui.ui.operators.script_start import RecentFiles, ScriptStart
+from gym_gui.ui.operators.script_start import ScriptStart
 from gym_gui.ui.widgets import InlineMessage, PageBar, PrimaryButton, QuietButton
 
 if TYPE_CHECKING:

@@ -6,12 +6,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-from PyQt6.QtCore import QSettings, Qt, pyqtSignal
+from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtGui import QShowEvent
 from PyQt6.QtWidgets import QFileDialog, QGridLayout, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
 from gym_gui.ui import theme
 from gym_gui.ui.operators.examples import example_experiment
+from gym_gui.ui.operators.recent_files import RecentFiles
 from gym_gui.ui.widgets import Card, ElidedLabel, LinkButton, PrimaryButton, QuietButton, label, muted_label
 from mosaic_worker.plain_files import replace_file
 
@@ -43,34 +44,7 @@ STEPS: Final = (
     ("Read the verdict", "Results says which is better, with its uncertainty, or that it is not decided. "
      "Without the window: mosaic run FILE."),
 )  # fmt: skip
-MOST: Final = 5
-"""Files that were opened before and are offered again."""
 _WIDEST: Final = 1240
-_RECENT: Final = "script/recent"
-
-
-class RecentFiles:
-    """Experiments that were opened before, the newest first.
-
-    Args:
-        layout: Where they are kept.
-    """
-
-    def __init__(self, layout: QSettings) -> None:
-        self._layout = layout
-
-    def add(self, path: Path) -> None:
-        """It is opened now."""
-        kept = [str(path), *(known for known in self._known() if known != str(path))]
-        self._layout.setValue(_RECENT, kept[:MOST])
-
-    def files(self) -> list[Path]:
-        """Those that are still there."""
-        return [path for known in self._known() if (path := Path(known)).is_file()]
-
-    def _known(self) -> list[str]:
-        kept = self._layout.value(_RECENT, [])
-        return [kept] if isinstance(kept, str) else [str(each) for each in kept or []]
 
 
 class ScriptStart(QWidget):

@@ -19,6 +19,7 @@ from gym_gui.ui.kept import Kept
 from gym_gui.ui.language.desk import PromptsRequest
 from gym_gui.ui.live.deck import OperatorDeck
 from gym_gui.ui.live.operator import LiveOperator
+from gym_gui.ui.operators.comparison import Comparison
 from gym_gui.ui.operators.config_widget import OperatorConfigWidget
 from gym_gui.ui.operators.control_panel import ControlPanelContainer
 from gym_gui.ui.operators.examples import random_operator, trained_against_random
@@ -54,6 +55,9 @@ class OperatorsTab(Page):
         self._mode = SegmentedControl([("manual", "Manual"), ("script", "Script")], name="operators-mode")
         self._mode.setToolTip("Play by hand, or run an experiment file")
         self.bar.add(self._mode)
+        self.comparison = Comparison(context, self.deck, self)
+        self.comparison.opened.connect(self._on_comparison_opened)
+        self.bar.add(self.comparison.button)
         self.controls = ControlPanelContainer(self.deck, self.bar, self)
         self.manual = ManualOperators(context, self.deck, self._knowledge, self.body)
         self.script = ScriptExperimentWidget(context, self._knowledge, self.bar, self.body)
@@ -97,6 +101,7 @@ class OperatorsTab(Page):
     def opened(self, **request: object) -> None:
         """``operators`` (configurations), ``seed``, ``run``; ``script`` (a path); ``new``: an empty table."""
         self.kept.bring_back(self.deck.restore)
+        self.comparison.begin()
         self._on_run_changed()
         script = request.get("script")
         if isinstance(script, (str, Path)):
@@ -106,15 +111,20 @@ class OperatorsTab(Page):
         operators = request.get("operators")
         if request.get("new"):
             self.play([])
+            self.comparison.forget()
         elif isinstance(operators, Sequence):
             seed = request.get("seed")
             configs = [config for config in operators if isinstance(config, OperatorConfig)]
             run = bool(request.get("run"))
             if run or not self._take_back(configs):
                 self.play(configs, seed if isinstance(seed, int) else None, run=run)
+                self.comparison.forget()
         elif self.manual_mode and not self.deck.active:
             self._apply_look()
             self.deck.show_beginnings()
+
+    def _on_comparison_opened(self, configs: list[OperatorConfig], seed: int) -> None:
+        self.play(configs, seed)
 
     def _take_back(self, configs: Sequence[OperatorConfig]) -> bool:
         """One that is on the table comes back from the Agents page: it is changed where it is."""
@@ -153,6 +163,21 @@ class OperatorsTab(Page):
         return [
             Command("operators.add", "Add operator", self.add_operator, "Ctrl+Shift+N", "File", "add"),
             Command("operators.open", "Open an experiment…", self._on_open_script, "Ctrl+O", "File", "open"),
+            Command(
+                "operators.save", "Save comparison", self.comparison.save, "Ctrl+S", "File", "save", some
+            ),
+            Command(
+                "operators.save_as",
+                "Save comparison as…",
+                self.comparison.ask_save,
+                "Ctrl+Shift+S",
+                "File",
+                "save",
+                some,
+            ),
+            Command(
+                "operators.side_by_side", "Open side by side…", self.comparison.ask_open, "", "File", "open"
+            ),
             Command("operators.run", "Run or pause", self._on_toggle, "Ctrl+R", "Run", "run", some),
             Command("operators.step", "Step all", self._on_step_all, "Space", "Run", "step", some),
             Command(
@@ -187,6 +212,7 @@ class OperatorsTab(Page):
         manual = mode == "manual"
         self._modes.setCurrentWidget(self.manual if manual else self.script)
         self.controls.set_manual(manual)
+        self.comparison.button.setVisible(manual)
         self.script.set_shown(not manual)
         self._show_inspector()
 

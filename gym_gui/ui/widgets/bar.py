@@ -15,7 +15,7 @@ _ALL = 255
 class PageBar(QWidget):
     """44 px: title, then what :meth:`add` put there, room, then the actions, the main one last.
 
-    In a narrow window, or with a wide font, actions that have an icon give up their words, the quiet
+    In a narrow window, or with a wide font, buttons that have an icon give up their words, the quiet
     ones first: no word is cut.
     """
 
@@ -31,9 +31,9 @@ class PageBar(QWidget):
         self._note.hide()
         self._buttons: list[PrimaryButton | QuietButton] = []
         self._left = QHBoxLayout()
-        self._left.setSpacing(10)
+        self._left.setSpacing(theme.ROW)
         self._right = QHBoxLayout()
-        self._right.setSpacing(10)
+        self._right.setSpacing(theme.ROW)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(theme.PAGE, 0, theme.PAGE, 0)
         layout.setSpacing(10)
@@ -48,11 +48,14 @@ class PageBar(QWidget):
     def add(self, widget: QWidget) -> QWidget:
         """Put a control beside the title."""
         self._left.addWidget(widget)
-        return widget
+        return self._known(widget)
 
     def add_action(self, widget: QWidget) -> QWidget:
         """Put a button at the right end."""
         self._right.addWidget(widget)
+        return self._known(widget)
+
+    def _known(self, widget: QWidget) -> QWidget:
         if isinstance(widget, PrimaryButton | QuietButton):
             self._buttons.append(widget)
         return widget

@@ -11,7 +11,8 @@ from PyQt6.QtWidgets import QFileDialog, QPlainTextEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.operators.script_start import MOST, SAMPLE, RecentFiles, ScriptStart
+from gym_gui.ui.operators.recent_files import MOST, RecentFiles
+from gym_gui.ui.operators.script_start import SAMPLE, ScriptStart
 from gym_gui.ui.widgets import LinkButton
 from gym_gui.ui.widgets.card import Card
 from tests.support.named import named

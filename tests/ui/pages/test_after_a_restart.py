@@ -66,7 +66,9 @@ def test_the_configuration_that_is_being_written(
         assert page.model.draft == written
         assert named(page, SeedBox, "seed-box").seed == 31
         assert not page.model.undo_stack.canUndo()
-        again.context.go("agents", operator=OperatorConfig("b", "B", "", "CartPole-v1", {"agent_0": baseline()}))
+        again.context.go(
+            "agents", operator=OperatorConfig("b", "B", "", "CartPole-v1", {"agent_0": baseline()})
+        )
         page.model.undo_stack.undo()
         assert page.model.draft.task == FOUR, "what was there before is not lost"
 

@@ -327,7 +327,7 @@ def test_no_word_of_the_bar_is_cut_in_the_smallest_window(
         shown = [
             each for each in named(page, PageBar, "page-bar").findChildren(QPushButton) if each.isVisible()
         ]
-        assert len(shown) == 9, "the two modes among them"
+        assert len(shown) == 10, "the comparison and the two modes among them"
         wide_enough = lambda: all(b.width() >= b.minimumSizeHint().width() for b in shown)  # noqa: E731
         qtbot.waitUntil(wide_enough, timeout=WAIT)
     finally:

@@ -1,0 +1,36 @@
+"""Experiment files that were opened before."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from PyQt6.QtCore import QSettings
+
+MOST: Final = 5
+"""Files that are offered again."""
+_RECENT: Final = "script/recent"
+
+
+class RecentFiles:
+    """Experiments that were opened before, the newest first.
+
+    Args:
+        layout: Where they are kept.
+    """
+
+    def __init__(self, layout: QSettings) -> None:
+        self._layout = layout
+
+    def add(self, path: Path) -> None:
+        """It is opened now."""
+        kept = [str(path), *(known for known in self._known() if known != str(path))]
+        self._layout.setValue(_RECENT, kept[:MOST])
+
+    def files(self) -> list[Path]:
+        """Those that are still there."""
+        return [path for known in self._known() if (path := Path(known)).is_file()]
+
+    def _known(self) -> list[str]:
+        kept = self._layout.value(_RECENT, [])
+        return [kept] if isinstance(kept, str) else [str(each) for each in kept or []]
