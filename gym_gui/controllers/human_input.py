@@ -11,6 +11,8 @@ When a key counts
   one pressed last. Nothing held: nobody answers, and after the slot's deadline its
   fallback is played and recorded as such. Where there is no doing nothing, as in CartPole,
   the last action goes on until another key is pressed (``goes_on``).
+* Where an action has several components, all that is held counts together; what the mouse has moved since the
+  last answer is added to it.
 * In turn-based play every press is one move; a key that stays down does not move again.
 * Where there are more actions than keys, a number is typed and Return pressed.
 * A press shortly before a question (:data:`AHEAD_S`) counts for it, so that fast typing
@@ -28,7 +30,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 if TYPE_CHECKING:
     from gym_gui.core.live import HumanQuestion
-    from gym_gui.envs.keymaps import KeyScheme
+    from gym_gui.envs.keymaps import Axis, KeyScheme
 
 AHEAD_S: Final = 0.4
 """How long a press is remembered for a question that is still to come."""
@@ -105,7 +107,9 @@ class HumanSeat:
             self._goes_on = scheme.realtime and scheme.idle is None and bool(scheme.bindings)
         self.question: HumanQuestion | None = None
         self.typed = ""
-        self._box: Box | None = None
+        self._numbers: Numbers | None = None
+        self._moved: dict[str, float] = {}  # pixels since the last answer
+        self._tapped: dict[str, float] = {}  # keys of pushes that went down since then, and when
         self._last: Any = None
         self._held: dict[str, None] = {}  # in the order of pressing
         self._ahead: deque[tuple[float, Any]] = deque(maxlen=_AHEAD_MOST)
@@ -121,8 +125,12 @@ class HumanSeat:
         if self.scheme.typed and (key in _DIGITS or key in _TYPING):
             return True
         return any(key in split_chord(chord) for chord in self.scheme.bindings) or any(
-            axis.key == key for axis in self.scheme.axes
+            axis.key == key for axis in self._pushes
         )
+
+    @property
+    def _pushes(self) -> tuple[Axis, ...]:
+        return (*self.scheme.axes, *self.scheme.pointer)
 
     def press(self, key: str) -> Reaction | None:
         """A key went down; one that is down already (auto-repeat) does nothing."""
@@ -131,13 +139,27 @@ class HumanSeat:
         if self.scheme.typed and (key in _DIGITS or key in _TYPING):
             return self._type(key)
         self._held[key] = None
+        if self._pushes:
+            self._tapped[key] = self._clock()
         action = self._meaning()
         if action is None:
             return None
         if self.question is not None:
             return self.choose(action)
+        if self._pushes:
+            return None
         self._ahead.append((self._clock(), action))
         return None
+
+    def move(self, motion: str, pixels: float) -> Reaction | None:
+        """The mouse moved; that answers in real time, and else goes with the next press."""
+        if not self.knows(motion):
+            return None
+        self._moved[motion] = self._moved.get(motion, 0.0) + pixels
+        if self.question is None or not self.realtime:
+            return None
+        action = self._meaning()
+        return None if action is None else self.choose(action)
 
     def hold(self, key: str) -> None:
         """A key is down after all: what was taken for its release was an auto-repeat."""
@@ -151,20 +173,24 @@ class HumanSeat:
     def release_all(self) -> None:
         """Nothing is held any more, as when the window loses the keyboard."""
         self._held.clear()
+        self._moved.clear()
+        self._tapped.clear()
         self._ahead.clear()
         self._last = None
 
     def offer(self, question: HumanQuestion) -> Reaction | None:
         """A question is asked; it is answered at once where a key says how."""
         self.question = question
-        if question.space.get("kind") == "Box":
-            self._box = Box.read(question.space)
+        if self._pushes:
+            self._numbers = Numbers.read(question.space)
         since = self._clock() - AHEAD_S
         while self._ahead:
             pressed, action = self._ahead.popleft()
             if pressed >= since and not self._trouble(action):
                 return self.choose(action)
-        if self.realtime and self._repeat and self._held:
+        self._tapped = {key: pressed for key, pressed in self._tapped.items() if pressed >= since}
+        goes_on = self.realtime and ((self._repeat and self._held) or self._moved)
+        if goes_on or self._tapped:
             action = self._meaning()
             if action is not None and not self._trouble(action):
                 return self.choose(action)
@@ -180,6 +206,8 @@ class HumanSeat:
         """The episode is over: what was typed ahead does not count for the next."""
         self.question = None
         self.typed, self._last = "", None
+        self._moved.clear()
+        self._tapped.clear()
         self._ahead.clear()
 
     def choose(self, action: Any) -> Reaction | None:
@@ -192,6 +220,8 @@ class HumanSeat:
             return Refused(question, trouble)
         self.question = None
         self._last = action
+        self._moved.clear()
+        self._tapped.clear()
         return Answered(question, action)
 
     def _type(self, key: str) -> Reaction | None:
@@ -221,8 +251,8 @@ class HumanSeat:
 
     def _meaning(self) -> Any | None:
         """What the keys that are down mean together; ``None`` for nothing."""
-        if self.scheme.axes:
-            return self._vector()
+        if self._pushes:
+            return self._pushed()
         best: tuple[int, int] | None = None
         action: int | None = None
         order = {key: place for place, key in enumerate(self._held)}
@@ -234,31 +264,80 @@ class HumanSeat:
                     best, action = rank, number
         return action
 
-    def _vector(self) -> Any | None:
-        """Sum of what the held keys push, component by component, within the bounds."""
-        pushed = [axis for axis in self.scheme.axes if axis.key in self._held]
-        if not pushed or self._box is None:
+    def _pushed(self) -> Any | None:
+        """Sum of what keys and mouse push, component by component, within the bounds."""
+        if self._numbers is None:
             return None
-        values = [0.0] * self._box.size
-        for axis in pushed:
+        amounts = {**self._moved, **dict.fromkeys((*self._held, *self._tapped), 1.0)}
+        pushes = [axis for axis in self._pushes if amounts.get(axis.key)]
+        if not pushes:
+            return None
+        values = [0.0] * self._numbers.size
+        for axis in pushes:
             if axis.component < len(values):
-                values[axis.component] += axis.value
-        return self._box.action(values)
+                values[axis.component] += axis.value * amounts[axis.key]
+        return self._numbers.action(values)
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """An action of several numbers, laid out flat: a box, buttons, or a mapping or tuple of these.
+
+    Attributes:
+        parts: Each box with its name in a mapping, in the order of the space; one without a name is the
+            whole action.
+        named: Whether the action is a mapping of the parts.
+        listed: Whether it is a list of them.
+    """
+
+    parts: tuple[tuple[Any, Box], ...]
+    named: bool = False
+    listed: bool = False
+
+    @classmethod
+    def read(cls, space: Mapping[str, Any]) -> Numbers | None:
+        """From a question's ``space``; ``None`` where a part of it is neither a box nor buttons."""
+        kind = space.get("kind")
+        if kind not in ("Dict", "Tuple"):
+            box = _box_of(space)
+            return None if box is None else cls((("", box),))
+        named = kind == "Dict"
+        children: list[tuple[Any, Any]] = (
+            [(key, child) for key, child in space["spaces"]] if named else list(enumerate(space["spaces"]))
+        )
+        parts = [(key, box) for key, child in children if (box := _box_of(child)) is not None]
+        return cls(tuple(parts), named, not named) if len(parts) == len(children) else None
+
+    @property
+    def size(self) -> int:
+        """Number of components."""
+        return sum(box.size for _, box in self.parts)
+
+    def action(self, values: Sequence[float]) -> Any:
+        """Plain data of the action nearest to ``values`` (flat) within the bounds."""
+        read, found = iter(values), dict[Any, Any]()
+        for name, box in self.parts:
+            found[name] = box.action([next(read) for _ in range(box.size)])
+        if self.named:
+            return found
+        return list(found.values()) if self.listed else found[""]
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """Bounds of a continuous action, read from the JSON data of its space.
+    """Bounds of a continuous action, or of buttons, read from the JSON data of its space.
 
     Attributes:
         shape: Shape of the action.
         low: Least value of each component, flat.
         high: Greatest value of each.
+        whole: Whether its components are whole numbers, as buttons are.
     """
 
     shape: tuple[int, ...]
     low: tuple[float, ...]
     high: tuple[float, ...]
+    whole: bool = False
 
     @classmethod
     def read(cls, space: Mapping[str, Any]) -> Box:
@@ -275,7 +354,16 @@ class Box:
     def action(self, values: Sequence[float]) -> Any:
         """Plain data of the action nearest to ``values`` (flat) within the bounds."""
         near = [min(max(v, low), high) for v, low, high in zip(values, self.low, self.high, strict=True)]
-        return _nested(near, self.shape)
+        return _nested([round(v) for v in near] if self.whole else near, self.shape)
+
+
+def _box_of(space: Mapping[str, Any]) -> Box | None:
+    if space.get("kind") == "Box":
+        return Box.read(space)
+    if space.get("kind") != "MultiBinary":
+        return None
+    shape = tuple(int(n) for n in space["shape"])
+    return Box(shape, (0.0,) * prod(shape), (1.0,) * prod(shape), whole=True)
 
 
 def _flat(bound: Any, size: int) -> tuple[float, ...]:
@@ -335,6 +423,11 @@ class HumanSeats:
             if not any(seat.realtime for seat in concerned):
                 concerned = asked
         return [reaction for seat in concerned if (reaction := seat.press(key)) is not None]
+
+    def move(self, motion: str, pixels: float) -> list[Reaction]:
+        """The mouse moved; it belongs to the window's keyboard."""
+        seats = [seat for seat in self if seat.device == KEYBOARD]
+        return [reaction for seat in seats if (reaction := seat.move(motion, pixels)) is not None]
 
     def hold(self, key: str, device: str = KEYBOARD) -> None:
         """See :meth:`HumanSeat.hold`."""

@@ -18,15 +18,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+MOTIONS = ("MouseX", "MouseY")
+"""Names of the mouse's motion to the right and downwards, where a key's name stands."""
+
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """One push of a continuous action.
+    """One push of an action of several components: numbers, and buttons that are 0 or 1.
 
     Attributes:
         key: Key that gives it.
-        component: Which component of the (flattened) action.
-        value: What it is set to while the key is held; pushes of one component add up.
+        component: Which component of the action, flattened in the order of its space.
+        value: What it is set to while the key is held, or for each pixel of a motion; pushes of one
+            component add up.
         word: What that does.
     """
 
@@ -54,8 +58,10 @@ class KeyScheme:
 
     Attributes:
         bindings: Action number by key.
-        axes: Pushes of a continuous action; a component that no key pushes is 0, or the
-            nearest the space allows.
+        axes: Pushes of an action of several components; one that no key pushes is 0, or the nearest the
+            space allows.
+        pointer: The same by the mouse: its buttons (``MouseLeft``, ``MouseMiddle``, ``MouseRight``) and its
+            motion (:data:`MOTIONS`), while it is caught in the picture.
         realtime: See :class:`Pace`.
         rate: See :class:`Pace`.
         idle: Action while no key is held in real time. ``None``: the last one goes on,
@@ -66,6 +72,7 @@ class KeyScheme:
 
     bindings: Mapping[str, int] = field(default_factory=dict[str, int])
     axes: tuple[Axis, ...] = ()
+    pointer: tuple[Axis, ...] = ()
     realtime: bool = False
     rate: float = 5.0
     idle: int | None = None
@@ -75,7 +82,8 @@ class KeyScheme:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> KeyScheme:
         """A scheme from its plain data."""
-        fields: dict[str, Any] = {**data, "axes": tuple(Axis(**axis) for axis in data["axes"])}
+        pushes = {name: tuple(Axis(**axis) for axis in data.get(name, ())) for name in ("axes", "pointer")}
+        fields: dict[str, Any] = {**data, **pushes}
         return cls(**fields)
 
     @property

@@ -215,6 +215,64 @@ class TestContinuous:
         assert Box.read(space).action(values) == action
 
 
+class TestButtonsAndMouse:
+    """Buttons held at once, and numbers that the mouse gives."""
+
+    SPACE: Mapping[str, Any] = {
+        "kind": "Dict",
+        "spaces": [
+            ["binary", {"kind": "MultiBinary", "shape": [3], "dtype": "int8"}],
+            ["continuous", {"kind": "Box", "shape": [2], "low": -10.0, "high": 10.0, "dtype": "float32"}],
+        ],
+    }
+    KEYS = KeyScheme(
+        axes=(Axis("Up", 0, 1.0), Axis("Space", 2, 1.0), Axis("Left", 3, -5.0)),
+        pointer=(Axis("MouseLeft", 2, 1.0), Axis("MouseX", 3, 0.5), Axis("MouseY", 4, -0.5)),
+        realtime=True,
+    )
+
+    def ask(self, one: HumanSeat, number: int = 1) -> Any:
+        return one.offer(question(number, space=self.SPACE))
+
+    def test_all_that_is_held_counts_together(self) -> None:
+        one = seat(self.KEYS)
+        self.ask(one)
+        assert one.press("Up").action == {"binary": [1, 0, 0], "continuous": [0.0, 0.0]}  # type: ignore[union-attr]
+        one.press("MouseLeft")
+        one.press("Left")
+        assert self.ask(one, 2).action == {"binary": [1, 0, 1], "continuous": [-5.0, 0.0]}
+        one.press("Space")  # the same button twice is still pressed once
+        assert self.ask(one, 3).action["binary"] == [1, 0, 1]
+
+    def test_a_key_that_was_up_again_before_the_question_counts(self) -> None:
+        one = seat(self.KEYS)
+        one.press("Space")
+        one.release("Space")
+        assert self.ask(one).action["binary"] == [0, 0, 1]
+        assert self.ask(one, 2) is None
+
+    def test_what_the_mouse_moved_since_the_last_answer_is_told_once(self) -> None:
+        one = seat(self.KEYS)
+        one.move("MouseX", 6)
+        one.move("MouseX", 2)
+        one.move("MouseY", 4)
+        assert self.ask(one).action["continuous"] == [4.0, -2.0]
+        assert self.ask(one, 2) is None
+        assert one.move("MouseX", 999).action["continuous"] == [10.0, 0.0]  # type: ignore[union-attr]
+
+    def test_a_motion_that_means_nothing_is_none(self) -> None:
+        one = seat(KeyScheme(axes=(Axis("Up", 0, 1.0),), realtime=True))
+        self.ask(one)
+        assert one.move("MouseX", 5) is None
+
+    def test_answers_are_in_the_space(self) -> None:
+        one, space = seat(self.KEYS), Space.from_json(dict(self.SPACE))
+        one.press("Up")
+        one.move("MouseX", 3)
+        action = action_from_plain(space, self.ask(one).action)
+        assert action["binary"].tolist() == [1, 0, 0] and action["continuous"].tolist() == [1.5, 0.0]
+
+
 class TestTyping:
     KEYS = KeyScheme(typed=True)
     SPACE: Mapping[str, Any] = Space("Discrete", n=82).to_json()

@@ -18,6 +18,14 @@ from gym_gui.envs.pictures import Picture, as_picture
 
 _NAMES = {"ammo2": "bullets", "killcount": "kills", "selected_weapon_ammo": "ammunition of that weapon"}
 
+_WAYS = {
+    "turn left right": "turn left or right, in degrees",
+    "look up down": "look down or up, in degrees",
+    "move left right": "move left or right",
+    "move forward backward": "move backward or forward",
+    "move up down": "move down or up",
+}
+
 
 class VizdoomDescriber(SpaceDescriber):
     """Game variables by name, and what the game notifies."""
@@ -61,8 +69,18 @@ class VizdoomDescriber(SpaceDescriber):
         yield from zip(self.environment.env.variables, values, strict=True)
 
     def _how_to_act(self, agent: AgentID) -> str:
-        space, buttons = to_space(self.environment.adapter.action_space(agent)), self.environment.env.buttons
-        if space.kind != "MultiBinary":
+        space, env = to_space(self.environment.adapter.action_space(agent)), self.environment.env
+        kinds = {part.kind for part in space.spaces.values()} or {space.kind}
+        if not kinds & {"MultiBinary", "Box"}:
             return super()._how_to_act(agent)
-        lines = [f"{i}. {name}" for i, name in enumerate(buttons, 1)]
-        return "\n".join((f"{action_form(space).rstrip('.')}, 1 for each button that is pressed:", *lines))
+        lines = [f"{action_form(space).rstrip('.')}:"]
+        if "MultiBinary" in kinds:
+            named = (f"{i}. {name}" for i, name in enumerate(env.buttons, 1))
+            lines += ["Each button is 1 where it is pressed, else 0:", *named]
+        elif env.pressed and space.spaces:
+            named = (f"{i}. {' + '.join(each) or 'press nothing'}" for i, each in enumerate(env.pressed))
+            lines += ['"binary" is the number of what is pressed:', *named]
+        if env.deltas:
+            lines += ["Numbers say how far; less than 0 is the first of the two ways:"]
+            lines += [f"{i}. {_WAYS.get(name, name)}" for i, name in enumerate(env.deltas, 1)]
+        return "\n".join(lines)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from gym_gui.envs import index
 from gym_gui.envs.family import Family
-from gym_gui.envs.keymaps import LAYOUTS, KeyScheme, Pace
+from gym_gui.envs.keymaps import LAYOUTS, Axis, KeyScheme, Pace
 from gym_gui.envs.spec import EnvSpec, split_version
 
 if TYPE_CHECKING:
@@ -39,11 +39,31 @@ _SINGLE: Mapping[str, str] = {
     "use": "put",
     "move forward": "up",
     "move backward": "down",
+    "jump": "wait",
+    "crouch": "end",
 }
 """Roles of buttons; ways to the side depend on what other buttons there are."""
 _SIDES = ("left", "right")
 _ASIDE = (("J", "L"), ("Z", "X"))
 """Of who also turns, by person: keys for a step aside."""
+_BY_NUMBER: Mapping[str, tuple[str, str]] = {
+    "turn left right": ("turn left", "turn right"),
+    "look up down": ("look down", "look up"),
+    "move left right": ("move left", "move right"),
+    "move forward backward": ("move backward", "move forward"),
+    "move up down": ("move down", "move up"),
+}
+"""What is less and what is more of what is turned and moved by numbers."""
+_LOOK = (("K", "I"), ("V", "G"))
+"""Of each person, keys to look down and up."""
+_TURN, _MOVE = 5.0, 20.0
+"""By a key: degrees in a step, and a part of a running step, which is 50."""
+_PER_PIXEL: Mapping[str, tuple[str, float]] = {
+    "turn left right": ("MouseX", 0.25),
+    "look up down": ("MouseY", -0.25),
+}
+"""Degrees for a pixel of the mouse's motion."""
+_CLICKS: Mapping[str, str] = {"attack": "MouseLeft", "use": "MouseRight", "altattack": "MouseMiddle"}
 _RATE = 35
 """Of the game, in steps per second."""
 
@@ -120,8 +140,8 @@ class VizdoomFamily(Family):
     def keys(self, environment: Instance, agent: str, player: int) -> KeyScheme:
         scheme = super().keys(environment, agent, player)
         if not self.action_meanings(environment, agent):
-            return scheme
-        buttons = _buttons(environment.env.buttons, player)
+            return replace(scheme, **_pushes(environment, agent, player))
+        buttons = _buttons(environment.env.buttons, player, "turn left" in environment.env.buttons)
         bindings = {
             "+".join(buttons[button] for button in pressed): action
             for action, pressed in enumerate(environment.env.pressed)
@@ -135,13 +155,53 @@ class VizdoomFamily(Family):
         return VizdoomDescriber(environment)
 
 
-def _buttons(known: Sequence[str], player: int) -> dict[str, str]:
-    """A key for each button that has one."""
+def _pushes(environment: Instance, agent: str, player: int) -> dict[str, tuple[Axis, ...]]:
+    """Keys and mouse where buttons are pressed one by one, or something is turned and moved by numbers.
+
+    The mouse is the first person's.
+    """
+    env, space = environment.env, environment.adapter.action_space(agent)
+    parts: Mapping[str, Any] = getattr(space, "spaces", None) or {"": space}
+    if any(hasattr(part, "nvec") or (hasattr(part, "start") and part.shape == ()) for part in parts.values()):
+        return {"axes": (), "pointer": ()}
+    boxes = [part for part in parts.values() if hasattr(part, "low")]
+    buttons: Sequence[str] = env.buttons
+    turns = "turn left" in buttons or "turn left right" in env.deltas
+    known = _buttons(buttons, player, turns)
+    axes = [Axis(known.get(name, ""), at, 1.0, name) for at, name in enumerate(buttons)]
+    pointer = [Axis(_CLICKS[name], at, 1.0, name) for at, name in enumerate(buttons) if name in _CLICKS]
+    for at, name in enumerate(env.deltas):
+        most = min(float(boxes[0].high[at]), _MOVE if name.startswith("move") else _TURN)
+        keys = _number_keys(player)[name] if not set(_BY_NUMBER[name]) & set(buttons) else ("", "")
+        for key, value, word in zip(keys, (-most, most), _BY_NUMBER[name], strict=True):
+            if key:
+                axes.append(Axis(key, len(buttons) + at, value, word))
+        if name in _PER_PIXEL:
+            motion, degrees = _PER_PIXEL[name]
+            pointer.append(Axis(motion, len(buttons) + at, degrees, name))
+    return {"axes": tuple(axes), "pointer": tuple(pointer) if player == 0 else ()}
+
+
+def _number_keys(player: int) -> Mapping[str, tuple[str, str]]:
+    """Keys for less and more of what is turned and moved by numbers, where no button does that."""
+    roles = LAYOUTS[player].roles
+    return {
+        "turn left right": (roles["left"], roles["right"]),
+        "look up down": _LOOK[player],
+        "move left right": _ASIDE[player],
+        "move forward backward": (roles["down"], roles["up"]),
+        "move up down": ("", ""),
+    }
+
+
+def _buttons(known: Sequence[str], player: int, turns: bool) -> dict[str, str]:
+    """A key for each button that has one; who can also turn has other keys for a step aside."""
     roles = LAYOUTS[player].roles
     keys = {button: roles[role] for button, role in _SINGLE.items()}
-    turns = "turn left" in known
     for side, aside in zip(_SIDES, _ASIDE[player], strict=True):
         keys[f"turn {side}"] = roles[side]
         keys[f"move {side}"] = aside if turns else roles[side]
-    keys |= {f"select weapon {n}": str(n) for n in range(10)} if player == 0 else {}
+    if player == 0:
+        keys |= {f"select weapon {n}": str(n) for n in range(10)}
+        keys |= {"select next weapon": ".", "select prev weapon": ","}
     return {button: key for button, key in keys.items() if button in known}

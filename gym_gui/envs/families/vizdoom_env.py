@@ -21,6 +21,11 @@ from gym_gui.core.errors import UsageError
 
 _LEFT = Path("_vizdoom")
 """A folder that the engine makes where it is started."""
+_ACTIONS: Mapping[str, int] = {"buttons": 0, "numbered": 1, "combinations": 2}
+"""Most buttons that are held at once, by the word for it; 0 is as many as one likes, each by itself."""
+_DELTA = " delta"
+_BOUND = 10.0
+"""Of what is turned and moved by numbers that a scenario was given: degrees, or a part of a running step."""
 
 
 def doom(env_id: str, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> gymnasium.Env[Any, Any]:
@@ -29,25 +34,89 @@ def doom(env_id: str, render_mode: str | None, env_kwargs: Mapping[str, Any]) ->
     Args:
         env_id: As the package registers it.
         render_mode: ``"rgb_array"`` or ``None``.
-        env_kwargs: For the package's class; ``delta`` bounds what is turned and moved by numbers, and 0
-            leaves these buttons out.
+        env_kwargs: For the package's class, and three of our own. ``actions`` is ``"buttons"`` (each by
+            itself, any number at once), ``"combinations"`` (numbered; of two unless ``max_buttons_pressed``
+            says more) or ``"numbered"`` (one at a time). ``deltas`` are what is turned and moved by numbers
+            (``"turn left right"``), in place of the scenario's own. ``delta`` bounds these numbers, and 0
+            leaves them out.
 
     Raises:
-        UsageError: The game's file is not there (the package has Freedoom's, not Doom's), or ``delta`` is no
-            bound.
+        UsageError: The game's file is not there (the package has Freedoom's, not Doom's), or one of our own
+            arguments is none of these.
     """
     import_module("vizdoom.gymnasium_wrapper")
     kwargs = dict(env_kwargs)
-    delta = kwargs.pop("delta", None)
-    if delta is not None and not (isinstance(delta, (int, float)) and delta >= 0):
-        raise UsageError(f"delta is {delta!r}", fix="It is a number of 0 or more")
-    made: Any = gymnasium.make(env_id, render_mode=render_mode, disable_env_checker=True, **kwargs)
+    delta = bound_of(kwargs.pop("delta", None))
+    kwargs |= held_at_once(kwargs.pop("actions", None), kwargs)
+    deltas = kwargs.pop("deltas", None)
+
+    def make() -> Any:
+        return gymnasium.make(env_id, render_mode=render_mode, disable_env_checker=True, **kwargs)
+
+    made = make()
+    if deltas is not None:
+        wanted = delta_buttons(deltas)
+        kwargs["available_buttons"] = [*wanted, *_binary(made.unwrapped.game.get_available_buttons())]
+        made, delta = make(), _BOUND if delta is None else delta
     game = str(made.unwrapped.game.get_doom_game_path())
     # The engine also looks in the package itself, where Freedoom's are.
     places = [Path(game), Path(game).parents[1] / Path(game).name] if game else []
     if places and not any(place.is_file() for place in places):
         raise UsageError(f"{env_id}: there is no {game}", fix="Put it there, or play a map of Freedoom")
     return _Doom(made.unwrapped, delta)
+
+
+def bound_of(delta: Any) -> float | None:
+    """The bound of what is turned and moved by numbers; raises :class:`UsageError` where it is none."""
+    if delta is not None and not (isinstance(delta, (int, float)) and delta >= 0):
+        raise UsageError(f"delta is {delta!r}", fix="It is a number of 0 or more")
+    return delta
+
+
+def held_at_once(actions: Any, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """The package's arguments for a word that says what actions are; raises :class:`UsageError`."""
+    if actions is None:
+        return {}
+    if actions not in _ACTIONS:
+        raise UsageError(f"actions is {actions!r}", fix=f"It is one of {', '.join(_ACTIONS)}")
+    most = kwargs.get("max_buttons_pressed", _ACTIONS[actions])
+    if (most != _ACTIONS[actions]) if actions != "combinations" else (most < 1):
+        raise UsageError(
+            f"actions is {actions!r}, and max_buttons_pressed {most}", fix="Leave one of the two out"
+        )
+    return {"max_buttons_pressed": most, "use_multi_binary_action_space": True}
+
+
+def delta_buttons(names: Any) -> list[Any]:
+    """The engine's buttons for what is turned and moved by numbers.
+
+    Args:
+        names: ``"turn left right"``, ``"look up down"``, ….
+
+    Raises:
+        UsageError: There is none of that name.
+    """
+    engine: Any = import_module("vizdoom")
+    known = {
+        name_of(button).removesuffix(_DELTA): button
+        for button in engine.Button.__members__.values()
+        if engine.is_delta_button(button)
+    }
+    wanted = [str(name).lower().replace("_", " ").removesuffix(_DELTA) for name in names]
+    if isinstance(names, str) or not set(wanted) <= set(known):
+        raise UsageError(f"deltas is {names!r}", fix=f"It is a list of some of: {', '.join(known)}")
+    return [known[name] for name in dict.fromkeys(wanted)]
+
+
+def name_of(button: Any) -> str:
+    """What a button of the engine is called: ``turn left``, ``select weapon 1``."""
+    name = str(button.name).lower().replace("_", " ")
+    return name.replace("weapon", "weapon ") if name[-1].isdigit() else name
+
+
+def _binary(buttons: Any) -> list[Any]:
+    engine: Any = import_module("vizdoom")
+    return [button for button in buttons if not engine.is_delta_button(button)]
 
 
 class _Doom(gymnasium.Wrapper[Any, Any, Any, Any]):
@@ -64,12 +133,13 @@ class _Doom(gymnasium.Wrapper[Any, Any, Any, Any]):
         # Else it writes settings and what it works out of maps into the working directory.
         env.game.set_doom_config_path(str(self._folder / "doom.ini"))
         env.game.add_game_args("+gl_cachenodes 0")
-        names = [button.name.lower().replace("_", " ") for button in env.game.get_available_buttons()]
-        buttons = [name.replace("weapon", "weapon ") if name[-1].isdigit() else name for name in names]
+        names = [name_of(button) for button in env.game.get_available_buttons()]
         self._still: Any = None
         if delta is not None and env.num_delta_buttons:
             self._bound(delta)
-        env.buttons = tuple(buttons[env.num_delta_buttons :])
+        env.buttons = tuple(names[env.num_delta_buttons :])
+        left = () if self._still is not None else names[: env.num_delta_buttons]
+        env.deltas = tuple(name.removesuffix(_DELTA) for name in left)
         env.pressed = [
             tuple(name for name, on in zip(env.buttons, each, strict=True) if on)
             for each in getattr(env, "button_map", ())

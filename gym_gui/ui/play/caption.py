@@ -63,6 +63,7 @@ class Caption(QObject):
         people_input.questions_changed.connect(self._on_questions_changed)
         people_input.refused.connect(self._on_refused)
         people_input.listening_changed.connect(self._show_prompt)
+        people_input.mouse.caught_changed.connect(self._show_prompt)
 
     def begin(self, task: str) -> None:
         """An environment is being opened."""
@@ -141,6 +142,7 @@ class Caption(QObject):
             typed="".join(seat.typed for seat in self._input.seats),
             people=len(people.keys),
             hands=people.hands(next(iter(people.keys), "")),
+            caught=self._input.mouse.caught,
         )
         said = prompt_for(prompt)
         if said is not None:

@@ -14,7 +14,9 @@ from PyQt6.QtGui import QKeyEvent
 from PyQt6.QtWidgets import QApplication, QWidget
 
 from gym_gui.controllers.human_input import KEYBOARD, Answered, HumanSeat, HumanSeats, Reaction
+from gym_gui.envs.keymaps import MOTIONS
 from gym_gui.ui.play.key_names import key_name
+from gym_gui.ui.play.mouse_look import MouseLook
 
 if TYPE_CHECKING:
     from gym_gui.core.live import HumanQuestion
@@ -30,7 +32,8 @@ class HumanInput(QObject):
     """Answers for all slots that people play at this window.
 
     Keys count while the attached widget, or something in it, has the keyboard; when it
-    loses it, nothing is held any more. Other keyboards (:mod:`gym_gui.ui.play.evdev_input`)
+    loses it, nothing is held any more. Where a person also plays with the mouse in real time, a click catches
+    it there until Escape is pressed. Other keyboards (:mod:`gym_gui.ui.play.evdev_input`)
     report through :meth:`press` and :meth:`release`.
     """
 
@@ -49,6 +52,10 @@ class HumanInput(QObject):
         super().__init__(parent)
         self.setObjectName("human-input")
         self.seats = HumanSeats()
+        self.mouse = MouseLook(self)
+        self.mouse.moved.connect(self._on_mouse_moved)
+        self.mouse.pressed.connect(self.press)
+        self.mouse.released.connect(self.release)
         self._widget: QWidget | None = None
         self._released = ("", 0)
         self._names: dict[int, str] = {}  # by scan code: a key keeps its name while it is down
@@ -109,6 +116,7 @@ class HumanInput(QObject):
     def detach(self) -> None:
         """Listen to nothing any more."""
         widget, self._widget = self._widget, None
+        self.mouse.give_back()
         if widget is not None:
             widget.removeEventFilter(self)
             widget.destroyed.disconnect(self._on_widget_destroyed)
@@ -135,6 +143,9 @@ class HumanInput(QObject):
 
     def offer(self, question: HumanQuestion) -> None:
         """A session asks; ``chosen`` follows when there is an answer, perhaps at once."""
+        seat = self.seats.seat(question.slot)
+        if seat is not None and _plays_with_mouse(seat):
+            self.mouse.use(True)
         self._tell(self.seats.offer(question))
         self.questions_changed.emit()
 
@@ -145,6 +156,7 @@ class HumanInput(QObject):
 
     def forget(self) -> None:
         """The episode is over."""
+        self.mouse.give_back()
         self.seats.forget()
         self.questions_changed.emit()
 
@@ -187,7 +199,10 @@ class HumanInput(QObject):
         if a1 is None or a0 is not self._widget:
             return False
         if a1.type() == QEvent.Type.WindowDeactivate:
+            self.mouse.give_back()
             self.release_all()
+        if self._widget is not None and self.mouse.take(self._widget, a1):
+            return True
         return self._on_key(a1.type(), a1) if isinstance(a1, QKeyEvent) else False
 
     def _on_key(self, kind: QEvent.Type, event: QKeyEvent) -> bool:
@@ -235,9 +250,20 @@ class HumanInput(QObject):
     def _on_focus_changed(self, before: QWidget | None, now: QWidget | None) -> None:
         listens = self._holds(now)
         if not listens:
+            self.mouse.give_back()
             self.release_all(KEYBOARD)
         if listens != self._holds(before):
             self.listening_changed.emit(listens)
 
+    def _on_mouse_moved(self, right: int, down: int) -> None:
+        for motion, pixels in zip(MOTIONS, (right, down), strict=True):
+            for reaction in self.seats.move(motion, pixels) if pixels else ():
+                self._tell(reaction)
+        self.questions_changed.emit()
+
     def _on_widget_destroyed(self) -> None:
         self._widget = None
+
+
+def _plays_with_mouse(seat: HumanSeat) -> bool:
+    return seat.realtime and bool(seat.scheme.pointer) and seat.device == KEYBOARD

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
+from gym_gui.envs.keymaps import MOTIONS
 from gym_gui.ui import theme
 from gym_gui.ui.play.action_form import ActionForm
 from gym_gui.ui.play.key_editor import KeyEditor, rows_of
@@ -18,6 +19,8 @@ from gym_gui.ui.widgets import LinkButton, SegmentedControl, muted_label
 if TYPE_CHECKING:
     from gym_gui.core.live import HumanQuestion
     from gym_gui.envs.keymaps import KeyScheme
+
+_CLICKS = {"MouseLeft": "left button", "MouseMiddle": "middle button", "MouseRight": "right button"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +213,18 @@ def _note(person: PersonKeys) -> str:
     if scheme.typed:
         first = int(space.get("start", 0))
         return f"Type a number from {first} to {first + int(space['n']) - 1} and press Enter."
+    if scheme.pointer:
+        return _mouse_note(scheme)
     if not scheme.playable:
         return "This action has several parts. Put it together here and play it."
     return ""
+
+
+def _mouse_note(scheme: KeyScheme) -> str:
+    """What the mouse does, where it is caught in the picture."""
+    clicks = {axis.key: axis.word for axis in scheme.pointer}
+    does = [f"{sign} is {clicks[key]}" for key, sign in _CLICKS.items() if key in clicks]
+    if any(motion in clicks for motion in MOTIONS):
+        does.insert(0, "moving it turns")
+    said = ", ".join(does)
+    return f"Click the picture to play with the mouse too: {said}. Esc gives it back."

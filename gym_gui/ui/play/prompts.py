@@ -27,6 +27,7 @@ class Prompt:
         typed: Digits typed so far.
         people: How many people play.
         hands: What the first of them plays with.
+        caught: The mouse plays, and Escape gives it back.
     """
 
     state: OperatorState
@@ -44,6 +45,7 @@ class Prompt:
     typed: str = ""
     people: int = 1
     hands: str = ""
+    caught: bool = False
 
 
 def prompt_for(p: Prompt) -> tuple[str, str] | None:
@@ -67,6 +69,8 @@ def prompt_for(p: Prompt) -> tuple[str, str] | None:
         # Somebody is asked already, but the page has not yet read who sits at the keys.
         return ("muted", "Starting…") if p.asked else ("ok", "Policies play; you watch.")
     if p.realtime:
+        if p.caught:
+            return "ok", "Running. The mouse plays: Esc gives it back."
         return ("ok", "Running.") if p.listening else ("muted", "Click the picture: then your keys count.")
     return _turn_based(p)
 

@@ -105,6 +105,80 @@ def test_what_is_turned_by_numbers_can_be_bounded(delta: float | None, kind: typ
         environment.close()
 
 
+BASIC = "VizdoomBasic-v1"
+
+
+@pytest.mark.parametrize(
+    ("chosen", "kind", "count"),
+    [
+        ({"actions": "buttons"}, spaces.MultiBinary, 3),
+        ({"actions": "numbered"}, spaces.Discrete, 4),
+        ({"actions": "combinations"}, spaces.Discrete, 7),
+        ({"actions": "combinations", "max_buttons_pressed": 3}, spaces.Discrete, 8),
+    ],
+)
+def test_what_an_action_is_can_be_chosen(chosen: dict[str, object], kind: type, count: int) -> None:
+    environment = envs.make(BASIC, env_kwargs=chosen)
+    try:
+        space = environment.adapter.action_space("agent_0")
+        assert isinstance(space, kind) and space.n == count
+        assert environment.keys("agent_0").playable
+        environment.adapter.reset(seed=1)
+        environment.adapter.step({"agent_0": space.sample()})
+    finally:
+        environment.close()
+
+
+def test_a_scenario_can_be_given_numbers_to_turn_and_look_by() -> None:
+    given = {"actions": "buttons", "deltas": ["turn_left_right", "look up down"], "delta": 20}
+    environment = envs.make(BASIC, env_kwargs={**given, "available_game_variables": ["ANGLE", "PITCH"]})
+    adapter = environment.adapter
+    try:
+        space = adapter.action_space("agent_0")
+        assert environment.env.deltas == ("turn left right", "look up down")
+        assert environment.env.buttons == ("move left", "move right", "attack")
+        assert space["continuous"].high.tolist() == [20, 20]
+        adapter.reset(seed=1)
+        turn = {"binary": np.zeros(3, np.int8), "continuous": np.array([10, 6], np.float32)}
+        seen = adapter.step({"agent_0": turn}).observations["agent_0"]["gamevariables"]
+        assert seen == pytest.approx([350, -6], abs=0.1)  # to the right, and up
+        told = environment.describer("agent_0").briefing("agent_0")
+        assert "3. attack" in told and "1. turn left or right, in degrees" in told
+    finally:
+        environment.close()
+
+
+def test_people_hold_several_buttons_and_turn_with_the_mouse() -> None:
+    environment = envs.make(BASIC, env_kwargs={"actions": "buttons", "deltas": ["turn left right"]})
+    try:
+        keys, second = environment.keys("agent_0"), environment.keys("agent_0", 1)
+        assert {axis.key: (axis.component, axis.value) for axis in keys.axes} == {
+            "J": (0, 1.0),
+            "L": (1, 1.0),
+            "Space": (2, 1.0),
+            "Left": (3, -5.0),
+            "Right": (3, 5.0),
+        }
+        assert {axis.key: axis.component for axis in keys.pointer} == {"MouseLeft": 2, "MouseX": 3}
+        assert second.playable and not second.pointer
+    finally:
+        environment.close()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"actions": "keys"}, "buttons, numbered, combinations"),
+        ({"actions": "numbered", "max_buttons_pressed": 2}, "Leave one of the two out"),
+        ({"deltas": ["turn round"]}, "turn left right"),
+        ({"deltas": "turn left right"}, "a list"),
+    ],
+)
+def test_an_action_space_that_there_is_not_says_which_there_are(wrong: dict[str, object], says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        envs.make(BASIC, env_kwargs=wrong)
+
+
 def test_what_cannot_be_made_says_why() -> None:
     with pytest.raises(UsageError, match=r"doom\.wad"):
         envs.make("VizdoomDoomE1M1-S1-v0")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from PyQt6.QtCore import QEvent, Qt
-from PyQt6.QtGui import QKeyEvent, QKeySequence, QShortcut
+from PyQt6.QtCore import QEvent, QPoint, Qt
+from PyQt6.QtGui import QKeyEvent, QKeySequence, QMouseEvent, QShortcut
 from PyQt6.QtWidgets import QApplication, QLineEdit, QPushButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from gym_gui.core.live import HumanQuestion
-from gym_gui.envs.keymaps import KeyScheme
+from gym_gui.envs.keymaps import Axis, KeyScheme
 from gym_gui.ui.play.human_input import HumanInput
 
 SPACE = {"kind": "Discrete", "n": 4, "start": 0}
@@ -200,3 +200,80 @@ def test_a_widget_that_goes(qtbot: QtBot, table: Table) -> None:
         stage.deleteLater()
     assert not table.input.listening
     table.input.attach(table.stage, {"a": KEYS})
+
+
+LOOK = KeyScheme(
+    axes=(Axis("Space", 0, 1.0),),
+    pointer=(Axis("MouseLeft", 0, 1.0), Axis("MouseX", 1, 0.5)),
+    realtime=True,
+)
+LOOK_SPACE = {
+    "kind": "Dict",
+    "spaces": [["a", {"kind": "MultiBinary", "shape": [1]}], ["b", {"kind": "Box", "shape": [1]}]],
+}
+
+
+@pytest.fixture
+def looking(table: Table) -> Table:
+    table.stage.resize(400, 300)
+    table.input.attach(table.stage, {"a": LOOK})
+    return table
+
+
+def ask_who_looks(table: Table, number: int = 1) -> None:
+    table.input.offer(HumanQuestion(number, 0, 0, "a", "a", space=LOOK_SPACE))
+
+
+def at(table: Table, x: int, y: int = 0) -> QPoint:
+    return table.stage.rect().center() + QPoint(x, y)
+
+
+def move(table: Table, x: int) -> None:
+    point = at(table, x).toPointF()
+    none = Qt.MouseButton.NoButton
+    where = table.stage.mapToGlobal(point)
+    moved = QMouseEvent(QEvent.Type.MouseMove, point, where, none, none, Qt.KeyboardModifier.NoModifier)
+    QApplication.sendEvent(table.stage, moved)
+
+
+def test_a_click_catches_the_mouse_that_turns_and_shoots_until_escape(looking: Table, qtbot: QtBot) -> None:
+    caught = list[bool]()
+    looking.input.mouse.caught_changed.connect(caught.append)
+    qtbot.mouseClick(looking.stage, Qt.MouseButton.LeftButton)
+    assert not caught  # nobody is asked
+    ask_who_looks(looking)
+    qtbot.mouseClick(looking.stage, Qt.MouseButton.LeftButton, pos=at(looking, 0))
+    assert caught == [True] and looking.chosen == []
+    move(looking, 8)
+    assert looking.chosen.pop() == ("a", {"a": [0], "b": [4.0]})
+    ask_who_looks(looking, 2)
+    qtbot.mousePress(looking.stage, Qt.MouseButton.LeftButton, pos=at(looking, 8))
+    assert looking.chosen == [("a", {"a": [1], "b": [0.0]})] and looking.input.held == {"MouseLeft"}
+    qtbot.keyClick(looking.stage, Qt.Key.Key_Escape)
+    assert caught == [True, False] and not looking.input.held
+    assert QWidget.mouseGrabber() is None
+
+
+def test_the_mouse_is_given_back_when_the_episode_is_over_or_the_keyboard_goes(
+    looking: Table, qtbot: QtBot
+) -> None:
+    for ends in (looking.input.forget, looking.field.setFocus):
+        looking.stage.setFocus()
+        ask_who_looks(looking)
+        qtbot.mouseClick(looking.stage, Qt.MouseButton.LeftButton)
+        assert looking.input.mouse.caught
+        ends()
+        assert not looking.input.mouse.caught and QWidget.mouseGrabber() is None
+
+
+def test_whoever_is_not_asked_any_more_has_the_mouse_back(looking: Table, qtbot: QtBot) -> None:
+    ask_who_looks(looking)
+    qtbot.mouseClick(looking.stage, Qt.MouseButton.LeftButton)
+    assert looking.input.mouse.caught
+    qtbot.waitUntil(lambda: not looking.input.mouse.caught, timeout=5000)
+
+
+def test_keys_alone_leave_the_mouse_alone(table: Table, qtbot: QtBot) -> None:
+    table.ask()
+    qtbot.mouseClick(table.stage, Qt.MouseButton.LeftButton)
+    assert not table.input.mouse.caught

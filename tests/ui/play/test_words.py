@@ -40,6 +40,7 @@ LINE: dict[str, Any] = {
         (Prompt(State.PAUSED, paused=True), "Paused."),
         (Prompt(State.PAUSED, paused=True, paused_by_focus=True), "the keys go elsewhere"),
         (Prompt(State.RUNNING, realtime=True), "Running."),
+        (Prompt(State.RUNNING, realtime=True, caught=True), "Esc gives it back"),
         (Prompt(State.THINKING, turn=("blue_0",)), "blue_0 is thinking…"),
         (Prompt(State.THINKING, turn=("blue_0", "blue_1")), "The others are thinking…"),
         (Prompt(State.RUNNING, people=0), "you watch"),

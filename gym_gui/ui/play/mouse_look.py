@@ -1,0 +1,132 @@
+"""The mouse as something to play with: caught in the picture, it turns and shoots until Escape."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PyQt6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, pyqtSignal
+from PyQt6.QtGui import QCursor, QKeyEvent, QMouseEvent
+from PyQt6.QtWidgets import QWidget
+
+BUTTONS: Final = {
+    Qt.MouseButton.LeftButton: "MouseLeft",
+    Qt.MouseButton.MiddleButton: "MouseMiddle",
+    Qt.MouseButton.RightButton: "MouseRight",
+}
+"""Names of its buttons, as key schemes have them."""
+_FAR: Final = 80
+"""Pixels from the middle from which the pointer is put back there: it would come to the screen's edge."""
+_UNUSED_MS: Final = 1500
+"""After so long without a question the pointer is given back: it is paused, or over."""
+
+
+class MouseLook(QObject):
+    """Catches the pointer at a click, tells how far it moves, and gives it back.
+
+    Args:
+        parent: Qt parent.
+    """
+
+    moved = pyqtSignal(int, int)
+    """Pixels to the right and downwards."""
+    pressed = pyqtSignal(str)
+    released = pyqtSignal(str)
+    caught_changed = pyqtSignal(bool)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("mouse-look")
+        self._widget: QWidget | None = None
+        self._wanted = False
+        self._tracked = False
+        self._last, self._middle, self._put_back = QPoint(), QPoint(), False
+        self._unused = QTimer(self)
+        self._unused.setSingleShot(True)
+        self._unused.setInterval(_UNUSED_MS)
+        self._unused.timeout.connect(self.give_back)
+
+    @property
+    def caught(self) -> bool:
+        """Whether the pointer plays."""
+        return self._widget is not None
+
+    def use(self, wanted: bool) -> None:
+        """Somebody is asked who plays with the mouse, or with keys alone."""
+        self._wanted = wanted
+        if wanted:
+            self._unused.start()
+        else:
+            self.give_back()
+
+    def take(self, widget: QWidget, event: QEvent) -> bool:
+        """An event of the widget that is played on.
+
+        Returns:
+            Whether it was of the mouse's game, so that nobody else is to have it.
+        """
+        kind = event.type()
+        if isinstance(event, QKeyEvent):
+            return self._take_key(event)
+        if not isinstance(event, QMouseEvent):
+            return False
+        if not self.caught:
+            if self._wanted and kind == QEvent.Type.MouseButtonPress and event.button() in BUTTONS:
+                self._catch(widget, event.globalPosition().toPoint())
+            return False  # the click also gives the widget the keyboard
+        name = BUTTONS.get(event.button(), "")
+        if kind == QEvent.Type.MouseMove:
+            self._follow(event.globalPosition().toPoint())
+        elif kind in (QEvent.Type.MouseButtonPress, QEvent.Type.MouseButtonDblClick) and name:
+            self.pressed.emit(name)
+        elif kind == QEvent.Type.MouseButtonRelease and name:
+            self.released.emit(name)
+        return True
+
+    def give_back(self) -> None:
+        """The pointer is the window's again."""
+        self._unused.stop()
+        self._wanted = False
+        self._let_go()
+
+    def _take_key(self, event: QKeyEvent) -> bool:
+        if not self.caught or event.key() != Qt.Key.Key_Escape:
+            return False
+        if event.type() == QEvent.Type.ShortcutOverride:
+            event.accept()
+        elif event.type() == QEvent.Type.KeyPress:
+            self._let_go()
+        return True
+
+    def _catch(self, widget: QWidget, at: QPoint) -> None:
+        self._widget, self._tracked = widget, widget.hasMouseTracking()
+        self._middle = widget.mapToGlobal(widget.rect().center())
+        self._last, self._put_back = at, False
+        widget.setMouseTracking(True)
+        widget.grabMouse(QCursor(Qt.CursorShape.BlankCursor))
+        self.caught_changed.emit(True)
+
+    def _let_go(self) -> None:
+        widget, self._widget = self._widget, None
+        if widget is None:
+            return
+        widget.releaseMouse()
+        widget.setMouseTracking(self._tracked)
+        for name in BUTTONS.values():
+            self.released.emit(name)
+        self.caught_changed.emit(False)
+
+    def _follow(self, at: QPoint) -> None:
+        """How far it went, and back to the middle before it comes to an edge.
+
+        Moves that were under way when it was put back still speak of where it was; where a pointer cannot be
+        put anywhere, as on Wayland, all of them do.
+        """
+        off = (at - self._middle).manhattanLength()
+        if self._put_back and off <= _FAR // 2:
+            self._last, self._put_back = self._middle, False
+        step, self._last = at - self._last, at
+        if off > _FAR:
+            self._put_back = True
+            QCursor.setPos(self._middle)
+        if not step.isNull():
+            self.moved.emit(step.x(), step.y())
