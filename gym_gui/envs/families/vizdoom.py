@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gym_gui.envs import index
-from gym_gui.envs.family import Family
+from gym_gui.envs.family import Family, each_alone, ranked, team_returns
 from gym_gui.envs.keymaps import LAYOUTS, Axis, KeyScheme, Pace
 from gym_gui.envs.spec import EnvSpec, split_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from gym_gui.core.enums import Outcome
+    from gym_gui.core.paradigms import ParadigmAdapter
     from gym_gui.envs.describers import Describer
-    from gym_gui.envs.instance import Instance
+    from gym_gui.envs.instance import Instance, Teams
 
 _HEAD = "Vizdoom"
 _MAP = re.compile(r"(?P<game>Freedoom|Doom)(?P<which>\d?)(?P<map>E\dM\d|MAP\d+)-S(?P<skill>\d)")
@@ -33,6 +36,14 @@ _SUMMARIES: Mapping[str, str] = {
     "Deathmatch": "Kill as many monsters as you can in an arena full of weapons.",
 }
 """By scenario."""
+_MATCH = re.compile(rf"{_HEAD}Multi(?P<name>[A-Z][a-z]+)-(?P<players>\d)p(?P<buttons>-MultiBinary)?-v0")
+_MATCHES: Mapping[str, tuple[int, str]] = {
+    "Deathmatch": (4, "Hit the others more often than they hit you, in an arena full of weapons."),
+    "Duel": (2, "Step aside from the other's shots, and hit."),
+    "Cooperative": (4, "Kill the monsters of a whole map together."),
+}
+"""Most players, and what it is about. Each by itself, buttons also turn and look by numbers there."""
+_FREE: Mapping[str, Any] = {"actions": "buttons", "deltas": ("turn left right", "look up down")}
 _SINGLE: Mapping[str, str] = {
     "attack": "act",
     "speed": "alter",
@@ -93,12 +104,39 @@ class VizdoomFamily(Family):
     def _all(self) -> list[EnvSpec]:
         self.require()
         rows = index.entries("gymnasium", "vizdoom.gymnasium_wrapper")
-        return [self.spec(row["id"], row["entry_point"]) for row in rows if row["id"].startswith(_HEAD)]
+        alone = [self.spec(row["id"], row["entry_point"]) for row in rows if row["id"].startswith(_HEAD)]
+        return [*alone, *self._matches()]
+
+    def _matches(self) -> Iterator[EnvSpec]:
+        for name, (most, _) in _MATCHES.items():
+            for players, buttons in product(range(2, most + 1), ("", "-MultiBinary")):
+                made = "gym_gui.envs.families.vizdoom_match:DoomMatch"
+                yield self.spec(f"{_HEAD}Multi{name}-{players}p{buttons}-v0", made, apis=("parallel",))
 
     def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
+        if (found := _MATCH.fullmatch(spec.id)) is not None:
+            from gym_gui.envs.families.vizdoom_match import SCENARIOS, DoomMatch
+
+            kwargs = {**_FREE, **env_kwargs} if found["buttons"] else env_kwargs
+            return DoomMatch(SCENARIOS[found["name"]], int(found["players"]), render_mode, kwargs)
         from gym_gui.envs.families.vizdoom_env import doom
 
         return doom(spec.id, render_mode, env_kwargs)
+
+    def teams(self, spec: EnvSpec, adapter: ParadigmAdapter) -> Teams:
+        """Everybody for themselves, but where monsters are fought together."""
+        return each_alone(adapter) if _against_each_other(spec) else super().teams(spec, adapter)
+
+    def scores(self, environment: Instance, returns: Mapping[str, float]) -> dict[str, float] | None:
+        """Frags of a match, or monsters killed together; alone there is no score but the return."""
+        if _MATCH.fullmatch(environment.spec.id) is None:
+            return None
+        return team_returns(environment.teams, environment.env.counts)
+
+    def outcome(self, environment: Instance, returns: Mapping[str, float]) -> dict[str, Outcome] | None:
+        """By frags."""
+        scores = self.scores(environment, returns)
+        return ranked(scores) if scores is not None and _against_each_other(environment.spec) else None
 
     def action_meanings(self, environment: Instance, agent: str) -> tuple[str, ...]:
         """What is pressed, ``move left + attack``; none where buttons are pressed one by one."""
@@ -108,6 +146,10 @@ class VizdoomFamily(Family):
 
     def title_of(self, spec: EnvSpec) -> str:
         name = split_version(spec.id)[0].removeprefix(_HEAD)
+        match = _MATCH.fullmatch(spec.id)
+        if match is not None:
+            each = ", each button by itself" if match["buttons"] else ""
+            return f"Doom, {match['name'].lower()} of {match['players']}{each}"
         found = _MAP.fullmatch(name)
         if found is not None:
             return f"{found['game']} {found['which']} {found['map']}, skill {found['skill']}".replace(
@@ -119,6 +161,8 @@ class VizdoomFamily(Family):
 
     def summary(self, spec: EnvSpec) -> str:
         name = split_version(spec.id)[0].removeprefix(_HEAD)
+        if (match := _MATCH.fullmatch(spec.id)) is not None:
+            return _MATCHES[match["name"]][1]
         if _MAP.fullmatch(name):
             return "Find the exit of a map of the whole game."
         scenario = name.partition("-")[0].removesuffix("Audio").removesuffix("Notifications")
@@ -153,6 +197,11 @@ class VizdoomFamily(Family):
         from gym_gui.envs.describers.vizdoom_words import VizdoomDescriber
 
         return VizdoomDescriber(environment)
+
+
+def _against_each_other(spec: EnvSpec) -> bool:
+    found = _MATCH.fullmatch(spec.id)
+    return found is not None and found["name"] != "Cooperative"
 
 
 def _pushes(environment: Instance, agent: str, player: int) -> dict[str, tuple[Axis, ...]]:

@@ -5,9 +5,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import shutil
-import tempfile
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
@@ -18,13 +15,12 @@ import numpy as np
 from gymnasium import spaces
 
 from gym_gui.core.errors import UsageError
+from gym_gui.envs.families.vizdoom_engine import Engine
 
-_LEFT = Path("_vizdoom")
-"""A folder that the engine makes where it is started."""
 _ACTIONS: Mapping[str, int] = {"buttons": 0, "numbered": 1, "combinations": 2}
 """Most buttons that are held at once, by the word for it; 0 is as many as one likes, each by itself."""
 _DELTA = " delta"
-_BOUND = 10.0
+BOUND = 10.0
 """Of what is turned and moved by numbers that a scenario was given: degrees, or a part of a running step."""
 
 
@@ -57,7 +53,7 @@ def doom(env_id: str, render_mode: str | None, env_kwargs: Mapping[str, Any]) ->
     if deltas is not None:
         wanted = delta_buttons(deltas)
         kwargs["available_buttons"] = [*wanted, *_binary(made.unwrapped.game.get_available_buttons())]
-        made, delta = make(), _BOUND if delta is None else delta
+        made, delta = make(), BOUND if delta is None else delta
     game = str(made.unwrapped.game.get_doom_game_path())
     # The engine also looks in the package itself, where Freedoom's are.
     places = [Path(game), Path(game).parents[1] / Path(game).name] if game else []
@@ -129,10 +125,7 @@ class _Doom(gymnasium.Wrapper[Any, Any, Any, Any]):
 
     def __init__(self, env: Any, delta: float | None) -> None:
         super().__init__(env)
-        self._folder = Path(tempfile.mkdtemp(prefix="mosaic-doom-"))
-        # Else it writes settings and what it works out of maps into the working directory.
-        env.game.set_doom_config_path(str(self._folder / "doom.ini"))
-        env.game.add_game_args("+gl_cachenodes 0")
+        self._engine = Engine(env.game)
         names = [name_of(button) for button in env.game.get_available_buttons()]
         self._still: Any = None
         if delta is not None and env.num_delta_buttons:
@@ -175,9 +168,7 @@ class _Doom(gymnasium.Wrapper[Any, Any, Any, Any]):
 
     def close(self) -> None:
         self.env.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
-        with contextlib.suppress(OSError):  # not empty, in use, or somebody has removed it
-            _LEFT.rmdir()
+        self._engine.remove()
 
 
 def _copied(seen: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,80 @@
+"""Doom's engine as a process: it lives no longer than who plays it, and leaves no files behind."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import shutil
+import signal
+import sys
+import tempfile
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from mosaic_worker import launch
+
+_SAID = 3
+"""Last lines of what it said that are told where it fails."""
+
+
+class Engine:
+    """The process behind one ``DoomGame``, with a folder of its own for all that it writes.
+
+    The package starts it by a path alone, so that it gets a small script: that goes to the folder, where the
+    engine writes what it works out of maps, and ties its life to ours.
+
+    Args:
+        game: A ``DoomGame`` that has not been started yet.
+    """
+
+    def __init__(self, game: Any) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="mosaic-doom-"))
+        game.set_doom_config_path(str(self.folder / "doom.ini"))
+        game.add_game_args("+gl_cachenodes 0")
+        if sys.platform == "linux":
+            game.set_vizdoom_path(str(self._script(str(game.get_vizdoom_path()) or _engine())))
+
+    @property
+    def pid(self) -> int | None:
+        """Its process, once it was started."""
+        with contextlib.suppress(OSError, ValueError):
+            return int((self.folder / "pid").read_text())
+        return None
+
+    @property
+    def last_words(self) -> str:
+        """The end of what it said, on one line."""
+        with contextlib.suppress(OSError):
+            lines = (self.folder / "log").read_text(errors="replace").replace("\r", "\n").splitlines()
+            return " | ".join([line.strip() for line in lines if line.strip()][-_SAID:])
+        return ""
+
+    def kill(self) -> None:
+        """End it where it does not by itself."""
+        pid = self.pid
+        with contextlib.suppress(OSError):
+            # The number may be another's by now; its working directory is nobody else's.
+            if pid is not None and Path(f"/proc/{pid}/cwd").samefile(self.folder):
+                os.kill(pid, signal.SIGKILL)
+
+    def remove(self) -> None:
+        """Remove its folder; safe to call twice."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _script(self, engine: str) -> Path:
+        folder, python, tie, engine = map(
+            shlex.quote, (str(self.folder), sys.executable, launch.__file__, engine)
+        )
+        script = self.folder / "engine"
+        script.write_text(
+            f"#!/bin/sh\ncd {folder} || exit 1\necho $$ > pid\n"
+            f'exec {python} -I -S {tie} "$PPID" {engine} "$@" > log 2>&1\n'
+        )
+        script.chmod(0o700)
+        return script
+
+
+def _engine() -> str:
+    return str(Path(str(import_module("vizdoom").__file__)).with_name("vizdoom"))

@@ -1,0 +1,416 @@
+"""A match of ViZDoom: two to four players in one world, each with an engine and a screen of its own.
+
+The engines are peers of one network game on this machine. They are stepped tic by tic, all at once: none
+goes on before all have said what they do. Of two, the host gathers what they do (``-netmode 1``), and a match
+can be played again exactly. More than two do not get to the first tic that way, so that each tells each
+other (``-netmode 0``); an action then counts a tic later now and then, and a match cannot be played again.
+"""
+
+# ViZDoom's stubs leave much out.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
+from __future__ import annotations
+
+import itertools
+import socket
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, wait
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from gymnasium import spaces
+from gymnasium.utils import seeding
+
+from gym_gui.core.errors import UsageError
+from gym_gui.envs.families.vizdoom_engine import Engine
+from gym_gui.envs.families.vizdoom_env import BOUND, bound_of, delta_buttons, held_at_once, name_of
+
+_START_S, _STEP_S, _CLOSE_S, _KILLED_S = 60.0, 20.0, 5.0, 1.0
+"""Longest that engines are waited for."""
+_WIDTH, _HEIGHT = 320, 240
+_VARIABLES = (
+    *("KILLCOUNT", "HEALTH", "ARMOR", "SELECTED_WEAPON", "SELECTED_WEAPON_AMMO"),
+    *("FRAGCOUNT", "DEATHCOUNT"),
+)
+_BUTTONS = (
+    *("ATTACK", "SPEED", "MOVE_RIGHT", "MOVE_LEFT", "MOVE_BACKWARD", "MOVE_FORWARD"),
+    *("TURN_RIGHT", "TURN_LEFT", "SELECT_NEXT_WEAPON", "USE"),
+)
+_LENGTH = 4200
+"""Tics of an episode, as in the package's deathmatch: two minutes."""
+_RULES = "+sv_forcerespawn 1 +sv_noautoaim 1 +sv_nocrouch 1 +viz_respawn_delay 0 +viz_nocheat 1"
+_SAME = "+cl_noprediction 1 +cl_capfps 1 +net_ticbalance 0"
+"""What is seen is what was played, and not what an engine guesses."""
+
+
+class Scenario(NamedTuple):
+    """Where a match is played, and what it is about.
+
+    Attributes:
+        wad: File of the package's scenarios; empty for the whole game's maps.
+        map: Which map of it.
+        rules: Arguments of the engine.
+        counts: The game variable that is scored; a step's reward is what was added to it.
+        together: Whether all are of one team.
+        most: Most players.
+    """
+
+    wad: str
+    map: str
+    rules: str
+    counts: str
+    together: bool
+    most: int
+
+
+SCENARIOS: Mapping[str, Scenario] = {
+    "Deathmatch": Scenario(
+        "multi_deathmatch.wad",
+        "map01",
+        "-deathmatch +sv_respawnprotect 1 +sv_spawnfarthest 1",
+        "FRAGCOUNT",
+        together=False,
+        most=4,
+    ),
+    "Duel": Scenario("multi_duel.wad", "map01", "-deathmatch", "FRAGCOUNT", together=False, most=2),
+    "Cooperative": Scenario("", "MAP01", "", "KILLCOUNT", together=True, most=4),
+}
+
+
+class _Hand(threading.Thread):
+    """Does one thing after the other with one engine.
+
+    The package now and then waits without end for an engine that was killed: such a thread is left behind,
+    and does not hold up the end of the program.
+    """
+
+    def __init__(self, player: int) -> None:
+        super().__init__(name=f"doom-{player}", daemon=True)
+        self._jobs: SimpleQueue[tuple[Future[None], Callable[[], Any]] | None] = SimpleQueue()
+        self.last: Future[None] | None = None
+
+    def do(self, job: Callable[[], Any]) -> Future[None]:
+        """Have it done after what was asked for before."""
+        done = self.last = Future[None]()
+        self._jobs.put((done, job))
+        return done
+
+    def rest(self) -> None:
+        """Nothing more is to be done."""
+        self._jobs.put(None)
+
+    def run(self) -> None:
+        """See the class."""
+        while (each := self._jobs.get()) is not None:
+            done, job = each
+            try:
+                job()
+            except Exception as error:  # the border to foreign code
+                done.set_exception(error)
+            else:
+                done.set_result(None)
+
+
+class DoomMatch:
+    """PettingZoo's Parallel interface over several engines that play one match.
+
+    What players see is a dict of ``screen`` (240, 320, 3) ``uint8`` and ``gamevariables``, the numbers named
+    by :attr:`variables`. Nothing ends a match but its length, which is a cut, or ``frag_limit``.
+
+    Args:
+        scenario: Where and what.
+        players: How many.
+        render_mode: ``"rgb_array"``, a picture of all screens, or ``None``.
+        env_kwargs: ``actions``, ``max_buttons_pressed``, ``deltas`` and ``delta`` as of the scenarios for
+            one; ``frame_skip`` tics for each action; ``episode_timeout`` in tics; ``frag_limit``,
+            ``doom_skill`` (1 to 5) and ``doom_map``.
+
+    Raises:
+        UsageError: An argument is unknown, or not what it should be.
+    """
+
+    metadata: ClassVar[Mapping[str, Any]] = {
+        "render_modes": ["rgb_array"],
+        "render_fps": 35,
+        "name": "vizdoom_match",
+        "is_parallelizable": True,
+    }
+
+    def __init__(
+        self, scenario: Scenario, players: int, render_mode: str | None, env_kwargs: Mapping[str, Any]
+    ) -> None:
+        kwargs = {"actions": "numbered", **env_kwargs}
+        self.scenario, self.render_mode = scenario, render_mode
+        self.possible_agents = [f"player_{i}" for i in range(players)]
+        self.agents: list[str] = []
+        pressed = held_at_once(kwargs.pop("actions"), kwargs)["max_buttons_pressed"]
+        kwargs.pop("max_buttons_pressed", None)
+        delta, deltas = bound_of(kwargs.pop("delta", None)), delta_buttons(kwargs.pop("deltas", []))
+        self._skip = _whole(kwargs, "frame_skip", 1, least=1)
+        self._length = _whole(kwargs, "episode_timeout", _LENGTH, least=1)
+        self._frags = _whole(kwargs, "frag_limit", 0)
+        self._skill = _whole(kwargs, "doom_skill", 3, least=1, most=5)
+        self._map = str(kwargs.pop("doom_map", scenario.map))
+        if kwargs:
+            raise UsageError(
+                f"a match has no {', '.join(kwargs)}",
+                fix="It has actions, max_buttons_pressed, deltas, delta, frame_skip, episode_timeout, "
+                "frag_limit, doom_skill and doom_map",
+            )
+        self._vzd: Any = import_module("vizdoom")
+        binary = [self._vzd.Button.__members__[name] for name in _BUTTONS]
+        self._available = [*(deltas if delta != 0 else []), *binary]
+        self.deltas = tuple(
+            name_of(button).removesuffix(" delta") for button in self._available[: -len(binary)]
+        )
+        self.buttons = tuple(map(name_of, binary))
+        self.variables = [name.lower() for name in _VARIABLES]
+        ways = [
+            way
+            for way in itertools.product((0, 1), repeat=len(binary))
+            if pressed > 0 and sum(way) <= pressed
+        ]
+        self._ways = np.array(ways, np.float32)
+        self.pressed = [tuple(name for name, on in zip(self.buttons, way, strict=True) if on) for way in ways]
+        self._acts = self._action_space(BOUND if delta is None else delta)
+        self._sees = spaces.Dict(
+            {
+                "screen": spaces.Box(0, 255, (_HEIGHT, _WIDTH, 3), np.uint8),
+                "gamevariables": spaces.Box(-np.inf, np.inf, (len(_VARIABLES),), np.float32),
+            }
+        )
+        self._games: list[Any] = []
+        self._engines: list[Engine] = []
+        self._hands: list[_Hand] = []
+        self._lease: socket.socket | None = None
+        self._random, _ = seeding.np_random()
+        self._tics = 0
+        self._seen: list[dict[str, Any]] = []
+
+    @property
+    def unwrapped(self) -> DoomMatch:
+        return self
+
+    def observation_space(self, agent: str) -> spaces.Dict:
+        """The same for all."""
+        return self._sees
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        """The same for all."""
+        return self._acts
+
+    @property
+    def counts(self) -> dict[str, float]:
+        """What is scored, by player, as it stands."""
+        place = _VARIABLES.index(self.scenario.counts)
+        return {
+            agent: float(seen["gamevariables"][place])
+            for agent, seen in zip(self.possible_agents, self._seen, strict=False)
+        }
+
+    @property
+    def engine_pids(self) -> list[int | None]:
+        """Process ids of the engines, by player."""
+        return [engine.pid for engine in self._engines]
+
+    def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> Any:
+        """Begin a match with engines of its own: observations and infos by agent.
+
+        Raises:
+            RuntimeError: An engine did not start.
+        """
+        self.close()
+        if seed is not None:
+            self._random, _ = seeding.np_random(seed)
+        self._start(int(self._random.integers(0, 2**32, dtype=np.uint32)))
+        self._tics, self.agents = 0, self.possible_agents[:]
+        self._seen = [self._zeros() for _ in self._games]
+        self._seen = [self._look(game, self._zeros()) for game in self._games]
+        return dict(zip(self.agents, self._seen, strict=True)), {agent: {} for agent in self.agents}
+
+    def step(self, actions: Mapping[str, Any]) -> Any:
+        """Have all act at once: observations, rewards, ends, cuts and infos by agent.
+
+        Raises:
+            RuntimeError: An engine died, or did not answer; the match is over.
+        """
+        before = self.counts
+        acts = [self._pressed(actions[agent]) for agent in self.possible_agents]
+        over = False
+        for tic in range(self._skip):
+            last = tic == self._skip - 1 or self._tics + 1 >= self._length
+            self._all(lambda i, last=last: self._tic(i, acts[i], last), _STEP_S, "did not answer")
+            self._tics += 1
+            over = any(game.is_episode_finished() for game in self._games)
+            if over or last:
+                break
+        self._seen = [self._look(game, seen) for game, seen in zip(self._games, self._seen, strict=True)]
+        cut = not over and self._tics >= self._length
+        acted, counts = self.agents, self.counts
+        self.agents = [] if over or cut else acted[:]
+        rewards = {agent: counts[agent] - before[agent] for agent in acted}
+        ends, cuts = dict.fromkeys(acted, over), dict.fromkeys(acted, cut)
+        seen = dict(zip(self.possible_agents, self._seen, strict=True))
+        return seen, rewards, ends, cuts, {agent: {} for agent in acted}
+
+    def render(self) -> Any:
+        """All screens side by side, (H, W, 3) ``uint8``; ``None`` without a render mode."""
+        if self.render_mode is None:
+            return None
+        screens = [seen["screen"] for seen in self._seen] or [self._zeros()["screen"]]
+        if len(screens) > 2 and len(screens) % 2:
+            screens.append(np.zeros_like(screens[0]))
+        rows = [np.hstack(screens[at : at + 2]) for at in range(0, len(screens), 2)]
+        return np.vstack(rows)
+
+    def close(self) -> None:
+        """End the engines; safe to call twice."""
+        for patience in (_CLOSE_S, _KILLED_S):
+            free = zip(self._games, self._hands, strict=True)
+            free = [(game, hand) for game, hand in free if hand.last is None or hand.last.done()]
+            _, hung = wait([hand.do(game.close) for game, hand in free], patience)
+            if not hung:
+                break
+            self._kill()
+        for hand in self._hands:
+            hand.rest()
+        for engine in self._engines:
+            engine.kill()
+            engine.remove()
+        if self._lease is not None:
+            self._lease.close()
+        self._games, self._engines, self._hands, self._lease = [], [], [], None
+
+    # -- engines
+
+    def _start(self, seed: int) -> None:
+        self._lease, port = _free_port()
+        self._games = [self._game(i, seed, port) for i in range(len(self.possible_agents))]
+        self._engines = [Engine(game) for game in self._games]
+        self._hands = [_Hand(i) for i in range(len(self._games))]
+        for hand in self._hands:
+            hand.start()
+        self._all(lambda i: self._games[i].init(), _START_S, "did not start")
+
+    def _game(self, player: int, seed: int, port: int) -> Any:
+        vzd, scenario = self._vzd, self.scenario
+        game = vzd.DoomGame()
+        if scenario.wad:
+            game.set_doom_scenario_path(str(Path(vzd.scenarios_path) / scenario.wad))
+        game.set_doom_map(self._map)
+        game.set_doom_skill(self._skill)
+        game.set_mode(vzd.Mode.PLAYER)
+        game.set_screen_resolution(vzd.ScreenResolution.RES_320X240)
+        game.set_screen_format(vzd.ScreenFormat.RGB24)
+        game.set_render_hud(True)
+        game.set_render_messages(False)
+        game.set_window_visible(False)
+        game.set_sound_enabled(False)
+        game.set_console_enabled(False)
+        game.set_episode_timeout(0)
+        game.set_available_buttons(self._available)
+        game.set_available_game_variables([vzd.GameVariable.__members__[name] for name in _VARIABLES])
+        game.set_seed(seed)
+        if player == 0:
+            frags = f"+fraglimit {self._frags}" if self._frags else ""
+            count = len(self.possible_agents)
+            mode = 1 if count == 2 else 0
+            game.add_game_args(
+                f"-host {count} -netmode {mode} -port {port} {scenario.rules} {_RULES} {frags}"
+            )
+        else:
+            game.add_game_args(f"-join 127.0.0.1:{port}")
+        game.add_game_args(f"+name player_{player} +colorset {player} {_SAME}")
+        return game
+
+    def _tic(self, player: int, act: Sequence[float], last: bool) -> None:
+        game = self._games[player]
+        game.set_action(act)
+        game.advance_action(1, last)
+
+    def _all(self, do: Callable[[int], Any], patience: float, fails: str) -> None:
+        """Have all engines do something at once; where one fails, all are ended."""
+        if not self._hands:
+            raise RuntimeError("no match is played: reset() begins one")
+        jobs = [hand.do(partial(do, i)) for i, hand in enumerate(self._hands)]
+        done, waiting = wait(jobs, patience, FIRST_EXCEPTION)
+        broken = [i for i, job in enumerate(jobs) if job in done and job.exception() is not None]
+        if not broken and not waiting:
+            return
+        cause = jobs[broken[0]].exception() if broken else None
+        at_fault = broken or [i for i, job in enumerate(jobs) if job in waiting]
+        said = self._engines[at_fault[0]].last_words if cause is not None else ""
+        who = " and ".join(self.possible_agents[i] for i in at_fault)
+        self._kill()
+        wait(jobs, _KILLED_S)
+        self.close()
+        self.agents = []
+        what = "ended" if cause is not None else f"{fails} within {patience:g} s"
+        said = f"; its last words: {said}" if said else ""
+        raise RuntimeError(f"Doom of {who} {what}, and with it the match{said}") from cause
+
+    def _kill(self) -> None:
+        for engine in self._engines:
+            engine.kill()
+
+    # -- what is pressed and seen
+
+    def _action_space(self, bound: float) -> spaces.Space[Any]:
+        count = len(self.buttons)
+        binary = spaces.Discrete(len(self._ways)) if len(self._ways) else spaces.MultiBinary(count)
+        if not self.deltas:
+            return binary
+        continuous = spaces.Box(-bound, bound, (len(self.deltas),), np.float32)
+        return spaces.Dict({"binary": binary, "continuous": continuous})
+
+    def _pressed(self, action: Any) -> list[float]:
+        """The engine's list: what is turned and moved by numbers, then buttons."""
+        numbers, buttons = (action["continuous"], action["binary"]) if self.deltas else ((), action)
+        held = self._ways[int(buttons)] if len(self._ways) else buttons
+        return [*map(float, numbers), *map(float, held)]
+
+    def _zeros(self) -> dict[str, Any]:
+        return {
+            "screen": np.zeros((_HEIGHT, _WIDTH, 3), np.uint8),
+            "gamevariables": np.zeros(len(_VARIABLES), np.float32),
+        }
+
+    @staticmethod
+    def _look(game: Any, before: dict[str, Any]) -> dict[str, Any]:
+        """What a player sees; when the match is over, what it saw last."""
+        state = game.get_state()
+        if state is None:
+            return before
+        numbers = np.asarray(state.game_variables, np.float32)
+        return {"screen": state.screen_buffer.copy(), "gamevariables": numbers}
+
+
+def _whole(kwargs: dict[str, Any], name: str, default: int, *, least: int = 0, most: int = 10**9) -> int:
+    value = kwargs.pop(name, default)
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        upper = f" to {most}" if most < 10**9 else " or more"
+        raise UsageError(f"{name} is {value!r}", fix=f"It is a whole number of {least}{upper}")
+    return value
+
+
+def _free_port() -> tuple[socket.socket, int]:
+    """A port that no other match takes for as long as the socket is open.
+
+    The engine speaks UDP; the same number of TCP is what matches agree by, as only one can have it.
+    """
+    while True:
+        lease = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        lease.bind(("127.0.0.1", 0))
+        port = int(lease.getsockname()[1])
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            try:
+                probe.bind(("", port))
+            except OSError:
+                lease.close()
+                continue
+        return lease, port
