@@ -394,6 +394,18 @@ _ROOMS = Hidden(_rooms, _grid_view)
 _PARTICLES = Hidden(_particles, _observe)
 _POKER = Hidden(_cards, _hand)
 _SPIEL = Hidden(_games, _spiel_view)
+# --- screens ---------------------------------------------------------------------------------
+
+
+def _screens(environment: Environment, seat: AgentID) -> Iterator[Change]:
+    """What others see on their screens, and what the numbers under these say."""
+    match = environment.env
+    for other in (each for each in match.possible_agents if each != seat):
+        seen = match.observe(other)
+        yield lambda seen=seen: np.subtract(255, seen["screen"], out=seen["screen"])
+        yield lambda seen=seen: np.add(seen["gamevariables"], 7, out=seen["gamevariables"])
+
+
 _FAMILIES = {
     "mpe2": _PARTICLES,
     "multigrid": _GRIDS,
@@ -403,6 +415,7 @@ _FAMILIES = {
     "rware": Hidden(_warehouse, _warehouse_view),
     "highway": Hidden(_traffic, _traffic_view),
     "vmas": Hidden(_bodies, _bodies_view),
+    "vizdoom": Hidden(_screens, _observe),
 }
 _PETTINGZOO = {
     "leduc_holdem": _POKER,

@@ -54,6 +54,10 @@ class VizdoomDescriber(SpaceDescriber):
         words = self.environment.action_meanings(agent)
         return [ActionWord(word, "press nothing" if word == "noop" else "") for word in words]
 
+    def can_draw(self, agent: AgentID) -> bool:
+        """Each has a screen."""
+        return True
+
     def seat_picture(self, agent: AgentID, observation: Any) -> Picture | None:
         """The screen alone, without the buffers that a picture of everything has beside it."""
         return as_picture(observation["screen"])

@@ -204,6 +204,10 @@ class DoomMatch:
         """The same for all."""
         return self._acts
 
+    def observe(self, agent: str) -> dict[str, Any]:
+        """What one player sees at this moment."""
+        return self._seen[self.possible_agents.index(agent)]
+
     @property
     def counts(self) -> dict[str, float]:
         """What is scored, by player, as it stands."""
@@ -212,11 +216,6 @@ class DoomMatch:
             agent: float(seen["gamevariables"][place])
             for agent, seen in zip(self.possible_agents, self._seen, strict=False)
         }
-
-    @property
-    def engine_pids(self) -> list[int | None]:
-        """Process ids of the engines, by player."""
-        return [engine.pid for engine in self._engines]
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> Any:
         """Begin a match with engines of its own: observations and infos by agent.
