@@ -14,6 +14,7 @@ from __future__ import annotations
 import itertools
 import socket
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, wait
 from functools import partial
@@ -32,6 +33,8 @@ from gym_gui.envs.families.vizdoom_env import BOUND, bound_of, delta_buttons, he
 
 _START_S, _STEP_S, _CLOSE_S, _KILLED_S = 60.0, 20.0, 5.0, 1.0
 """Longest that engines are waited for."""
+_APART_S = 0.2
+"""Between the starts of two engines."""
 _WIDTH, _HEIGHT = 320, 240
 _VARIABLES = (
     *("KILLCOUNT", "HEALTH", "ARMOR", "SELECTED_WEAPON", "SELECTED_WEAPON_AMMO"),
@@ -294,7 +297,15 @@ class DoomMatch:
         self._hands = [_Hand(i) for i in range(len(self._games))]
         for hand in self._hands:
             hand.start()
-        self._all(lambda i: self._games[i].init(), _START_S, "did not start")
+        self._all(self._begin, _START_S, "did not start")
+
+    def _begin(self, player: int) -> None:
+        """Start an engine, a moment after those before are processes: two that start at once abort ours."""
+        until = time.monotonic() + _START_S
+        while player and self._engines[player - 1].pid is None and time.monotonic() < until:
+            time.sleep(_APART_S / 10)
+        time.sleep(_APART_S * bool(player))
+        self._games[player].init()
 
     def _game(self, player: int, seed: int, port: int) -> Any:
         vzd, scenario = self._vzd, self.scenario
