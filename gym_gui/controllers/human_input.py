@@ -302,9 +302,8 @@ class Numbers:
             box = _box_of(space)
             return None if box is None else cls((("", box),))
         named = kind == "Dict"
-        children: list[tuple[Any, Any]] = (
-            [(key, child) for key, child in space["spaces"]] if named else list(enumerate(space["spaces"]))
-        )
+        spaces: list[Any] = space["spaces"]
+        children: list[tuple[Any, Any]] = [(k, c) for k, c in spaces] if named else list(enumerate(spaces))
         parts = [(key, box) for key, child in children if (box := _box_of(child)) is not None]
         return cls(tuple(parts), named, not named) if len(parts) == len(children) else None
 
