@@ -22,6 +22,7 @@ from gym_gui.core.errors import UsageError
 from gym_gui.core.inherited import inherited
 from gym_gui.core.paths import cache_dir
 from gym_gui.envs.distributions import distributions_of
+from gym_gui.envs.interpreters import installed_versions
 from gym_gui.processes.outcome import ChildStatus
 from gym_gui.processes.run_child import run_child_sync
 from mosaic_worker.plain_files import replace_file
@@ -59,34 +60,40 @@ def package_dir(module: str) -> Path | None:
 
 
 @lru_cache(maxsize=32)
-def entries(kind: str, module: str) -> tuple[dict[str, Any], ...]:
+def entries(kind: str, module: str, python: str = "") -> tuple[dict[str, Any], ...]:
     """Rows that ``module`` registers.
 
     Args:
         kind: ``"gymnasium"`` (what importing ``module`` adds to Gymnasium's registry),
-            ``"openspiel"``, ``"envpool"`` or ``"dm_control"`` (games or tasks that ``module`` lists).
+            ``"openspiel"``, ``"envpool"``, ``"dm_control"``, ``"textarena"`` (games or tasks that
+            ``module`` lists).
         module: Import name of an installed package, or of the module in it that registers.
+        python: A family's interpreter that has the package; ``""``: ours has.
 
     Raises:
         UsageError: The package is installed but cannot be imported.
     """
-    path = cache_dir() / "envs" / f"{module}-{_fingerprint(kind, module)}.json"
+    facts = [python, installed_versions(Path(python).parents[1].name)] if python else _facts(module)
+    path = cache_dir() / "envs" / f"{module}-{_fingerprint(kind, module, facts)}.json"
     rows = _read_index(path)
     if rows is None:
-        rows = _ask_child(kind, module)
+        rows = _ask_child(kind, module, python or sys.executable)
         _write(path, rows)
     return tuple(rows)
 
 
-def _fingerprint(kind: str, module: str) -> str:
+def _facts(module: str) -> list[Any]:
     package = module.partition(".")[0]
     place = package_dir(package)
     versions = sorted(f"{n}={importlib.metadata.version(n)}" for n in distributions_of(package))
     # Not the folder's own time: the first import puts __pycache__ into it.
     sources = sorted(place.glob("*.py")) if place else []
     changed = [(file.name, file.stat().st_mtime_ns) for file in sources]
-    facts = [_FORMAT, kind, module, str(place), changed, versions, sys.version_info[:3], sys.prefix]
-    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
+    return [str(place), changed, versions, sys.version_info[:3], sys.prefix]
+
+
+def _fingerprint(kind: str, module: str, facts: list[Any]) -> str:
+    return hashlib.sha256(json.dumps([_FORMAT, kind, module, *facts]).encode()).hexdigest()[:16]
 
 
 def _read_index(path: Path) -> list[dict[str, Any]] | None:
@@ -108,8 +115,8 @@ def _write(path: Path, rows: list[dict[str, Any]]) -> None:
         logger.info("the list of environments is not cached: %s", error)
 
 
-def _ask_child(kind: str, module: str) -> list[dict[str, Any]]:
-    command = (sys.executable, "-P", str(_CHILD), kind, module)
+def _ask_child(kind: str, module: str, python: str) -> list[dict[str, Any]]:
+    command = (python, "-P", str(_CHILD), kind, module)
     name = f"importing {module}"
     done = run_child_sync(*command, name=name, environment=inherited(), within_s=_TIMEOUT_S)
     if done.outcome.status is ChildStatus.TIMED_OUT:

@@ -6,6 +6,7 @@ import importlib
 import json
 import os
 import sys
+from pathlib import Path
 from typing import Any
 
 _WORDED = 64
@@ -70,6 +71,27 @@ def dm_control_rows(module: str) -> list[dict[str, Any]]:
     ]
 
 
+def textarena_rows(module: str) -> list[dict[str, Any]]:
+    """Names with which games are registered, but for those that observe no text (``-raw``)."""
+    arena: Any = importlib.import_module(f"{module}.envs.registration")
+    games = Path(importlib.import_module(module).__file__ or "").parent / "envs"
+    return [
+        {"id": name, "game": game, "readable": _is_readable(games / game / "env.py")}
+        for name, spec in arena.ENV_REGISTRY.items()
+        for game in [spec.entry_point.split(".")[2]]
+        if not name.endswith("-raw")
+    ]
+
+
+def _is_readable(file: Path) -> bool:
+    """Whether this Python can: some are written for a newer one."""
+    try:
+        compile(file.read_bytes(), str(file), "exec")
+    except (OSError, SyntaxError, ValueError):
+        return False
+    return True
+
+
 def _observable(spiel: Any, game: Any) -> bool:
     """Whether Shimmy can say what its players observe; a game may promise more than it has (crossword)."""
     try:
@@ -109,6 +131,7 @@ def main() -> None:
         "openspiel": openspiel_rows,
         "envpool": envpool_rows,
         "dm_control": dm_control_rows,
+        "textarena": textarena_rows,
     }
     rows = kinds[kind](module)
     with os.fdopen(answer, "w", encoding="utf-8") as out:

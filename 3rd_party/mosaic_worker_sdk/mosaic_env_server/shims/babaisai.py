@@ -10,10 +10,9 @@ for the time in which a level is made, and then as they were.
 
 from __future__ import annotations
 
-import contextlib
-from typing import Any, Dict, Generator, List, Mapping, NamedTuple, Optional, Tuple
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
 
-import numpy as np
+from mosaic_env_server.shims.global_random import GlobalRandom
 
 _BRIEFING = (
     "The rules of this world are made of words that lie in it. Three words in a row, to the right or "
@@ -73,7 +72,7 @@ class BabaIsAI:
     ) -> Tuple[Any, Dict[str, Any]]:
         """Begin a level; without a seed, one that chance picks."""
         self._won = False
-        with _numbers(seed):
+        with GlobalRandom(seed).in_force():
             # An instance of its own: a level remembers where the rules of those before it were.
             self._env = self._make()
             return self._env.reset(), {}
@@ -182,14 +181,3 @@ def _where(thing: Thing, here: Tuple[int, int]) -> str:
         if away:
             parts.append(f"{abs(away)} {more if away > 0 else less}")
     return " ".join(parts) or "here"
-
-
-@contextlib.contextmanager
-def _numbers(seed: Optional[int]) -> Generator[None, None, None]:
-    """NumPy's global random numbers as a seed sets them; afterwards as they were."""
-    kept = np.random.get_state()
-    np.random.seed(None if seed is None else seed % (1 << 32))
-    try:
-        yield
-    finally:
-        np.random.set_state(kept)

@@ -10,14 +10,13 @@ numbers; here these, and NumPy's, are set for the time in which an episode is ma
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import random
 import re
-from typing import Any, Dict, Generator, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
+from mosaic_env_server.shims.global_random import GlobalRandom
 from mosaic_env_server.shims.shapes import box, discrete
 from mosaic_worker.spaces import Space
 
@@ -85,7 +84,7 @@ class MeltingPot:
     ) -> Tuple[Dict[str, Any], Dict[str, Any]]:
         """Begin an episode; without a seed, one that chance picks."""
         self.close()
-        with _numbers(seed):
+        with GlobalRandom(seed).in_force():
             self._env = self._factory.build(self._roles)
             self._step = self._env.reset()
         self.agents = list(self.possible_agents)
@@ -152,16 +151,3 @@ def action_word(action: Mapping[str, int]) -> str:
             name = _HUMP.sub(" ", part).lower()
             words.append(name if value == 1 else f"{name} {value}")
     return ", ".join(words) or "noop"
-
-
-@contextlib.contextmanager
-def _numbers(seed: Optional[int]) -> Generator[None, None, None]:
-    """Global random numbers as a seed sets them; afterwards as they were."""
-    kept, kept_too = random.getstate(), np.random.get_state()
-    random.seed(seed)
-    np.random.seed(None if seed is None else seed % (1 << 32))
-    try:
-        yield
-    finally:
-        random.setstate(kept)
-        np.random.set_state(kept_too)

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import functools
 import json
-from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Tuple, Union
+from typing import Any, Dict, Mapping, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 
 from mosaic_env_server.shims.pgx_pictures import picture
 from mosaic_env_server.shims.pgx_words import action_words, text
 from mosaic_env_server.shims.shapes import box, discrete
+from mosaic_env_server.shims.turns import TakesTurns
 from mosaic_worker.spaces import Space
 
 _SIZES = {"go_9x9": 9, "go_19x19": 19}
@@ -216,19 +217,12 @@ class Alone(_Play):
         return self._observation(), float(shown.rewards[0]), over, cut and not over, {}
 
 
-class Turns(_Play):
+class Turns(TakesTurns, _Play):
     """A game for several: PettingZoo's AEC interface. Who begins is drawn."""
 
     def __init__(self, compiled: Compiled, render_mode: Optional[str]) -> None:
-        super().__init__(compiled, render_mode)
-        self.possible_agents = [f"player_{i}" for i in range(compiled.players)]
-        self.agents: List[str] = []
-        self.agent_selection = self.possible_agents[0]
-        self.rewards: Dict[str, float] = {}
-        self._cumulative_rewards: Dict[str, float] = {}
-        self.terminations: Dict[str, bool] = {}
-        self.truncations: Dict[str, bool] = {}
-        self.infos: Dict[str, Dict[str, Any]] = {}
+        TakesTurns.__init__(self, [f"player_{i}" for i in range(compiled.players)])
+        _Play.__init__(self, compiled, render_mode)
         self._sees, self._does = _with_mask(_observed(compiled), self._actions), discrete(self._actions)
 
     def observation_space(self, agent: str) -> Space:
@@ -242,44 +236,13 @@ class Turns(_Play):
     def reset(self, seed: Optional[int] = None, options: Optional[Mapping[str, Any]] = None) -> None:
         """Begin an episode."""
         self._begin(seed)
-        self.agents = list(self.possible_agents)
-        self.rewards = dict.fromkeys(self.agents, 0.0)
-        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
-        self.terminations = dict.fromkeys(self.agents, False)
-        self.truncations = dict.fromkeys(self.agents, False)
-        self.infos = {agent: {} for agent in self.agents}
-        self.agent_selection = self.possible_agents[int(self._shown.player)]
+        self.begun(int(self._shown.player))
 
-    def step(self, action: Any) -> None:
-        """A move of the selected player; ``None`` once the game is over."""
-        mover = self.agent_selection
-        if self.terminations[mover] or self.truncations[mover]:
-            self._leave(mover)
-            return
-        self._cumulative_rewards[mover] = 0.0
+    def play(self, action: Any) -> None:
+        """A move of the selected player."""
         self._move(action)
         shown = self._shown
-        for agent, reward in zip(self.possible_agents, shown.rewards):
-            self.rewards[agent] = float(reward)
-            self._cumulative_rewards[agent] += float(reward)
-        over, cut = bool(shown.terminated), bool(shown.truncated)
-        if over or cut:
-            self.terminations = dict.fromkeys(self.agents, over)
-            self.truncations = dict.fromkeys(self.agents, cut and not over)
-        self.agent_selection = self.agents[0] if over or cut else self.possible_agents[int(shown.player)]
-
-    def _leave(self, agent: str) -> None:
-        self.agents.remove(agent)
-        for table in (
-            self.rewards,
-            self._cumulative_rewards,
-            self.terminations,
-            self.truncations,
-            self.infos,
-        ):
-            del table[agent]
-        if self.agents:
-            self.agent_selection = self.agents[0]
+        self.moved(list(shown.rewards), int(shown.player), bool(shown.terminated), bool(shown.truncated))
 
     def observe(self, agent: str) -> Dict[str, Any]:
         """What a player sees, and may do where it is its turn."""
@@ -287,24 +250,6 @@ class Turns(_Play):
         moves = player == int(shown.player) and not (shown.terminated or shown.truncated)
         mask = shown.mask if moves else np.zeros(self._actions)
         return {"observation": _plain(self._seen_by(player)), "action_mask": mask.astype(np.int8)}
-
-    def last(self, observe: bool = True) -> Tuple[Any, float, bool, bool, Dict[str, Any]]:
-        """Of the selected player: observation, reward since its last move, terminated, truncated, info."""
-        agent = self.agent_selection
-        return (
-            self.observe(agent) if observe else None,
-            self._cumulative_rewards[agent],
-            self.terminations[agent],
-            self.truncations[agent],
-            self.infos[agent],
-        )
-
-    def agent_iter(self, max_iter: int = 1 << 63) -> Iterator[str]:
-        """The selected player, turn by turn."""
-        for _ in range(max_iter):
-            if not self.agents:
-                return
-            yield self.agent_selection
 
 
 def _key(seed: Optional[int]) -> Any:
