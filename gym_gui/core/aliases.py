@@ -20,6 +20,7 @@ WORKER_IDS: Final = {
     "operators": "operators_worker",
     "random_worker": "operators_worker",
     "passive_worker": "operators_worker",
+    "pettingzoo_worker": "operators_worker",
 }
 
 TYPES: Final = {"random": WorkerKind.BASELINE.value, "passive": WorkerKind.BASELINE.value}
@@ -29,6 +30,7 @@ BEHAVIORS: Final = {
     "random_worker": "random",
     "passive": "noop",
     "passive_worker": "noop",
+    "pettingzoo_worker": "random",
 }
 """Type or worker id -> the ``behavior`` setting of ``operators_worker`` it stands for."""
 
@@ -61,10 +63,6 @@ NO_WORKERS: Final = {
     "supersuit_worker": (
         "What SuperSuit does to observations is the `preprocess` of the slot that wants it, with any worker: "
         "docs/preprocessing.md"
-    ),
-    "pettingzoo_worker": (
-        "PettingZoo's environments are tasks (api: aec or parallel); the random policy of its "
-        "examples is operators_worker"
     ),
     "vizdoom_worker": "ViZDoom's scenarios are environments here: name one as task",
     "airsim_worker": (

@@ -30,6 +30,7 @@ class TestWorkerAssignment:
             ("operators", "", ("operators_worker", "baseline", {})),
             ("random_worker", "random", ("operators_worker", "baseline", {"behavior": "random"})),
             ("passive_worker", "", ("operators_worker", "baseline", {"behavior": "noop"})),
+            ("pettingzoo_worker", "", ("operators_worker", "baseline", {"behavior": "random"})),
             ("", "passive", ("operators_worker", "baseline", {"behavior": "noop"})),
             ("", "random", ("operators_worker", "baseline", {"behavior": "random"})),
             ("", "baseline", ("operators_worker", "baseline", {})),

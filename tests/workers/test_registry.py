@@ -58,6 +58,7 @@ def test_spelling_may_imply_settings():
     WorkerTypeRegistry.register(worker("operators_worker"))
     assert WorkerTypeRegistry.resolve("passive_worker")[1] == {"behavior": "noop"}
     assert WorkerTypeRegistry.resolve("random_worker")[1] == {"behavior": "random"}
+    assert WorkerTypeRegistry.resolve("pettingzoo_worker")[1] == {"behavior": "random"}
     assert WorkerTypeRegistry.resolve("operators_worker")[1] == {}
 
 
@@ -80,7 +81,6 @@ def test_unknown_worker_names_the_nearest():
     [
         ("shimmy_worker", "environments here"),
         ("supersuit_worker", "`preprocess` of the slot"),
-        ("pettingzoo_worker", "are tasks"),
         ("vizdoom_worker", "environments here"),
         ("airsim_worker", "name airsim/Drone-v0"),
         ("unreal_map_worker", "name unreal/Map-v0"),

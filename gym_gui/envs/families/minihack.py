@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from gym_gui.envs import index
 from gym_gui.envs.documents import nethack_tasks
 from gym_gui.envs.families.gymnasium import success_in_info
-from gym_gui.envs.family import Family
+from gym_gui.envs.families.minigrid import IndexedFamily
 from gym_gui.envs.spec import EnvSpec, split_version
+from gym_gui.envs.written_out import WrittenOut
 
 if TYPE_CHECKING:
     from gym_gui.envs.describers import Describer
@@ -26,29 +26,23 @@ _LEFT_OUT = (
 )
 
 
-class MiniHackFamily(Family):
+class MiniHackFamily(IndexedFamily):
     """The game NetHack with several aims, and small levels made of its parts."""
 
     name: ClassVar[str] = "minihack"
     title: ClassVar[str] = "NetHack and MiniHack"
     extra: ClassVar[str] = "minihack"
     modules: ClassVar[tuple[str, ...]] = ("nle", "minihack")
+    registers: ClassVar[str] = "minihack"
     prefixes: ClassVar[tuple[str, ...]] = _HEADS
     closed: ClassVar[bool] = True
     hints: ClassVar[Mapping[str, str]] = {"nethack": "NetHack", "nle": "NetHack", "gymnasium": "", "gym": ""}
 
-    def specs(self) -> Sequence[EnvSpec]:
-        self.require()
-        return [
-            self.spec(
-                row["id"],
-                row["entry_point"],
-                package="nle" if row["id"].startswith("NetHack") else "minihack",
-                max_episode_steps=row["max_episode_steps"],
-            )
-            for row in index.entries("gymnasium", "minihack")
-            if row["id"].startswith(_HEADS) and not row["id"].startswith(_LEFT_OUT)
-        ]
+    def is_listed(self, env_id: str, entry_point: str) -> bool:
+        return env_id.startswith(_HEADS) and not env_id.startswith(_LEFT_OUT)
+
+    def facts_of(self, env_id: str) -> Mapping[str, Any]:
+        return {"package": "nle" if env_id.startswith("NetHack") else "minihack"}
 
     def needs(self, spec: EnvSpec) -> tuple[str, ...]:
         return ("minigrid",) if spec.module == "minihack.envs.minigrid" else ()
@@ -57,6 +51,10 @@ class MiniHackFamily(Family):
         from gym_gui.envs.families.nethack_env import NetHackEnv
 
         return NetHackEnv(spec.id, render_mode, env_kwargs)
+
+    def written_out(self, spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> WrittenOut | None:
+        """Here its seeds follow from the episode's, as in no program of one's own."""
+        return None
 
     def title_of(self, spec: EnvSpec) -> str:
         base = split_version(spec.id)[0]

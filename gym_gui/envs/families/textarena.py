@@ -129,7 +129,6 @@ _GAMES: Mapping[str, _Game] = {
     "ThreePlayerTicTacToe": _Game("Four marks in a row on a larger board, for three.", 3, open=True),
     "ThreePlayerGOPS": _Game("Bid with your cards for prizes, for three.", 3),
     "ThreePlayerIPD": _Game("Talk, then cooperate or defect with each of two others.", 3),
-    "CharacterConclave": _Game("Speak with few letters, then vote for who spoke best.", 3, _MANY),
     "Codenames": _Game("Lead your team to its words by hints of one word.", 4, halves=True),
     "SettlersOfCatan": _Game("Settle an island: build and trade for ten points.", 4),
     "SecretMafia": _Game("A village talks and votes; some of it kill by night.", 6, _MANY),

@@ -106,8 +106,8 @@ def textarena(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 full = [pytest.mark.full, pytest.mark.timeout(1800), pytest.mark.usefixtures("textarena")]
 CONTRACT = (
-    *("2048", "Wordle", "Sokoban", "Countdown", "TicTacToe", "KuhnPoker", "LiarsDice", "Poker"),
-    *("SecretMafia", "Taboo", "Snake", "SettlersOfCatan"),
+    *("2048", "Wordle", "Sokoban", "Countdown", "TicTacToe", "KuhnPoker", "LiarsDice"),
+    *("SecretMafia", "Snake", "Surround"),
 )
 
 
