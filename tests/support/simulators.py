@@ -22,7 +22,7 @@ _HERE = Path(__file__).parent
 
 
 class Engine:
-    """One server, ``airsim_server`` or ``unrealcv_server``.
+    """One server: ``airsim_server``, ``sc2_server`` or ``unrealcv_server``.
 
     Args:
         script: Its module.
@@ -85,11 +85,12 @@ def installed(family: SimulatorFamily, folder: Path) -> Iterator[SimulatorFamily
         close_servers()
 
 
-def made(family: SimulatorFamily, env_id: str, port: int, **settings: Any) -> Any:
-    """One of its environments."""
+def made(family: SimulatorFamily, env_id: str, port: int | None, **settings: Any) -> Any:
+    """One of its environments; without a port, of an engine that it starts."""
     spec = next(spec for spec in family.specs() if spec.id == env_id)
     arguments: Mapping[str, Any] = {"port": port, "timeout_s": 1.0, **settings}
-    return family.build(spec, render_mode="rgb_array", env_kwargs=arguments)
+    mode = next(iter(family.render_modes(spec)), None)
+    return family.build(spec, render_mode=mode, env_kwargs=arguments)
 
 
 STOP, GO_ON = signal.SIGSTOP, signal.SIGCONT

@@ -26,6 +26,7 @@ from gym_gui.envs.families.robotics import RoboticsFamily
 from gym_gui.envs.families.rware import WarehouseFamily
 from gym_gui.envs.families.single_agent import SingleAgentFamily
 from gym_gui.envs.families.skills import SkillFamily
+from gym_gui.envs.families.smac import SmacFamily
 from gym_gui.envs.families.textarena import TextArenaFamily
 from gym_gui.envs.families.textworld import TextWorldFamily
 from gym_gui.envs.families.unreal import UnrealFamily
@@ -64,6 +65,7 @@ BUILT_IN: tuple[Family, ...] = (
     MeltingPotFamily(),
     AirSimFamily(),
     UnrealFamily(),
+    SmacFamily(),
     SkillFamily([MiniGridFamily()]),
     SingleAgentFamily(
         [MultiGridFamily(), IniMultiGridFamily(), ForagingFamily(), WarehouseFamily(), HighwayFamily()]

@@ -165,3 +165,16 @@ class TestInstalled:
         assert picture is not None and picture.shape[2] == 3 and picture.std() > 10
         assert environment.teams == {"team": ("agent_0", "agent_1", "agent_2")}
         environment.close()
+
+    def test_snake_is_drawn_from_the_first_step_on(self) -> None:
+        environment = envs.make("jumanji/Snake-v1", render_mode="rgb_array")
+        adapter = environment.adapter
+        adapter.reset(seed=0)
+        before = environment.picture()
+        mask = adapter.action_mask("agent_0")
+        assert mask is not None
+        adapter.step({"agent_0": int(np.flatnonzero(mask)[0])})
+        after = environment.picture()
+        assert before is not None and after is not None and before.shape == after.shape
+        assert 0 < (before != after).any(axis=2).mean() < 0.3
+        environment.close()

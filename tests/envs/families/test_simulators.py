@@ -14,16 +14,19 @@ from hypothesis import strategies as st
 from gym_gui.core.errors import MissingDependencyError
 from gym_gui.envs.families.airsim import AirSimFamily
 from gym_gui.envs.families.simulators import SimulatorFamily
+from gym_gui.envs.families.smac import SmacFamily
 from gym_gui.envs.families.unreal import UnrealFamily
 from gym_gui.envs.interpreters import note_complete
 from mosaic_env_server.shims import ned, simulators
 from mosaic_env_server.shims.airsim import Car, Drone
 from mosaic_env_server.shims.simulators import SimulatorError
+from mosaic_env_server.shims.smac import Battle
 from mosaic_env_server.shims.unreal import MOVES, Map, centimetres, metres
 from mosaic_worker.gymnasium_spaces import build
 from tests.support.png import png
 
 FAMILIES = (AirSimFamily(), UnrealFamily())
+SMAC = SmacFamily()
 _LENGTHS = st.floats(-1e4, 1e4)
 _POINTS = st.tuples(_LENGTHS, _LENGTHS, _LENGTHS)
 
@@ -139,7 +142,7 @@ def test_spaces_follow_from_the_settings_and_need_no_engine() -> None:
 # -- the families ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+@pytest.mark.parametrize("family", (*FAMILIES, SMAC), ids=lambda family: family.name)
 def test_without_its_interpreter_it_says_the_line_that_installs_it(family: SimulatorFamily) -> None:
     with pytest.raises(MissingDependencyError, match=f"mosaic envs install {family.name}"):
         family.specs()
@@ -160,6 +163,35 @@ def test_ids_and_what_they_are() -> None:
     assert spec.id == "unreal/Map-v0"
     assert unreal.lookup(["airsim/Drone-v0"]) is None
     assert [airsim.title_of(spec) for spec in airsim.specs()] == ["AirSim: drone", "AirSim: car"]
+
+
+def test_battles_are_known_without_starcraft(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SC2PATH", "/opt/sc2")
+    specs = {spec.id: spec for spec in _specs(SMAC)}
+    assert len(specs) == 23
+    zealots = specs["smac/2s3z"]
+    assert SMAC.summary(zealots) == "5 units fight 5 of the built-in player's in StarCraft II."
+    asked = SMAC.wanted(zealots, {"difficulty": 3})
+    facts = {key: asked.arguments[key] for key in ("map_name", "agents", "race", "sc2_path", "difficulty")}
+    assert facts == {
+        "map_name": "2s3z",
+        "agents": 5,
+        "race": "Protoss",
+        "sc2_path": "/opt/sc2",
+        "difficulty": 3,
+    }
+    assert asked.begin_s >= 120
+    assert SMAC.world(zealots, {}) == "", "each environment starts one of its own"
+    assert SMAC.world(zealots, {"port": 5000}) == "smac 127.0.0.1:5000"
+    fight = Battle("5m_vs_6m", 5, 6, 70, "Terran", "Terran")
+    assert fight.action_space("unit_0").n == 12
+    assert fight.metadata["action_meanings"][:7] == [
+        *("noop", "stop", "move north", "move south", "move east", "move west", "target 0"),
+    ]
+    with pytest.raises(SimulatorError, match="it has no episode yet"):
+        fight.step({})
+    with pytest.raises(ValueError, match="difficulty is 1 to 10"):
+        Battle("3m", 3, 3, 60, "Terran", "Terran", difficulty=11)
 
 
 def test_a_server_has_the_time_in_which_it_says_what_does_not_answer() -> None:

@@ -80,7 +80,8 @@ class Compiled:
         viewer = next(getattr(env, name) for name in names if hasattr(env, name))
         # It was made for a window, and can be told otherwise only by making another.
         viewer._display = viewer._display_rgb_array
-        return env.render
+        # Snake draws and keeps the picture to itself.
+        return viewer.render if self.kind == "Snake" else env.render
 
     @functools.cached_property
     def ready(self) -> bool:
