@@ -139,10 +139,10 @@ class Battle:
         self, actions: Mapping[str, Any]
     ) -> Tuple[Dict[str, Any], Dict[str, float], Dict[str, bool], Dict[str, bool], Dict[str, Any]]:
         """All units of ours act; then the game goes on for ``step_mul`` loops."""
-        from s2clientprotocol import sc2api_pb2
-
         if self._engine is None or not self.agents:
             raise SimulatorError("it has no episode yet: reset begins one")
+        from s2clientprotocol import sc2api_pb2
+
         engine, before = self._engine, [list(side) for side in self._units]
         orders = [self._order(i, int(actions[name])) for i, name in enumerate(self.possible_agents)]
         given = [order for order in orders if order is not None]
