@@ -65,8 +65,8 @@ def entries(kind: str, module: str, python: str = "") -> tuple[dict[str, Any], .
 
     Args:
         kind: ``"gymnasium"`` (what importing ``module`` adds to Gymnasium's registry),
-            ``"openspiel"``, ``"envpool"``, ``"dm_control"``, ``"textarena"`` (games or tasks that
-            ``module`` lists).
+            ``"openspiel"``, ``"envpool"``, ``"dm_control"``, ``"textarena"``, ``"bsuite"`` (games or tasks
+            that ``module`` lists).
         module: Import name of an installed package, or of the module in it that registers.
         python: A family's interpreter that has the package; ``""``: ours has.
 

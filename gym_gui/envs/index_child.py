@@ -83,6 +83,11 @@ def textarena_rows(module: str) -> list[dict[str, Any]]:
     ]
 
 
+def bsuite_rows(module: str) -> list[dict[str, Any]]:
+    """Settings of experiments."""
+    return [{"id": name} for name in importlib.import_module(f"{module}.sweep").SETTINGS]
+
+
 def _is_readable(file: Path) -> bool:
     """Whether this Python can: some are written for a newer one."""
     try:
@@ -132,6 +137,7 @@ def main() -> None:
         "envpool": envpool_rows,
         "dm_control": dm_control_rows,
         "textarena": textarena_rows,
+        "bsuite": bsuite_rows,
     }
     rows = kinds[kind](module)
     with os.fdopen(answer, "w", encoding="utf-8") as out:

@@ -1,0 +1,95 @@
+"""bsuite: small experiments, each about one thing that learning has to be able to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from gym_gui.envs import index
+from gym_gui.envs.families.served import OwnPythonFamily
+from gym_gui.envs.spec import EnvSpec
+
+if TYPE_CHECKING:
+    from gym_gui.envs.served import Wanted
+
+_HEAD = "bsuite/"
+_SUMMARIES: Mapping[str, str] = {
+    "bandit": "Find the best of eleven arms.",
+    "cartpole": "Move a cart so that the pole on it stays upright.",
+    "cartpole_swingup": "Swing a pole up from below and keep it there, though moving costs.",
+    "catch": "Move a paddle under a ball that falls.",
+    "deep_sea": "Go right ten times and more in a row, though each step costs: only that pays.",
+    "deep_sea_stochastic": "The same, where steps to the right may fail.",
+    "discounting_chain": "Choose at once between payments that come sooner or later.",
+    "memory_len": "Remember one bit for a while.",
+    "memory_size": "Remember several bits for two steps.",
+    "mountain_car": "Drive up a hill with a motor that is too weak, by rocking.",
+    "umbrella_distract": "Take an umbrella or not, and be paid later; most of what is seen means nothing.",
+    "umbrella_length": "Take an umbrella or not, and be paid much later, by chance beside it.",
+}
+"""By experiment; ``_noise`` and ``_scale`` change what is paid."""
+_CHANGED = {"_noise": "Rewards are noisy.", "_scale": "Rewards are scaled."}
+
+
+class BsuiteFamily(OwnPythonFamily):
+    """``bsuite/catch/0``: the first setting of each experiment is listed, the others are found.
+
+    Experiments with digits to read (``mnist``) are left out: their pictures are downloaded.
+    """
+
+    name: ClassVar[str] = "bsuite"
+    title: ClassVar[str] = "bsuite"
+    prefixes: ClassVar[tuple[str, ...]] = (_HEAD,)
+    closed: ClassVar[bool] = True
+    # What only its figures need (plotnine, matplotlib) is left out.
+    requirements: ClassVar[tuple[str, ...]] = (
+        *("dm-env==1.6", "absl-py", "immutabledict", "pandas<3", "scikit-image", "six", "termcolor"),
+    )
+    bare_requirements: ClassVar[tuple[str, ...]] = ("bsuite==0.3.6",)
+    imports: ClassVar[tuple[str, ...]] = ("bsuite",)
+
+    def specs(self) -> Sequence[EnvSpec]:
+        return [spec for spec in self._all() if spec.id.endswith("/0")]
+
+    def lookup(self, names: Iterable[str]) -> EnvSpec | None:
+        wanted = [name for name in names if name.startswith(_HEAD)]
+        if not wanted:
+            return None
+        by_id = {spec.id: spec for spec in self._all()}
+        return next((by_id[name] for name in wanted if name in by_id), None)
+
+    def _all(self) -> list[EnvSpec]:
+        self.require()
+        return [
+            self.spec(_HEAD + row["id"], "mosaic_env_server.shims.bsuite:Experiment")
+            for row in index.entries("bsuite", "bsuite", str(self.interpreter))
+            if _summary(row["id"].partition("/")[0])
+        ]
+
+    def wanted(self, spec: EnvSpec, arguments: Mapping[str, Any]) -> Wanted:
+        return super().wanted(spec, {"bsuite_id": spec.id.removeprefix(_HEAD), **arguments})
+
+    def title_of(self, spec: EnvSpec) -> str:
+        name, _, number = spec.id.removeprefix(_HEAD).partition("/")
+        plain = name.replace("_", " ")
+        return f"{plain[:1].upper()}{plain[1:]}, setting {number} (bsuite)"
+
+    def summary(self, spec: EnvSpec) -> str:
+        return _summary(spec.id.removeprefix(_HEAD).partition("/")[0])
+
+    def documentation(self, spec: EnvSpec) -> str:
+        return ""  # it lies in the interpreter of its own
+
+    def doc_url(self, spec: EnvSpec) -> str:
+        return "https://github.com/google-deepmind/bsuite"
+
+    def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
+        return ()
+
+
+def _summary(name: str) -> str:
+    for ending, changed in _CHANGED.items():
+        if name.endswith(ending):
+            known = _SUMMARIES.get(name.removesuffix(ending), "")
+            return f"{known} {changed}" if known else ""
+    return _SUMMARIES.get(name, "")
