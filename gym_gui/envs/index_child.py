@@ -40,20 +40,31 @@ def openspiel_rows(module: str) -> list[dict[str, Any]]:
     spiel: Any = importlib.import_module(module)
     turns = {spiel.GameType.Dynamics.SEQUENTIAL, spiel.GameType.Dynamics.SIMULTANEOUS}
     return [
-        {
-            "id": game.short_name,
-            "title": game.long_name,
-            "utility": game.utility.name,
-            "dynamics": game.dynamics.name,
-            "chance": game.chance_mode.name,
-            "information": game.information.name,
-            "players": [game.min_num_players, game.max_num_players],
-            "words": _action_words(spiel.load_game(game.short_name)),
-            "parameters": {name: str(value) for name, value in game.parameter_specification.items()},
-        }
+        openspiel_row(game.short_name, spiel.load_game(game.short_name))
         for game in spiel.registered_games()
         if game.default_loadable and game.dynamics in turns and _observable(spiel, game)
     ]
+
+
+def openspiel_row(name: str, loaded: Any) -> dict[str, Any]:
+    """What a game says of itself.
+
+    Args:
+        name: As it is loaded.
+        loaded: The game.
+    """
+    game = loaded.get_type()
+    return {
+        "id": name,
+        "title": game.long_name,
+        "utility": game.utility.name,
+        "dynamics": game.dynamics.name,
+        "chance": game.chance_mode.name,
+        "information": game.information.name,
+        "players": [game.min_num_players, game.max_num_players],
+        "words": _action_words(loaded),
+        "parameters": {name: str(value) for name, value in game.parameter_specification.items()},
+    }
 
 
 def envpool_rows(module: str) -> list[dict[str, Any]]:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import importlib
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gym_gui.core.enums import Outcome
+from gym_gui.core.errors import UsageError
 from gym_gui.core.paradigms import ParadigmAdapter
 from gym_gui.envs import index
 from gym_gui.envs.boards.openspiel import READERS
 from gym_gui.envs.family import Family, Teams, each_alone, ranked, team_returns
+from gym_gui.envs.index_child import openspiel_row
 from gym_gui.envs.keymaps import LAYOUTS, KeyScheme, Pace
 from gym_gui.envs.spec import EnvSpec
 
@@ -43,10 +47,24 @@ class OpenSpielFamily(Family):
 
     def specs(self) -> Sequence[EnvSpec]:
         self.require()
-        return [
-            self.spec(_HEAD + row["id"], "gym_gui.envs.families.openspiel_env:OpenSpielEnv", traits=row)
-            for row in index.entries("openspiel", "pyspiel")
-        ]
+        return [self._listed(row) for row in index.entries("openspiel", "pyspiel")]
+
+    def lookup(self, names: Iterable[str]) -> EnvSpec | None:
+        """Also games made of others, and with parameters, as OpenSpiel writes them: ``misere(game=nim())``.
+
+        Raises:
+            UsageError: OpenSpiel cannot make it.
+        """
+        wanted = list(names)
+        found = super().lookup(wanted)
+        written = [name for name in wanted if name.startswith(_HEAD) and _MADE.fullmatch(name[len(_HEAD) :])]
+        if found is not None or not written:
+            return found
+        self.require()
+        return self._listed(_row(written[0].removeprefix(_HEAD)))
+
+    def _listed(self, row: Mapping[str, Any]) -> EnvSpec:
+        return self.spec(_HEAD + row["id"], "gym_gui.envs.families.openspiel_env:OpenSpielEnv", traits=row)
 
     def candidates(self, task: str) -> Iterable[str]:
         return (_HEAD + task.removeprefix(_HEAD).removeprefix("openspiel/"),)
@@ -122,6 +140,23 @@ class OpenSpielFamily(Family):
     def board(self, environment: Instance) -> Board | None:
         reader = READERS.get(environment.spec.id.removeprefix(_HEAD))
         return None if reader is None else reader(environment)
+
+
+_MADE = re.compile(r"\w+\(.*\)")
+
+
+def _row(name: str) -> dict[str, Any]:
+    """What a game that is written out says of itself."""
+    spiel: Any = importlib.import_module("pyspiel")
+    if "filename" in name:
+        raise UsageError(f"{name} is read from a file, which is not done here")
+    try:
+        game = spiel.load_game(name)
+    except spiel.SpielError as exc:
+        raise UsageError(f"OpenSpiel cannot make {name}: {exc}") from None
+    if game.get_type().dynamics == spiel.GameType.Dynamics.MEAN_FIELD:
+        raise UsageError(f"{name} is a mean field, in which nobody plays a seat")
+    return openspiel_row(name, game)
 
 
 _CHANCE = {"DETERMINISTIC": "without chance", "EXPLICIT_STOCHASTIC": "with chance"}

@@ -25,6 +25,19 @@ class OpenSpielEnv(OpenSpielCompatibilityV0):
 
     metadata = {**OpenSpielCompatibilityV0.metadata, "render_modes": ["human", "ansi"]}  # noqa: RUF012
 
+    def __init__(self, game_name: str, **settings: Any) -> None:
+        self._written = game_name
+        super().__init__(game_name=game_name, **settings)
+
+    @property
+    def game_name(self) -> str:
+        """What each episode loads: the game as it was written out, of which Shimmy keeps the first word."""
+        return self._written
+
+    @game_name.setter
+    def game_name(self, name: str) -> None:
+        pass
+
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         self._paid = [0.0] * len(self.possible_agents)
         super().reset(seed=seed, options=options)

@@ -27,8 +27,11 @@ def bsuite(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
+full = [pytest.mark.full, pytest.mark.timeout(900), pytest.mark.usefixtures("bsuite")]
+
+
 class TestInstalled:
-    pytestmark = [pytest.mark.full, pytest.mark.timeout(900), pytest.mark.usefixtures("bsuite")]
+    pytestmark = full
 
     def test_one_setting_of_each_experiment_is_listed_and_the_others_are_found(self) -> None:
         family, specs = families()["bsuite"], envs.list_specs("bsuite")
