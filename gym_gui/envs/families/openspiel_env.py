@@ -10,6 +10,8 @@ from typing import Any
 
 from shimmy.openspiel_compatibility import OpenSpielCompatibilityV0
 
+from gym_gui.core.errors import UsageError
+
 
 class OpenSpielEnv(OpenSpielCompatibilityV0):
     """OpenSpiel as PettingZoo AEC.
@@ -42,6 +44,19 @@ class OpenSpielEnv(OpenSpielCompatibilityV0):
         self._paid = [0.0] * len(self.possible_agents)
         super().reset(seed=seed, options=options)
         self.game_length = 0  # of moves; Shimmy begins with 1 and takes a full-length game for a cut one
+
+    def step(self, action: Any) -> None:
+        """A move.
+
+        Raises:
+            UsageError: It is not legal: a few games (negotiation) take such a one, and the process, down.
+        """
+        agent = self.agent_selection
+        if not (self.terminations[agent] or self.truncations[agent]):
+            legal = self.game_state.legal_actions(self.agent_name_id_mapping[agent])
+            if legal and int(action) not in legal:
+                raise UsageError(f"action {int(action)} is not legal for {agent} now")
+        super().step(action)
 
     def _execute_chance_node(self) -> None:
         length = self.game_length

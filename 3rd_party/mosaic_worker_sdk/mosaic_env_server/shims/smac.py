@@ -67,8 +67,8 @@ class Battle:
         port: Optional[int] = None,
         sc2_path: str = "",
         maps: str = "SMAC_Maps",
-        difficulty: int = 7,
-        step_mul: int = 8,
+        difficulty: Any = 7,
+        step_mul: Any = 8,
         timeout_s: float = 30.0,
         start_s: float = 120.0,
         version: str = "",
@@ -227,6 +227,7 @@ class Battle:
         """The units of both sides, in an order that their places give."""
         from s2clientprotocol import sc2api_pb2
 
+        sides: List[List[Any]] = [[], []]
         for _ in range(5):  # they may only be there after a loop
             told = engine.ask("observation", sc2api_pb2.RequestObservation()).observation.raw_data.units
             sides = [[unit for unit in told if unit.alliance == side] for side in (_OWN, _THEIRS)]
