@@ -64,7 +64,8 @@ _.leave_out, _.handed
 # -- made by a server of environments, which is told them by name, and asked of what it serves
 BabaIsAI, MeltingPot, Overcooked, Procgen
 _._display  # of Jumanji's viewer, which opens a window otherwise
-Car, Drone, Map, Overcooked, Procgen
+Battle, Car, Drone, Experiment, Map, Overcooked, Procgen
+_.ability_id, _.random_seed, _.target_unit_tag  # StarCraft II's messages
 _.mosaic_briefing, _.mosaic_facts, _.mosaic_scores, _.mosaic_success, _.mosaic_text
 
 # -- for people who write workers, environments and notebooks; the design documents' names
