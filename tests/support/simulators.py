@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -94,3 +97,64 @@ def made(family: SimulatorFamily, env_id: str, port: int | None, **settings: Any
 
 
 STOP, GO_ON = signal.SIGSTOP, signal.SIGCONT
+
+
+# -- what goes wrong with any of them: how it is made to, and what has to be said
+
+
+def free_port() -> int:
+    """A port at which nobody listens."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return int(free.getsockname()[1])
+
+
+def nobody_is_there(make: Callable[[int], Any], who: str) -> None:
+    """An environment whose engine was not started says so.
+
+    Args:
+        make: From a port to the environment.
+        who: What it calls its engine.
+    """
+    port = free_port()
+    with pytest.raises(
+        Exception, match=rf"{who} at 127.0.0.1:{port} cannot be reached: Connection refused\. Start"
+    ):
+        make(port).reset()
+
+
+def one_that_is_started_again_is_waited_for(env: Any, world: Engine, act: Callable[[Any], Any]) -> None:
+    """Args: an environment with time, its engine, and a step."""
+    env.reset()
+    world.kill()
+    soon = threading.Timer(1.5, world.start)
+    soon.start()
+    env.reset()
+    soon.join()
+    act(env)
+    env.close()
+
+
+def one_that_is_stopped_is_not_waited_for(
+    env: Any, world: Engine, act: Callable[[Any], Any], said: tuple[str, str], within_s: float
+) -> None:
+    """It says so in a step and as an episode begins, and the next one after it goes on is played.
+
+    Args:
+        env: Waits for a second.
+        world: Its engine.
+        act: A step.
+        said: What is said, in a step and in ``reset``.
+        within_s: How long both take together at most.
+    """
+    env.reset()
+    world.signal(STOP)
+    began = time.monotonic()
+    with pytest.raises(Exception, match=said[0]):
+        act(env)
+    with pytest.raises(Exception, match=said[1]):
+        env.reset()
+    assert time.monotonic() - began < within_s
+    world.signal(GO_ON)
+    env.reset()
+    act(env)
+    env.close()

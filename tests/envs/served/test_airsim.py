@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import socket
-import threading
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -14,7 +12,16 @@ import pytest
 from gym_gui.core.paradigms.check import check_environment
 from gym_gui.envs.families.airsim import AirSimFamily
 from gym_gui.envs.families.simulators import SimulatorFamily
-from tests.support.simulators import GO_ON, STOP, Engine, engine, installed, made
+from tests.support.simulators import (
+    Engine,
+    engine,
+    free_port,
+    installed,
+    made,
+    nobody_is_there,
+    one_that_is_started_again_is_waited_for,
+    one_that_is_stopped_is_not_waited_for,
+)
 
 pytestmark = [pytest.mark.full, pytest.mark.timeout(900)]
 NORTH = np.array([1, 0, 0, 0], np.float32)
@@ -163,13 +170,9 @@ def test_two_environments_do_not_fly_one_drone(family: SimulatorFamily, world: E
 
 
 def test_nobody_listens(family: SimulatorFamily) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    env = drone(family, port)
-    with pytest.raises(Exception, match=rf"AirSim at 127.0.0.1:{port} cannot be reached: Connection refused"):
-        env.reset()
+    nobody_is_there(lambda port: drone(family, port), "AirSim")
     with pytest.raises(Exception, match=r"has no episode yet|cannot be reached"):
-        env.step(NORTH)
+        drone(family, free_port()).step(NORTH)
 
 
 def test_another_version_is_refused(family: SimulatorFamily) -> None:
@@ -210,32 +213,18 @@ def test_an_engine_that_is_just_being_started_again_is_waited_for(
     family: SimulatorFamily, world: Engine
 ) -> None:
     env = drone(family, world.port, timeout_s=20)
-    env.reset()
-    world.kill()
-    soon = threading.Timer(1.5, world.start)
-    soon.start()
-    env.reset()
-    soon.join()
-    env.step(NORTH)
-    env.close()
+    one_that_is_started_again_is_waited_for(env, world, lambda env: env.step(NORTH))
 
 
 def test_an_engine_that_is_stopped_is_waited_for_no_longer_than_said(
     family: SimulatorFamily, world: Engine
 ) -> None:
+    said = (
+        r"did not answer within [\d.]+ s in \w+\. Start the engine, or give",
+        r"did not answer within 1 s in getServerVersion",
+    )
     env = drone(family, world.port)
-    env.reset()
-    world.signal(STOP)
-    began = time.monotonic()
-    with pytest.raises(Exception, match=r"did not answer within [\d.]+ s in \w+\. Start the engine, or give"):
-        env.step(NORTH)
-    with pytest.raises(Exception, match=r"did not answer within 1 s in getServerVersion"):
-        env.reset()
-    assert time.monotonic() - began < 6
-    world.signal(GO_ON)
-    env.reset()
-    env.step(NORTH)
-    env.close()
+    one_that_is_stopped_is_not_waited_for(env, world, lambda env: env.step(NORTH), said, 6)
 
 
 @pytest.mark.parametrize(

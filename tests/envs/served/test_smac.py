@@ -16,7 +16,14 @@ from gym_gui.envs.families.simulators import SimulatorFamily
 from gym_gui.envs.families.smac import SmacFamily
 from gym_gui.envs.served import close_servers
 from tests.support import sc2_path
-from tests.support.simulators import GO_ON, STOP, Engine, engine, installed, made
+from tests.support.simulators import (
+    Engine,
+    engine,
+    installed,
+    made,
+    nobody_is_there,
+    one_that_is_stopped_is_not_waited_for,
+)
 
 pytestmark = [pytest.mark.full, pytest.mark.timeout(900)]
 STAND, EAST = 1, 4
@@ -36,6 +43,11 @@ def world(family: SimulatorFamily) -> Iterator[Engine]:
 
 def battle(family: SimulatorFamily, port: int | None, name: str = "3m", **settings: Any) -> Any:
     return made(family, f"smac/{name}", port, **settings)
+
+
+def stand(env: Any) -> Any:
+    """A step in which nobody moves."""
+    return env.step(dict.fromkeys(env.agents, STAND))
 
 
 def fought(env: Any, seed: int) -> tuple[list[Any], float, int]:
@@ -73,7 +85,7 @@ def test_who_stands_still_is_cut_off_and_has_won_nothing(family: SimulatorFamily
     env = battle(family, world.port, limit=3)
     env.reset(seed=0)
     for step in range(3):
-        *_, terminated, truncated, _ = env.step(dict.fromkeys(env.agents, STAND))
+        *_, terminated, truncated, _ = stand(env)
         assert not any(terminated.values())
         assert all(truncated.values()) == (step == 2)
     assert env.ask("success") is False
@@ -91,10 +103,9 @@ def test_whoever_begins_a_battle_takes_the_engine_over(family: SimulatorFamily, 
     one, other = battle(family, world.port), battle(family, world.port)
     one.reset(seed=0)
     other.reset(seed=0)
-    stand = dict.fromkeys(one.possible_agents, STAND)
     with pytest.raises(Exception, match=r"the connection was lost: begin another episode"):
-        one.step(stand)
-    other.step(stand)
+        stand(one)
+    stand(other)
     other.close()
     one.close()
 
@@ -187,23 +198,28 @@ def test_another_version_and_what_is_no_answer_are_said(
         battle(family, strange.port, **settings).reset()
 
 
-def test_an_engine_that_is_killed_or_stopped_is_said_and_found_again(
+def test_an_engine_that_is_killed_is_found_again_by_the_next_episode(
     family: SimulatorFamily, world: Engine
 ) -> None:
     env = battle(family, world.port)
     env.reset(seed=0)
-    stand = dict.fromkeys(env.possible_agents, STAND)
     world.kill()
     with pytest.raises(Exception, match=r"broke the connection in action.*Start StarCraft II, or leave port"):
-        env.step(stand)
+        stand(env)
     with pytest.raises(Exception, match=r"cannot be reached: Connection refused"):
         env.reset()
     world.start()
     env.reset(seed=0)
-    world.signal(STOP)
-    with pytest.raises(Exception, match=r"did not answer within 1 s in action"):
-        env.step(stand)
-    world.signal(GO_ON)
-    env.reset(seed=0)
-    env.step(stand)
+    stand(env)
     env.close()
+
+
+def test_nobody_listens(family: SimulatorFamily) -> None:
+    nobody_is_there(lambda port: battle(family, port), "StarCraft II")
+
+
+def test_an_engine_that_is_stopped_is_waited_for_no_longer_than_said(
+    family: SimulatorFamily, world: Engine
+) -> None:
+    said = (r"did not answer within 1 s in action", r"did not answer within 1 s")
+    one_that_is_stopped_is_not_waited_for(battle(family, world.port), world, stand, said, 6)

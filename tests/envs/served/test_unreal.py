@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import socket
 import sys
-import threading
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,7 +13,15 @@ import pytest
 from gym_gui.core.paradigms.check import check_environment
 from gym_gui.envs.families.simulators import SimulatorFamily
 from gym_gui.envs.families.unreal import UnrealFamily
-from tests.support.simulators import GO_ON, STOP, Engine, engine, installed, made
+from tests.support.simulators import (
+    Engine,
+    engine,
+    installed,
+    made,
+    nobody_is_there,
+    one_that_is_started_again_is_waited_for,
+    one_that_is_stopped_is_not_waited_for,
+)
 
 pytestmark = [pytest.mark.full, pytest.mark.timeout(900)]
 FORWARD, BACK, LEFT, RIGHT, TURN_LEFT, TURN_RIGHT, NOOP = range(7)
@@ -128,12 +134,7 @@ def test_two_in_turn_have_each_its_own_place(family: SimulatorFamily, world: Eng
 
 
 def test_nobody_listens(family: SimulatorFamily) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    with pytest.raises(
-        Exception, match=rf"UnrealCV at 127.0.0.1:{port} cannot be reached: Connection refused"
-    ):
-        walker(family, port).reset()
+    nobody_is_there(lambda port: walker(family, port), "UnrealCV")
 
 
 def test_what_greets_nobody_is_no_unrealcv(family: SimulatorFamily) -> None:
@@ -181,32 +182,18 @@ def test_an_engine_that_is_just_being_started_again_is_waited_for(
     family: SimulatorFamily, world: Engine
 ) -> None:
     env = walker(family, world.port, timeout_s=20)
-    env.reset()
-    world.kill()
-    soon = threading.Timer(1.5, world.start)
-    soon.start()
-    env.reset()
-    soon.join()
-    env.step(FORWARD)
-    env.close()
+    one_that_is_started_again_is_waited_for(env, world, lambda env: env.step(FORWARD))
 
 
 def test_an_engine_that_is_stopped_is_waited_for_no_longer_than_said(
     family: SimulatorFamily, world: Engine
 ) -> None:
+    said = (
+        r"did not answer within 1 s in 'vset /camera/0/moveto .*Start the",
+        r"did not answer within 1 s: it is stopped",
+    )
     env = walker(family, world.port)
-    env.reset()
-    world.signal(STOP)
-    began = time.monotonic()
-    with pytest.raises(Exception, match=r"did not answer within 1 s in 'vset /camera/0/moveto .*Start the"):
-        env.step(FORWARD)
-    with pytest.raises(Exception, match=r"did not answer within 1 s: it is stopped"):
-        env.reset()
-    assert time.monotonic() - began < 4
-    world.signal(GO_ON)
-    env.reset()
-    env.step(FORWARD)
-    env.close()
+    one_that_is_stopped_is_not_waited_for(env, world, lambda env: env.step(FORWARD), said, 4)
 
 
 @pytest.mark.parametrize(
