@@ -7,9 +7,12 @@ from pathlib import Path
 
 from gym_gui.cli.errors import DONE
 from gym_gui.cli.fetching import bring_files
+from gym_gui.cli.install_own_python import make_own_python, plan_of
 from gym_gui.cli.installation import answer, bring, counted, tell, versions
 from gym_gui.cli.installer import Installer
 from gym_gui.core.errors import UsageError
+from gym_gui.envs.families.served import OwnPythonFamily
+from gym_gui.envs.registry import families
 from gym_gui.services.worker_registry import WorkerCatalog
 from gym_gui.workers.definition import WorkerTypeDefinition
 from gym_gui.workers.own_files import BUILD, absent_files
@@ -47,6 +50,13 @@ def install_worker(
         raise UsageError(f"worker {definition.type_id} is broken: {status.reason}")
     new: Mapping[str, str] = {}
     complete = status.state == "installed" and not given
+    family = _family_of(definition)
+    if family is not None and (given or not family.installed):
+        if dry_run:
+            answer({"worker": definition.type_id}, "planned", new, [plan_of(family)], as_json=as_json)
+            return DONE
+        new, given = make_own_python(family, given=given, gpu=gpu, as_json=as_json), ()
+        status = check_installed(definition)
     if not complete:
         python = definition.launch.python
         if python is not None and not python.exists():
@@ -59,7 +69,8 @@ def install_worker(
             status = check_installed(definition)
         if status.state == "missing":
             _refuse_programs(definition, status)
-            new = _carry_out(definition, status, gpu=gpu, dry_run=dry_run, as_json=as_json)
+            more = _carry_out(definition, status, gpu=gpu, dry_run=dry_run, as_json=as_json)
+            new = {**new, **more}
         if dry_run:
             _tell_plan(definition, new, as_json=as_json)
             return DONE
@@ -71,6 +82,18 @@ def install_worker(
     lines += [f"  {name} {version}" for name, version in found.items()]
     answer({"worker": definition.type_id}, "installed", new, lines, as_json=as_json, versions=found)
     return DONE
+
+
+def _family_of(definition: WorkerTypeDefinition) -> OwnPythonFamily | None:
+    """Whose interpreter it lives in; ``None`` where it has ours or one of its own."""
+    name = definition.launch.family
+    if not name:
+        return None
+    family = families().get(name)
+    if not isinstance(family, OwnPythonFamily):
+        reason = f"worker {definition.type_id} lives with {name!r}, no family with an interpreter of its own"
+        raise UsageError(reason, fix="Correct launch.family in its worker.toml")
+    return family
 
 
 def _carry_out(

@@ -14,7 +14,7 @@ from gym_gui.core.errors import UsageError
 from gym_gui.core.foreign_python import python_environment
 from gym_gui.core.paths import cache_dir
 from gym_gui.envs.families.served import OwnPythonFamily
-from gym_gui.envs.interpreters import environment_folder, note_complete, note_incomplete
+from gym_gui.core.interpreters import environment_folder, note_complete, note_incomplete
 
 _SDK = ("numpy", "protobuf>=3.20.2,<8")
 _TRIED_WITHIN_S = 300
@@ -46,17 +46,50 @@ def install_own_python(
         UsageError: A given file is none that it needs.
         InstallationError: Something could not be installed, or cannot be imported.
     """
-    who, folder, python = {"family": family.name}, environment_folder(family.name), family.interpreter
-    archives = _archives(family, given)
+    who = {"family": family.name}
     if family.installed and not given:
         found = _versions(family)
         lines = [f"{family.name}: nothing is missing.", *(f"  {n} {v}" for n, v in found.items())]
         answer(who, "installed", {}, lines, as_json=as_json, versions=found)
         return DONE
     if dry_run:
-        listed = ", ".join([*family.requirements, *family.bare_requirements, *archives])
-        answer(who, "planned", {}, [f"Would make {folder}, then install into it: {listed}"], as_json=as_json)
+        _archives(family, given)
+        answer(who, "planned", {}, [plan_of(family)], as_json=as_json)
         return DONE
+    new = make_own_python(family, given=given, gpu=gpu, as_json=as_json)
+    found, count = _versions(family), len(family.specs())
+    lines = [f"{family.name} is installed: {count} environment{'s' * (count != 1)}."]
+    lines += [f"  {n} {v}" for n, v in found.items()]
+    answer(who, "installed", new, lines, as_json=as_json, versions=found)
+    return DONE
+
+
+def plan_of(family: OwnPythonFamily) -> str:
+    """What :func:`make_own_python` would do, as a sentence."""
+    listed = ", ".join([*family.requirements, *family.bare_requirements, *family.archives])
+    return f"Would make {environment_folder(family.name)}, then install into it: {listed}"
+
+
+def make_own_python(
+    family: OwnPythonFamily, *, given: Sequence[Path] = (), gpu: bool = False, as_json: bool = False
+) -> Mapping[str, str]:
+    """Make a family's interpreter and install into it; what it needs is there afterwards.
+
+    Args:
+        family: The family.
+        given: Archives of its packages that are there already.
+        gpu: Allow CUDA builds.
+        as_json: Tell progress as JSON lines.
+
+    Returns:
+        Version by name of what an index gave.
+
+    Raises:
+        UsageError: A given file is none that it needs.
+        InstallationError: Something could not be installed, or cannot be imported.
+    """
+    archives, python = _archives(family, given), family.interpreter
+    folder = environment_folder(family.name)
     note_incomplete(family.name)
     tell(f"Making {folder}", as_json=as_json)
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -72,19 +105,8 @@ def install_own_python(
         tell(f"Installing {', '.join(archives)}", as_json=as_json)
         Installer.of(python).install(["--no-deps", *archives.values()])
     _try(family)
-    found = _versions(family)
-    note_complete(family.name, found)
-    count = len(family.specs())
-    lines = [f"{family.name} is installed: {count} environment{'s' * (count != 1)}."]
-    answer(
-        who,
-        "installed",
-        new,
-        [*lines, *(f"  {n} {v}" for n, v in found.items())],
-        as_json=as_json,
-        versions=found,
-    )
-    return DONE
+    note_complete(family.name, _versions(family))
+    return new
 
 
 def _archives(family: OwnPythonFamily, given: Sequence[Path]) -> Mapping[str, str]:

@@ -39,6 +39,7 @@ class LaunchSpec:
         command: Command line of a foreign worker; empty for one written with the SDK.
         carrier: How messages travel: ``socket`` (framed) or ``jsonl`` (stdin/stdout).
         python: Interpreter of its own, absolute; ``None`` for the engine's.
+        family: The family of environments whose interpreter that is; empty where it is nobody else's.
         env: Variables added to the process's environment.
         inherits: Variables of the person's that it gets besides the usual ones.
         heartbeat_s: Seconds of silence after which the worker counts as hung.
@@ -49,6 +50,7 @@ class LaunchSpec:
     command: tuple[str, ...] = ()
     carrier: Carrier = "socket"
     python: Path | None = None
+    family: str = ""
     env: Mapping[str, str] = field(default_factory=dict[str, str])
     inherits: tuple[str, ...] = ()
     heartbeat_s: float | None = None

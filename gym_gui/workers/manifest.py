@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from gym_gui.core.enums import SteppingParadigm, WorkerKind
 from gym_gui.core.errors import UsageError
+from gym_gui.core.interpreters import interpreter_of
 from gym_gui.workers.bundled import worker_folder
 from gym_gui.workers.capabilities import WorkerCapabilities
 from gym_gui.workers.definition import BuildSpec, WorkerFile
@@ -178,10 +179,13 @@ def _check_launch(launch: Mapping[str, Any], path: Path) -> None:
         )
     if not launch.get("command", ["x"]):
         raise ManifestError(path, "launch.command is empty", fix="Name the program and its arguments")
-    if "command" in launch and "python" in launch:
+    own = [key for key in ("python", "family") if key in launch]
+    if "command" in launch and own:
         raise ManifestError(
-            path, "launch.python goes with launch.entry only", fix="Name the interpreter in launch.command"
+            path, f"launch.{own[0]} goes with launch.entry only", fix="Name the interpreter in launch.command"
         )
+    if len(own) > 1:
+        raise ManifestError(path, "both launch.python and launch.family are given", fix="Give one of them")
     if "command" in launch and launch.get("carrier", "jsonl") != "jsonl":
         raise ManifestError(
             path, "launch.command speaks JSON lines only", fix='Leave launch.carrier out, or say "jsonl"'
@@ -230,18 +234,24 @@ def _definition(data: dict[str, Any], path: Path, source: Source) -> WorkerTypeD
 
 def _launch(launch: dict[str, Any], folder: Path, package: str, workers: tuple[str, ...]) -> LaunchSpec:
     python: str | None = launch.get("python")
+    family: str = launch.get("family", "")
     others = [(there, name) for name in workers if (there := worker_folder(name, folder)) is not None]
     packages = [(folder, package), *others]
     return LaunchSpec(
         command=tuple(launch.get("command", ())),
         carrier=launch.get("carrier", "socket" if package else "jsonl"),
-        python=_interpreter(folder / Path(python).expanduser()) if python else None,
+        python=_interpreter(folder / Path(python).expanduser()) if python else _of_family(family),
+        family=family,
         env=launch.get("env", {}),
         inherits=tuple(launch.get("inherits", ())),
         heartbeat_s=launch.get("heartbeat_s"),
         session_secret=launch.get("session_secret", False),
         python_path=tuple(dict.fromkeys(path for each in packages for path in _python_path(*each))),
     )
+
+
+def _of_family(name: str) -> Path | None:
+    return interpreter_of(name) if name else None
 
 
 def _interpreter(path: Path) -> Path:

@@ -135,6 +135,7 @@ def names(value: Any) -> str:
 _PARADIGM = one_of(*SteppingParadigm.__members__)
 _ID = matching(ID_PATTERN, "a name of 2 to 64 lower-case letters, digits and underscores")
 _TEXTS = listing(text, "strings")
+_FAMILY = matching(ID_PATTERN, "the name of a family of environments")
 
 TOP: Mapping[str, Key] = {
     "id": Key(_ID, "The worker's name in experiments; its folder usually bears it too.", required=True),
@@ -161,6 +162,11 @@ SECTIONS: Mapping[str, Mapping[str, Key]] = {
             "`socket` (default) or `jsonl`, for `entry`; a `command` always speaks `jsonl`.",
         ),
         "python": Key(text, "Interpreter or virtual environment of its own; relative to the folder."),
+        "family": Key(
+            _FAMILY,
+            "In place of `python`: the interpreter that this family of environments has of its own; "
+            "`mosaic workers install` makes both ready.",
+        ),
         "env": Key(variables, "Environment variables added for the process."),
         "inherits": Key(
             names, "Variables of the person's environment that it gets besides the usual ones; no secrets."

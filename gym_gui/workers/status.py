@@ -15,6 +15,7 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Literal, cast
 
 from gym_gui.core.inherited import inherited
+from gym_gui.core.interpreters import is_complete
 from gym_gui.processes.child import ChildStartError
 from gym_gui.processes.run_child import run_child_sync
 from gym_gui.workers.bundled import worker_folder
@@ -90,7 +91,10 @@ def check_installed(definition: WorkerTypeDefinition) -> WorkerStatus:
         # Nothing that an installer could bring: a package of that name would be somebody else's.
         reason = f"it builds on {_and(absent)}, found neither beside it nor among MOSAIC's own workers"
         return WorkerStatus(worker_id, "broken", reason, "", absent)
-    python = definition.launch.python
+    python, family = definition.launch.python, definition.launch.family
+    if family and not is_complete(family):
+        reason = f"it lives in the interpreter of the environments {family}, which is not there yet"
+        return WorkerStatus(worker_id, "missing", reason, _INSTALL.format(worker_id), (family,))
     if python is not None and not os.access(python, os.X_OK):
         reason = f"its interpreter {python} does not exist"
         return WorkerStatus(worker_id, "missing", reason, _INSTALL.format(worker_id), (str(python),))

@@ -44,7 +44,8 @@ _MORE: Mapping[str, str] = {
     "distr_win_rule": "a second rule says of something that is not there that it wins",
     "fixed_you": "it always begins at the same place",
 }
-_COMMIT = "ad466e027ad0a08f253ac2bf48550a2eb21b5ecc"
+ARCHIVE = "https://github.com/nacloos/baba-is-ai/archive/ad466e027ad0a08f253ac2bf48550a2eb21b5ecc.tar.gz"
+"""Where the package is published."""
 
 
 class BabaIsAIFamily(OwnPythonFamily):
@@ -62,9 +63,7 @@ class BabaIsAIFamily(OwnPythonFamily):
         "opencv-python-headless<4.12",
         "pygame-ce",
     )
-    archives: ClassVar[Mapping[str, str]] = {
-        "baba": f"https://github.com/nacloos/baba-is-ai/archive/{_COMMIT}.tar.gz"
-    }
+    archives: ClassVar[Mapping[str, str]] = {"baba": ARCHIVE}
     imports: ClassVar[tuple[str, ...]] = ("baba",)
     server_variables: ClassVar[Mapping[str, str]] = {"MPLBACKEND": "Agg", "SDL_VIDEODRIVER": "dummy"}
 

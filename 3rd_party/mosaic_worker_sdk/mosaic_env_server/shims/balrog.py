@@ -1,0 +1,243 @@
+"""BALROG's environments with the interface of Gymnasium: what its agents read is observed, words are actions.
+
+https://github.com/balrog-ai/BALROG makes an environment for each episode, of whatever kind chance gives it until
+the kind fits, and sets Python's and NumPy's global random numbers before ``reset``; the same is done here, and the
+numbers are as they were afterwards.
+"""
+
+# What the packages hand out is untyped.
+# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportPrivateUsage=false
+
+from __future__ import annotations
+
+import contextlib
+import io
+import random
+import string
+from typing import Any, Dict, Generator, List, Mapping, Optional, Tuple
+
+import numpy as np
+
+LETTERS = string.ascii_letters + string.digits + string.punctuation + " \n"
+"""Of which texts are made; anything else becomes a question mark."""
+_LONGEST, _LONGEST_COMMAND = 16384, 200
+_TEXTS = ("instruction", "long_term_context", "short_term_context")
+_OF_NETHACK = ("nle", "minihack")
+_MISSION = "carry out the mission that is told with every observation"
+
+
+class Balrog:
+    """One of its tasks.
+
+    Args:
+        game: An environment's name there: ``babyai``.
+        task: A task's: ``BabyAI-MixedTrainLocal-v0/goto``.
+        render_mode: ``rgb_array``, or nothing is drawn.
+        config: Laid over BALROG's ``config.yaml``: ``{"eval": {"max_steps_per_episode": 20}}``.
+    """
+
+    def __init__(
+        self,
+        game: str,
+        task: str,
+        render_mode: Optional[str] = None,
+        config: Optional[Mapping[str, Any]] = None,
+    ) -> None:
+        from gymnasium import spaces
+
+        self.game, self.task, self.render_mode = game, task, render_mode
+        self.config = balrog_config(config)
+        self.env = self.made(None)
+        self._used = False
+        texts = spaces.Text(min_length=0, max_length=_LONGEST, charset=LETTERS)
+        self.observation_space = spaces.Dict({name: texts for name in _TEXTS})
+        self.words = self._words()
+        self.action_space = (
+            spaces.Discrete(len(self.words))
+            if self.words
+            else spaces.Text(min_length=1, max_length=_LONGEST_COMMAND, charset=LETTERS)
+        )
+        # In its observations, beside what is drawn; the words do not depend on it.
+        self.metadata: Mapping[str, Any] = {
+            "render_modes": [] if game == "textworld" else ["rgb_array"],
+            "action_meanings": list(self.words),
+            "default": self._default(),
+            **({"noop": 0} if self.words and self.words[0].lower() in ("idle", "noop") else {}),
+        }
+        self._seen: Dict[str, Any] = {"text": {}}
+        self._mission = ""
+        self._steps = 0
+
+    def made(self, seed: Optional[int]) -> Any:
+        """BALROG's environment; where its seed has to be known before ``reset``, with that."""
+        from balrog.environments import make_env
+        from omegaconf import OmegaConf
+
+        config = self.config
+        if seed is not None and self.game in ("crafter", "textworld"):
+            more = {"envs": {"crafter_kwargs": {"seed": seed}, "env_kwargs": {"seed": seed}}}
+            config = OmegaConf.merge(config, more)
+        with contextlib.redirect_stdout(io.StringIO()):  # it tells of every mission that it rejects
+            try:
+                env = make_env(self.game, self.task, config)
+            except KeyError as error:
+                raise RuntimeError(_without_games(error)) from None
+            except ModuleNotFoundError as error:
+                raise RuntimeError(f"this task lacks its levels: {error}") from None
+        if self.game == "crafter":
+            _keep_order(env.env.gym_env.env)
+        return env
+
+    def _words(self) -> List[str]:
+        """Its actions by number; none where any command may be written."""
+        space = self.env.env.language_action_space
+        words = [str(word) for word in space] if hasattr(space, "__iter__") else []
+        if self.game in _OF_NETHACK:
+            # NetHack's are said to be all numbers of two digits, too, on which its step() raises.
+            known = self.env.env.gym_env.env.action_str_enum_map
+            words = [word for word in words if word in known]
+        return words
+
+    def _default(self) -> Any:
+        """What its evaluator plays for a reply that names no action."""
+        word = str(self.env.env.default_action)
+        return self.words.index(word) if word in self.words else word
+
+    def reset(
+        self, *, seed: Optional[int] = None, options: Optional[Mapping[str, Any]] = None
+    ) -> Tuple[Any, Dict[str, Any]]:
+        """Begin an episode in an environment of its own."""
+        if self._used or seed is not None:
+            self.env.close()
+            self.env = self.made(seed)
+        self._used = True
+        with global_numbers(seed), contextlib.redirect_stdout(io.StringIO()):
+            self._seen, _ = self._begun(seed)
+        self._mission = str(self._seen["mission"]) if self.game == "babyai" else ""
+        self._steps = 0
+        return self._observed(), {}
+
+    def _begun(self, seed: Optional[int]) -> Any:
+        if seed is None or self.game not in _OF_NETHACK:
+            return self.env.reset(seed=seed)
+        # It sets one of NetHack's two seeds; chance would set the other.
+        self.env.env.gym_env.unwrapped.seed(core=seed, disp=seed, reseed=False)
+        return self.env.reset()
+
+    def step(self, action: Any) -> Tuple[Any, float, bool, bool, Dict[str, Any]]:
+        """One action; an episode that takes too long is cut off, as its evaluator does."""
+        word = self.words[int(action)] if self.words else str(action)
+        with contextlib.redirect_stdout(io.StringIO()):
+            self._seen, reward, terminated, truncated, _ = self.env.step(word)
+        self._steps += 1
+        most = self.config.eval.max_steps_per_episode or self.env.max_steps
+        over = bool(terminated)
+        cut = not over and (bool(truncated) or self._steps >= most)
+        return self._observed(), float(reward), over, cut, {"progression": self.progression}
+
+    def _observed(self) -> Dict[str, str]:
+        texts = {name: str(self._seen["text"].get(name) or "") for name in _TEXTS[1:]}
+        return {name: _plain(text) for name, text in {"instruction": self.instruction(), **texts}.items()}
+
+    def instruction(self, mission: str = "") -> str:
+        """What its agents are told before anything else."""
+        return str(self.env.get_instruction_prompt(instructions=mission or self._mission or None))
+
+    @property
+    def progression(self) -> float:
+        """How far it went, from 0 to 1, as BALROG scores it."""
+        return float(self.env.get_stats().get("progression") or 0.0)
+
+    def render(self) -> Any:
+        """The picture that its agents would be shown."""
+        if self.game in _OF_NETHACK:
+            return np.asarray(self.env.env.gym_env.env.render("tiles"), np.uint8)
+        picture = self._seen.get("image")
+        return None if picture is None else np.asarray(picture, np.uint8)
+
+    def close(self) -> None:
+        """End it."""
+        self.env.close()
+
+    # -- in words
+
+    def mosaic_success(self) -> bool:
+        """Whether all was done that can be done."""
+        return self.progression >= 1.0
+
+    def mosaic_scores(self) -> Dict[str, float]:
+        """Its progress."""
+        return {"agent": self.progression}
+
+    def mosaic_briefing(self, agent: str) -> str:
+        """Its instruction, without what differs from episode to episode."""
+        return _plain(self.instruction(_MISSION if self.game == "babyai" else ""))
+
+    def mosaic_text(self, agent: str) -> str:
+        """What its agents read at this step."""
+        observed = self._observed()
+        mission = f"Mission: {self._mission}" if self._mission else ""
+        return "\n\n".join(
+            filter(None, (mission, observed["short_term_context"], observed["long_term_context"]))
+        )
+
+
+def balrog_config(over: Optional[Mapping[str, Any]] = None) -> Any:
+    """BALROG's ``config.yaml`` with ``over`` laid over it.
+
+    Raises:
+        ValueError: ``over`` names something that is not in it.
+    """
+    from importlib import resources
+
+    from omegaconf import OmegaConf
+    from omegaconf.errors import OmegaConfBaseException
+
+    text = (resources.files("balrog") / "config" / "config.yaml").read_text("utf-8")
+    config = OmegaConf.create(text)
+    OmegaConf.set_struct(config, True)
+    try:
+        return OmegaConf.merge(config, dict(over or {}))
+    except OmegaConfBaseException as error:
+        said = str(error).splitlines()[0]
+        raise ValueError(f"config does not fit BALROG's config.yaml: {said}") from None
+
+
+@contextlib.contextmanager
+def global_numbers(seed: Optional[int]) -> Generator[None, None, None]:
+    """Python's and NumPy's global random numbers as a seed sets them; afterwards as they were."""
+    kept = random.getstate(), np.random.get_state()
+    if seed is not None:
+        random.seed(seed)
+        np.random.seed(seed % (1 << 32))
+    try:
+        yield
+    finally:
+        random.setstate(kept[0])
+        np.random.set_state(kept[1])
+
+
+def _keep_order(game: Any) -> None:
+    """Have Crafter take its creatures in an order that does not depend on where they lie in memory.
+
+    Its chunks are sets of objects, and a random one of them is removed.
+    """
+    balance, world = game._balance_object, game._world
+
+    def in_order(chunk: Any, things: Any, *rules: Any) -> None:
+        balance(chunk, sorted(things, key=lambda thing: int(world._obj_map[tuple(thing.pos)])), *rules)
+
+    game._balance_object = in_order
+
+
+def _without_games(error: KeyError) -> str:
+    return (
+        f"BALROG's games of TextWorld are not there ({error.args[0]}): unpack them as its README says, and name the "
+        "folder in env_kwargs: {config: {envs: {textworld_kwargs: {textworld_games_path: /path/to/tw_games}}}}"
+    )
+
+
+def _plain(text: str) -> str:
+    known = frozenset(LETTERS)
+    return "".join(each if each in known else "?" for each in text)[:_LONGEST]

@@ -1,0 +1,126 @@
+"""BALROG's environments: games as they are told to language models there, and scored there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import yaml
+
+from gym_gui.core.errors import MissingDependencyError
+from gym_gui.core.interpreters import environment_folder
+from gym_gui.envs.families.babaisai import ARCHIVE
+from gym_gui.envs.families.served import OwnPythonFamily
+from gym_gui.envs.spec import EnvSpec
+
+if TYPE_CHECKING:
+    from gym_gui.envs.served import Wanted
+
+_CONFIG = "lib/python*/site-packages/balrog/config/config.yaml"
+_BEGINNINGS: Mapping[str, str] = {"babyai": "BabyAI-MixedTrainLocal-v0/", "babaisai": "env/"}
+"""What all tasks of an environment begin with there, and no id repeats."""
+_TITLES: Mapping[str, str] = {
+    "babyai": "BabyAI",
+    "babaisai": "Baba Is AI",
+    "textworld": "TextWorld",
+    "crafter": "Crafter",
+    "nle": "NetHack",
+    "minihack": "MiniHack",
+}
+_SUMMARIES: Mapping[str, str] = {
+    "babyai": "Carry out a mission in one room, or two: {task}.",
+    "babaisai": "Push words about until something wins, and go there.",
+    "textworld": "Solve a text adventure; its games are fetched from where BALROG keeps them.",
+    "crafter": "Gather, build and survive; progress is the share of 22 achievements.",
+    "nle": "Get as deep and as far as possible in NetHack.",
+    "minihack": "Solve one level in the world of NetHack.",
+}
+
+
+class BalrogFamily(OwnPythonFamily):
+    """``balrog/babyai/goto``: the environment's name in BALROG, then the task's."""
+
+    name: ClassVar[str] = "balrog"
+    title: ClassVar[str] = "BALROG"
+    prefixes: ClassVar[tuple[str, ...]] = ("balrog/",)
+    closed: ClassVar[bool] = True
+    # gym, tatsu: what balrog-nle and textworld run with. Pillow: from 11 on NetHack's font cannot be laid out where
+    # the system's libfribidi is old. MiniHack from 1 on registers with Gymnasium, and BALROG makes it of gym.
+    requirements: ClassVar[tuple[str, ...]] = (
+        *("numpy<2", "gym==0.23", "gymnasium>=0.29,<1.3", "setuptools<81", "hydra-core>=1.3,<2"),
+        *("openai>=1.50", "anthropic>=0.40", "google-genai>=1", "scipy>=1.11", "matplotlib>=3"),
+        *("opencv-python-headless<4.12", "pillow<11", "pygame-ce", "crafter>=1.8", "tatsu==5.8.3"),
+        *("textworld>=1.6", "balrog-nle==0.9.0"),
+    )
+    bare_requirements: ClassVar[tuple[str, ...]] = ("minihack>=0.1.6,<1",)
+    archives: ClassVar[Mapping[str, str]] = {
+        "baba": ARCHIVE,
+        "balrog": "https://github.com/balrog-ai/BALROG/archive/af7d1f1.tar.gz",
+        "minigrid": "https://github.com/BartekCupial/Minigrid/archive/cf73dd1.tar.gz",
+    }
+    imports: ClassVar[tuple[str, ...]] = ("baba", "minigrid", "crafter", "nle", "balrog.evaluator")
+    server_variables: ClassVar[Mapping[str, str]] = {"SDL_VIDEODRIVER": "dummy"}
+
+    def specs(self) -> Sequence[EnvSpec]:
+        self.require()
+        config = self._config()
+        entry = "mosaic_env_server.shims.balrog:Balrog"
+        return [
+            self.spec(
+                f"balrog/{game}/{task.removeprefix(_BEGINNINGS.get(game, ''))}",
+                entry,
+                max_episode_steps=config["envs"].get(f"{game}_kwargs", {}).get("max_episode_steps"),
+            )
+            for game in config["envs"]["names"].split("-")
+            for task in config["tasks"][f"{game}_tasks"]
+        ]
+
+    def _config(self) -> Mapping[str, Any]:
+        """BALROG's own, which says what is played in it."""
+        found = sorted(environment_folder(self.name).glob(_CONFIG))
+        if not found:
+            raise MissingDependencyError(f"{self.title}'s config.yaml", self.install)
+        return _read(found[0], found[0].stat().st_mtime_ns)
+
+    def candidates(self, task: str) -> Sequence[str]:
+        # As BALROG writes its tasks.
+        game, _, rest = task.removeprefix("balrog/").partition("/")
+        beginning = _BEGINNINGS.get(game, "")
+        short = f"balrog/{game}/{rest.removeprefix(beginning)}"
+        return (task, short) if task.startswith("balrog/") and beginning and short != task else (task,)
+
+    def wanted(self, spec: EnvSpec, arguments: Mapping[str, Any]) -> Wanted:
+        game, task = _parts(spec)
+        named = {"game": game, "task": f"{_BEGINNINGS.get(game, '')}{task}"}
+        return super().wanted(spec, {**named, **arguments})
+
+    def title_of(self, spec: EnvSpec) -> str:
+        game, task = _parts(spec)
+        alone = game in ("crafter", "nle")
+        return f"BALROG's {_TITLES.get(game, game)}{'' if alone else f', {task}'}"
+
+    def summary(self, spec: EnvSpec) -> str:
+        game, task = _parts(spec)
+        return _SUMMARIES.get(game, "One of BALROG's tasks.").format(task=task.replace("_", " "))
+
+    def documentation(self, spec: EnvSpec) -> str:
+        return ""  # it lies in the interpreter of its own
+
+    def doc_url(self, spec: EnvSpec) -> str:
+        return "https://github.com/balrog-ai/BALROG"
+
+    def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
+        return () if _parts(spec)[0] == "textworld" else ("rgb_array",)
+
+
+def _parts(spec: EnvSpec) -> tuple[str, str]:
+    """The environment's name in BALROG, and what the id has of the task's."""
+    game, _, task = spec.id.removeprefix("balrog/").partition("/")
+    return game, task
+
+
+@lru_cache(maxsize=2)
+def _read(path: Path, changed: int) -> Mapping[str, Any]:
+    return yaml.safe_load(path.read_text("utf-8"))
