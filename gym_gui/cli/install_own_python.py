@@ -12,9 +12,9 @@ from gym_gui.cli.installation import answer, bring, tell, versions
 from gym_gui.cli.installer import InstallationError, Installer
 from gym_gui.core.errors import UsageError
 from gym_gui.core.foreign_python import python_environment
+from gym_gui.core.interpreters import environment_folder, note_complete, note_incomplete
 from gym_gui.core.paths import cache_dir
 from gym_gui.envs.families.served import OwnPythonFamily
-from gym_gui.core.interpreters import environment_folder, note_complete, note_incomplete
 
 _SDK = ("numpy", "protobuf>=3.20.2,<8")
 _TRIED_WITHIN_S = 300

@@ -73,9 +73,9 @@ class EnvironmentSheets:
 def _fingerprint(request: EnvironmentRequest, asked: str, allowed: Sequence[Subject]) -> str:
     """Changes with the environment's package and with what describes it here."""
     from gym_gui import envs
+    from gym_gui.core.interpreters import installed_versions
     from gym_gui.envs.distributions import distributions_of
     from gym_gui.envs.index import package_dir
-    from gym_gui.core.interpreters import installed_versions
 
     spec = envs.resolve(
         request.task, env_name=request.env_name or None, api=request.api, origin=request.origin

@@ -27,7 +27,7 @@ import psutil
 import pytest
 
 from tests.support.processes import alive
-from tests.support.tiny_models import TEXT_MODEL, USERS, VISION_MODEL
+from tests.support.tiny_models import ACTION_MODEL, TEXT_MODEL, USERS, VISION_MODEL
 from tests.support.waiting import eventually
 
 _CHILD = Path(__file__).with_name("tiny_models.py")
@@ -46,10 +46,12 @@ class ModelServer:
     Attributes:
         model: Name of the text model, a Llama.
         vision_model: Name of the one that sees pictures, a LLaVA.
+        action_model: Name of the one that says nothing but an action of BabyAI.
     """
 
     model = TEXT_MODEL
     vision_model = VISION_MODEL
+    action_model = ACTION_MODEL
 
     def __init__(self, shared: Path | None = None) -> None:
         self._own = shared is None

@@ -18,6 +18,9 @@ from typing import Any
 
 TEXT_MODEL = "mosaic/tiny-llama"
 VISION_MODEL = "mosaic/tiny-llava"
+ACTION_MODEL = "mosaic/tiny-babyai"
+ACTIONS = ("turn left", "turn right", "go forward", "pick up", "drop", "toggle")
+"""All that :data:`ACTION_MODEL` says, in one token each: BabyAI's actions, as BALROG calls them."""
 USERS = "users.json"
 """File in ``HF_HOME`` with the ids of the processes that use the server."""
 _LOOK_S = 5.0
@@ -105,6 +108,24 @@ def build_text_model() -> None:
     _save(LlamaForCausalLM(LlamaConfig(**_llama(len(tokenizer)))), folder)
 
 
+def build_action_model() -> None:
+    """A Llama that knows no words but :data:`ACTIONS`, and says another with another prompt."""
+    import torch
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    folder, tokenizer = _folder(ACTION_MODEL), _tokenizer()
+    tokenizer.add_tokens(list(ACTIONS))
+    tokenizer.save_pretrained(folder)
+    torch.manual_seed(0)
+    model = LlamaForCausalLM(LlamaConfig(**_llama(len(tokenizer)), initializer_range=0.5))
+    numbers = tokenizer.convert_tokens_to_ids(list(ACTIONS))
+    with torch.no_grad():
+        said = model.lm_head.weight[numbers].clone()
+        model.lm_head.weight.zero_()
+        model.lm_head.weight[numbers] = said
+    _save(model, folder)
+
+
 def build_vision_model() -> None:
     """A LLaVA: such a Llama behind a vision transformer of one layer."""
     import torch
@@ -167,6 +188,7 @@ if __name__ == "__main__":
 
     torch.set_num_threads(1)
     build_text_model()
+    build_action_model()
     build_vision_model()
     from transformers.cli.transformers import main
 

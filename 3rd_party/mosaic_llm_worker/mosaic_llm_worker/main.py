@@ -4,15 +4,35 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 from pydantic import ValidationError
 
+from mosaic_llm_worker.calls import Caller
 from mosaic_llm_worker.player import Player
-from mosaic_llm_worker.server_settings import said
+from mosaic_llm_worker.server_settings import ServerSettings, said
 from mosaic_llm_worker.settings import LlmSettings
 from mosaic_worker.concurrent import AsyncWorker
 from mosaic_worker.worker import Decision, EpisodeEnd, EpisodeStart, LoadError, Slot, StepResults
+
+
+class SlotPlayer(Protocol):
+    """Plays one slot; made of the slot, its settings and what writes the record of a call."""
+
+    @property
+    def caller(self) -> Caller:
+        """Asks the model."""
+        ...
+
+    @property
+    def policy(self) -> str:
+        """How it is called in tables."""
+        ...
+
+    def reset(self, start: EpisodeStart) -> None: ...
+    def forget(self, end: EpisodeEnd) -> None: ...
+    def learn(self, results: StepResults) -> None: ...
+    async def decide(self, decision: Decision) -> Any: ...
 
 
 class LlmWorker(AsyncWorker):
@@ -20,15 +40,15 @@ class LlmWorker(AsyncWorker):
 
     Attributes:
         settings_type: What its settings are.
-        player_type: What plays a slot.
+        player_type: What plays a slot, a :class:`SlotPlayer`.
     """
 
     inputs = ("text", "messages")
-    settings_type: ClassVar[type[LlmSettings]] = LlmSettings
-    player_type: ClassVar[type[Player]] = Player
+    settings_type: ClassVar[type[ServerSettings]] = LlmSettings
+    player_type: ClassVar[type[Any]] = Player
 
     def __init__(self) -> None:
-        self.players: dict[int, Player] = {}
+        self.players: dict[int, SlotPlayer] = {}
 
     def load(self, slot: Slot) -> str:
         """Check the settings of ``slot`` and read its prompts; nothing is sent.
@@ -43,7 +63,8 @@ class LlmWorker(AsyncWorker):
             settings = self.settings_type.model_validate(dict(slot.settings))
         except ValidationError as exc:
             raise LoadError(said(exc)) from None
-        self.players[slot.index] = player = self.player_type(slot, settings, self.host.record_call)
+        player: SlotPlayer = self.player_type(slot, settings, self.host.record_call)
+        self.players[slot.index] = player
         return player.policy
 
     def reset(self, slot: Slot, starts: Sequence[EpisodeStart]) -> None:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from gym_gui.core.enums import Outcome
 from gym_gui.core.errors import MissingDependencyError
+from gym_gui.core.interpreters import environment_folder, interpreter_of, is_complete
 from gym_gui.core.paradigms import ParadigmAdapter
 from gym_gui.envs.family import Family, Teams, each_alone, ranked, team_returns
-from gym_gui.core.interpreters import environment_folder, interpreter_of, is_complete
 from gym_gui.envs.spec import EnvSpec
 
 if TYPE_CHECKING:

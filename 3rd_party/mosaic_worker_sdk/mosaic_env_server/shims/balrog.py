@@ -21,6 +21,8 @@ import numpy as np
 
 LETTERS = string.ascii_letters + string.digits + string.punctuation + " \n"
 """Of which texts are made; anything else becomes a question mark."""
+_WRITTEN = string.ascii_letters + string.digits + " -',"
+"""Of commands: TextWorld's interpreter takes a backslash for an order to itself, and crashes on some."""
 _LONGEST, _LONGEST_COMMAND = 16384, 200
 _TEXTS = ("instruction", "long_term_context", "short_term_context")
 _OF_NETHACK = ("nle", "minihack")
@@ -51,12 +53,12 @@ class Balrog:
         self.env = self.made(None)
         self._used = False
         texts = spaces.Text(min_length=0, max_length=_LONGEST, charset=LETTERS)
-        self.observation_space = spaces.Dict({name: texts for name in _TEXTS})
+        self.observation_space = spaces.Dict(dict.fromkeys(_TEXTS, texts))
         self.words = self._words()
         self.action_space = (
             spaces.Discrete(len(self.words))
             if self.words
-            else spaces.Text(min_length=1, max_length=_LONGEST_COMMAND, charset=LETTERS)
+            else spaces.Text(min_length=1, max_length=_LONGEST_COMMAND, charset=_WRITTEN)
         )
         # In its observations, beside what is drawn; the words do not depend on it.
         self.metadata: Mapping[str, Any] = {

@@ -1,0 +1,1 @@
+"""BALROG's agents in our slots."""

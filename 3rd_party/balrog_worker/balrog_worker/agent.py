@@ -1,0 +1,133 @@
+"""One of BALROG's agents in one episode, with a client that goes by our way to the model."""
+
+# BALROG is untyped: what comes from it is Any.
+# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import contextlib
+import copy
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from balrog.agents import AgentFactory
+from balrog.client import LLMResponse
+from omegaconf import OmegaConf
+
+from balrog_worker.settings import FEW_SHOT, BalrogSettings
+from mosaic_env_server.shims.balrog import balrog_config
+from mosaic_llm_worker.servers import Completion, Message
+
+_NOT_SENT = "vllm"
+"""The client that its factory makes, which is replaced before anything is asked of it."""
+
+
+class Ask(Protocol):
+    """Sends a prompt and waits for the reply; called from the agent's thread."""
+
+    def __call__(self, messages: Sequence[Message]) -> Completion: ...
+
+
+class Client:
+    """What BALROG's agents ask.
+
+    Args:
+        ask: Sends a prompt and waits for the reply.
+    """
+
+    def __init__(self, ask: Ask) -> None:
+        self._ask = ask
+        self.last = Completion("", "")
+
+    def generate(self, messages: Sequence[Any]) -> Any:
+        """The reply to BALROG's messages, in BALROG's form."""
+        self.last = reply = self._ask([{"role": each.role, "content": each.content} for each in messages])
+        return LLMResponse(
+            model_id=reply.model,
+            completion=reply.text.strip(),
+            stop_reason=reply.finish,
+            input_tokens=reply.input_tokens,
+            output_tokens=reply.output_tokens,
+            reasoning=None,
+        )
+
+
+class Agent:
+    """One of BALROG's agents, made by its own factory.
+
+    Args:
+        settings: Which one, and how much it remembers.
+        shown: Episodes that the few-shot agent is shown, as turns of (what was seen, what was done).
+    """
+
+    def __init__(self, settings: BalrogSettings, shown: Sequence[Sequence[tuple[str, str]]] = ()) -> None:
+        config = OmegaConf.merge(balrog_config(), _config(settings))
+        self._agent: Any = AgentFactory(config).create_agent()
+        self._agent.reset()
+        if settings.agent == FEW_SHOT:
+            for episode in shown:
+                self._show(episode)
+        self._before = self._state()
+
+    def _show(self, episode: Sequence[tuple[str, str]]) -> None:
+        for seen, done in episode:
+            self._agent.update_icl_observation({"text": {"long_term_context": seen}})
+            self._agent.update_icl_action(done)
+        self._agent.wrap_episode()
+
+    def instruct(self, instruction: str) -> None:
+        """What stands at the beginning of its prompts."""
+        self._agent.prompt_builder.update_instruction_prompt(instruction)
+
+    def keep(self) -> None:
+        """Remember it as it is, for :meth:`restore`."""
+        self._before = self._state()
+
+    def restore(self) -> None:
+        """Forget what was said since :meth:`keep`: it is asked the same again."""
+        vars(self._agent).update(copy.deepcopy(self._before))
+
+    def act(self, long: str, short: str, said: str | None, ask: Ask) -> tuple[str | None, str]:
+        """One turn.
+
+        Args:
+            long: What is seen, and stays in its memory.
+            short: What is seen, and does not.
+            said: What it said the turn before; ``None`` at the first.
+            ask: Sends its prompt and waits for the reply.
+
+        Returns:
+            The action as it says it, ``None`` where it says none; and the whole reply.
+        """
+        self._agent.client = client = Client(ask)
+        seen = {"text": {"long_term_context": long, "short_term_context": short}}
+        with contextlib.redirect_stdout(None):
+            response = self._agent.act(seen, prev_action=said)
+        return response.completion, client.last.text
+
+    def _state(self) -> Mapping[str, Any]:
+        return copy.deepcopy({name: kept for name, kept in vars(self._agent).items() if name != "client"})
+
+
+def reader_of(settings: BalrogSettings) -> Callable[[str], str | None]:
+    """What an agent makes of a reply, without asking anybody."""
+
+    def read(text: str) -> str | None:
+        said, _ = Agent(settings).act("", "", None, lambda messages: Completion(text))
+        return said
+
+    return read
+
+
+def _config(settings: BalrogSettings) -> dict[str, Any]:
+    return {
+        "agent": {
+            "type": settings.agent,
+            "max_text_history": settings.max_text_history,
+            "max_image_history": 0,
+            "max_cot_history": settings.max_cot_history,
+            "max_icl_history": settings.max_icl_history,
+        },
+        "client": {"client_name": _NOT_SENT, "model_id": settings.model_id},
+    }
