@@ -15,8 +15,8 @@ import pytest
 
 from gym_gui import envs
 from gym_gui.cli.install_extras import install_environments
-from gym_gui.core.spaces import SpaceCodec
 from gym_gui.core.interpreters import interpreter_of, is_complete, note_complete
+from gym_gui.core.spaces import SpaceCodec
 from gym_gui.envs.served import close_servers
 
 VENDOR = "MOSAIC_VENDOR"

@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from gym_gui.envs.families.simulators import SimulatorFamily
 from gym_gui.core.interpreters import interpreter_of
+from gym_gui.envs.families.simulators import SimulatorFamily
 from gym_gui.envs.served import close_servers
 from tests.support.commands import COMMAND
 

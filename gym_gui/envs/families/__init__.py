@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from gym_gui.envs.families.airsim import AirSimFamily
 from gym_gui.envs.families.babaisai import BabaIsAIFamily
-from gym_gui.envs.families.bsuite import BsuiteFamily
 from gym_gui.envs.families.balrog import BalrogFamily
+from gym_gui.envs.families.bsuite import BsuiteFamily
 from gym_gui.envs.families.crafter import CrafterFamily
 from gym_gui.envs.families.dm_control import DmControlFamily
 from gym_gui.envs.families.envpool import EnvPoolFamily

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gym_gui.core.errors import MissingDependencyError
+from gym_gui.core.interpreters import note_complete
 from gym_gui.envs.families.airsim import AirSimFamily
 from gym_gui.envs.families.simulators import SimulatorFamily
 from gym_gui.envs.families.smac import SmacFamily
 from gym_gui.envs.families.unreal import UnrealFamily
-from gym_gui.core.interpreters import note_complete
 from mosaic_env_server.shims import ned, simulators
 from mosaic_env_server.shims.airsim import Car, Drone
 from mosaic_env_server.shims.simulators import SimulatorError
