@@ -16,6 +16,7 @@ from gym_gui.analysis.matrix_summary import RowSummary, SettingSummary
 from gym_gui.analysis.standings import Standings
 from gym_gui.analysis.summary_numbers import METHODS, Bounds, Estimate, Share
 from gym_gui.analysis.trainings import AlgorithmReport
+from gym_gui.core.enums import FALLBACKS
 
 
 @dataclass(frozen=True)
@@ -146,7 +147,7 @@ class Decisions:
     @property
     def fallbacks(self) -> int:
         """Actions that the engine put in a policy's place."""
-        return self.by_source.get("noop", 0) + self.by_source.get("random_legal", 0)
+        return sum(self.by_source.get(source, 0) for source in FALLBACKS)
 
 
 @dataclass(frozen=True)

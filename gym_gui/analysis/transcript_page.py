@@ -28,6 +28,11 @@ MOST_CHOICES = 60
 """Agents, and episodes, that can be chosen; all are shown."""
 _DOT = " \N{MIDDLE DOT} "
 _REST_FOR_FAILED = 4
+_IN_ITS_PLACE = {
+    "noop": "the no-op",
+    "default": "the environment's default",
+    "random_legal": "a random legal action",
+}
 """One in so many places is kept for calls without a usable reply of episodes that are left out."""
 
 
@@ -355,7 +360,7 @@ def _outcome(turn: Turn) -> str:
         return ("Asked again." if turn.error else "Not usable: asked again.") if turn.refused else ""
     action = shorten(f"{turn.word} ({turn.action})" if turn.word else str(turn.action), 80)
     if turn.refused:
-        how = {"noop": "the no-op", "random_legal": "a random legal action"}.get(turn.source, turn.source)
+        how = _IN_ITS_PLACE.get(turn.source, turn.source)
         what = "Not usable" if turn.thought is None else "No action was chosen"
         if turn.why_refused:
             return f"{what}: {turn.why_refused}. In its place {how} was played, {action}."

@@ -248,7 +248,13 @@ def count(n: int, what: str, locale: Locale = C) -> str:
 
 def fallbacks(d: Decisions | None) -> str:
     """Actions that were not the policy's own, by source; empty where there are none."""
-    words = {"noop": "no-op", "random_legal": "random legal", "retry": "after a retry", "option": "by option"}
+    words = {
+        "noop": "no-op",
+        "default": "default",
+        "random_legal": "random legal",
+        "retry": "after a retry",
+        "option": "by option",
+    }
     if d is None:
         return ""
     counts = d.by_source

@@ -96,6 +96,7 @@ def read_slots(environment: Environment) -> dict[AgentID, SlotInfo]:
             environment.pictures(agent),
             env_id,
             environment.option_names(agent),
+            environment.default_action(agent),
         )
         for agent in adapter.possible_agents
     }

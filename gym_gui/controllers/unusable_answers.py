@@ -10,6 +10,7 @@ from gym_gui.controllers.lineup import noop_of
 from gym_gui.core.assignment import OnInvalid
 from gym_gui.core.enums import ActionSource, EpisodeStatus, Limit, Loss, UnusableCause
 from gym_gui.core.errors import SpaceError
+from gym_gui.core.legality import problem_with
 from gym_gui.core.records import WORKER
 from gym_gui.core.seeding import action_seed
 from gym_gui.core.spaces import NotInSpace, sample_legal
@@ -88,12 +89,23 @@ def _in_its_place(
     """
     if then == "noop":
         action, source = noop_of(slot, decision.action_mask), ActionSource.NOOP
+    elif then == "default":
+        action, source = _default_of(slot, decision), ActionSource.DEFAULT
     else:
         stream = action_seed(episode.plan.seed, episode.index, decision.agent_id)
         draw = bits_of(stream, decision.step)
         action = sample_legal(slot.action_codec.space, decision.action_mask, draw)
         source = ActionSource.RANDOM_LEGAL
     return slot.action_codec.decode(slot.action_codec.encode(action)), source
+
+
+def _default_of(slot: SlotInfo, decision: Decision) -> Any:
+    action = slot.default_action
+    if action is None:
+        raise SpaceError("its environment names no default for that")
+    if problem := problem_with(slot.action_codec.space, action, decision.action_mask):
+        raise SpaceError(f"its environment's default cannot be played: {problem}")
+    return action
 
 
 def _cause_of(answer: Answer) -> UnusableCause:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, cast
+from typing import Final, Literal, cast, get_args
 
 from gym_gui.core import aliases
 from gym_gui.core.enums import WorkerKind
@@ -30,7 +30,8 @@ from gym_gui.core.validation import (
     under,
 )
 
-InvalidFallback = Literal["error", "noop", "random_legal"]
+InvalidFallback = Literal["error", "noop", "default", "random_legal"]
+FALLBACK_WORDS: Final = cast("tuple[str, ...]", get_args(InvalidFallback))
 GROUP_COLORS: Final = (
     *("#4a90d9", "#ff7f50", "#50c878", "#9370db"),
     *("#e6b422", "#d96459", "#3fb8af", "#b07aa1"),
@@ -43,8 +44,9 @@ class OnInvalid:
 
     Attributes:
         retry: How often the policy is asked again, told the reason.
-        then: What follows: the episode fails (``error``), the environment's own no-op,
-            or a uniformly drawn legal action. Recorded as the source of the action.
+        then: What follows: the episode fails (``error``), the environment's own no-op, what
+            the environment itself says is played then (``default``), or a uniformly drawn
+            legal action. Recorded as the source of the action.
     """
 
     retry: int = 0
@@ -52,7 +54,7 @@ class OnInvalid:
 
     def __post_init__(self) -> None:
         integer(self.retry, "retry", low=0, high=100)
-        choice(self.then, "then", ("error", "noop", "random_legal"))
+        choice(self.then, "then", FALLBACK_WORDS)
 
     @classmethod
     def of(cls, value: object) -> OnInvalid:
@@ -60,7 +62,7 @@ class OnInvalid:
         if isinstance(value, OnInvalid):
             return value
         if isinstance(value, str):
-            word = choice(value, "", ("error", "noop", "random_legal"))
+            word = choice(value, "", FALLBACK_WORDS)
             return cls(then=cast("InvalidFallback", word))
         given = keys(value, "", {"retry": "retry", "then": "then"})
         retry = integer(given.get("retry", 0), "retry", low=0, high=100)

@@ -23,6 +23,7 @@ class ActionSource(StrEnum):
     RETRY = "retry"
     RANDOM_LEGAL = "random_legal"
     NOOP = "noop"
+    DEFAULT = "default"
     OPTION = "option"
 
 
@@ -36,7 +37,7 @@ class UnusableCause(StrEnum):
     OTHER = "other"
 
 
-FALLBACKS: Final = frozenset({ActionSource.NOOP, ActionSource.RANDOM_LEGAL})
+FALLBACKS: Final = frozenset({ActionSource.NOOP, ActionSource.DEFAULT, ActionSource.RANDOM_LEGAL})
 """Sources of an action that the engine put in the place of an unusable answer."""
 
 

@@ -1,4 +1,5 @@
-"""Interpreters of their own for families of environments, and for workers that live with them: where they are, and whether they are whole."""
+"""Interpreters of their own for families of environments, and for workers that live with them: where they
+are, and whether they are whole."""
 
 from __future__ import annotations
 

@@ -149,6 +149,13 @@ class Environment:
         action = self.family.noop_action(self, agent)
         return action if action is None or self.adapter.action_space(agent).contains(action) else None
 
+    def default_action(self, agent: str) -> Any | None:
+        """What it has played for an answer of ``agent`` that cannot be, or ``None``."""
+        if self._managed_by(agent):
+            return None
+        action = self.family.default_action(self, agent)
+        return action if action is None or self.adapter.action_space(agent).contains(action) else None
+
     def board(self) -> Board | None:
         """The position with its legal moves, in board games; else ``None``."""
         try:

@@ -244,6 +244,10 @@ class Family:
         lowered = [meaning.lower() for meaning in meanings]
         return lowered.index("noop") if "noop" in lowered else None
 
+    def default_action(self, environment: Instance, agent: str) -> Any | None:
+        """What its makers have played for an answer that cannot be; ``None`` where they say nothing of it."""
+        return None
+
     def describer(self, environment: Instance) -> Describer:
         """Says in words what its agents see; by default by the names of its spaces."""
         from gym_gui.envs.describers import SpaceDescriber

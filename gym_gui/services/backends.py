@@ -38,6 +38,7 @@ class SlotInfo:
             offers no ``image``.
         env_id: Canonical id of its environment; empty where that says nothing of the game.
         options: What a manager may ask of it, by number; empty where it has none.
+        default_action: What the environment says is played for an answer that cannot be, or ``None``.
     """
 
     agent_id: str
@@ -49,6 +50,7 @@ class SlotInfo:
     pictures: Sequence[str] = ()
     env_id: str = ""
     options: Sequence[str] = ()
+    default_action: Any = None
 
     @cached_property
     def observation_codec(self) -> SpaceCodec:

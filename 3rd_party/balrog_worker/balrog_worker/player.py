@@ -1,4 +1,4 @@
-"""One slot: what BALROG's evaluator does between its environment and its agent, done between ours and its agent."""
+"""One slot: between our environment and BALROG's agent, what its evaluator does between these."""
 
 from __future__ import annotations
 

@@ -46,8 +46,8 @@ class BalrogFamily(OwnPythonFamily):
     title: ClassVar[str] = "BALROG"
     prefixes: ClassVar[tuple[str, ...]] = ("balrog/",)
     closed: ClassVar[bool] = True
-    # gym, tatsu: what balrog-nle and textworld run with. Pillow: from 11 on NetHack's font cannot be laid out where
-    # the system's libfribidi is old. MiniHack from 1 on registers with Gymnasium, and BALROG makes it of gym.
+    # gym, tatsu: what balrog-nle and textworld run with. Pillow: from 11 on NetHack's font cannot be laid out
+    # where the system's libfribidi is old. MiniHack from 1 on is Gymnasium's, and BALROG makes it of gym.
     requirements: ClassVar[tuple[str, ...]] = (
         *("numpy<2", "gym==0.23", "gymnasium>=0.29,<1.3", "setuptools<81", "hydra-core>=1.3,<2"),
         *("openai>=1.50", "anthropic>=0.40", "google-genai>=1", "scipy>=1.11", "matplotlib>=3"),

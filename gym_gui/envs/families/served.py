@@ -89,6 +89,9 @@ class ServedFamily(Family):
         stated = _metadata(environment.env).get("noop")
         return super().noop_action(environment, agent) if stated is None else stated
 
+    def default_action(self, environment: Instance, agent: str) -> Any | None:
+        return _metadata(environment.env).get("default")
+
     def describer(self, environment: Instance) -> Describer:
         from gym_gui.envs.describers.served_words import ServedDescriber
 

@@ -10,7 +10,12 @@ from gym_gui.core.assignment import OnInvalid
 from gym_gui.ui.agents.setting_controls import SteadyComboBox
 
 TIP: Final = "What follows an answer that cannot be played, or that does not come in time"
-_THEN: Final = {"error": "the episode fails", "noop": "no-op", "random_legal": "random legal action"}
+_THEN: Final = {
+    "error": "the episode fails",
+    "noop": "no-op",
+    "default": "the environment's default",
+    "random_legal": "random legal action",
+}
 _USUAL: Final = (
     OnInvalid(),
     OnInvalid(then="noop"),

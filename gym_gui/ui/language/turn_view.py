@@ -233,6 +233,7 @@ def _played(turn: Turn, action: str) -> str:
         "policy": "",
         "retry": "asked again",
         "noop": f"no-op, in place of {missing}",
+        "default": f"the environment's default, in place of {missing}",
         "random_legal": f"a random legal action, in place of {missing}",
     }
     words = how.get(turn.source, turn.source)

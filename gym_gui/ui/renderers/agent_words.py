@@ -28,6 +28,7 @@ _NOT_ITS_OWN: Final = {
     ActionSource.RETRY: "asked again",
     ActionSource.RANDOM_LEGAL: "random instead",
     ActionSource.NOOP: "nothing usable",
+    ActionSource.DEFAULT: "default instead",
 }
 """Sources that a viewer has to know about: the agent did not simply choose this action."""
 

@@ -29,6 +29,7 @@ from gym_gui.ui.widgets.rows import Column, RowsModel, RowsTable
 _SOURCES: Final = {
     ActionSource.RETRY: "retry",
     ActionSource.NOOP: "no-op",
+    ActionSource.DEFAULT: "default",
     ActionSource.RANDOM_LEGAL: "random legal",
     ActionSource.HUMAN: "human",
     ActionSource.OPTION: "option",

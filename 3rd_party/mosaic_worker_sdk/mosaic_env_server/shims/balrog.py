@@ -1,8 +1,8 @@
 """BALROG's environments with the interface of Gymnasium: what its agents read is observed, words are actions.
 
-https://github.com/balrog-ai/BALROG makes an environment for each episode, of whatever kind chance gives it until
-the kind fits, and sets Python's and NumPy's global random numbers before ``reset``; the same is done here, and the
-numbers are as they were afterwards.
+https://github.com/balrog-ai/BALROG makes an environment for each episode, of whatever kind chance gives it
+until the kind fits, and sets Python's and NumPy's global random numbers before ``reset``; the same is done
+here, and the numbers are as they were afterwards.
 """
 
 # What the packages hand out is untyped.
@@ -235,8 +235,9 @@ def _keep_order(game: Any) -> None:
 
 def _without_games(error: KeyError) -> str:
     return (
-        f"BALROG's games of TextWorld are not there ({error.args[0]}): unpack them as its README says, and name the "
-        "folder in env_kwargs: {config: {envs: {textworld_kwargs: {textworld_games_path: /path/to/tw_games}}}}"
+        f"BALROG's games of TextWorld are not there ({error.args[0]}): unpack them as its README says, and "
+        "name the folder in env_kwargs: "
+        "{config: {envs: {textworld_kwargs: {textworld_games_path: /path/to/tw_games}}}}"
     )
 
 
