@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -18,6 +19,9 @@ from gym_gui.envs.spec import EnvSpec
 if TYPE_CHECKING:
     from gym_gui.envs.served import Wanted
 
+_PLAYED = "mosaic_env_server.shims.balrog:Balrog"
+_EVALUATED = "mosaic_env_server.shims.balrog_evaluator:Evaluated"
+"""The same, run by BALROG's evaluator: where ``env_kwargs`` name a folder for its results."""
 _CONFIG = "lib/python*/site-packages/balrog/config/config.yaml"
 _BEGINNINGS: Mapping[str, str] = {"babyai": "BabyAI-MixedTrainLocal-v0/", "babaisai": "env/"}
 """What all tasks of an environment begin with there, and no id repeats."""
@@ -61,16 +65,15 @@ class BalrogFamily(OwnPythonFamily):
         "minigrid": "https://github.com/BartekCupial/Minigrid/archive/cf73dd1.tar.gz",
     }
     imports: ClassVar[tuple[str, ...]] = ("baba", "minigrid", "crafter", "nle", "balrog.evaluator")
-    server_variables: ClassVar[Mapping[str, str]] = {"SDL_VIDEODRIVER": "dummy"}
+    server_variables: ClassVar[Mapping[str, str]] = {"SDL_VIDEODRIVER": "dummy", "TQDM_DISABLE": "1"}
 
     def specs(self) -> Sequence[EnvSpec]:
         self.require()
         config = self._config()
-        entry = "mosaic_env_server.shims.balrog:Balrog"
         return [
             self.spec(
                 f"balrog/{game}/{task.removeprefix(_BEGINNINGS.get(game, ''))}",
-                entry,
+                _PLAYED,
                 max_episode_steps=config["envs"].get(f"{game}_kwargs", {}).get("max_episode_steps"),
             )
             for game in config["envs"]["names"].split("-")
@@ -93,8 +96,11 @@ class BalrogFamily(OwnPythonFamily):
 
     def wanted(self, spec: EnvSpec, arguments: Mapping[str, Any]) -> Wanted:
         game, task = _parts(spec)
-        named = {"game": game, "task": f"{_BEGINNINGS.get(game, '')}{task}"}
-        return super().wanted(spec, {**named, **arguments})
+        named = {"game": game, "task": f"{_BEGINNINGS.get(game, '')}{task}", **arguments}
+        if not arguments.get("results"):
+            return super().wanted(spec, named)
+        named["results"] = str(Path(str(arguments["results"])).expanduser().absolute())
+        return dataclasses.replace(super().wanted(spec, named), entry=_EVALUATED)
 
     def title_of(self, spec: EnvSpec) -> str:
         game, task = _parts(spec)

@@ -1,0 +1,233 @@
+"""BALROG's evaluator turned inside out: it runs its episode, and whoever plays here is its agent.
+
+``Evaluator.run_episode`` asks an agent again and again, in a thread; here it is asked from outside what it shows,
+and told what was chosen. The result files are BALROG's own, written by its code.
+"""
+
+# What the packages hand out is untyped.
+# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import fcntl
+import queue
+import threading
+from pathlib import Path
+from typing import Any, Dict, Mapping, Optional, Tuple
+
+from mosaic_env_server.shims.balrog import Balrog, balrog_config, global_numbers
+
+_STARTING = threading.Lock()
+"""Its evaluator finds what makes environments by a name of its module, which is another while one begins."""
+_ANY_SEED = 1 << 31
+
+
+class _Left(Exception):
+    """Nobody plays on."""
+
+
+class Evaluated(Balrog):
+    """One of BALROG's tasks, run by its evaluator; an episode's number there is its seed.
+
+    Args:
+        game: As :class:`Balrog`.
+        task: As :class:`Balrog`.
+        results: Folder for what the evaluator writes.
+        player: Who plays, for the results: they hold BALROG's configuration, and its agent does not play.
+        render_mode: As :class:`Balrog`.
+        config: As :class:`Balrog`.
+    """
+
+    def __init__(
+        self,
+        game: str,
+        task: str,
+        results: str,
+        player: str = "mosaic",
+        render_mode: Optional[str] = None,
+        config: Optional[Mapping[str, Any]] = None,
+    ) -> None:
+        super().__init__(game, task, render_mode, config)
+        self._folder = Path(results)
+        self._player = player
+        self._running: Optional[_Running] = None
+
+    def reset(
+        self, *, seed: Optional[int] = None, options: Optional[Mapping[str, Any]] = None
+    ) -> Tuple[Any, Dict[str, Any]]:
+        """Have the evaluator begin an episode; one that it is in is left, and has no result."""
+        self._leave()
+        if seed is None:
+            import numpy as np
+
+            seed = int(np.random.default_rng().integers(_ANY_SEED))
+        self._running = _Running(self, seed)
+        with _STARTING, global_numbers(seed):
+            self._seen = self._running.begin()
+        return self._shown(), {}
+
+    def step(self, action: Any) -> Tuple[Any, float, bool, bool, Dict[str, Any]]:
+        """What an agent of BALROG's would have said."""
+        running = self._running
+        if running is None:
+            raise RuntimeError("the evaluator runs no episode: reset comes first")
+        word = self.words[int(action)] if self.words else str(action)
+        with self._alone():
+            asked = running.say(word)
+        self._seen = asked or running.seen
+        ended = running.terminated
+        if asked is None:
+            self._running = None
+        cut = asked is None and not ended
+        return self._shown(), running.reward, ended, cut, {"progression": self.progression}
+
+    def _shown(self) -> Dict[str, str]:
+        return self._observed()
+
+    def instruction(self, mission: str = "") -> str:
+        """As the evaluator has told it to its agent."""
+        running = self._running
+        told = running.agent.prompt_builder.system_prompt if running is not None else None
+        return str(told) if told and not mission else super().instruction(mission)
+
+    def close(self) -> None:
+        """Leave the episode and end it."""
+        self._leave()
+        super().close()
+
+    def _leave(self) -> None:
+        if self._running is not None:
+            self._running.leave()
+            self._running = None
+
+    def _alone(self) -> "_FolderLock":
+        return _FolderLock(self._folder)
+
+    # -- for the episode that runs
+
+    def evaluate(self, running: "_Running", seed: int) -> None:
+        """One episode of the evaluator, to its end; then its summary of all episodes in the folder."""
+        from balrog.evaluator import Evaluator
+        from balrog.utils import collect_and_summarize_results
+        from omegaconf import OmegaConf
+
+        who = {"agent": {"type": self._player}, "client": {"client_name": "mosaic", "model_id": self._player}}
+        config = OmegaConf.merge(self.config, who, {"envs": {"env_kwargs": {"seed": seed}}})
+        evaluator = Evaluator(self.game, config, output_dir=str(self._folder))
+        evaluator.run_episode(self.task, running.agent, episode_idx=seed)
+        collect_and_summarize_results(str(self._folder))
+
+
+class _Running:
+    """An episode of the evaluator, in a thread of its own.
+
+    Args:
+        owner: Whose it is.
+        seed: Its seed, and its number.
+    """
+
+    def __init__(self, owner: Evaluated, seed: int) -> None:
+        from balrog.agents.base import BaseAgent
+        from balrog.client import LLMResponse
+        from balrog.prompt_builder import create_prompt_builder
+
+        running = self
+
+        class Seat(BaseAgent):
+            """An agent of BALROG's that says what it is told to say."""
+
+            def act(self, obs: Any, prev_action: Any = None) -> Any:
+                said = running.ask(obs)
+                return LLMResponse("mosaic", said, "stop", 0, 0, None)
+
+        self._owner, self._seed = owner, seed
+        self.agent: Any = Seat(lambda: None, create_prompt_builder(balrog_config().agent))
+        self._asked: "queue.Queue[Any]" = queue.Queue()
+        self._said: "queue.Queue[Optional[str]]" = queue.Queue()
+        self._thread = threading.Thread(target=self._run, name="evaluator", daemon=True)
+        self.reward, self.terminated = 0.0, False
+        self.seen: Mapping[str, Any] = {"text": {}}
+
+    def begin(self) -> Mapping[str, Any]:
+        """What the agent is asked first."""
+        from balrog import evaluator
+
+        usual = evaluator.make_env
+        evaluator.make_env = self._made
+        try:
+            self._thread.start()
+            return self._next() or self.seen
+        finally:
+            evaluator.make_env = usual
+
+    def _made(self, game: str, task: str, config: Any, render_mode: Any = None) -> Any:
+        """As BALROG makes it; its steps are noted."""
+        env = self._owner.made(self._seed)
+        step = env.step
+
+        def noted(action: Any) -> Any:
+            self.seen, reward, terminated, truncated, info = step(action)
+            self.reward, self.terminated = float(reward), bool(terminated)
+            return self.seen, reward, terminated, truncated, info
+
+        env.step = noted
+        self._owner.env.close()
+        self._owner.env = env
+        return env
+
+    def say(self, word: str) -> Optional[Mapping[str, Any]]:
+        """Tell what was chosen.
+
+        Returns:
+            What the agent is asked next; ``None``: the episode is over and its results are written.
+        """
+        self._said.put(word)
+        return self._next()
+
+    def leave(self) -> None:
+        """End it where it stands."""
+        self._said.put(None)
+        self._thread.join()
+
+    def ask(self, shown: Any) -> str:
+        """In the thread: what is to be said to what is shown."""
+        self._asked.put(shown)
+        said = self._said.get()
+        if said is None:
+            raise _Left
+        return said
+
+    def _next(self) -> Optional[Mapping[str, Any]]:
+        asked = self._asked.get()
+        if isinstance(asked, BaseException):
+            raise RuntimeError(f"BALROG's evaluator raised {type(asked).__name__}: {asked}") from asked
+        return asked
+
+    def _run(self) -> None:
+        try:
+            self._owner.evaluate(self, self._seed)
+            self._asked.put(None)
+        except _Left:
+            pass
+        except BaseException as error:
+            self._asked.put(error)
+
+
+class _FolderLock:
+    """One at a time writes results and reads them: all processes with the same folder.
+
+    Args:
+        folder: The folder, made where it is not there.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def __enter__(self) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._file = (self._folder / ".lock").open("w")
+        fcntl.flock(self._file, fcntl.LOCK_EX)
+
+    def __exit__(self, *error: object) -> None:
+        self._file.close()
