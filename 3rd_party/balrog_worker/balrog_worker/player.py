@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Final
 
 from balrog_worker.agent import Agent
-from balrog_worker.settings import ASKS_NOBODY, FEW_SHOT, BalrogSettings
+from balrog_worker.naming import named, refuse_unsayable
+from balrog_worker.settings import ASKS_NOBODY, BalrogSettings
 from mosaic_llm_worker.calls import Caller, DryRun, Unanswered, wanted_by
 from mosaic_llm_worker.server_settings import call_seed
 from mosaic_llm_worker.servers import Ask, Completion, Message, Place
@@ -22,22 +21,14 @@ from mosaic_worker.worker import (
     EpisodeEnd,
     EpisodeStart,
     Invalid,
-    LoadError,
     Slot,
     StepResults,
 )
 
-_log = logging.getLogger(__name__)
-
-_KEPT_REPLY: Final = 4_000
-_SHOWN_REPLY: Final = 120
 _USUAL: Final = 10
 _USUAL_THOUGHT: Final = 250
 """Tokens of a reply, without and with thoughts, for an estimate."""
 _THINKS: Final = frozenset({"cot", "robust_cot", "custom"})
-_ONLY_LETTERS: Final = frozenset({"naive", "cot", FEW_SHOT})
-_NO_LETTER: Final = re.compile(r"[^a-zA-Z\s:]")
-"""What these agents strike out of a reply."""
 _BALROGS: Final = ("instruction", "long_term_context", "short_term_context")
 _FEEDBACK: Final = (
     "\n\nYour previous output did not contain a valid action. Defaulted to action: {played}\n\nObservation:\n"
@@ -94,8 +85,10 @@ class BalrogPlayer:
         self, slot: Slot, settings: BalrogSettings, record: Callable[[dict[str, Any]], None]
     ) -> None:
         self._slot, self._settings = slot, settings
-        _refuse_unsayable(slot, settings)
-        self.caller = Caller(settings, slot.secrets, record)
+        refuse_unsayable(slot, settings)
+        silent = settings.agent == ASKS_NOBODY
+        asks = settings.model_copy(update={"dry_run": True}) if silent else settings
+        self.caller = Caller(asks, slot.secrets, record)
         parts = getattr(slot.observation_space, "spaces", None) or {}
         self._is_balrogs = slot.observation_space.kind == "Dict" and set(_BALROGS) <= set(parts)
         self._shown = [self._told(episode) for episode in settings.demonstrations.get("episodes", ())]
@@ -157,7 +150,7 @@ class BalrogPlayer:
             playing.unusable = True
             return Invalid(str(error))
         playing.said = said
-        answer = self._answer(decision, said, reply)
+        answer = named(self._slot, decision, said, reply)
         playing.unusable = isinstance(answer, Invalid)
         extras: dict[str, Any] = {}
         if self._settings.agent != ASKS_NOBODY:
@@ -189,18 +182,6 @@ class BalrogPlayer:
             for waited in sent:
                 waited.cancel()
             raise
-
-    def _answer(self, decision: Decision, said: str | None, reply: str) -> Any:
-        """The action that was named, as BALROG's evaluator takes it: word for word, or not at all."""
-        raw = reply[:_KEPT_REPLY]
-        if self._slot.action_space.kind == "Text":
-            return said if said else Invalid("the reply holds no command", raw, "unreadable")
-        action = self._slot.legal_words(decision).get(said or "")
-        if action is not None:
-            return action
-        if said and said in self._slot.action_meanings:
-            return Invalid(f"{said} is not legal now", raw, "illegal")
-        return Invalid(f"{_short(said)} is none of the actions", raw, "unreadable")
 
     # -- what it is shown
 
@@ -235,29 +216,3 @@ class BalrogPlayer:
             done = named.get(turn["action"]) if isinstance(turn["action"], int) else None
             turns.append((str(turn["text"]), done or self._word(turn["action"])))
         return turns
-
-
-def _refuse_unsayable(slot: Slot, settings: BalrogSettings) -> None:
-    """Refuse a slot in which the agent could name no action.
-
-    Raises:
-        LoadError: Why, and what could.
-    """
-    if slot.action_space.kind not in ("Discrete", "Text"):
-        raise LoadError(f"BALROG's agents name an action in words, and {slot.action_space.kind} has none")
-    words = [word for word in slot.action_meanings if word]
-    if settings.agent not in _ONLY_LETTERS or not words:
-        return
-    lost = [word for word in words if _NO_LETTER.search(word)]
-    why = f"the agent {settings.agent} reads only letters of a reply, and cannot name"
-    if len(lost) == len(words):
-        raise LoadError(f"{why} {lost[0]} or any other action: choose robust_naive or robust_cot")
-    if lost:
-        _log.warning("%s %s", why, ", ".join(lost[:5]))
-
-
-def _short(said: str | None) -> str:
-    if not said:
-        return "an empty reply"
-    text = " ".join(said.split())
-    return repr(text if len(text) <= _SHOWN_REPLY else f"{text[: _SHOWN_REPLY - 1]}…")

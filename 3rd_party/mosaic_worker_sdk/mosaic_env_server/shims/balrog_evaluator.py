@@ -1,7 +1,7 @@
 """BALROG's evaluator turned inside out: it runs its episode, and whoever plays here is its agent.
 
-``Evaluator.run_episode`` asks an agent again and again, in a thread; here it is asked from outside what it shows,
-and told what was chosen. The result files are BALROG's own, written by its code.
+``Evaluator.run_episode`` asks an agent again and again, in a thread; here it is asked from outside what it
+shows, and told what was chosen. The result files are BALROG's own, written by its code.
 """
 
 # What the packages hand out is untyped.
@@ -101,12 +101,12 @@ class Evaluated(Balrog):
             self._running.leave()
             self._running = None
 
-    def _alone(self) -> "_FolderLock":
+    def _alone(self) -> _FolderLock:
         return _FolderLock(self._folder)
 
     # -- for the episode that runs
 
-    def evaluate(self, running: "_Running", seed: int) -> None:
+    def evaluate(self, running: _Running, seed: int) -> None:
         """One episode of the evaluator, to its end; then its summary of all episodes in the folder."""
         from balrog.evaluator import Evaluator
         from balrog.utils import collect_and_summarize_results
@@ -143,8 +143,8 @@ class _Running:
 
         self._owner, self._seed = owner, seed
         self.agent: Any = Seat(lambda: None, create_prompt_builder(balrog_config().agent))
-        self._asked: "queue.Queue[Any]" = queue.Queue()
-        self._said: "queue.Queue[Optional[str]]" = queue.Queue()
+        self._asked: queue.Queue[Any] = queue.Queue()
+        self._said: queue.Queue[Optional[str]] = queue.Queue()
         self._thread = threading.Thread(target=self._run, name="evaluator", daemon=True)
         self.reward, self.terminated = 0.0, False
         self.seen: Mapping[str, Any] = {"text": {}}

@@ -1,0 +1,67 @@
+"""Which action BALROG's agents name, and whether they can name any."""
+
+from __future__ import annotations
+
+import logging
+import re
+from typing import Any, Final
+
+from balrog_worker.settings import FEW_SHOT, BalrogSettings
+from mosaic_worker.worker import Decision, Invalid, LoadError, Slot
+
+_log = logging.getLogger(__name__)
+
+_KEPT_REPLY: Final = 4_000
+_SHOWN_REPLY: Final = 120
+_ONLY_LETTERS: Final = frozenset({"naive", "cot", FEW_SHOT})
+_NO_LETTER: Final = re.compile(r"[^a-zA-Z\s:]")
+"""What these agents strike out of a reply."""
+
+
+def named(slot: Slot, decision: Decision, said: str | None, reply: str) -> Any:
+    """The action that was named, as BALROG's evaluator takes it: word for word, or not at all.
+
+    Args:
+        slot: Whose actions.
+        decision: What was asked.
+        said: The action as BALROG's agent says it.
+        reply: The whole reply that it comes from.
+
+    Returns:
+        An action, or :class:`~mosaic_worker.worker.Invalid`.
+    """
+    raw = reply[:_KEPT_REPLY]
+    if slot.action_space.kind == "Text":
+        return said if said else Invalid("the reply holds no command", raw, "unreadable")
+    action = slot.legal_words(decision).get(said or "")
+    if action is not None:
+        return action
+    if said and said in slot.action_meanings:
+        return Invalid(f"{said} is not legal now", raw, "illegal")
+    return Invalid(f"{_short(said)} is none of the actions", raw, "unreadable")
+
+
+def refuse_unsayable(slot: Slot, settings: BalrogSettings) -> None:
+    """Refuse a slot in which the agent could name no action.
+
+    Raises:
+        LoadError: Why, and which could.
+    """
+    if slot.action_space.kind not in ("Discrete", "Text"):
+        raise LoadError(f"BALROG's agents name an action in words, and {slot.action_space.kind} has none")
+    words = [word for word in slot.action_meanings if word]
+    if settings.agent not in _ONLY_LETTERS or not words:
+        return
+    lost = [word for word in words if _NO_LETTER.search(word)]
+    why = f"the agent {settings.agent} reads only letters of a reply, and cannot name"
+    if len(lost) == len(words):
+        raise LoadError(f"{why} {lost[0]} or any other action: choose robust_naive or robust_cot")
+    if lost:
+        _log.warning("%s %s", why, ", ".join(lost[:5]))
+
+
+def _short(said: str | None) -> str:
+    if not said:
+        return "an empty reply"
+    text = " ".join(said.split())
+    return repr(text if len(text) <= _SHOWN_REPLY else f"{text[: _SHOWN_REPLY - 1]}…")
