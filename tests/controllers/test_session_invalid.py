@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from gym_gui.envs.registry import families
+from gym_gui.envs.served import close_servers
 from gym_gui.services.actor import RandomActor
+from tests.support.commands import ROOT
 from tests.support.engine import arena, play_task, player
 from tests.support.session_log import SessionLog
 
@@ -52,6 +57,38 @@ async def test_noop_plays_the_environments_own() -> None:
 async def test_noop_is_replaced_where_it_is_illegal() -> None:
     sheet, _ = await with_rule("noop", lambda s: 99, env_kwargs={"masked": True})
     assert sheet.column(0, "action") == [1, 0, 0, 1, 0]
+
+
+@pytest.fixture
+def served_corridor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A corridor on a server of one's own, which names a default."""
+    monkeypatch.setenv("MOSAIC_DATA_DIR", str(tmp_path))
+    folder = tmp_path / "environment_servers" / "served"
+    folder.mkdir(parents=True)
+    (folder / "server.toml").write_text(
+        f'path = ["{ROOT}"]\n[environments]\n"Corridor-v0" = "tests.support.served_games:Corridor"\n'
+    )
+    families.cache_clear()
+    yield "served/Corridor-v0"
+    close_servers()
+    families.cache_clear()
+
+
+async def test_the_environments_default_is_played_where_it_names_one(served_corridor: str) -> None:
+    made = player(lambda s: 99 if s.step_index == 1 else 1)
+    rule = {"agent_0": "default"}
+    sheet = await play_task(served_corridor, {"agent_0": made}, rules=rule, options={"max_steps": 3})
+    assert sheet.column(0, "action") == [1, 2, 1]
+    assert sheet.column(0, "action_source") == ["policy", "default", "policy"]
+    assert sheet.episodes[0]["invalid_actions"] == {"agent_0": 1}
+
+
+async def test_a_default_that_the_environment_does_not_name_is_a_failure() -> None:
+    sheet, _ = await with_rule("default", wrong_at(1))
+    assert sheet.episodes[0]["status"] == "failed"
+    assert sheet.episodes[0]["error"].endswith(
+        "and nothing to put in its place: its environment names no default for that"
+    )
 
 
 @pytest.mark.parametrize("masked", [False, True])

@@ -20,6 +20,7 @@ class Corridor(gymnasium.Env[Any, Any]):
         "render_modes": ["rgb_array", "ansi"],
         "action_meanings": ["left", "stay", "right"],
         "noop": 1,
+        "default": 2,
     }
 
     def __init__(self, length: int = 4, render_mode: str | None = None) -> None:

@@ -114,11 +114,24 @@ def test_every_key_arrives(tmp_path: Path):
     assert (d.default_policy_id, d.default_settings) == ("dice_six", {"sides": 6})
 
 
+def test_it_may_live_in_the_interpreter_of_a_family(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MOSAIC_DATA_DIR", str(tmp_path))
+    launch = parse_manifest(MINIMAL + 'family = "some_games"\n', WHERE).launch
+    assert (launch.family, launch.python) == ("some_games", tmp_path / "environments/some_games/bin/python")
+
+
 def test_full_manifest_uses_every_documented_key_but_those_of_foreign_workers():
     data = tomllib.loads(FULL)
     used = {f"{s}.{k}" for s in SECTIONS for k in data.get(s, ())} | {k for k in data if k in TOP}
     documented = {f"{s}.{k}" for s, keys in SECTIONS.items() for k in keys} | set(TOP)
-    left = {"launch.command", "launch.carrier", "inputs.legal_actions", "build.command", "build.sources"}
+    left = {
+        "launch.command",
+        "launch.carrier",
+        "launch.family",
+        "inputs.legal_actions",
+        "build.command",
+        "build.sources",
+    }
     left |= {"capabilities.worker_type", "capabilities.supports_population"}
     assert documented - used == left
 
@@ -175,6 +188,16 @@ def test_package_around_the_manifest_is_found(tmp_path: Path):
         ('entry = "dice.main:Dice"', "", "no launch.entry is given"),
         ('entry = "dice.main:Dice"', "command = []", "launch.command is empty"),
         ('entry = "dice.main:Dice"', 'command = ["x"]\npython = "v"', "goes with launch.entry only"),
+        (
+            'entry = "dice.main:Dice"',
+            'command = ["x"]\nfamily = "games"',
+            "launch.family goes with launch.entry",
+        ),
+        (
+            'entry = "dice',
+            'python = "v"\nfamily = "games"\nentry = "dice',
+            "both launch.python and launch.family",
+        ),
         ('entry = "dice.main:Dice"', 'command = ["x"]\ncarrier = "socket"', "speaks JSON lines only"),
         ("[launch]\n", "[launch]\nheartbeat_s = nan\n", "launch.heartbeat_s is nan"),
         ("[launch]\n", "[launch]\nheartbeat_s = 1" + "0" * 400 + "\n", "launch.heartbeat_s"),

@@ -10,7 +10,7 @@ import pytest
 
 from gym_gui import envs
 from gym_gui.cli.install_extras import install_environments
-from gym_gui.core.errors import EnvironmentFailure, MissingDependencyError, UsageError
+from gym_gui.core.errors import MissingDependencyError, UsageError
 from gym_gui.core.interpreters import environment_folder
 from gym_gui.envs import Environment
 from gym_gui.envs.registry import families
@@ -146,9 +146,9 @@ class TestInstalled:
             EnvironmentFailure, match=r"games of TextWorld are not there .*textworld_games_path"
         ):
             envs.make("balrog/textworld/coin_collector")
-        with pytest.raises(EnvironmentFailure, match="lacks its levels"):
+        with pytest.raises(UsageError, match="lacks its levels"):
             envs.make("balrog/minihack/MiniHack-Boxoban-Hard-v0")
-        with pytest.raises(EnvironmentFailure, match=r"config does not fit BALROG's config.yaml: .*stepps"):
+        with pytest.raises(UsageError, match=r"config does not fit BALROG's config.yaml: .*stepps"):
             envs.make("balrog/babyai/goto", env_kwargs={"config": {"eval": {"stepps": 3}}})
 
     def test_a_text_adventure_is_played_with_games_that_are_there(self, tmp_path: Path) -> None:

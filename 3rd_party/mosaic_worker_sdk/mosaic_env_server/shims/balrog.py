@@ -26,6 +26,8 @@ _WRITTEN = string.ascii_letters + string.digits + " -',"
 _LONGEST, _LONGEST_COMMAND = 16384, 200
 _TEXTS = ("instruction", "long_term_context", "short_term_context")
 _OF_NETHACK = ("nle", "minihack")
+_GAMES: List[str] = []
+"""Where BALROG has looked for games of TextWorld."""
 _MISSION = "carry out the mission that is told with every observation"
 
 
@@ -80,6 +82,8 @@ class Balrog:
         if seed is not None and self.game in ("crafter", "textworld"):
             more = {"envs": {"crafter_kwargs": {"seed": seed}, "env_kwargs": {"seed": seed}}}
             config = OmegaConf.merge(config, more)
+        if self.game == "textworld":
+            _look_for_games(str(config.envs.textworld_kwargs.textworld_games_path))
         with contextlib.redirect_stdout(io.StringIO()):  # it tells of every mission that it rejects
             try:
                 env = make_env(self.game, self.task, config)
@@ -231,6 +235,16 @@ def _keep_order(game: Any) -> None:
         balance(chunk, sorted(things, key=lambda thing: int(world._obj_map[tuple(thing.pos)])), *rules)
 
     game._balance_object = in_order
+
+
+def _look_for_games(path: str) -> None:
+    """Have BALROG look for games where it has not: it looks once, and keeps what it has found."""
+    from balrog.environments import textworld
+    from balrog.environments.textworld.base import TextWorldFactory
+
+    if [path] != _GAMES:
+        _GAMES[:] = [path]
+        textworld.TEXTWORLD_FACTORY = TextWorldFactory._instance = None
 
 
 def _without_games(error: KeyError) -> str:
