@@ -1,8 +1,8 @@
 """What BALROG's describers and ours make of the same states: writes ``docs/balrog_texts.md``.
 
-BALROG's code runs in the interpreter that ``mosaic envs install balrog`` has made, ours here. That both stand in the
-same state is not believed but seen: the grids, or the parts of the world that are looked at, are compared, and the script
-ends with an error where they differ.
+BALROG's code runs in the interpreter that ``mosaic envs install balrog`` has made, ours here. That both stand
+in the same state is not believed but seen: what tells states apart is compared, and the script ends with an
+error where it differs. BabaIsAI is one object there, which both describe.
 
     python scripts/balrog_texts.py [--check]
 
@@ -181,12 +181,9 @@ def page() -> str:
             sys.exit(f"{state.title}: the two are not in the same state")
         steps = f", after {len(state.actions)} actions" if state.actions else ""
         parts.append(f"## {state.title}\n\n`{state.task}`, seed {state.seed}{steps}\n")
-        parts.append(
-            f"| | characters | lines |\n| --- | --- | --- |\n{_size('BALROG', theirs)}\n{_size('MOSAIC', ours)}\n"
-        )
+        parts.append(_SIZES.format(_size("BALROG", theirs), _size("MOSAIC", ours)))
         parts += [
-            f"BALROG:\n\n```text\n{theirs.text.strip()}\n```\n",
-            f"MOSAIC:\n\n```text\n{ours.text.strip()}\n```\n",
+            _QUOTED.format(who, told.text.strip()) for who, told in (("BALROG", theirs), ("MOSAIC", ours))
         ]
     return "\n".join(parts)
 
@@ -196,10 +193,13 @@ def _size(who: str, told: Told) -> str:
     return f"| {who} | {len(text)} | {len(text.splitlines())} |"
 
 
+_SIZES = "| | characters | lines |\n| --- | --- | --- |\n{}\n{}\n"
+_QUOTED = "{}:\n\n```text\n{}\n```\n"
 _HEAD = """# The same states in two descriptions
 
-Written by `scripts/balrog_texts.py`, which has BALROG's code and ours describe the same states, and refuses to go on where they
-are not the same. What the differences come to is told [beside](balrog.md#where-the-texts-differ).
+Written by `scripts/balrog_texts.py`, which has BALROG's code and ours describe the same states, and refuses
+to go on where they are not the same. What the differences
+come to is told [beside](balrog.md#where-the-texts-differ).
 """
 
 

@@ -142,9 +142,7 @@ class TestInstalled:
         assert task.family.success(task) is False
 
     def test_what_cannot_be_made_says_what_it_lacks(self) -> None:
-        with pytest.raises(
-            EnvironmentFailure, match=r"games of TextWorld are not there .*textworld_games_path"
-        ):
+        with pytest.raises(UsageError, match=r"games of TextWorld are not there .*textworld_games_path"):
             envs.make("balrog/textworld/coin_collector")
         with pytest.raises(UsageError, match="lacks its levels"):
             envs.make("balrog/minihack/MiniHack-Boxoban-Hard-v0")
