@@ -21,6 +21,7 @@ _.continued  # asked of vectorized environments, `call("continued")`
 BundleWorkers, _.PLUGIN_NAME, _.initialize  # hatchling's hook
 
 # -- called or read by libraries
+_.generate, prev_action, _._instance, _.TEXTWORLD_FACTORY  # BALROG
 gym_gui  # modules of it that are imported ahead of their use
 __getattr__, __dir__, _._repr_html_  # Python itself, notebooks
 (
@@ -62,7 +63,7 @@ _.accent_hover, _.accent_text, _.stage_text, _.icon_colour, _.spare_icon
 _.leave_out, _.handed
 
 # -- made by a server of environments, which is told them by name, and asked of what it serves
-BabaIsAI, MeltingPot, Overcooked, Procgen
+BabaIsAI, Balrog, Evaluated, MeltingPot, Overcooked, Procgen
 _._display  # of Jumanji's viewer, which opens a window otherwise
 Battle, Car, Drone, Experiment, Map, Overcooked, Procgen
 _.ability_id, _.random_seed, _.target_unit_tag  # StarCraft II's messages

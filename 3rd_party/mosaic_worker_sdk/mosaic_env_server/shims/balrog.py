@@ -19,6 +19,9 @@ from typing import Any, Dict, Generator, List, Mapping, Optional, Tuple
 
 import numpy as np
 
+from mosaic_env_server.shims.shapes import discrete, text
+from mosaic_worker.spaces import Space
+
 LETTERS = string.ascii_letters + string.digits + string.punctuation + " \n"
 """Of which texts are made; anything else becomes a question mark."""
 _WRITTEN = string.ascii_letters + string.digits + " -',"
@@ -48,20 +51,13 @@ class Balrog:
         render_mode: Optional[str] = None,
         config: Optional[Mapping[str, Any]] = None,
     ) -> None:
-        from gymnasium import spaces
-
         self.game, self.task, self.render_mode = game, task, render_mode
         self.config = balrog_config(config)
         self.env = self.made(None)
         self._used = False
-        texts = spaces.Text(min_length=0, max_length=_LONGEST, charset=LETTERS)
-        self.observation_space = spaces.Dict(dict.fromkeys(_TEXTS, texts))
+        self.observation_space = Space("Dict", spaces=dict.fromkeys(_TEXTS, text(_LONGEST, LETTERS)))
         self.words = self._words()
-        self.action_space = (
-            spaces.Discrete(len(self.words))
-            if self.words
-            else spaces.Text(min_length=1, max_length=_LONGEST_COMMAND, charset=_WRITTEN)
-        )
+        self.action_space = discrete(len(self.words)) if self.words else text(_LONGEST_COMMAND, _WRITTEN, 1)
         # In its observations, beside what is drawn; the words do not depend on it.
         self.metadata: Mapping[str, Any] = {
             "render_modes": [] if game == "textworld" else ["rgb_array"],
@@ -144,7 +140,7 @@ class Balrog:
 
     def _observed(self) -> Dict[str, str]:
         texts = {name: str(self._seen["text"].get(name) or "") for name in _TEXTS[1:]}
-        return {name: _plain(text) for name, text in {"instruction": self.instruction(), **texts}.items()}
+        return {name: _plain(words) for name, words in {"instruction": self.instruction(), **texts}.items()}
 
     def instruction(self, mission: str = "") -> str:
         """What its agents are told before anything else."""
@@ -200,8 +196,7 @@ def balrog_config(over: Optional[Mapping[str, Any]] = None) -> Any:
     from omegaconf import OmegaConf
     from omegaconf.errors import OmegaConfBaseException
 
-    text = (resources.files("balrog") / "config" / "config.yaml").read_text("utf-8")
-    config = OmegaConf.create(text)
+    config = OmegaConf.create((resources.files("balrog") / "config" / "config.yaml").read_text("utf-8"))
     OmegaConf.set_struct(config, True)
     try:
         return OmegaConf.merge(config, dict(over or {}))
@@ -255,6 +250,6 @@ def _without_games(error: KeyError) -> str:
     )
 
 
-def _plain(text: str) -> str:
+def _plain(words: str) -> str:
     known = frozenset(LETTERS)
-    return "".join(each if each in known else "?" for each in text)[:_LONGEST]
+    return "".join(each if each in known else "?" for each in words)[:_LONGEST]

@@ -15,6 +15,11 @@ def box(shape: Sequence[int], dtype: Any, low: float, high: float) -> Space:
     return Space("Box", kind, sizes, np.full(sizes, low, kind), np.full(sizes, high, kind))
 
 
+def text(longest: int, letters: str, shortest: int = 0) -> Space:
+    """A ``Text`` of some letters."""
+    return Space("Text", charset=letters, min_length=shortest, max_length=longest)
+
+
 def discrete(count: int) -> Space:
     """Numbers from 0 on."""
     return Space("Discrete", np.dtype(np.int64), n=count, start=0)
