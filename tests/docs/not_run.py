@@ -32,6 +32,13 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
         "pip install -c requirements/constraints.txt -e '.[dev]'": _DOWNLOADS,
         "pip install -c requirements/constraints.txt -r requirements/base.txt": _DOWNLOADS,
     },
+    "docs/balrog.md": {
+        "mosaic workers install balrog_worker --from balrog-0.1.0.tar.gz --from baba-0.0.1.tar.gz"
+        " --from minigrid-2.3.1.tar.gz": _DOWNLOADS,
+        "mosaic run docs/examples/balrog_evaluation.yaml --trust": (
+            "needs BALROG; its own tests are in tests/cli"
+        ),
+    },
     "docs/bdi.md": {
         "apt-get install default-jdk-headless": _MACHINE,
         "mosaic workers install jason_worker": _DOWNLOADS,
