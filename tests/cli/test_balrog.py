@@ -240,7 +240,7 @@ def test_what_cannot_be_played_is_said(balrog: Mosaic, model_server: ModelServer
     assert "few_shot learns from episodes that it is shown: set demonstrations" in refused(few_shot)
     nowhere = _slot(model_server, "few_shot", demonstrations={"run": str(balrog.home / "no-run")})
     assert "no-run" in refused(nowhere)
-    assert "names an action in words" in refused(_slot(model_server, "naive"), "Pendulum-v1")
+    assert "acts in discrete or text spaces" in refused(_slot(model_server, "naive"), "Pendulum-v1")
     down = _slot(model_server, "naive", base_url="http://127.0.0.1:9/v1", retries=0) | {"on_invalid": "error"}
     run = _run_failing(balrog, down)
     (episode,) = _lines(run, "op", "episodes.jsonl")
