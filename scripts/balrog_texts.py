@@ -9,6 +9,10 @@ error where it differs. BabaIsAI is one object there, which both describe.
 ``--check`` writes nothing, and fails where the page is another.
 """
 
+# BALROG is untyped, and lies in an interpreter of its own.
+# pyright: reportMissingImports=false, reportMissingTypeStubs=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnusedImport=false
+
 from __future__ import annotations
 
 import json
@@ -134,18 +138,17 @@ def _ours(state: State) -> Told:
     made: Any = envs.make(state.task)
     agent = made.adapter.possible_agents[0]
     seen = made.adapter.reset(seed=state.seed)[agent]
-    if state.game == "crafter":
-        game: Any = made.env.unwrapped.game
+    game: Any = made.env.unwrapped.game if state.game == "crafter" else None
+    if game is not None:
         game._seed, game._episode = state.seed, 0
         game.reset()
-    for action in state.actions or ((0,) if state.game == "crafter" else ()):
+    for action in state.actions or (() if game is None else (0,)):
         seen = made.adapter.step({agent: action}).observations[agent]
     text = made.describer(agent).text(agent, seen)
-    if state.game == "crafter":
-        world = game._sem_view()
-        found: Any = [world.tolist(), [int(each) for each in game._player.pos]]
+    if game is None:
+        found: Any = [seen["image"].tolist(), int(seen["direction"]), seen["mission"]]
     else:
-        found = [seen["image"].tolist(), int(seen["direction"]), seen["mission"]]
+        found = [game._sem_view().tolist(), [int(each) for each in game._player.pos]]
     made.close()
     return Told(text, found)
 

@@ -89,8 +89,8 @@ class BalrogPlayer:
         silent = settings.agent == ASKS_NOBODY
         asks = settings.model_copy(update={"dry_run": True}) if silent else settings
         self.caller = Caller(asks, slot.secrets, record)
-        parts = getattr(slot.observation_space, "spaces", None) or {}
-        self._is_balrogs = slot.observation_space.kind == "Dict" and set(_BALROGS) <= set(parts)
+        space = slot.observation_space
+        self._is_balrogs = space.kind == "Dict" and set(_BALROGS) <= set(space.spaces)
         self._shown = [self._told(episode) for episode in settings.demonstrations.get("episodes", ())]
         self._episodes: dict[int, _Playing] = {}
         self._threads = ThreadPoolExecutor(AsyncWorker.in_flight, "agent")

@@ -65,7 +65,7 @@ class Balrog:
             "default": self._default(),
             **({"noop": 0} if self.words and self.words[0].lower() in ("idle", "noop") else {}),
         }
-        self._seen: Dict[str, Any] = {"text": {}}
+        self._seen: Mapping[str, Any] = {"text": {}}
         self._mission = ""
         self._steps = 0
 

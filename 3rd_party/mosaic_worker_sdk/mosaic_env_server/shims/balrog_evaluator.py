@@ -14,7 +14,7 @@ import fcntl
 import queue
 import threading
 from pathlib import Path
-from typing import Any, Dict, Mapping, Optional, Tuple
+from typing import Any, Callable, Dict, Mapping, Optional, Tuple
 
 from mosaic_env_server.shims.balrog import Balrog, balrog_config, global_numbers
 
@@ -119,6 +119,28 @@ class Evaluated(Balrog):
         collect_and_summarize_results(str(self._folder))
 
 
+class _Seat:
+    """What the evaluator takes for an agent; it says what it is told to say.
+
+    Args:
+        ask: What is to be said to what is shown.
+        prompt_builder: BALROG's, which keeps the instruction.
+    """
+
+    def __init__(self, ask: Callable[[Any], str], prompt_builder: Any) -> None:
+        self._ask, self.prompt_builder = ask, prompt_builder
+
+    def reset(self) -> None:
+        """As one of its agents forgets an episode."""
+        self.prompt_builder.reset()
+
+    def act(self, obs: Any, prev_action: Any = None) -> Any:
+        """As one of its agents replies."""
+        from balrog.client import LLMResponse
+
+        return LLMResponse("mosaic", self._ask(obs), "stop", 0, 0, None)
+
+
 class _Running:
     """An episode of the evaluator, in a thread of its own.
 
@@ -128,21 +150,10 @@ class _Running:
     """
 
     def __init__(self, owner: Evaluated, seed: int) -> None:
-        from balrog.agents.base import BaseAgent
-        from balrog.client import LLMResponse
         from balrog.prompt_builder import create_prompt_builder
 
-        running = self
-
-        class Seat(BaseAgent):
-            """An agent of BALROG's that says what it is told to say."""
-
-            def act(self, obs: Any, prev_action: Any = None) -> Any:
-                said = running.ask(obs)
-                return LLMResponse("mosaic", said, "stop", 0, 0, None)
-
         self._owner, self._seed = owner, seed
-        self.agent: Any = Seat(lambda: None, create_prompt_builder(balrog_config().agent))
+        self.agent = _Seat(self.ask, create_prompt_builder(balrog_config().agent))
         self._asked: queue.Queue[Any] = queue.Queue()
         self._said: queue.Queue[Optional[str]] = queue.Queue()
         self._thread = threading.Thread(target=self._run, name="evaluator", daemon=True)
