@@ -67,7 +67,7 @@ def test_what_a_worker_asks_for_is_in_its_extra_and_file(manifest: Path) -> None
     name = requires.get("extra") or manifest.parent.name.removesuffix("_worker")
     extra = _unfolded(name)
     base = PYPROJECT["project"]["dependencies"]
-    if "python" in told["launch"]:
+    if {"python", "family"} & told["launch"].keys():
         assert not extra, "it has an environment of its own: the extra would bring its packages into ours"
     else:
         assert {_package(line) for line in asked} <= {_package(line) for line in [*extra, *base]}
