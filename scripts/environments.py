@@ -54,6 +54,7 @@ _THREE: Mapping[str, tuple[str, ...]] = {
 """Environments that stand for their family; of others the first, the middle and the last of its list."""
 _CHECK_S, _RUN_S = 900, 300
 _WIDTH, _LISTED, _TOLD = 480, 40, 1200
+_WITHOUT_WORDS = "needs text"
 _OURS = frozenset({"python", "mosaic", "numpy", "gymnasium", "pettingzoo", "protobuf"})
 _RANDOM = {"worker_id": "operators_worker", "worker_type": "baseline", "settings": {"behavior": "random"}}
 
@@ -248,7 +249,8 @@ def _page(family: Family, row: Mapping[str, Any]) -> list[str]:
     lines += ["## Checked", "", f"On {row['when']}{f', with {versions}' if versions else ''}:", ""]
     lines += [f"- {_check_words(found)}" for found in row["checks"]]
     lines += [f"- two episodes at random: {_plain(row['random'])}"]
-    lines += [f"- twelve steps by a tiny language model: {_plain(row['described'])}", ""]
+    described = "it has no words" if _WITHOUT_WORDS in row["described"] else _plain(row["described"])
+    lines += [f"- twelve steps by a tiny language model: {described}", ""]
     return lines
 
 
@@ -313,7 +315,7 @@ def _index(rows: Mapping[str, Any]) -> str:
 
 
 def _mark(came: str) -> str:
-    return "✓" if came == "verified" else "✗"
+    return "no words" if _WITHOUT_WORDS in came else "✓" if came == "verified" else "✗"
 
 
 def _check_words(found: Mapping[str, Any], *, brief: bool = False) -> str:

@@ -271,6 +271,10 @@ class Box2DFamily(GymnasiumFamily):
     hints: ClassVar[Mapping[str, str]] = {"gymnasium": "", "gym": ""}
     areas: ClassVar[tuple[str, ...]] = ("box2d",)
 
+    def reusable(self, spec: EnvSpec) -> bool:
+        """All but BipedalWalker: from its second episode on it is another than in a new instance."""
+        return not spec.id.startswith("BipedalWalker-")
+
 
 class MuJoCoFamily(GymnasiumFamily):
     """Gymnasium's MuJoCo environments."""
