@@ -197,7 +197,7 @@ def _example(env_id: str) -> str:
         observations = adapter.reset(seed=1)
         agent = adapter.get_current_agents()[0]
         describer = environment.describer(agent)
-        return describer.text(agent, observations[agent]) if describer.can_say else ""
+        return describer.text(agent, observations[agent]) if describer.can_say(agent) else ""
     finally:
         environment.close()
 

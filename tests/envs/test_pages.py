@@ -45,9 +45,8 @@ def test_every_listed_environment_has_a_page_and_can_be_made_or_says_why(
         assert row["summary"].endswith((".", "!", "?")), row
         assert row["trouble"] == row["quick"], row
         assert bool(row["agents"]) != bool(row["trouble"]), row
-        # A text adventure is answered in sentences, and in some of Doom each button is pressed by itself, or
-        # one turns by numbers without bounds: for these there are no keys.
-        keyless = row["id"].startswith(("TextWorld/", "VizdoomDeathmatch")) or "MultiBinary" in row["id"]
+        # A text adventure is answered in sentences: for these there are no keys.
+        keyless = row["id"].startswith("TextWorld/")
         assert row["keys"] != keyless and row["spaces"], row
         assert row["url"].startswith("https://") or "/" in row["id"], row
         # Documentation reads as text: no directives, links into web pages or import tables are left.

@@ -15,6 +15,11 @@ from typing import Any
 
 from mosaic_worker import launch
 
+_SHARED = Path("/dev/shm")
+_KINDS = ("ViZDoomSM", "ViZDoomMQCtr", "ViZDoomMQDoom")
+"""Shared memory that the package makes for an engine, by the number that it gives it."""
+_NUMBER = "+viz_instance_id"
+_PREFIX = "mosaic-doom-"
 _SAID = 3
 """Last lines of what it said that are told where it fails."""
 
@@ -30,7 +35,9 @@ class Engine:
     """
 
     def __init__(self, game: Any) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="mosaic-doom-"))
+        _remove_orphans()
+        self.folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        (self.folder / "owner").write_text(str(os.getpid()))
         game.set_doom_config_path(str(self.folder / "doom.ini"))
         game.add_game_args("+gl_cachenodes 0")
         if sys.platform == "linux":
@@ -60,8 +67,8 @@ class Engine:
                 os.kill(pid, signal.SIGKILL)
 
     def remove(self) -> None:
-        """Remove its folder; safe to call twice."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        """Remove its folder, and the shared memory that one which was killed leaves; safe to call twice."""
+        _remove(self.folder)
 
     def _script(self, engine: str) -> Path:
         folder, python, tie, engine = map(
@@ -70,6 +77,7 @@ class Engine:
         script = self.folder / "engine"
         script.write_text(
             f"#!/bin/sh\ncd {folder} || exit 1\necho $$ > pid\n"
+            "printf '%s\\n' \"$@\" > arguments\n"
             f'exec {python} -I -S {tie} "$PPID" {engine} "$@" > log 2>&1\n'
         )
         script.chmod(0o700)
@@ -78,3 +86,23 @@ class Engine:
 
 def _engine() -> str:
     return str(Path(str(import_module("vizdoom").__file__)).with_name("vizdoom"))
+
+
+def _remove(folder: Path) -> None:
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        arguments = (folder / "arguments").read_text(errors="replace").splitlines()
+        number = arguments[arguments.index(_NUMBER) + 1]
+        if number.isalnum():
+            for kind in _KINDS:
+                (_SHARED / f"{kind}{number}").unlink(missing_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _remove_orphans() -> None:
+    """Remove what processes left that were killed: their engines have ended with them."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        with contextlib.suppress(OSError, ValueError):
+            if folder.lstat().st_uid == os.getuid() and not folder.is_symlink():
+                owner = int((folder / "owner").read_text())
+                if not Path(f"/proc/{owner}").exists():
+                    _remove(folder)

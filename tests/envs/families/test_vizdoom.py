@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -211,3 +213,34 @@ def test_numbers_are_told_and_the_screen_is_shown() -> None:
         assert np.prod(blind.adapter.observation_space("agent_0")["screen"].shape) == 240 * 320 * 3
     finally:
         blind.close()
+
+
+def _shared() -> set[Path]:
+    return set(Path("/dev/shm").glob("ViZDoom*"))
+
+
+@pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="shared memory is elsewhere")
+def test_what_an_engine_left_that_was_killed_is_removed(elsewhere: Path) -> None:
+    # In folders of its own: other tests play Doom at the same time.
+    begun = (
+        "import sys, json, os, signal, tempfile; from pathlib import Path; tempfile.tempdir = sys.argv[1]\n"
+        "from gym_gui import envs\n"
+        "game = envs.make('VizdoomBasic-v1'); game.adapter.reset(seed=1)\n"
+        "(folder,) = [f for f in Path(sys.argv[1]).glob('mosaic-doom-*') if (f / 'arguments').exists()]\n"
+        "words = (folder / 'arguments').read_text().splitlines()\n"
+        "number = words[words.index('+viz_instance_id') + 1]\n"
+        "print(number, flush=True)\n"
+        "if sys.argv[2] == 'itself': os.kill(os.getpid(), signal.SIGKILL)\n"
+        "if sys.argv[2] == 'engine': os.kill(int((folder / 'pid').read_text()), signal.SIGKILL)\n"
+        "game.close()\n"
+    )
+
+    def left(killed: str) -> set[Path]:
+        command = [sys.executable, "-c", begun, str(elsewhere), killed]
+        number = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120).stdout
+        return {file for file in _shared() if file.name.endswith(number.strip() or "?")}
+
+    assert left("engine") == set()
+    orphans = left("itself")
+    assert left("nobody") == set() and not orphans & _shared()
+    assert list(elsewhere.glob("mosaic-doom-*")) == []
