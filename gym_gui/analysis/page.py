@@ -31,6 +31,7 @@ from gym_gui.analysis.team_columns import TEAM_COLUMNS
 from gym_gui.analysis.text import all_notes, by_task, incomplete_in_words, looks_in_words
 from gym_gui.analysis.transcript_style import TRANSCRIPT_STYLE
 from gym_gui.core.enums import kind_word
+from gym_gui.core.errors import with_capital
 from gym_gui.core.record_digest import KEY
 
 MOST_PAIRED_PLOTS = 4
@@ -62,9 +63,7 @@ def render_html(
         films: Replays, by episode.
         runs: Where what was said in these stands.
     """
-    title = "Results of " + (
-        f"run {summary.runs[0].run_id}" if len(summary.runs) == 1 else f"{len(summary.runs)} runs"
-    )
+    title = "Results of " + (summary.runs[0].title if len(summary.runs) == 1 else f"{len(summary.runs)} runs")
     whole = [_header(summary, turns), *report_body(summary, parts)]
     whole.append(film_section(scenes_of(summary), films or {}, runs))
     whole.append(failure_table(summary))
@@ -105,7 +104,7 @@ def report_body(summary: Summary, parts: Sequence[str] = (), links: Links | None
 def _header(summary: Summary, turns: str) -> str:
     recorded = sum(o.recorded for o in summary.operators)
     facts = f"{wording.count(len(summary.operators), 'operator')}, {wording.count(recorded, 'episode')}"
-    runs = ", ".join(f"run {run.run_id} ({run.status})" for run in summary.runs)
+    runs = ", ".join(f"{run.title} ({run.status})" for run in summary.runs)
     line = f"{safe(facts)} \N{MIDDLE DOT} {safe(runs)}"
     link = f'<a href="{TRANSCRIPT}">{safe(f"Transcript of {turns}")}</a>' if turns else ""
     return f'<header><h1>Results</h1><span class="muted">{line}</span>{link}</header>'
@@ -374,7 +373,7 @@ def _run_panel(run: RunInfo, read: Run | None) -> str:
     if read is not None:
         facts["Digest of the record"] = str(read.record.extra.get(KEY) or "none: written when a run ends")
         experiment = _experiment(read.record.experiment)
-    heading = f"<h3>Run {safe(run.run_id)}</h3>"
+    heading = f"<h3>{safe(with_capital(run.title))}</h3>"
     return f'<section class="panel">{heading}{facts_list(facts)}{experiment}</section>'
 
 

@@ -296,6 +296,12 @@ class RunInfo:
     seeds: tuple[int, ...]
     versions: Mapping[str, Any]
     machine: Mapping[str, Any]
+    name: str = ""
+
+    @property
+    def title(self) -> str:
+        """``“Baseline” (run 01J…)``; without a name its id alone."""
+        return f"“{self.name}” (run {self.run_id})" if self.name else f"run {self.run_id}"
 
 
 @dataclass(frozen=True)

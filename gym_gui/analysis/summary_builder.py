@@ -43,6 +43,7 @@ from gym_gui.analysis.team_pairs import compare_rows, compare_teams
 from gym_gui.analysis.trainings import AlgorithmReport
 from gym_gui.analysis.units import Sample
 from gym_gui.core.enums import EpisodeStatus, Outcome
+from gym_gui.core.run_labels import name_of
 
 
 def summarize(runs: Run | Sequence[Run], *, steps: bool = True) -> PrintedSummary:
@@ -119,15 +120,19 @@ def entries_of(runs: Sequence[Run]) -> list[Entry]:
 
 
 def _told_apart(entries: Sequence[Entry]) -> list[Entry]:
-    """Operators of one name in one environment get their workers' beside it, or else their keys."""
+    """Operators of one name in one environment get their workers' beside it, their run's name, or their keys."""
     names = Counter((e.title, e.label) for e in entries)
     workers = Counter((e.title, e.label, e.workers) for e in entries)
+    called = {e.run.path: name_of(e.run.path) for e in entries if names[e.title, e.label] > 1}
+    runs = Counter((e.title, e.label, called.get(e.run.path, "")) for e in entries)
 
     def label(e: Entry) -> str:
         if names[e.title, e.label] == 1:
             return e.label
-        alone = workers[e.title, e.label, e.workers] == 1 and e.workers
-        return f"{e.label} ({e.workers if alone else e.key})"
+        if workers[e.title, e.label, e.workers] == 1 and e.workers:
+            return f"{e.label} ({e.workers})"
+        name = called[e.run.path]
+        return f"{e.label} ({name if name and runs[e.title, e.label, name] == 1 else e.key})"
 
     def marked(e: Entry) -> str:
         return f"{label(e)} {STATE_MARK}" if e.data.saw_state else label(e)
@@ -153,6 +158,7 @@ def _run_info(run: Run, entries: Iterable[Entry]) -> RunInfo:
         record.seeds or tuple(sorted(played)),
         record.versions,
         record.machine,
+        name_of(run.path),
     )
 
 

@@ -11,7 +11,7 @@ from gym_gui.cli import completion
 from gym_gui.cli.arguments import HELP, Json, PolicyName, RunFolder, RunFolders, Trust
 from gym_gui.core import trust
 
-runs_app = typer.Typer(help="What was played: list, show, merge, watch, compress.", **HELP)
+runs_app = typer.Typer(help="What was played: list, show, label, merge, watch, compress.", **HELP)
 policies_app = typer.Typer(help="Trained policies: list, add, show, score, remove, export.", **HELP)
 trust_app = typer.Typer(help="What files may name: list, add, remove.", **HELP)
 
@@ -21,12 +21,16 @@ def runs_list(
     folder: Annotated[
         Path | None, typer.Argument(metavar="DIR", help="Where the run folders are.  [default: runs]")
     ] = None,
+    find: Annotated[
+        str,
+        typer.Option(metavar="WORDS", help="Those that fit: words, tag:x, agent:x, star, after:2026-11-01 …"),
+    ] = "",
     as_json: Json = False,
 ) -> None:
     """Runs, newest first."""
     from gym_gui.cli.runs import list_runs
 
-    list_runs(folder, as_json=as_json)
+    list_runs(folder, find=find, as_json=as_json)
 
 
 @runs_app.command("show")
@@ -35,6 +39,34 @@ def runs_show(run: RunFolder, as_json: Json = False) -> None:
     from gym_gui.cli.runs import show_run
 
     show_run(run, as_json=as_json)
+
+
+@runs_app.command("label")
+def runs_label(
+    runs: RunFolders,
+    name: Annotated[str | None, typer.Option(metavar="TEXT", help="What to call it; '' for none.")] = None,
+    tag: Annotated[
+        list[str] | None, typer.Option(metavar="WORD", help="Add a tag; repeatable, or a,b.")
+    ] = None,
+    untag: Annotated[list[str] | None, typer.Option(metavar="WORD", help="Take a tag away.")] = None,
+    group: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="What it belongs to; '' for nothing.")
+    ] = None,
+    notes: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Notes, in place of those there are; '' for none.")
+    ] = None,
+    star: Annotated[bool | None, typer.Option("--star/--no-star", help="Mark it, or no longer.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Name, tag, note, group and star runs, or show what they have.
+
+    Kept in labels.json in the run folder; run.json stays as recorded.
+    """
+    from gym_gui.cli.labelling import label_runs
+
+    given = {"name": name, "group": group, "notes": notes, "star": star}
+    changes = {key: value for key, value in given.items() if value is not None}
+    raise typer.Exit(label_runs(runs, changes, add=tag or [], remove=untag or [], as_json=as_json))
 
 
 @runs_app.command("merge")

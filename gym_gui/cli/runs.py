@@ -16,10 +16,12 @@ from gym_gui.analysis import wording
 from gym_gui.analysis.jsonl import read_lines
 from gym_gui.analysis.reader import OperatorRun, Run, open_run
 from gym_gui.analysis.wording import duration
+from gym_gui.cli.labelling import labels_in_words
 from gym_gui.cli.output import cell, console, entries, table, write_json, write_line
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.paths import find_run, runs_dir
 from gym_gui.core.record_fields import items, mapping
+from gym_gui.core.run_labels import LabelsError, RunLabels, read_labels
 from gym_gui.core.shards import SHARDS, Shard
 from gym_gui.services.recorder import COMPLETED, FAILED, RUNNING, STOPPED
 from gym_gui.services.run_lock import is_being_written
@@ -60,11 +62,16 @@ class _Standing:
         }
 
 
-def list_runs(folder: Path | None, *, as_json: bool = False) -> None:
+def list_runs(folder: Path | None, *, find: str = "", as_json: bool = False) -> None:
     """Print the runs of a folder, newest first.
 
+    Args:
+        folder: Where they are.
+        find: Only those that fit, as :class:`~gym_gui.services.run_filter.RunFilter` reads it.
+        as_json: For programs.
+
     Raises:
-        UsageError: It is no folder.
+        UsageError: It is no folder, or ``find`` cannot be understood.
     """
     place = folder or runs_dir()
     if not place.is_dir():
@@ -74,16 +81,41 @@ def list_runs(folder: Path | None, *, as_json: bool = False) -> None:
         raise UsageError(f"{place} is no folder", fix="Give the folder that run folders are in")
     # Names are ULIDs, which sort by time.
     paths = sorted((path.parent for path in place.glob("*/run.json")), key=lambda p: p.name, reverse=True)
-    rows = [_row(path) for path in paths]
+    rows = [_row(path) for path in (_fitting(place, find) if find.strip() else paths)]
     if as_json:
         write_json(rows)
+    elif not rows and paths:
+        write_line(f"None of {wording.count(len(paths), 'run')} in {place} fits: {find}")
     elif not rows:
         write_line(f"No runs in {place}. Make one: mosaic run FILE")
     else:
         _print_rows(rows)
 
 
+def _fitting(place: Path, find: str) -> list[Path]:
+    from gym_gui.services.run_filter import RunFilter
+    from gym_gui.services.run_library import RunLibrary
+
+    wanted = RunFilter(find)
+    if wanted.problem:
+        raise UsageError(wanted.problem, fix="See docs/guide/results_and_replay.md")
+    return [run.path for run in RunLibrary(place).all() if wanted.accepts(run)]
+
+
+def _labels(path: Path) -> dict[str, Any]:
+    """What people call it; a file that cannot be read is told, and the run listed all the same."""
+    try:
+        labels = read_labels(path)
+    except LabelsError as error:
+        return {"labels_problem": str(error)}
+    return {"labels": data} if (data := labels.to_data()) else {}
+
+
 def _row(path: Path) -> dict[str, Any]:
+    return _row_of_run(path) | _labels(path)
+
+
+def _row_of_run(path: Path) -> dict[str, Any]:
     try:
         run = open_run(path)
         standings = _standings(run)
@@ -146,8 +178,16 @@ def _print_rows(rows: list[dict[str, Any]]) -> None:
         about = f"{names}: {tasks}; {count} episode{'s' * (count != '1')}"
         about = f"shard {row['shard']} of {about}" if "shard" in row else about
         about += f", {failed} failed" if failed else ""
-        lines.append((cells, [about if operators else str(row["problem"])]))
+        told = [about if operators else str(row["problem"])]
+        labels = labels_in_words(_known_labels(row), notes=False)
+        told += filter(None, (labels, str(row.get("labels_problem", ""))))
+        lines.append((cells, told))
     entries(["Run", "Started", "Status"], lines)
+
+
+def _known_labels(row: Mapping[str, Any]) -> RunLabels:
+    labels = dict(row.get("labels", {}))
+    return RunLabels(**{k: labels[k] for k in ("name", "tags", "group", "notes", "star") if k in labels})
 
 
 def _episodes(done: int, total: int | None, failed: int) -> str:
@@ -196,7 +236,7 @@ def show_run(path: Path, *, as_json: bool = False) -> None:
 
 def _print_head(run: Run, status: str) -> None:
     record = run.record
-    lines = [("Run", str(run.path)), ("Status", status)]
+    lines = [("Run", str(run.path)), *_label_lines(run.path), ("Status", status)]
     if (shard := Shard.of_run(record.extra)) is not None:
         lines.append(("Shard", f"{shard.number} of {shard.of}"))
     if parts := items(record.extra.get(SHARDS)):
@@ -221,6 +261,17 @@ def _print_head(run: Run, status: str) -> None:
     for name, text in lines:
         write_line(f"{name + ':':<10} {' '.join(text.split())}")
     write_line()
+
+
+def _label_lines(path: Path) -> list[tuple[str, str]]:
+    try:
+        labels = read_labels(path)
+    except LabelsError as error:
+        return [("Labels", str(error))]
+    star = "★ " * labels.star
+    named = [("Name", f"{star}{labels.name}")] if labels.name else [("Star", "★")] * labels.star
+    told = [*named, ("Group", labels.group), ("Tags", ", ".join(labels.tags)), ("Notes", labels.notes)]
+    return [(title, text) for title, text in told if text]
 
 
 def _duration(started: str | None, finished: str | None) -> str:

@@ -20,9 +20,11 @@ from gym_gui.analysis.reader import Run, open_run
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.record_fields import mapping
 from gym_gui.core.records import TOURNAMENT
+from gym_gui.core.run_labels import FILE, NONE, LabelsError, RunLabels, read_labels
 from gym_gui.core.shards import Shard
 from gym_gui.services.recorder import COMPLETED, FAILED, RUNNING, STOPPED
 from gym_gui.services.run_lock import is_being_written
+from gym_gui.services.run_titles import settings_of
 
 CUT_OFF, DAMAGED = "cut off", "damaged"
 """Statuses that no ``run.json`` says: its process died; it cannot be read."""
@@ -62,6 +64,13 @@ class RunEntry:
         problem: Why it ended early or cannot be read, or ``""``.
         tournament: Of one, what it is and the policies of its pool; else empty.
         shard: The part of an experiment that it is, or ``None``.
+        labels: What people call it and keep with it.
+        labels_problem: Why these cannot be read, or ``""``.
+        settings: Settings of its experiment by name, each with its values as text.
+        workers: Ids of the workers that played.
+        policies: What these played, as they say it.
+        apart: What sets it apart from others of its title, or ``""``.
+        elsewhere: Of a run in a folder of somebody else, or of another machine: that folder; else ``""``.
     """
 
     path: Path
@@ -74,6 +83,13 @@ class RunEntry:
     problem: str = ""
     tournament: tuple[str, ...] = ()
     shard: Shard | None = None
+    labels: RunLabels = NONE
+    labels_problem: str = ""
+    settings: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]], hash=False)
+    workers: tuple[str, ...] = ()
+    policies: tuple[str, ...] = ()
+    apart: str = ""
+    elsewhere: str = ""
 
     @cached_property
     def tasks(self) -> tuple[str, ...]:
@@ -87,13 +103,23 @@ class RunEntry:
 
     @cached_property
     def title(self) -> str:
-        """What a person recognises it by: who played; the id where nobody is known."""
+        """What a person recognises it by: its name, else who played; the id where nobody is known."""
+        return self.labels.name or self.played
+
+    @cached_property
+    def played(self) -> str:
+        """Who played, as its title has it where it has no name."""
         what, *pool = self.tournament or ("",)
         if pool:
             title = f"{what}: {wording.names(pool)}"
         else:
             title = wording.names([o.name for o in self.operators]) if self.operators else self.run_id
         return title if self.shard is None else f"{self.shard.words.capitalize()}: {title}"
+
+    @cached_property
+    def full_title(self) -> str:
+        """Its title with what sets it apart from others."""
+        return f"{self.title} · {self.apart}" if self.apart else self.title
 
     @cached_property
     def environment(self) -> str:
@@ -106,7 +132,13 @@ class RunEntry:
         """All words it is found by."""
         names = [o.name for o in self.operators]
         shard = [] if self.shard is None else [self.shard.words, str(self.shard)]
-        return " ".join((self.run_id, self.status, *self.tasks, *self.kinds, *names, *shard)).casefold()
+        labels = (self.labels.name, *self.labels.tags, self.labels.group, self.labels.notes)
+        known = (self.run_id, self.status, *self.tasks, *self.kinds, *names, *shard, *labels)
+        return "\n".join((*known, *self.policies, *self.workers, self.apart)).casefold()
+
+    def prepare(self) -> None:
+        """Make what is made once, in the thread that this is called in."""
+        _ = self.searched, self.full_title, self.environment
 
     @property
     def is_live(self) -> bool:
@@ -114,34 +146,11 @@ class RunEntry:
         return self.status == RUNNING
 
 
-@dataclass(frozen=True, slots=True)
-class RunFilter:
-    """What is shown of the list.
-
-    Attributes:
-        words: Each must occur in a run's names, environments, id or status.
-        environment: Only runs in this environment (as :attr:`RunEntry.tasks` has it).
-        status: Only runs that stand so.
-    """
-
-    words: str = ""
-    environment: str = ""
-    status: str = ""
-
-    def accepts(self, run: RunEntry) -> bool:
-        """Whether a run is shown."""
-        if self.environment and self.environment not in run.tasks:
-            return False
-        if self.status and self.status != run.status:
-            return False
-        return all(word in run.searched for word in self.words.casefold().split())
-
-
 @dataclass(slots=True)
 class _Known:
     """What was read, and the stamps that say whether it changed."""
 
-    stamp: tuple[int, int]
+    stamp: tuple[int, ...]
     entry: RunEntry
     counts: dict[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
 
@@ -217,7 +226,7 @@ class RunLibrary:
             self._known.pop(name, None)
             self._bare.add(name)
             return None  # some other folder, one that is just being made, or just deleted
-        stamp = (status.st_mtime_ns, status.st_size)
+        stamp = (status.st_mtime_ns, status.st_size, *_stamp_of_labels(path))
         known = self._known.get(name)
         if known is None or known.stamp != stamp:
             known = _read_run(path, _Known(stamp, RunEntry(path, name, DAMAGED)))
@@ -228,11 +237,28 @@ class RunLibrary:
         return known.entry
 
 
+def _stamp_of_labels(path: Path) -> tuple[int, ...]:
+    try:
+        status = (path / FILE).lstat()
+    except OSError:
+        return ()
+    return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+def _labels(path: Path) -> tuple[RunLabels, str]:
+    try:
+        return read_labels(path), ""
+    except LabelsError as error:
+        return NONE, str(error)
+
+
 def _read_run(path: Path, known: _Known) -> _Known:
+    labels, wrong = _labels(path)
     try:
         run = open_run(path)
     except MosaicError as error:
-        return replace(known, entry=RunEntry(path, path.name, DAMAGED, problem=str(error)))
+        entry = RunEntry(path, path.name, DAMAGED, problem=str(error), labels=labels, labels_problem=wrong)
+        return replace(known, entry=entry)
     players = mapping(run.record.extra.get("players")) or {}
     entry = RunEntry(
         path,
@@ -247,9 +273,14 @@ def _read_run(path: Path, known: _Known) -> _Known:
         problem=run.record.problem or "",
         tournament=_tournament(run),
         shard=Shard.of_run(run.record.extra),
+        labels=labels,
+        labels_problem=wrong,
+        settings=settings_of(run.record.experiment),
+        workers=_said_of_players(run, players, "worker_id"),
+        policies=_said_of_players(run, players, "policy"),
     )
     made = _counted(replace(known, entry=entry))
-    _ = made.entry.searched, made.entry.title, made.entry.environment  # here, not in the window's thread
+    made.entry.prepare()  # here, not in the window's thread
     return made
 
 
@@ -282,6 +313,15 @@ def _kinds(config: Mapping[str, Any], players: object) -> tuple[str, ...]:
     found = [(mapping(player) or {}).get("worker_type") for player in recorded.values()]
     found = found or [(mapping(slot) or {}).get("type") for slot in configured.values()]
     return tuple(dict.fromkeys(kind for kind in found if isinstance(kind, str)))
+
+
+def _said_of_players(run: Run, players: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    """Something of everybody who plays, each once: as recorded; before the workers have started, as configured."""
+    slots = [
+        mapping(players.get(o)) or mapping(c.config.get("workers")) or {} for o, c in run.operators.items()
+    ]
+    said = ((mapping(slot) or {}).get(key) for each in slots for slot in each.values())
+    return tuple(dict.fromkeys(text for text in said if isinstance(text, str) and text))
 
 
 def _moment(text: str | None) -> datetime | None:

@@ -11,7 +11,8 @@ import pytest
 
 from gym_gui.core.shards import Shard
 from gym_gui.services.recorder import COMPLETED, Recorder
-from gym_gui.services.run_library import CUT_OFF, DAMAGED, RunFilter, RunLibrary
+from gym_gui.services.run_filter import RunFilter
+from gym_gui.services.run_library import CUT_OFF, DAMAGED, RunLibrary
 
 
 def header(*tasks: str, kind: str = "baseline") -> dict[str, Any]:

@@ -226,7 +226,8 @@ class MainPages:
     def run(self, run: Run) -> Iterator[str]:
         """One run: where it comes from, and who played in it."""
         path = self.addresses.run(run.run_id)
-        yield page_header("Run", run.run_id, "")
+        name = next((info.name for info in self.summary.runs if info.run_id == run.run_id), "")
+        yield page_header("Run", f"{name} · {run.run_id}" if name else run.run_id, "")
         of_run = [o for o in self.summary.operators if o.run_id == run.run_id]
         links = LinksFrom(self.addresses, root_of(path))
         by_task: defaultdict[str, list[OperatorSummary]] = defaultdict(list)

@@ -17,7 +17,8 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from gym_gui.services.run_library import STATUSES, RunEntry, RunFilter
+from gym_gui.services.run_filter import RunFilter
+from gym_gui.services.run_library import STATUSES, RunEntry
 from gym_gui.ui import theme
 from gym_gui.ui.results.delegates import CellDelegate
 from gym_gui.ui.results.library_model import RUN_COLUMNS, STARTED

@@ -12,7 +12,7 @@ from gym_gui.analysis.wording import duration
 from gym_gui.ui import theme
 from gym_gui.ui.train.numbers import NONE, steps_in_words
 from gym_gui.ui.train.run_colours import RunColours
-from gym_gui.ui.train.run_words import differences, run_return, short_environment
+from gym_gui.ui.train.run_words import run_return, short_environment
 from gym_gui.ui.widgets import (
     Divider,
     Dot,

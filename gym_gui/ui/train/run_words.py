@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
 
 from gym_gui.analysis.wording import SCREEN, duration
+from gym_gui.services.run_titles import differences
 from gym_gui.services.training_choices import algorithm_word
 from gym_gui.ui.train.numbers import NONE, return_in_words, steps_in_words
 from gym_gui.workers.settings_text import text_of
@@ -82,12 +83,6 @@ def _setting(name: str, value: object) -> str:
     if name == "total_steps" and isinstance(value, int | float):
         return steps_in_words(value)
     return text_of(value)
-
-
-def differences(settings: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Names of settings that are not the same in all of these."""
-    names = dict.fromkeys(name for each in settings for name in each)
-    return [name for name in names if len({repr(each.get(name)) for each in settings}) > 1]
 
 
 def left_in_words(record: TrainingRecord) -> str:

@@ -1,0 +1,180 @@
+"""What people call a run, and keep with it: in a file of its own, so that ``run.json`` stays as recorded."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final, cast
+
+from gym_gui.core.errors import UsageError
+from mosaic_worker.plain_files import UnsafeFileError, read_file, replace_file
+
+FILE: Final = "labels.json"
+FORMAT: Final = 1
+LONGEST_NAME: Final = 120
+LONGEST_TAG: Final = 40
+MOST_TAGS: Final = 50
+LONGEST_NOTES: Final = 20_000
+_MAX_BYTES: Final = 2**18
+
+
+class LabelsError(UsageError):
+    """Labels that cannot be read, written, or are none."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunLabels:
+    """Labels of one run.
+
+    Attributes:
+        name: What it is called; empty: it goes by who played.
+        tags: Words it is found by, each once, in the order given.
+        group: What it belongs to; empty: to nothing.
+        notes: Whatever is worth remembering, of several lines.
+        star: Whether somebody marked it.
+        extra: What a later version may have written, kept as it is.
+    """
+
+    name: str = ""
+    tags: tuple[str, ...] = ()
+    group: str = ""
+    notes: str = ""
+    star: bool = False
+    extra: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
+
+    def to_data(self) -> dict[str, Any]:
+        """As the file has it: only what somebody has said."""
+        said = {
+            "name": self.name,
+            "tags": list(self.tags),
+            "group": self.group,
+            "notes": self.notes,
+            "star": self.star,
+        }
+        return {**self.extra, **{key: value for key, value in said.items() if value}}
+
+
+NONE: Final = RunLabels()
+
+
+def read_labels(folder: Path) -> RunLabels:
+    """The labels of a run folder; none where nobody gave any.
+
+    Raises:
+        LabelsError: The file is damaged, no regular file, of a later version, or cannot be read.
+    """
+    path = folder / FILE
+    try:
+        data: object = json.loads(read_file(path, limit=_MAX_BYTES))
+    except FileNotFoundError:
+        return NONE
+    except UnsafeFileError as error:
+        raise LabelsError(f"labels of {folder} are not read: {error.strerror}", fix=_away(path)) from None
+    except OSError as error:
+        raise LabelsError(f"{path} cannot be read: {error.strerror or error}") from None
+    except (ValueError, RecursionError):
+        raise LabelsError(f"{path} is damaged: it is no JSON", fix=_away(path)) from None
+    if not isinstance(data, dict):
+        raise LabelsError(f"{path} is damaged: it is no JSON object", fix=_away(path))
+    content = cast("dict[str, Any]", data)
+    given = content.pop("format", FORMAT)
+    if given != FORMAT:
+        raise LabelsError(f"{path} was written by a later version of MOSAIC", fix="Install that version")
+    try:
+        return _taken(content)
+    except LabelsError as error:
+        raise LabelsError(f"{path} is damaged: {error.message}", fix=_away(path)) from None
+
+
+def name_of(folder: Path) -> str:
+    """What a run is called; empty where nobody has said, or where that cannot be read."""
+    try:
+        return read_labels(folder).name
+    except LabelsError:
+        return ""
+
+
+def change_labels(folder: Path, changes: Mapping[str, object]) -> tuple[RunLabels, RunLabels]:
+    """Change some labels of a run; what is not named stays as it stands in the file.
+
+    Args:
+        folder: The run folder.
+        changes: Of ``name``, ``tags``, ``group``, ``notes`` and ``star``.
+
+    Returns:
+        The labels before, and now.
+
+    Raises:
+        LabelsError: A label is too long or of the wrong kind; what is in the file cannot be read, and
+            would be lost; or the folder cannot be written.
+    """
+    before = read_labels(folder)
+    after = replace(_taken(dict(changes), before), extra=before.extra)
+    if after == before:
+        return before, after
+    path, data = folder / FILE, after.to_data()
+    try:
+        if data:
+            text = json.dumps({"format": FORMAT, **data}, indent=1, ensure_ascii=False)
+            replace_file(path, f"{text}\n".encode())
+        else:
+            path.unlink(missing_ok=True)
+    except OSError as error:
+        raise LabelsError(
+            f"labels of {folder} cannot be written: {error.strerror or error}",
+            fix=f"Use a copy of the run (cp -r), or make the folder writable: chmod u+w {folder}",
+        ) from error
+    except UnicodeEncodeError:
+        raise LabelsError("a label has characters that no file can hold", fix="Type it anew") from None
+    return before, after
+
+
+def one_line(text: str) -> str:
+    """Text as a name holds it: on one line, without spaces around it."""
+    return " ".join(text.split())
+
+
+def tags_of(texts: Iterable[str]) -> tuple[str, ...]:
+    """Tags as they are kept: each on one line, whatever its case once, commas between several in one text."""
+    found: dict[str, str] = {}
+    for text in texts:
+        for part in text.split(","):
+            if tag := one_line(part):
+                found.setdefault(tag.casefold(), tag)
+    return tuple(found.values())
+
+
+def _taken(given: dict[str, Any], before: RunLabels = NONE) -> RunLabels:
+    """Labels with some in place of others; what has no place in them is kept as it is."""
+    name = one_line(_text(given, "name", before.name, LONGEST_NAME))
+    group = one_line(_text(given, "group", before.group, LONGEST_NAME))
+    notes = _text(given, "notes", before.notes, LONGEST_NOTES).strip()
+    tags = given.pop("tags", before.tags)
+    if not isinstance(tags, (list, tuple)) or not all(isinstance(t, str) for t in cast("list[object]", tags)):
+        raise LabelsError("tags are no list of words")
+    tags = tags_of(cast("list[str]", tags))
+    if len(tags) > MOST_TAGS:
+        raise LabelsError(f"a run has at most {MOST_TAGS} tags", fix="Use fewer")
+    if long := next((tag for tag in tags if len(tag) > LONGEST_TAG), ""):
+        raise LabelsError(
+            f"a tag has at most {LONGEST_TAG} characters, not {long[:LONGEST_TAG]}…", fix="Make it shorter"
+        )
+    star = given.pop("star", before.star)
+    if not isinstance(star, bool):
+        raise LabelsError("'star' is neither true nor false")
+    return RunLabels(name, tags, group, notes, star, given)
+
+
+def _text(given: dict[str, Any], key: str, before: str, longest: int) -> str:
+    value = given.pop(key, before)
+    if not isinstance(value, str):
+        raise LabelsError(f"{key!r} is no text")
+    if len(value) > longest:
+        raise LabelsError(f"{key!r} has more than {longest:,} characters", fix="Make it shorter")
+    return value
+
+
+def _away(path: Path) -> str:
+    return f"Move it away: mv {path} {path}.damaged"

@@ -1,0 +1,261 @@
+"""What somebody types to find runs: words, and words with what they are about (``agent:ppo``)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from gym_gui.services.run_library import RunEntry
+
+Accepts = Callable[["RunEntry"], bool]
+_TERM: Final = re.compile(r'(-?)(?:([A-Za-z]+):)?(?:"([^"]*)"?|(\S+))?')
+_SETTING: Final = re.compile(r"([^=<>]+)(=|<|>)(.*)", re.DOTALL)
+_MOST_OFFERED: Final = 12
+
+
+@dataclass(frozen=True)
+class RunFilter:
+    """What is shown of a list of runs.
+
+    Attributes:
+        words: Each must fit: a word occurs in a run's name, tags, notes, agents, environments, id or status;
+            :data:`ABOUT` has those that are about one thing. One with a minus before it must not fit.
+        environment: Only runs in this environment (as ``RunEntry.tasks`` has it).
+        status: Only runs that stand so.
+    """
+
+    words: str = ""
+    environment: str = ""
+    status: str = ""
+
+    def accepts(self, run: RunEntry) -> bool:
+        """Whether a run is shown."""
+        if self.environment and self.environment not in run.tasks:
+            return False
+        if self.status and self.status != run.status:
+            return False
+        return all(accepts(run) for accepts in self._read[0])
+
+    @property
+    def problem(self) -> str:
+        """What cannot be understood of the words, as a sentence; it is passed over."""
+        return self._read[1]
+
+    @cached_property
+    def _read(self) -> tuple[Sequence[Accepts], str]:
+        terms: list[Accepts] = []
+        problem = ""
+        for minus, about, quoted, plain in _TERM.findall(self.words):
+            text = (quoted or plain).casefold()
+            if not text and not about:
+                continue
+            try:
+                accepts = _term(about.casefold(), text)
+            except ValueError as error:
+                problem = problem or str(error)
+                continue
+            if accepts is not None:
+                terms.append(partial(_not, accepts) if minus else accepts)
+        return terms, problem
+
+
+def _not(accepts: Accepts, run: RunEntry) -> bool:
+    return not accepts(run)
+
+
+def _term(about: str, text: str) -> Accepts | None:
+    """One word as what it asks of a run; ``None``: it is not finished yet.
+
+    Raises:
+        ValueError: It asks for nothing that runs have; says so.
+    """
+    if not about:
+        return _starred if text in ("star", "★") else partial(_occurs, text)
+    if about in _TEXTS:
+        return partial(_is_about, _TEXTS[about], text) if text else None
+    if about in _DAYS:
+        return _day(about, text) if text else None
+    if about == "setting":
+        return _setting(text) if text else None
+    if about == "star":
+        return _starred
+    return partial(_occurs, f"{about}:{text}" if text else about)
+
+
+def _occurs(text: str, run: RunEntry) -> bool:
+    return text in run.searched
+
+
+def _starred(run: RunEntry) -> bool:
+    return run.labels.star
+
+
+def _is_about(texts: Callable[[RunEntry], Iterable[str]], text: str, run: RunEntry) -> bool:
+    return any(text in each.casefold() for each in texts(run))
+
+
+def agents_of(run: RunEntry) -> Sequence[str]:
+    """Who decides: names of operators, policies, kinds of workers."""
+    return [*(o.name for o in run.operators), *run.policies, *run.kinds]
+
+
+def _workers(run: RunEntry) -> Sequence[str]:
+    return run.workers
+
+
+_TEXTS: Final[Mapping[str, Callable[[RunEntry], Iterable[str]]]] = {
+    "agent": agents_of,
+    "env": lambda run: run.tasks,
+    "worker": _workers,
+    "tag": lambda run: run.labels.tags,
+    "group": lambda run: (run.labels.group,),
+    "name": lambda run: (run.title,),
+    "note": lambda run: (run.labels.notes,),
+    "status": lambda run: (run.status,),
+    "folder": lambda run: (str(run.path.parent),),
+}
+_DAYS: Final = ("after", "before", "on")
+ABOUT: Final = (*_TEXTS, *_DAYS, "setting", "star")
+"""What a word can be about."""
+
+
+# ------------------------------------------------------------------ days
+
+
+def _day(about: str, text: str) -> Accepts | None:
+    span = _span(text)
+    if span is None:
+        if len(text) < 8 and re.fullmatch(r"[\d-]*|t[oday]*|y[estrday]*", text):
+            return None  # somebody is typing it
+        raise ValueError(f"“{text}” is no day: write 2026-11-01, 2026-11, 2026, today or yesterday")
+    return partial(_began, about, *span)
+
+
+def _span(text: str) -> tuple[date, date] | None:
+    """First day, and the one after the last."""
+    today = datetime.now().astimezone().date()
+    if text in ("today", "yesterday"):
+        first = today - timedelta(days=text == "yesterday")
+        return first, first + timedelta(days=1)
+    try:
+        if re.fullmatch(r"\d{4}", text):
+            return date(int(text), 1, 1), date(int(text) + 1, 1, 1)
+        if re.fullmatch(r"\d{4}-\d{1,2}", text):
+            first = date(*map(int, text.split("-")), 1)
+            return first, (first + timedelta(days=31)).replace(day=1)
+        first = date(*map(int, text.split("-")))
+    except (ValueError, TypeError, OverflowError):
+        return None
+    return first, first + timedelta(days=1)
+
+
+def _began(about: str, first: date, end: date, run: RunEntry) -> bool:
+    if run.started_at is None:
+        return False
+    day = run.started_at.astimezone().date()
+    return day >= first if about == "after" else day < first if about == "before" else first <= day < end
+
+
+# ------------------------------------------------------------------ settings
+
+
+def _setting(text: str) -> Accepts | None:
+    found = _SETTING.fullmatch(text)
+    if found is None:
+        return partial(_has_setting, _plain(text))
+    key, sign, wanted = (part.strip() for part in found.groups())
+    if not wanted:
+        return None
+    number = _number(wanted)
+    if sign != "=" and number is None:
+        raise ValueError(f"“{wanted}” is no number: {key}{sign} wants one")
+    return partial(_setting_is, _plain(key), sign, wanted, number)
+
+
+def _plain(key: str) -> str:
+    return key.casefold().replace("-", "_").replace(" ", "_")
+
+
+def _fits(key: str, name: str) -> bool:
+    folded = _plain(name)
+    return folded == key or folded.endswith(f".{key}")
+
+
+def _has_setting(key: str, run: RunEntry) -> bool:
+    return any(key in _plain(name) for name in run.settings)
+
+
+def _setting_is(key: str, sign: str, wanted: str, number: float | None, run: RunEntry) -> bool:
+    for name, values in run.settings.items():
+        if _fits(key, name) and any(_value_is(value, sign, wanted, number) for value in values):
+            return True
+    return False
+
+
+def _value_is(value: str, sign: str, wanted: str, number: float | None) -> bool:
+    if number is None:
+        return wanted in value.casefold()
+    found = _number(value)
+    if found is None:
+        return sign == "=" and wanted == value.casefold()
+    return found == number if sign == "=" else found > number if sign == ">" else found < number
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text.replace("_", ""))
+    except ValueError:
+        return None
+
+
+# ------------------------------------------------------------------ what there is
+
+
+def offers(runs: Sequence[RunEntry]) -> dict[str, list[str]]:
+    """What can be asked for in these runs, by heading: words to be typed, those of most runs first."""
+    tags = _most(tag for run in runs for tag in run.labels.tags)
+    groups = _most(run.labels.group for run in runs if run.labels.group)
+    agents = _most(o.name for run in runs for o in run.operators)
+    workers = _most(worker for run in runs for worker in run.workers)
+    found = {
+        "Tags": [_word("tag", tag) for tag in tags],
+        "Groups": [_word("group", group) for group in groups],
+        "Agents": [_word("agent", agent) for agent in agents],
+        "Workers": [_word("worker", worker) for worker in workers],
+        "Settings": _settings_offered(runs),
+        "When": ["on:today", "on:yesterday", f"after:{_week_ago()}"],
+    }
+    if any(run.labels.star for run in runs):
+        found = {"": ["star"], **found}
+    return {heading: words for heading, words in found.items() if words}
+
+
+def _most(texts: Iterable[str]) -> list[str]:
+    counts: dict[str, int] = {}
+    for text in texts:
+        counts[text] = counts.get(text, 0) + 1
+    return sorted(counts, key=lambda text: -counts[text])[:_MOST_OFFERED]
+
+
+def _settings_offered(runs: Sequence[RunEntry]) -> list[str]:
+    """Settings that are not the same in all runs, each with a value."""
+    values: dict[str, dict[str, None]] = {}
+    for run in runs:
+        for name, each in run.settings.items():
+            values.setdefault(name, {}).update(dict.fromkeys(each))
+    several = {name: list(each) for name, each in values.items() if len(each) > 1}
+    words = [_word("setting", f"{name.rpartition('.')[2]}={each[0]}") for name, each in several.items()]
+    return list(dict.fromkeys(words))[:_MOST_OFFERED]
+
+
+def _word(about: str, text: str) -> str:
+    return f'{about}:"{text}"' if re.search(r"\s", text) else f"{about}:{text}"
+
+
+def _week_ago() -> str:
+    return (datetime.now().astimezone().date() - timedelta(days=7)).isoformat()

@@ -1,0 +1,138 @@
+"""Runs that would go by one title are told apart by what differs: their settings, else a number."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from gym_gui.core.record_fields import items, mapping
+
+if TYPE_CHECKING:
+    from gym_gui.services.run_library import RunEntry
+
+MOST_TOLD: Final = 2
+"""Settings that are said beside a title."""
+_LONGEST: Final = 60
+_MOST_VALUES: Final = 8
+_NOT_SETTINGS: Final = {
+    *("id", "operator_id", "name", "display_name", "task", "env_name", "worker_id", "type", "group"),
+    *("run_id", "out", "processes", "concurrency", "step_delay_ms", "auto_run", "record"),
+}
+"""Who and what plays, and how fast that is done."""
+
+
+def differences(settings: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Names of settings that are not the same in all of these."""
+    names = dict.fromkeys(name for each in settings for name in each)
+    return [name for name in names if len({repr(each.get(name)) for each in settings}) > 1]
+
+
+def settings_of(experiment: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """Settings of an experiment as recorded, by name, each with the texts of its values.
+
+    Those of ``execution``, of environments and of slots; ``render.width`` is one inside another.
+    """
+    found: dict[str, dict[str, None]] = {}
+    _gather(mapping(experiment.get("execution")) or {}, "", found)
+    for operator in items(experiment.get("operators")) or []:
+        config = dict(mapping(operator) or {})
+        slots = mapping(config.pop("workers", None)) or {}
+        _gather(config, "", found)
+        for slot in slots.values():
+            given = dict(mapping(slot) or {})
+            _gather(mapping(given.pop("settings", None)) or {}, "", found)
+            _gather(given, "", found)
+    return {name: tuple(values)[:_MOST_VALUES] for name, values in found.items()}
+
+
+def _gather(given: Mapping[str, Any], inside: str, found: dict[str, dict[str, None]]) -> None:
+    for key, value in given.items():
+        if key in _NOT_SETTINGS or value is None:
+            continue
+        name = f"{inside}{key}"
+        if (deeper := mapping(value)) is not None:
+            _gather(deeper, f"{name}.", found)
+        else:
+            found.setdefault(name, {})[_text(value)] = None
+
+
+def _text(value: object) -> str:
+    listed = items(value)
+    if listed is not None:
+        shown = ", ".join(_text(each) for each in listed[:6])
+        text = f"{shown}, … ({len(listed):,})" if len(listed) > 6 else shown
+    else:
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+    text = " ".join(text.split())
+    return text if len(text) <= _LONGEST else f"…{text[1 - _LONGEST :]}"
+
+
+class RunTitles:
+    """Tells runs apart, again and again; those that are as before are the same objects."""
+
+    def __init__(self) -> None:
+        self._key: list[tuple[Path, str, int]] = []
+        self._apart: dict[Path, str] = {}
+        self._told: dict[Path, tuple[RunEntry, RunEntry]] = {}
+
+    def told_apart(self, runs: Sequence[RunEntry]) -> list[RunEntry]:
+        """The same runs, each with what sets it apart from others of its title in its environments.
+
+        Args:
+            runs: Newest first.
+        """
+        key = [(run.path, run.title, id(run.settings)) for run in runs]
+        if key != self._key:
+            self._key, self._apart = key, _apart(runs)
+        told = {run.path: (run, self._one(run)) for run in runs}
+        self._told = told
+        return [each for _, each in told.values()]
+
+    def _one(self, run: RunEntry) -> RunEntry:
+        apart = self._apart.get(run.path, "")
+        known = self._told.get(run.path)
+        if known is not None and known[0] is run and known[1].apart == apart:
+            return known[1]
+        if run.apart == apart:
+            return run
+        made = replace(run, apart=apart)
+        made.prepare()
+        return made
+
+
+def _apart(runs: Sequence[RunEntry]) -> dict[Path, str]:
+    groups: dict[tuple[str, Sequence[str]], list[RunEntry]] = {}
+    for run in runs:
+        groups.setdefault((run.title, run.tasks), []).append(run)
+    found: dict[Path, str] = {}
+    for group in groups.values():
+        if len(group) > 1:
+            found |= _apart_in(group)
+    return found
+
+
+def _apart_in(group: Sequence[RunEntry]) -> dict[Path, str]:
+    """Of each run of one title the settings in which they differ; equal ones are counted, the oldest first."""
+    names = differences([run.settings for run in group])
+    words = {run.path: _words(run, names) for run in group}
+    same = Counter(words.values())
+    seen = Counter[str]()
+    for run in reversed(group):
+        said = words[run.path]
+        if same[said] > 1:
+            seen[said] += 1
+            words[run.path] = f"{said} #{seen[said]}".strip()
+    return words
+
+
+def _words(run: RunEntry, names: Sequence[str]) -> str:
+    """``max steps 100, temperature 0``: at most so many, those that it has."""
+    told = [
+        f"{name.rpartition('.')[2].replace('_', ' ')} {' and '.join(run.settings[name])}"
+        for name in names
+        if name in run.settings
+    ]
+    return ", ".join(told[:MOST_TOLD])
