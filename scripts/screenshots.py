@@ -24,6 +24,20 @@ from screenshots_elsewhere import ElsewhereScenes  # beside this file
 
 ROOT = Path(__file__).resolve().parent.parent
 QUICKSTART = ROOT / "docs/examples/quickstart.py"
+MORE_RUNS = (("--episodes", "8"), ("--episodes", "8"), ("--episodes", "5"))
+LABELS = (
+    (
+        "--name",
+        "Baseline of the paper",
+        "--tag",
+        "paper,final",
+        "--star",
+        "--notes",
+        "Figure 2 is made from this.",
+    ),
+    ("--group", "Short ones", "--tag", "draft"),
+)
+"""Of the quickstart, and of the run after it."""
 POOL = ROOT / "docs/examples/tournaments/connect_four.yaml"
 EVERYONE = ROOT / "docs/examples/everyone/everyone.yaml"
 SOCCER, MINIGRID = "MosaicMultiGrid-S-2v2-IndAgObs-v1", "MiniGrid-DoorKey-8x8-v0"
@@ -68,6 +82,7 @@ class Scenes:
         self._window, self._context, self._run = window, window.context, run
         self._model_url = model_url
         self._elsewhere = ElsewhereScenes(window)
+        self._labelled: list[Path] | None = None
 
     def by_name(self) -> dict[str, Callable[[], Awaitable[None]]]:
         """Scenes by the name of their pictures."""
@@ -94,6 +109,7 @@ class Scenes:
             "train-league": self.train_league,
             "agents-joint": self.agents_joint,
             "results-list": self.results_list,
+            "results-compared": self.results_compared,
             "results": self.results,
             "results-tournament": self.results_tournament,
             "replay": self.replay,
@@ -493,11 +509,32 @@ class Scenes:
         await asyncio.sleep(4 * _SETTLE_S)
 
     async def results_list(self) -> None:
+        """The quickstart four times, two of them alike; named, tagged, and one bare."""
+        if self._labelled is None:
+            self._labelled = [await self._play_again(*more) for more in MORE_RUNS]
+            command = [sys.executable, "-m", "gym_gui", "runs", "label"]
+            for run, labels in zip((self._run, *self._labelled), LABELS, strict=False):
+                await asyncio.to_thread(subprocess.run, [*command, str(run), *labels], check=True)
         self._context.go("results")
         await asyncio.sleep(0)
         page = self._page("results")
         page.show_library()
-        await self._until(lambda: page.reader.complete, "the list of runs")
+        await self._until(lambda: page.reader.complete and len(page.reader.runs) > 3, "the list of runs")
+
+    async def results_compared(self) -> None:
+        """Three runs of it side by side, of which one has fewer seeds."""
+        await self.results_list()
+        page = self._page("results")
+        page.compare_runs([self._run, *self._labelled[:2]])
+        await asyncio.sleep(0)
+        await self._until(lambda: page.comparison.analysis is not None, "the comparison")
+
+    async def _play_again(self, *more: str) -> Path:
+        before = set(self._run.parent.iterdir())
+        command = [sys.executable, "-m", "gym_gui", "run", str(QUICKSTART), "--out", str(self._run.parent)]
+        await asyncio.to_thread(subprocess.run, [*command, *more], check=True, capture_output=True)
+        (run,) = set(self._run.parent.iterdir()) - before
+        return run
 
     async def results(self) -> None:
         self._context.go("results", run=self._run)

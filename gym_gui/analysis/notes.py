@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +19,8 @@ from gym_gui.analysis.units import units_of
 from gym_gui.core.record_fields import items, mapping
 from gym_gui.core.records import ENVIRONMENT, SESSION, WORKER
 from gym_gui.core.shards import SHARDS, Shard
+
+_MOST_LISTED, _MOST_NAMED = 12, 4
 
 # ------------------------------------------------------------------ of one operator
 
@@ -179,6 +181,8 @@ def missing_notes(
     """What is not there: of runs that have not come to their end, and of operators that lost something."""
     several = len({o.task for o in operators}) > 1
     names = {o.key: f"{o.name} in {o.task}" if several else o.name for o in operators}
+    if len(runs) > 1:
+        yield from _of_seeds(entries, names)
     for run in runs:
         if shard := Shard.of_run(run.record.extra):
             yield f"Run {run.run_id} is {shard.words}: `mosaic runs merge` makes one run of all of them."
@@ -209,6 +213,43 @@ def missing_notes(
                 f"Run {run.run_id}: steps of {left} are missing, of {whose}; "
                 f"`mosaic verify {run.run_id}` says which."
             )
+
+
+def _of_seeds(entries: Sequence[Entry], names: Mapping[str, str]) -> Iterable[str]:
+    """Seeds that not all operators of a task have played, where these are of several runs."""
+    groups: dict[str, list[Entry]] = {}
+    for entry in entries:
+        groups.setdefault(entry.title, []).append(entry)
+    for group in groups.values():
+        if len({entry.run.run_id for entry in group}) < 2:
+            continue
+        seeds = {e.key: {r.seed for r in (*e.data.completed, *e.data.unfinished)} - {None} for e in group}
+        everybody = set[int | None].intersection(*seeds.values())
+        some = set[int | None]().union(*seeds.values()) - everybody
+        if some:
+            where = f" in {group[0].title}" if len(groups) > 1 else ""
+            whose = [f"{names[key]} {wording.count(len(each), 'seed')}" for key, each in seeds.items()]
+            told = f" ({', '.join(whose)})" if len(whose) <= _MOST_NAMED and not where else ""
+            yield (
+                f"Not all have played the same seeds{where}{told}: {len(everybody):,} are common to all, "
+                f"{len(some):,} are not ({_seeds_in_words(some)}). Two are compared on the seeds that both have."
+            )
+
+
+def _seeds_in_words(seeds: Collection[int | None]) -> str:
+    """``3, 7 to 19 and 40``: the first few stretches."""
+    stretches: list[list[int]] = []
+    for seed in sorted(seed for seed in seeds if seed is not None):
+        if stretches and seed == stretches[-1][-1] + 1:
+            stretches[-1][1:] = [seed]
+        else:
+            stretches.append([seed])
+    return _listed([f"{first} to {last[0]}" if last else str(first) for first, *last in stretches])
+
+
+def _listed(words: Sequence[str]) -> str:
+    more = len(words) - _MOST_LISTED
+    return ", ".join([*words[:_MOST_LISTED], f"and {more:,} more"] if more > 0 else words)
 
 
 def _of_whom(counts: Mapping[str, int], run: Run) -> str:

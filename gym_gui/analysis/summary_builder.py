@@ -120,11 +120,11 @@ def entries_of(runs: Sequence[Run]) -> list[Entry]:
 
 
 def _told_apart(entries: Sequence[Entry]) -> list[Entry]:
-    """Operators of one name in one environment get their workers' beside it, their run's name, or their keys."""
+    """Operators of one name in one environment get their workers', run's name or start, or keys beside it."""
     names = Counter((e.title, e.label) for e in entries)
     workers = Counter((e.title, e.label, e.workers) for e in entries)
-    called = {e.run.path: name_of(e.run.path) for e in entries if names[e.title, e.label] > 1}
-    runs = Counter((e.title, e.label, called.get(e.run.path, "")) for e in entries)
+    called = {e.run.path: name_of(e.run.path) or _began(e.run) for e in entries}
+    runs = Counter((e.title, e.label, called[e.run.path]) for e in entries)
 
     def label(e: Entry) -> str:
         if names[e.title, e.label] == 1:
@@ -138,6 +138,11 @@ def _told_apart(entries: Sequence[Entry]) -> list[Entry]:
         return f"{label(e)} {STATE_MARK}" if e.data.saw_state else label(e)
 
     return [replace(entry, label=marked(entry)) for entry in entries]
+
+
+def _began(run: Run) -> str:
+    """``2026-11-25 03:11:07``, as it was recorded there; empty where that is not known."""
+    return (run.record.started_at or "")[:19].replace("T", " ")
 
 
 def _run_info(run: Run, entries: Iterable[Entry]) -> RunInfo:

@@ -8,14 +8,22 @@ Every place can be moved with an environment variable, read at each call:
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 import tempfile
 from pathlib import Path
+from typing import cast
 
 import platformdirs
 
+from mosaic_worker.plain_files import read_file
+
 APP = "mosaic"
+SETTINGS = "settings.json"
+"""What a person has chosen on the Settings page, in :func:`data_dir`."""
+RUNS_SETTING = "runs_folder"
+"""Its key for the folder of runs."""
 
 PACKAGE = Path(__file__).resolve().parents[1]
 """The folder of this package."""
@@ -39,8 +47,12 @@ def hosts_file() -> Path:
 
 
 def runs_dir() -> Path:
-    """Where run folders go when no other place is given: ``runs`` in the working directory."""
-    return _from_env("MOSAIC_RUNS_DIR") or Path("runs")
+    """Where run folders go when no other place is given.
+
+    ``MOSAIC_RUNS_DIR``, else what a person has chosen on the Settings page, else ``runs`` in the working
+    directory.
+    """
+    return _from_env("MOSAIC_RUNS_DIR") or _chosen_runs() or Path("runs")
 
 
 def find_run(path: Path) -> Path:
@@ -59,6 +71,16 @@ def cache_dir() -> Path:
 def user_workers_dir() -> Path:
     """Folder in which the user drops workers of their own, one folder each."""
     return data_dir() / "workers"
+
+
+def _chosen_runs() -> Path | None:
+    """What stands in the window's settings; its own page says so where it cannot be read."""
+    try:
+        data: object = json.loads(read_file(data_dir() / SETTINGS, links=True))
+    except (OSError, ValueError, RecursionError):
+        return None
+    chosen = cast("dict[str, object]", data).get(RUNS_SETTING) if isinstance(data, dict) else None
+    return Path(chosen) if isinstance(chosen, str) and Path(chosen).is_absolute() else None
 
 
 def _from_env(name: str) -> Path | None:

@@ -18,30 +18,32 @@ import msgspec
 
 from gym_gui.analysis.cross_play import CrossPlay
 from gym_gui.analysis.printed_summary import PrintedSummary
-from gym_gui.analysis.reader import Run, open_run
+from gym_gui.analysis.reader import open_run
 from gym_gui.analysis.summary import Summary
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.services.subprocess_job import USAGE, SubprocessJobError, run_subprocess_job
 
 
-async def analyse(run: Path) -> Summary:
-    """Summarise a run; of a tournament, with its standings.
+async def analyse(*runs: Path) -> Summary:
+    """Summarise a run, of a tournament with its standings; or several together, on the seeds they share.
+
+    One of several that cannot be read is named in what is said, and the others are summarised.
 
     Raises:
         UsageError: There is no run, or it is damaged.
         ApartError: The process failed.
     """
-    finished = await run_subprocess_job(__name__, "summary", str(run))
+    finished = await run_subprocess_job(__name__, "summary", *map(str, runs))
     if finished.status:
-        raise SubprocessJobError(finished.complaint or f"{run} cannot be summarised")
+        raise SubprocessJobError(finished.complaint or f"{runs[0]} cannot be summarised")
     return await asyncio.to_thread(msgspec.json.decode, finished.output, type=PrintedSummary)
 
 
-async def write_run_table(run: Path, what: str, path: Path) -> int:
-    """Write a table of a run as CSV or Parquet, by the ending of ``path``.
+async def write_run_table(runs: Sequence[Path], what: str, path: Path) -> int:
+    """Write a table of runs as CSV or Parquet, by the ending of ``path``.
 
     Args:
-        run: The run folder.
+        runs: The run folders; several for ``operators`` alone.
         what: ``operators``, ``episodes``, ``steps``, or ``games``.
         path: The file.
 
@@ -51,50 +53,50 @@ async def write_run_table(run: Path, what: str, path: Path) -> int:
     Raises:
         UsageError: It cannot be written.
     """
-    finished = await run_subprocess_job(__name__, what, str(run), "--out", str(path.absolute()))
+    finished = await run_subprocess_job(__name__, what, *map(str, runs), "--out", str(path.absolute()))
     if finished.status:
         raise SubprocessJobError(finished.complaint or f"{path} cannot be written")
     return int(finished.output)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Do one thing with one run; returns the exit status."""
+    """Do one thing with a run, or several; returns the exit status."""
     parser = argparse.ArgumentParser(prog=f"python -m {__name__}")
     parser.add_argument("what", choices=("summary", "operators", "episodes", "steps", "games"))
-    parser.add_argument("run", type=Path)
+    parser.add_argument("runs", type=Path, nargs="+")
     parser.add_argument("--out", type=Path)
     args = parser.parse_args(argv)
     try:
-        sys.stdout.buffer.write(_result(args.what, open_run(args.run), args.out))
+        sys.stdout.buffer.write(_result(args.what, args.runs, args.out))
     except MosaicError as error:
         sys.stderr.write(f"{' '.join(str(error).split())}\n")
         return USAGE if isinstance(error, UsageError) else 1
     return 0
 
 
-def _result(what: str, run: Run, out: Path | None) -> bytes:
+def _result(what: str, paths: Sequence[Path], out: Path | None) -> bytes:
     from gym_gui.analysis.export import STEP_COLUMNS, episode_rows, operator_rows, step_rows, write_table
+    from gym_gui.analysis.read_runs import read_runs
     from gym_gui.analysis.reporting import find_standings
-    from gym_gui.analysis.summary_builder import summarize
 
-    if what in ("episodes", "steps"):
+    if what in ("episodes", "steps", "games"):
         assert out is not None
+        run = open_run(paths[0])
         if what == "steps":
             return b"%d" % write_table(step_rows(run), out, STEP_COLUMNS)
-        return b"%d" % write_table(episode_rows(run), out)
-    if what == "games":
+        if what == "episodes":
+            return b"%d" % write_table(episode_rows(run), out)
         from gym_gui.analysis.pgn import write_pgn
 
-        assert out is not None
         return b"%d" % write_pgn(run, out)
-    summary = summarize(run)
+    read = read_runs(paths)
     if what == "operators":
         assert out is not None
-        return b"%d" % write_table(operator_rows(summary), out)
-    found = find_standings([run])
+        return b"%d" % write_table(operator_rows(read.summary), out)
+    found = find_standings(read.runs)
     if isinstance(found, CrossPlay):
-        return msgspec.json.encode(replace(summary, cross_play=found))
-    return msgspec.json.encode(replace(summary, standings=found))
+        return msgspec.json.encode(replace(read.summary, cross_play=found))
+    return msgspec.json.encode(replace(read.summary, standings=found))
 
 
 if __name__ == "__main__":

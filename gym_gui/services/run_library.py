@@ -7,7 +7,9 @@ opened once and then again only when it changed.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
@@ -30,6 +32,8 @@ CUT_OFF, DAMAGED = "cut off", "damaged"
 """Statuses that no ``run.json`` says: its process died; it cannot be read."""
 STATUSES = (RUNNING, COMPLETED, FAILED, STOPPED, CUT_OFF, DAMAGED)
 _BATCH = 64
+RESTS_S = 600.0
+"""How long the files of a run of another machine may rest while it counts as running."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,10 +164,12 @@ class RunLibrary:
 
     Args:
         folder: The folder that run folders are in; it need not exist yet.
+        elsewhere: Another machine may write it, whose locks are not seen here: a run that says that it is
+            running is believed while its files change.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, *, elsewhere: bool = False) -> None:
+        self.folder, self._elsewhere = folder, elsewhere
         self._known: dict[str, _Known] = {}
         self._bare: set[str] = set()
         self._changed_ns = -1
@@ -191,6 +197,8 @@ class RunLibrary:
         if self._stamp() != self._changed_ns:
             return None
         live = [name for name, known in self._known.items() if known.entry.is_live]
+        if self._elsewhere:  # one that rested may go on
+            live += [name for name, known in self._known.items() if known.entry.status == CUT_OFF]
         for name in (*live, *self._bare):
             self._entry(name)
         return [self._known[name].entry for name in sorted(self._known, reverse=True)]
@@ -230,8 +238,14 @@ class RunLibrary:
         known = self._known.get(name)
         if known is None or known.stamp != stamp:
             known = _read_run(path, _Known(stamp, RunEntry(path, name, DAMAGED)))
-        elif known.entry.status == RUNNING:
+            if self._elsewhere:
+                entry = replace(known.entry, elsewhere=str(self.folder))
+                entry.prepare()
+                known = replace(known, entry=entry)
+        elif known.entry.status == RUNNING and not self._elsewhere:
             known = _brought_up_to_date(known)
+        if self._elsewhere:
+            known = _believed(known)
         self._known[name] = known
         self._bare.discard(name)
         return known.entry
@@ -293,6 +307,26 @@ def _tournament(run: Run) -> tuple[str, ...]:
     return what, *(mapping(about.get("policies")) or {})
 
 
+def _believed(known: _Known) -> _Known:
+    """One that nobody is seen to write is running all the same, where its files changed a moment ago."""
+    if known.entry.status not in (RUNNING, CUT_OFF):
+        return known
+    before = known.entry
+    known = _counted(known)
+    newest = 0.0
+    for operator in known.entry.operators:
+        for name in ("steps.jsonl", "episodes.jsonl", "calls.jsonl"):
+            with suppress(OSError):
+                path = known.entry.path / "operators" / operator.operator_id / name
+                newest = max(newest, path.lstat().st_mtime)
+    status = RUNNING if time.time() - newest < RESTS_S else _status(known.entry.path, RUNNING)
+    entry = replace(known.entry, status=status)
+    if entry == before:
+        return replace(known, entry=before)
+    entry.prepare()
+    return replace(known, entry=entry)
+
+
 def _brought_up_to_date(known: _Known) -> _Known:
     status = _status(known.entry.path, RUNNING)
     return _counted(replace(known, entry=replace(known.entry, status=status)))
@@ -316,7 +350,7 @@ def _kinds(config: Mapping[str, Any], players: object) -> tuple[str, ...]:
 
 
 def _said_of_players(run: Run, players: Mapping[str, Any], key: str) -> tuple[str, ...]:
-    """Something of everybody who plays, each once: as recorded; before the workers have started, as configured."""
+    """Something of everybody who plays, each once: as recorded; before that, as configured."""
     slots = [
         mapping(players.get(o)) or mapping(c.config.get("workers")) or {} for o, c in run.operators.items()
     ]

@@ -115,7 +115,7 @@ def _apart(runs: Sequence[RunEntry]) -> dict[Path, str]:
 
 
 def _apart_in(group: Sequence[RunEntry]) -> dict[Path, str]:
-    """Of each run of one title the settings in which they differ; equal ones are counted, the oldest first."""
+    """Of each the settings in which they differ; equal ones are counted, the oldest first."""
     names = differences([run.settings for run in group])
     words = {run.path: _words(run, names) for run in group}
     same = Counter(words.values())
@@ -128,11 +128,12 @@ def _apart_in(group: Sequence[RunEntry]) -> dict[Path, str]:
     return words
 
 
+def in_words(setting: str) -> str:
+    """A setting as it stands beside a title: ``render.width`` is its width, ``num_episodes`` are episodes."""
+    return setting.rpartition(".")[2].removeprefix("num_").replace("_", " ")
+
+
 def _words(run: RunEntry, names: Sequence[str]) -> str:
     """``max steps 100, temperature 0``: at most so many, those that it has."""
-    told = [
-        f"{name.rpartition('.')[2].replace('_', ' ')} {' and '.join(run.settings[name])}"
-        for name in names
-        if name in run.settings
-    ]
+    told = [f"{in_words(name)} {' and '.join(run.settings[name])}" for name in names if name in run.settings]
     return ", ".join(told[:MOST_TOLD])

@@ -69,6 +69,8 @@ NAMES: Final = {
     "trophy": "trophy",
     "video": "film-strip",
     "filter": "funnel",
+    "star": "star",
+    "starred": "star-fill",
     "clock": "clock",
     "menu": "list",
     "expand": "arrows-out",

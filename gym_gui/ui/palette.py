@@ -238,6 +238,7 @@ def _run_items(folder: Path) -> tuple[PickerItem, ...]:
     """The newest runs, by who played."""
     from gym_gui.analysis import open_run
     from gym_gui.core.errors import MosaicError
+    from gym_gui.core.run_labels import name_of
 
     paths = sorted((path.parent for path in folder.glob("*/run.json")), key=_name, reverse=True)
     items: list[PickerItem] = []
@@ -246,7 +247,7 @@ def _run_items(folder: Path) -> tuple[PickerItem, ...]:
             run = open_run(path)
         except (MosaicError, OSError):
             continue
-        who = ", ".join(operator.name for operator in run.operators.values())
+        who = name_of(path) or ", ".join(operator.name for operator in run.operators.values())
         where = ", ".join(dict.fromkeys(operator.task for operator in run.operators.values()))
         items.append(
             PickerItem(_Target("run", path), who or path.name, f"Run · {where}", "Runs", "", path.name)

@@ -16,11 +16,12 @@ from typing import Any, Final
 from PyQt6.QtCore import QObject, pyqtSignal
 
 from gym_gui.core.errors import UsageError
+from gym_gui.core.paths import SETTINGS
 from mosaic_worker.plain_files import read_file, replace_file
 
 _log = logging.getLogger(__name__)
 
-FILE: Final = "settings.json"
+FILE: Final = SETTINGS
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,7 @@ class About:
         low: Least number.
         high: Largest number.
         unit: Of a number, for example ``steps/s``.
+        folder: Whether it is a folder: its whole path, or nothing.
     """
 
     section: str
@@ -44,6 +46,7 @@ class About:
     low: float = 0.0
     high: float = 0.0
     unit: str = ""
+    folder: bool = False
 
 
 def _setting(default: Any, about: About) -> Any:
@@ -91,6 +94,16 @@ class Settings:
             "Hidden things are shown",
             "Where a game hides things from its seats (cards, targets, what is out of view), people see them "
             "all the same; otherwise what their own seat may see.",
+        ),
+    )
+    runs_folder: str = _setting(
+        "",
+        About(
+            "Runs",
+            "Where runs are kept",
+            "For everything that is played from the next start of the window on, and for mosaic run. Runs "
+            "that are elsewhere stay there. MOSAIC_RUNS_DIR wins where it is set.",
+            folder=True,
         ),
     )
     compress_runs: bool = _setting(
@@ -151,6 +164,10 @@ def checked(name: str, value: object) -> Any:
         if value in allowed:
             return value
         raise UsageError(f"setting {name!r} cannot be {value!r}", fix=f"Choose one of: {', '.join(allowed)}")
+    if says.folder and isinstance(value, str):
+        if not value or Path(value).is_absolute():
+            return value
+        raise UsageError(f"setting {name!r} cannot be {value!r}", fix="Give the whole path, from / on")
     if kind is bool and isinstance(value, bool):
         return value
     if kind in (int, float) and isinstance(value, (int, float)) and not isinstance(value, bool):

@@ -90,7 +90,7 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_gone_or_cannot_be_written_is_said(tmp_path: Path) -> None:
-    with pytest.raises(LabelsError, match="cannot be written.*No such file") as caught:
+    with pytest.raises(LabelsError, match=r"cannot be written.*No such file") as caught:
         change_labels(tmp_path / "nowhere", {"name": "x"})
     assert "cp -r" in str(caught.value)
     if os.path.ismount("/proc"):  # where not even root may make a file

@@ -49,10 +49,10 @@ async def test_a_tournament_with_its_standings(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("analyses_here")
 async def test_tables(run: Path, tmp_path: Path) -> None:
-    assert await write_run_table(run, "operators", tmp_path / "o.csv") == 2
-    assert await write_run_table(run, "episodes", tmp_path / "e.csv") == 6
+    assert await write_run_table([run], "operators", tmp_path / "o.csv") == 2
+    assert await write_run_table([run], "episodes", tmp_path / "e.csv") == 6
     with pytest.raises(UsageError, match=r"neither a \.csv"):
-        await write_run_table(run, "episodes", tmp_path / "e.txt")
+        await write_run_table([run], "episodes", tmp_path / "e.txt")
 
 
 async def test_what_cannot_be_read_is_said_in_a_sentence(tmp_path: Path) -> None:

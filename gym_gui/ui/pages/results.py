@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import ClassVar, Final
 
@@ -11,6 +14,7 @@ from PyQt6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 from gym_gui.analysis.summary import Failure, OperatorSummary, Summary
 from gym_gui.analysis.wording import moment
 from gym_gui.services.run_library import RunEntry
+from gym_gui.services.run_shelves import why_no_shelf
 from gym_gui.ui.commands import Command
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.page import Page
@@ -18,13 +22,17 @@ from gym_gui.ui.results import exports
 from gym_gui.ui.results.comparison_view import ComparisonView, PairChosen
 from gym_gui.ui.results.export_menu import ExportMenu
 from gym_gui.ui.results.jobs import JobStrip
+from gym_gui.ui.results.label_edits import LabelEdits
 from gym_gui.ui.results.library_reader import LibraryReader
 from gym_gui.ui.results.library_view import LibraryView
 from gym_gui.ui.results.replay_view import ReplayView
 from gym_gui.ui.results.run_care import RunCare
+from gym_gui.ui.results.run_details import RunDetails
 from gym_gui.ui.results.run_reading import RunReading
 from gym_gui.ui.widgets import IconButton, PickerButton, PickerItem, PrimaryButton, QuietButton, take_focus
 
+_DETAILS: Final = "results/details"
+_OTHERS: Final = "results/folders"
 RECENT: Final = 300
 """Runs in the picker of the bar; the list has all of them."""
 
@@ -48,6 +56,11 @@ class ResultsPage(Page):
         self._comparison: ComparisonView | None = None
         self._replay: ReplayView | None = None
         self._jobs = JobStrip(context)
+        self.labels = LabelEdits(context, self.reader, self)
+        self._details = RunDetails()
+        inspector = self.use_inspector()
+        inspector.add(self._details)
+        inspector.hide()
         layout = QVBoxLayout(self.body)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -55,6 +68,8 @@ class ResultsPage(Page):
         layout.addWidget(self._views, 1)
         self._fill_bar()
         self._connect()
+        if others := self.context.layout.value(_OTHERS, [], list):
+            self._set_others([Path(str(folder)) for folder in others])
         self.show_library()
 
     def _fill_bar(self) -> None:
@@ -77,6 +92,15 @@ class ResultsPage(Page):
         )
         self.remove = QuietButton("Delete", name="results-delete", on_click=self._library.remove_current)
         self.remove.setToolTip("Move the selected runs to the trash (Delete). They can be had back")
+        self._compare = PrimaryButton(
+            "Compare", name="results-compare", on_click=self._library.compare_selected
+        )
+        self._compare.setToolTip("See the selected runs side by side, on the seeds that they share")
+        self._show_details = IconButton(
+            "info", "Details (Ctrl+I)", name="results-details", on_click=self._on_details_clicked
+        )
+        self._show_details.setCheckable(True)
+        self._show_details.setChecked(self.context.layout.value(_DETAILS, True, bool))
         self.open = PrimaryButton("Open", name="results-open", on_click=self._library.open_current)
         self.open.setToolTip("See what the selected run says (Enter)")
         self._watch = QuietButton("Replay", name="results-replay", on_click=self.replay_current)
@@ -89,9 +113,11 @@ class ResultsPage(Page):
         self._report = PrimaryButton("Report", name="results-report", on_click=self.write_report)
         self._report.setToolTip("Write report.html into the run's folder and open it")
         for button in (
+            self._show_details,
             self.folder,
             self.compress,
             self.remove,
+            self._compare,
             self.open,
             self._watch,
             self._verify,
@@ -112,7 +138,13 @@ class ResultsPage(Page):
         self._library.removal_requested.connect(self._care.remove)
         self._library.packing_requested.connect(self._care.pack)
         self._library.folder_requested.connect(exports.show_folder)
-        self._library.selection_changed.connect(self._tell_bar)
+        self._library.selection_changed.connect(self._on_selection_changed)
+        self._library.labelled.connect(self.labels.change)
+        self._library.another_folder_requested.connect(self._on_another_folder)
+        self._library.folder_closed.connect(self._on_folder_closed)
+        self._library.comparison_requested.connect(self._on_comparison_requested)
+        self._details.changed.connect(self.labels.change)
+        self._details.tags_changed.connect(self._on_tags_changed)
         self._jobs.run_wanted.connect(self._on_run_wanted)
         self._library.first_run_requested.connect(self._on_first_run_requested)
 
@@ -171,7 +203,8 @@ class ResultsPage(Page):
                 take_focus(self._replay)  # its keys are the transport's
 
     def left(self) -> None:
-        """Nothing is read or played while nobody looks."""
+        """Nothing is read or played while nobody looks; what was typed is kept."""
+        self._details.finish()
         self.reader.watch(False)
         self._reading.rest()
         if self._replay is not None:
@@ -187,7 +220,26 @@ class ResultsPage(Page):
 
     def commands(self) -> list[Command]:
         """What can be done here."""
+        history = self.labels.undo_stack
         return [
+            Command("results.undo", "Undo", history.undo, "Ctrl+Z", "File", "undo", history.canUndo),
+            Command("results.redo", "Redo", history.redo, "Ctrl+Shift+Z", "File", "redo", history.canRedo),
+            Command(
+                "results.rename",
+                "Rename the run",
+                self._library.rename_current,
+                "F2",
+                enabled=self._has_selected,
+            ),
+            Command(
+                "results.star",
+                "Star the selected runs",
+                self._library.star_selected,
+                "Ctrl+D",
+                icon="star",
+                enabled=self._has_selected,
+            ),
+            Command("results.details", "Details of the run", self.toggle_details, "Ctrl+I", icon="info"),
             Command("results.find", "Search runs", self._on_find, "Ctrl+F", icon="search"),
             Command("results.back", "Back to the list of runs", self.go_back, "Alt+Left", icon="left"),
             Command("results.replay", "Replay", self.replay_current, "Ctrl+R", "Run", "play", self._has_run),
@@ -209,7 +261,7 @@ class ResultsPage(Page):
         ]
 
     def _has_run(self) -> bool:
-        return self._reading.run is not None and self._views.currentWidget() is not self._library
+        return bool(self._reading.runs) and self._views.currentWidget() is not self._library
 
     def _has_any(self) -> bool:
         return self._has_run() or self._library.current is not None
@@ -231,6 +283,13 @@ class ResultsPage(Page):
         self._show(self.comparison)
         self._reading.read()
 
+    def compare_runs(self, runs: Sequence[Path]) -> None:
+        """What several runs say together, on the seeds that they share."""
+        self._end_replay()
+        self._take_runs(runs)
+        self._show(self.comparison)
+        self._reading.read()
+
     def show_replay(self, operator_id: str = "", index: int | None = None, beside: str = "") -> None:
         """An episode of the run again."""
         if self._reading.run is not None:
@@ -239,15 +298,17 @@ class ResultsPage(Page):
 
     def go_back(self) -> None:
         """From a replay to its run, from a run to the list."""
-        if self._views.currentWidget() is self._replay and self._reading.run is not None:
-            self.show_run(self._reading.run)
+        if self._views.currentWidget() is self._replay and self._reading.runs:
+            self.compare_runs(self._reading.runs)
         else:
             self.show_library()
 
     def replay_current(self) -> None:
         """Replay the operator that is selected."""
-        operator = self.comparison.current_operator
-        self.show_replay(operator.operator_id if operator is not None else "")
+        if (operator := self.comparison.current_operator) is not None:
+            self._on_operator_chosen(operator)
+        else:
+            self.show_replay()
 
     def show_folder(self) -> None:
         """Open the folder of the run that is shown or selected."""
@@ -261,22 +322,28 @@ class ResultsPage(Page):
         self._tell_bar()
 
     def _take_run(self, run: Path) -> None:
-        """From now on it is about this run."""
-        if run == self._reading.run:
+        self._take_runs([run])
+
+    def _take_runs(self, runs: Sequence[Path]) -> None:
+        """From now on it is about these."""
+        if tuple(runs) == self._reading.runs:
             return
-        self._reading.take(run, self.reader.runs)
-        self._exports.run = run
+        self._reading.take(runs, self.reader.runs)
+        self._exports.runs = self._reading.runs
         self._fill_run_picker()
 
     def _fill_run_picker(self) -> None:
         entries = self.reader.runs[:RECENT]
         known = {entry.path for entry in entries}
-        items = [PickerItem(e.path, e.title, _about(e), keywords=e.run_id) for e in entries]
+        items = [PickerItem(e.path, e.full_title, _about(e), keywords=e.run_id) for e in entries]
         if self._reading.run is not None and self._reading.run not in known:
             title = self._reading.entry.title if self._reading.entry is not None else self._reading.run.name
             items.insert(0, PickerItem(self._reading.run, title, str(self._reading.run.parent)))
+        if len(several := self._reading.runs) > 1:
+            told = ", ".join(entry.full_title for entry in self._reading.entries)
+            items.insert(0, PickerItem(several, f"{len(several):,} runs", told))
         self._run_picker.set_items(items)
-        self._run_picker.set_value(self._reading.run)
+        self._run_picker.set_value(self._reading.run or several)
 
     def _tell_bar(self) -> None:
         view = self._views.currentWidget()
@@ -291,13 +358,18 @@ class ResultsPage(Page):
             run.task.setVisible(in_run and len(run.task.items) > 1)
         if (replay := self._replay) is not None:
             replay.pickers.set_visible(in_replay and bool(replay.players))
-        for button in (self.compress, self.remove, self.open):
+        several = len(self._library.selected) > 1
+        for button in (self.compress, self.remove):
             button.setVisible(in_list)
             button.setEnabled(self._library.current is not None)
+        self.open.setVisible(in_list and not several)
+        self.open.setEnabled(self._library.current is not None)
+        self._compare.setVisible(in_list and several)
         self.folder.setVisible(in_list)
         self.folder.setEnabled(self._library.current is not None)
-        for button in (self._watch, self._verify, self._report):
+        for button in (self._watch, self._report):
             button.setVisible(in_run)
+        self._verify.setVisible(in_run and self._reading.run is not None)
         self._export.setVisible(not in_list)
         entry = self._reading.entry
         live = in_run and entry is not None and entry.is_live
@@ -305,10 +377,64 @@ class ResultsPage(Page):
         if in_list:
             self._jobs.show_about(self.reader.folder, "Runs")
         else:
-            self._jobs.show_about(self._reading.run, entry.title if entry is not None else "")
+            several = len(self._reading.runs)
+            title = entry.title if entry is not None else f"{several:,} runs" if several > 1 else ""
+            self._jobs.show_about(self._reading.run, title)
+        self._show_details.setVisible(in_list)
+        assert self.inspector is not None
+        self.inspector.setVisible(in_list and self._show_details.isChecked() and bool(self._library.selected))
         self.bar.set_note(f"Running: {entry.done:,}{of} episodes" if live and entry is not None else "")
 
     # -- the list ------------------------------------------------------------------------
+
+    def toggle_details(self) -> None:
+        """Show what is kept with the selected runs, or give the list its room."""
+        self._show_details.click()
+
+    def _on_details_clicked(self) -> None:
+        self.context.layout.setValue(_DETAILS, self._show_details.isChecked())
+        self._tell_bar()
+
+    def open_folder(self, folder: Path) -> None:
+        """Show the runs of another folder beside one's own, now and at the next start."""
+        self.context.spawn(self._open_folder(folder.absolute()), "Opening a runs folder")
+
+    async def _open_folder(self, folder: Path) -> None:
+        beside = (self.reader.folder, *self.reader.others)
+        if why := await asyncio.to_thread(why_no_shelf, folder, beside):
+            self.context.notify(why, "warning")
+            return
+        self._set_others([*self.reader.others, folder])
+        writable = await asyncio.to_thread(os.access, folder, os.W_OK)
+        only = "" if writable else ". They can be read alone: you may not write there"
+        self.context.notify(f"Runs in {folder} are in the list{only}", "ok")
+
+    def _set_others(self, folders: Sequence[Path]) -> None:
+        self.reader.set_others(folders)
+        self._library.set_folders(folders)
+        self.context.layout.setValue(_OTHERS, [str(folder) for folder in folders])
+
+    def _on_another_folder(self) -> None:
+        exports.ask_folder(
+            self, "A folder of runs: of another machine, a mounted disk, a cluster", self.open_folder
+        )
+
+    def _on_folder_closed(self, folder: Path) -> None:
+        self._set_others([each for each in self.reader.others if each != folder])
+        undo = ("Undo", partial(self.open_folder, folder))
+        self.context.notify(
+            f"Runs in {folder} are no longer in the list; they stay where they are", "info", undo
+        )
+
+    def _on_selection_changed(self) -> None:
+        self._details.show_runs(self._library.selected)
+        self._tell_bar()
+
+    def _on_tags_changed(self, runs: list[RunEntry], added: list[str], gone: list[str]) -> None:
+        changes = {
+            run.path: {"tags": [*(tag for tag in run.labels.tags if tag not in gone), *added]} for run in runs
+        }
+        self.labels.apply(changes, "the tags")
 
     def _on_grown(self, runs: object) -> None:
         assert isinstance(runs, list)
@@ -318,7 +444,7 @@ class ResultsPage(Page):
         assert isinstance(runs, list)
         self._library.set_reading(False)
         self._library.set_runs(runs)
-        if self._reading.run is None:
+        if not self._reading.runs:
             return
         self._reading.listed(runs)
         self._fill_run_picker()
@@ -331,6 +457,9 @@ class ResultsPage(Page):
     def _on_run_picked(self, value: object) -> None:
         if isinstance(value, Path):
             self.show_run(value)
+
+    def _on_comparison_requested(self, runs: list[RunEntry]) -> None:
+        self.compare_runs([run.path for run in reversed(runs)])  # as they were played
 
     def _on_run_wanted(self, run: object) -> None:
         if run == self.reader.folder:
@@ -370,28 +499,49 @@ class ResultsPage(Page):
     def write_report(self) -> None:
         """Write the report and open it."""
         if self._reading.run is not None:
-            self._jobs.run("Writing the report…", exports.report_job(self._reading.run))
+            self._jobs.run("Writing the report…", exports.report_job([self._reading.run]))
+        elif self._reading.runs:
+            write = partial(self._write_report_of, self._reading.runs)
+            exports.ask_folder(self, "A folder for the report", write)
+
+    def _write_report_of(self, runs: Sequence[Path], out: Path) -> None:
+        self._jobs.run("Writing the report…", exports.report_job(runs, out))
 
     def _on_pair_chosen(self, value: object) -> None:
         assert isinstance(value, PairChosen)
         c, analysis = value.comparison, self.comparison.analysis
-        if self._reading.run is None or analysis is None:
+        if analysis is None:
             return
-        ids = {o.key: o.operator_id for o in analysis.operators}
-        first = ids[c.operator or c.first]
-        beside = ids[c.second] if c.kind == "operators" else ""
+        operators = {o.key: o for o in analysis.operators}
+        first = operators[c.operator or c.first]
+        second = operators[c.second] if c.kind == "operators" else None
+        run = self._run_of(first.run_id)
+        if run is None:
+            return
         self._show(self.replay)
-        self.replay.show_seed(self._reading.run, first, value.seed, value.repetition, beside)
+        beside = (second.operator_id, self._run_of(second.run_id)) if second is not None else ("", None)
+        self.replay.show_seed(run, first.operator_id, value.seed, value.repetition, *beside)
+
+    def _run_of(self, run_id: str) -> Path | None:
+        """Of the runs that are shown, the folder of this one."""
+        known = {entry.run_id: entry.path for entry in self._reading.entries}
+        return known.get(run_id, self._reading.run)
+
+    def _replay_of(self, run_id: str, operator_id: str, index: int | None = None) -> None:
+        if (run := self._run_of(run_id)) is not None:
+            self._show(self.replay)
+            self.replay.show_episode(run, operator_id, index)
 
     def _on_operator_chosen(self, value: object) -> None:
         assert isinstance(value, OperatorSummary)
-        self.show_replay(value.operator_id)
+        self._replay_of(value.run_id, value.operator_id)
 
     def _on_failure_chosen(self, value: object) -> None:
         assert isinstance(value, Failure)
         analysis = self.comparison.analysis
-        ids = {o.key: o.operator_id for o in analysis.operators} if analysis is not None else {}
-        self.show_replay(ids.get(value.operator, value.operator), value.episode_index)
+        found = next((o for o in analysis.operators if o.key == value.operator), None) if analysis else None
+        if found is not None:
+            self._replay_of(found.run_id, found.operator_id, value.episode_index)
 
 
 def _about(entry: RunEntry) -> str:

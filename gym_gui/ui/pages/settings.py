@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,11 +21,13 @@ from PyQt6.QtWidgets import (
 )
 
 from gym_gui.core.errors import UsageError
+from gym_gui.core.paths import RUNS_SETTING
 from gym_gui.services.api_keys import PROVIDERS, Provider
 from gym_gui.ui import settings as declared
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.page import Page
+from gym_gui.ui.results.exports import ask_folder
 from gym_gui.ui.widgets import (
     Card,
     Divider,
@@ -85,6 +88,8 @@ class SettingRow(QWidget):
         blocked = self._control.blockSignals(True)
         if isinstance(self._control, SegmentedControl):
             self._control.set_value(str(value))
+        elif isinstance(self._control, FolderChoice):
+            self._control.show_path(str(value))
         elif isinstance(self._control, QCheckBox):
             self._control.setChecked(bool(value))
         elif isinstance(self._control, QSpinBox) and isinstance(value, int):
@@ -97,6 +102,8 @@ class SettingRow(QWidget):
     def _connect(self) -> None:
         if isinstance(self._control, SegmentedControl):
             self._control.chosen.connect(self._on_edited)
+        elif isinstance(self._control, FolderChoice):
+            self._control.edited.connect(self._on_edited)
         elif isinstance(self._control, QCheckBox):
             self._control.toggled.connect(self._on_edited)
         elif isinstance(self._control, (QSpinBox, QDoubleSpinBox)):
@@ -129,6 +136,8 @@ def _control(name: str, value: object) -> QWidget:
     says, kind = declared.about(name), type(declared.default(name))
     if says.choices:
         return SegmentedControl(list(says.choices), str(value), name=f"setting-{name}-control")
+    if says.folder:
+        return FolderChoice(says.title)
     if kind is bool:
         box = QCheckBox()
         box.setProperty("role", "alone")  # without room for words it ends where the others end
@@ -143,6 +152,30 @@ def _control(name: str, value: object) -> QWidget:
         spin.setDecimals(1)  # type: ignore[attr-defined]
         spin.setSingleStep(0.5)  # type: ignore[attr-defined]
     return spin
+
+
+class FolderChoice(QuietButton):
+    """The folder that a setting names; a click asks for another."""
+
+    edited = pyqtSignal(object)
+
+    def __init__(self, title: str) -> None:
+        super().__init__("", tooltip=title, on_click=self._on_clicked)
+        self._title = title
+        self._path = ""
+
+    def show_path(self, path: str) -> None:
+        """Show what it is now."""
+        self._path = path
+        short = "/".join(Path(path).parts[-2:])
+        self.setText(f"…/{short}" if path and len(short) + 1 < len(path) else path or "Choose a folder…")
+        self.setAccessibleDescription(path)
+
+    def _on_clicked(self) -> None:
+        ask_folder(self, self._title, self._on_chosen, Path(self._path) if self._path else None)
+
+    def _on_chosen(self, path: Path) -> None:
+        self.edited.emit(str(path.absolute()))
 
 
 class FolderRow(QWidget):
@@ -290,7 +323,11 @@ class SettingsPage(Page):
     def _add_folders(self) -> None:
         card, store = self._section("Folders"), self.context.store
         folders = (
-            ("Runs", "Everything that was played. MOSAIC_RUNS_DIR moves it.", store.runs),
+            (
+                "Runs",
+                "Everything that was played. The setting above moves it, or MOSAIC_RUNS_DIR.",
+                store.runs,
+            ),
             ("Data", "Your workers, policies, presets and settings. MOSAIC_DATA_DIR moves it.", store.data),
             ("Cache", "May be deleted at any time. MOSAIC_CACHE_DIR moves it.", store.cache),
         )
@@ -376,8 +413,20 @@ class SettingsPage(Page):
             self.context.notify(str(error), "warning")
 
     def _on_setting_changed(self, name: str) -> None:
+        value = getattr(self.context.settings.values, name)
         if name in self.rows:
-            self.rows[name].show_value(getattr(self.context.settings.values, name))
+            self.rows[name].show_value(value)
+        if name == RUNS_SETTING:
+            self._say_where_runs_go(str(value))
+
+    def _say_where_runs_go(self, chosen: str) -> None:
+        now = self.context.store.runs.absolute()
+        if given := os.environ.get("MOSAIC_RUNS_DIR", "").strip():
+            self.context.notify(f"MOSAIC_RUNS_DIR is set and wins: runs go to {given}", "warning")
+        elif chosen and Path(chosen) != now:
+            self.context.notify(f"From the next start of the window on, runs go to {chosen}", "ok")
+        elif not chosen:
+            self.context.notify("From the next start on, runs go to “runs” where MOSAIC is started", "ok")
 
     # ------------------------------------------------------------------ keys
 

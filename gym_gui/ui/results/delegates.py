@@ -5,12 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from PyQt6.QtCore import QModelIndex, QPointF, QRect, QRectF, QSize, Qt
-from PyQt6.QtGui import QColor, QFont, QFontMetrics, QIcon, QPainter, QPixmap
-from PyQt6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
+from PyQt6.QtCore import (
+    QAbstractItemModel,
+    QEvent,
+    QModelIndex,
+    QPointF,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+    pyqtSignal,
+)
+from PyQt6.QtGui import QColor, QFont, QFontMetrics, QIcon, QMouseEvent, QPainter, QPen, QPixmap
+from PyQt6.QtWidgets import QLineEdit, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
+from gym_gui.core.run_labels import LONGEST_NAME
 from gym_gui.ui import theme
-from gym_gui.ui.results.library_model import KINDS_ROLE, STATE_ROLE
+from gym_gui.ui.icons import icon
+from gym_gui.ui.results.library_model import CHIPS_ROLE, KINDS_ROLE, STAR_ROLE, STATE_ROLE
 
 _BADGE_HEIGHT: Final = 19
 _INSET: Final = 12
@@ -18,7 +30,9 @@ _INSET: Final = 12
 
 
 class CellDelegate(QStyledItemDelegate):
-    """Draws badges where a cell has kinds, a dot where it has a state, else text as always."""
+    """Draws badges where a cell has kinds, a dot where it has a state, a star, chips; else text as always."""
+
+    star_clicked = pyqtSignal(QModelIndex)
 
     def paint(self, painter: QPainter | None, option: QStyleOptionViewItem, index: QModelIndex) -> None:
         """Draw a cell."""
@@ -30,6 +44,57 @@ class CellDelegate(QStyledItemDelegate):
             painter.save()
             paint_badges(painter, option.rect.adjusted(_INSET, 0, -4, 0), kinds)
             painter.restore()
+        star = index.data(STAR_ROLE)
+        if star is not None:
+            square = QRect(0, 0, 16, 16)
+            square.moveCenter(option.rect.center())
+            icon("starred" if star else "star", "warning" if star else "faint").paint(painter, square)
+        if chips := index.data(CHIPS_ROLE):
+            self._paint_chips(painter, option, index, chips)
+
+    def _paint_chips(
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        index: QModelIndex,
+        chips: Sequence[tuple[str, str]],
+    ) -> None:
+        shown, width = _chips_in(option.rect.width(), chips)
+        text = option.fontMetrics.horizontalAdvance(str(index.data() or ""))
+        left = option.rect.left() + _INSET + min(text + 8, option.rect.width() - 2 * _INSET - width)
+        painter.save()
+        paint_chips(painter, QRect(left, option.rect.top(), width, option.rect.height()), shown)
+        painter.restore()
+
+    def editorEvent(
+        self,
+        event: QEvent | None,
+        model: QAbstractItemModel | None,
+        option: QStyleOptionViewItem,
+        index: QModelIndex,
+    ) -> bool:
+        """A click on a star."""
+        if (
+            isinstance(event, QMouseEvent)
+            and index.data(STAR_ROLE) is not None
+            and event.button() == Qt.MouseButton.LeftButton
+        ):
+            if event.type() == QEvent.Type.MouseButtonRelease:
+                self.star_clicked.emit(index)
+            return True
+        return super().editorEvent(event, model, option, index)
+
+    def createEditor(
+        self, parent: QWidget | None, option: QStyleOptionViewItem, index: QModelIndex
+    ) -> QWidget | None:
+        """A field for a name."""
+        editor = super().createEditor(parent, option, index)
+        if isinstance(editor, QLineEdit):
+            editor.setObjectName("run-name-editor")
+            editor.setMaxLength(LONGEST_NAME)
+            editor.setPlaceholderText(str(index.data() or ""))
+            editor.setAccessibleName("Name of the run")
+        return editor
 
     def initStyleOption(self, option: QStyleOptionViewItem | None, index: QModelIndex) -> None:
         """No dotted focus frame inside a row that is selected as a whole; the dot is an icon."""
@@ -37,6 +102,9 @@ class CellDelegate(QStyledItemDelegate):
         if option is None:
             return
         option.state &= ~QStyle.StateFlag.State_HasFocus
+        if chips := index.data(CHIPS_ROLE):
+            room = option.rect.width() - 2 * _INSET - 8 - _chips_in(option.rect.width(), chips)[1]
+            option.text = option.fontMetrics.elidedText(option.text, Qt.TextElideMode.ElideRight, room)
         token = index.data(STATE_ROLE)
         if token:
             option.features |= QStyleOptionViewItem.ViewItemFeature.HasDecoration
@@ -75,6 +143,41 @@ def paint_badges(painter: QPainter, rect: QRect, kinds: Sequence[str]) -> None:
         painter.drawRoundedRect(pill, _BADGE_HEIGHT / 2, _BADGE_HEIGHT / 2)
         painter.setPen(QColor("white"))
         painter.drawText(pill, Qt.AlignmentFlag.AlignCenter, theme.kind_word(kind))
+        at += width + 4
+
+
+def _chip_width(text: str) -> int:
+    return QFontMetrics(_badge_font()).horizontalAdvance(text) + 14
+
+
+def _chips_in(room: int, chips: Sequence[tuple[str, str]]) -> tuple[list[tuple[str, str]], int]:
+    """Those for which half of a cell has room, then how many more there are; and the room they take."""
+    shown: list[tuple[str, str]] = []
+    width = 0
+    for i, (text, token) in enumerate(chips):
+        needed = _chip_width(text) + 4
+        rest = len(chips) - i - 1
+        if width + needed + (_chip_width(f"+{rest}") if rest else 0) > room // 2:
+            more = f"+{len(chips) - i}"
+            return [*shown, (more, "faint")], width + _chip_width(more) + 4
+        shown.append((text, token))
+        width += needed
+    return shown, width
+
+
+def paint_chips(painter: QPainter, rect: QRect, chips: Sequence[tuple[str, str]]) -> None:
+    """Draw words in outlined pills from the left of a rectangle, each in its token of colour."""
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setFont(_badge_font())
+    at, ground = float(rect.left()), theme.current().tokens.panel
+    for text, token in chips:
+        width = _chip_width(text)
+        pill = QRectF(at + 0.5, rect.center().y() - _BADGE_HEIGHT / 2 + 0.5, width - 1, _BADGE_HEIGHT)
+        painter.setPen(QPen(theme.current().colour("line" if token in ("muted", "faint") else token), 1))
+        painter.setBrush(theme.current().colour("panel"))
+        painter.drawRoundedRect(pill, _BADGE_HEIGHT / 2, _BADGE_HEIGHT / 2)
+        painter.setPen(theme.text_on(ground, theme.current().colour("muted" if token == "faint" else token)))
+        painter.drawText(pill, Qt.AlignmentFlag.AlignCenter, text)
         at += width + 4
 
 

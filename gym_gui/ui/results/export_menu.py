@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -26,7 +26,7 @@ class ExportMenu(QMenu):
         jobs: Does the work.
 
     Attributes:
-        run: The run that is shown.
+        runs: The runs that are shown.
         choices: Its actions by name.
     """
 
@@ -39,7 +39,7 @@ class ExportMenu(QMenu):
     ) -> None:
         super().__init__(page)
         self.setObjectName("results-export-menu")
-        self.run: Path | None = None
+        self.runs: Sequence[Path] = ()
         self._page, self._comparison, self._replay, self._jobs = page, comparison, replay, jobs
         self.choices: dict[str, QAction] = {}
         for key, text, slot in (
@@ -65,7 +65,14 @@ class ExportMenu(QMenu):
         for key in ("operators", "figure"):
             self.choices[key].setEnabled(said)
         analysis = comparison.analysis if comparison is not None else None
-        chess = analysis is not None and any(is_chess(operator) for operator in analysis.operators)
+        several = len(self.runs) > 1
+        for key in ("episodes", "steps"):
+            self.choices[key].setEnabled(bool(self.runs) and not several)
+        chess = (
+            analysis is not None
+            and not several
+            and any(is_chess(operator) for operator in analysis.operators)
+        )
         self.choices["games"].setVisible(chess)
         self.choices["games"].setEnabled(chess)
         played = replay is not None and replay.isVisibleTo(self._page) and replay.current is not None
@@ -82,20 +89,20 @@ class ExportMenu(QMenu):
         self._ask_table("steps", "steps.csv")
 
     def _on_games(self) -> None:
-        if self.run is not None:
-            use = partial(self._write_games, self.run)
+        if self.runs:
+            use = partial(self._write_games, self.runs[0])
             exports.ask_where(self._page, "Write the games", "games.pgn", exports.PGN, use)
 
     def _write_games(self, run: Path, path: Path) -> None:
         self._jobs.run("Writing the games…", exports.games_job(run, path))
 
     def _ask_table(self, what: str, name: str) -> None:
-        if self.run is not None:
-            use = partial(self._write_table, self.run, what)
+        if self.runs:
+            use = partial(self._write_table, self.runs, what)
             exports.ask_where(self._page, "Write a table", name, exports.TABLES, use)
 
-    def _write_table(self, run: Path, what: str, path: Path) -> None:
-        self._jobs.run("Writing the table…", exports.table_job(run, what, path))
+    def _write_table(self, runs: Sequence[Path], what: str, path: Path) -> None:
+        self._jobs.run("Writing the table…", exports.table_job(runs, what, path))
 
     def _on_figure(self) -> None:
         exports.ask_where(self._page, "Write the plots", "results.png", exports.PICTURES, self._write_figure)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -58,6 +58,36 @@ def ask_where(
     return dialog
 
 
+def ask_folder(parent: QWidget, title: str, use: Callable[[Path], object], start: Path | None = None) -> None:
+    """Ask for a folder that is there, without stopping the window; ``use`` gets it.
+
+    Args:
+        parent: Above which the dialog is shown.
+        title: What for.
+        use: Called once somebody has chosen.
+        start: The folder that is shown at first; by default the home.
+    """
+    dialog = QFileDialog(parent, title)
+    dialog.setObjectName("folder-dialog")
+    dialog.setFileMode(QFileDialog.FileMode.Directory)
+    dialog.setOption(QFileDialog.Option.ShowDirsOnly)
+    dialog.setDirectory(str(start if start is not None and start.is_dir() else Path.home()))
+    dialog.accepted.connect(_ChosenFolder(dialog, use))
+    dialog.finished.connect(dialog.deleteLater)
+    dialog.open()
+
+
+class _ChosenFolder:
+    """Hands on the folder that a dialog was accepted with."""
+
+    def __init__(self, dialog: QFileDialog, use: Callable[[Path], object]) -> None:
+        self._dialog, self._use = dialog, use
+
+    def __call__(self) -> None:
+        if folders := self._dialog.selectedFiles():
+            self._use(Path(folders[0]))
+
+
 class _Chosen:
     """Hands on the file that a dialog was accepted with, with the ending of its filter."""
 
@@ -83,8 +113,13 @@ def open_file(path: Path) -> None:
     QDesktopServices.openUrl(QUrl.fromLocalFile(str(path)))
 
 
-def report_job(run: Path) -> Job:
-    """Writes the report with its replays, then opens it."""
+def report_job(runs: Sequence[Path], out: Path | None = None) -> Job:
+    """Writes the report with its replays, then opens it.
+
+    Args:
+        runs: The run folders.
+        out: Where it goes; by default into the folder of the only run.
+    """
 
     async def job(share: OnShare) -> Said:
         def tell(operators: object) -> None:
@@ -92,7 +127,14 @@ def report_job(run: Path) -> Job:
                 now = operators[-1]
                 share("Playing episodes again for the report…", int(now["done"]), int(now["total"]))
 
-        finished = await run_subprocess_job("gym_gui", "report", str(run), "--json", on_progress=tell)
+        finished = await run_subprocess_job(
+            "gym_gui",
+            "report",
+            *map(str, runs),
+            "--json",
+            *([] if out is None else ["--out", str(out)]),
+            on_progress=tell,
+        )
         page = Path(finished.json()["report"])
         open_file(page)
         return Said(f"The report is written: {page}", "ok", ("Open it again", partial(open_file, page)))
@@ -142,11 +184,11 @@ def verified_in_words(result: dict[str, object]) -> Said:
     return Said(text, "warning")
 
 
-def table_job(run: Path, what: str, path: Path) -> Job:
-    """Writes a table; ``what`` is ``operators``, ``episodes`` or ``steps``."""
+def table_job(runs: Sequence[Path], what: str, path: Path) -> Job:
+    """Writes a table; ``what`` is ``operators``, ``episodes`` or ``steps`` (the latter two of one run)."""
 
     async def job(_share: OnShare) -> Said:
-        rows = await write_run_table(run, what, path)
+        rows = await write_run_table(runs, what, path)
         count = "1 row" if rows == 1 else f"{rows:,} rows"
         return _written(path, count)
 
@@ -157,7 +199,7 @@ def games_job(run: Path, path: Path) -> Job:
     """Writes a run's games of chess, for chess programs."""
 
     async def job(_share: OnShare) -> Said:
-        games = await write_run_table(run, "games", path)
+        games = await write_run_table([run], "games", path)
         return _written(path, "1 game" if games == 1 else f"{games:,} games")
 
     return job

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Final
 
 from PyQt6.QtCore import Qt
@@ -23,6 +24,9 @@ STATE_TOKENS: Final = {
 
 KINDS_ROLE: Final = Qt.ItemDataRole.UserRole + 1
 STATE_ROLE: Final = Qt.ItemDataRole.UserRole + 2
+CHIPS_ROLE: Final = Qt.ItemDataRole.UserRole + 3
+"""What stands in pills behind the text: words, each with its token of colour."""
+STAR_ROLE: Final = Qt.ItemDataRole.UserRole + 4
 
 
 _STATUS_TIPS: Final = {
@@ -40,11 +44,45 @@ def episodes_in_words(run: RunEntry) -> str:
 
 
 def _title(run: RunEntry) -> str:
-    return run.title
+    return run.full_title
 
 
-def _played_by(run: RunEntry) -> str:
-    return f"{', '.join(o.name for o in run.operators) or run.title}\n{run.path}"
+def _name(run: RunEntry) -> str:
+    return run.labels.name
+
+
+def _chips(run: RunEntry) -> tuple[tuple[str, str], ...]:
+    where = ((Path(run.elsewhere).name, "warning"),) if run.elsewhere else ()
+    group = ((run.labels.group, "accent"),) if run.labels.group else ()
+    return *where, *group, *((tag, "muted") for tag in run.labels.tags)
+
+
+def _about(run: RunEntry) -> str:
+    """Who played, what is kept with it, where it is."""
+    labels = run.labels
+    lines = (
+        labels.name,
+        ", ".join(o.name for o in run.operators) or run.played,
+        run.apart,
+        f"Group: {labels.group}" if labels.group else "",
+        f"Tags: {', '.join(labels.tags)}" if labels.tags else "",
+        labels.notes,
+        run.labels_problem,
+        str(run.path),
+    )
+    return "\n".join(filter(None, lines))
+
+
+def _star(run: RunEntry) -> bool:
+    return run.labels.star
+
+
+def _star_tip(run: RunEntry) -> str:
+    return f"{'Starred' if run.labels.star else 'No star'}: click to change it (Ctrl+D)"
+
+
+def _star_spoken(run: RunEntry) -> str:
+    return "starred" if run.labels.star else "no star"
 
 
 def _kinds(run: RunEntry) -> tuple[str, ...]:
@@ -83,13 +121,15 @@ def _by_time(run: RunEntry) -> str:
     return run.run_id  # a ULID sorts by time
 
 
-STARTED: Final = Column("Started", _started, _by_time, width=140)
-RUN_COLUMNS: Final = (
-    Column("Run", _title, tip=_played_by),
-    Column("Agents", key=_kinds, width=150, roles={KINDS_ROLE: _kinds}),
-    Column("Environment", _environment, tip=_tasks),
-    Column("Episodes", episodes_in_words, _done, figure=True, width=110),
-    Column("Status", _status, tip=_status_tip, width=120, roles={STATE_ROLE: _status_token}),
-    STARTED,
+STARTED: Final = Column("Started", _started, _by_time, width=128)
+_SPOKEN: Final = Qt.ItemDataRole.AccessibleTextRole
+STAR: Final = Column(
+    "", key=_star, tip=_star_tip, about="Stars", width=34, roles={STAR_ROLE: _star, _SPOKEN: _star_spoken}
 )
+RUN: Final = Column("Run", _title, tip=_about, roles={CHIPS_ROLE: _chips}, edit=_name)
+AGENTS: Final = Column("Agents", key=_kinds, width=150, roles={KINDS_ROLE: _kinds})
+ENVIRONMENT: Final = Column("Environment", _environment, tip=_tasks, width=160)
+EPISODES: Final = Column("Episodes", episodes_in_words, _done, figure=True, width=100)
+STATUS: Final = Column("Status", _status, tip=_status_tip, width=116, roles={STATE_ROLE: _status_token})
+RUN_COLUMNS: Final = (STAR, RUN, AGENTS, ENVIRONMENT, EPISODES, STATUS, STARTED)
 """A row is a :class:`~gym_gui.services.run_library.RunEntry`."""

@@ -11,13 +11,17 @@ from typing import Final
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 
 from gym_gui.controllers.live_play.latest_job import Spawn
-from gym_gui.services.run_library import RunEntry, RunLibrary
+from gym_gui.services.run_library import RunEntry
+from gym_gui.services.run_shelves import RunShelves
 
 EVERY_MS: Final = 2000
-"""How often the folder is looked at while the list is in view."""
+"""How often the folder is looked at while the list is in view, at most."""
 _GROW_S: Final = 0.4
 _FULL_EVERY: Final = 10
 """Looks of which one opens every folder; the others only follow what is being written."""
+_SHARE: Final = 20
+"""A look that took long, as on a disk of another machine, is followed by so many times that without one."""
+_LONGEST_REST_MS: Final = 120_000
 
 
 class LibraryReader(QObject):
@@ -37,9 +41,10 @@ class LibraryReader(QObject):
     def __init__(self, spawn: Spawn, folder: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._spawn = spawn
-        self._library = RunLibrary(folder)
+        self._shelves = RunShelves(folder)
         self._runs: list[RunEntry] = []
         self._looks = 0
+        self._reading = asyncio.Lock()  # one thread at a time
         self._busy = self._again = self._complete = False
         self._timer = QTimer(self)
         self._timer.setInterval(EVERY_MS)
@@ -48,7 +53,23 @@ class LibraryReader(QObject):
     @property
     def folder(self) -> Path:
         """The folder that is read."""
-        return self._library.folder
+        return self._shelves.folder
+
+    @property
+    def others(self) -> Sequence[Path]:
+        """Folders that are read beside it."""
+        return self._shelves.others
+
+    def set_others(self, folders: Sequence[Path]) -> None:
+        """Read these beside it."""
+        self._shelves.set_others(folders)
+        self._looks = 0  # which has every folder opened
+        self.refresh()
+
+    async def read_again(self, paths: Sequence[Path]) -> None:
+        """Somebody has changed these runs: tell them anew."""
+        async with self._reading:
+            self._tell(await asyncio.to_thread(self._shelves.again, self._runs, paths))
 
     @property
     def runs(self) -> list[RunEntry]:
@@ -77,28 +98,35 @@ class LibraryReader(QObject):
         self._spawn(self._read_library(), "Reading the list of runs")
 
     async def _read_library(self) -> None:
+        begun, first = time.monotonic(), not self._complete
         try:
-            if self._complete and self._looks % _FULL_EVERY:
-                self._looks += 1
-                looked = await asyncio.to_thread(self._library.look)
-                if looked is not None:
-                    self._tell(looked)
-                    return
-            self._looks += 1
-            found: list[RunEntry] = []
-            told = 0.0  # the first runs are shown at once, the next ones now and then
-            batches = self._library.scan()
-            while (batch := await asyncio.to_thread(_next_batch, batches)) is not None:
-                found += batch
-                if not self._complete and time.monotonic() - told > _GROW_S:
-                    self.grown.emit(list(found))
-                    told = time.monotonic()
-            self._tell(found)
+            async with self._reading:
+                await self._read_once()
         finally:
+            rest = 0 if first else _SHARE * 1000 * (time.monotonic() - begun)
+            self._timer.setInterval(min(max(EVERY_MS, round(rest)), _LONGEST_REST_MS))
             self._busy = False
             if self._again:
                 self._again = False
                 self.refresh()
+
+    async def _read_once(self) -> None:
+        if self._complete and self._looks % _FULL_EVERY:
+            self._looks += 1
+            looked = await asyncio.to_thread(self._shelves.look)
+            if looked is not None:
+                self._tell(looked)
+                return
+        self._looks += 1
+        found: list[RunEntry] = []
+        told = 0.0  # the first runs are shown at once, the next ones now and then
+        batches = self._shelves.scan()
+        while (batch := await asyncio.to_thread(_next_batch, batches)) is not None:
+            found += batch
+            if not self._complete and time.monotonic() - told > _GROW_S:
+                self.grown.emit(list(found))
+                told = time.monotonic()
+        self._tell(await asyncio.to_thread(self._shelves.in_order, found))
 
     def _tell(self, found: list[RunEntry]) -> None:
         if not self._complete or found != self._runs:

@@ -3,30 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from PyQt6.QtCore import QEvent, QModelIndex, QObject, QPoint, Qt, pyqtSignal
-from PyQt6.QtGui import QAction, QKeyEvent
+from PyQt6.QtGui import QAction, QKeyEvent, QResizeEvent
 from PyQt6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
     QLineEdit,
     QMenu,
     QStackedWidget,
+    QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
-from gym_gui.services.run_filter import RunFilter
+from gym_gui.services.run_filter import RunFilter, offers
 from gym_gui.services.run_library import STATUSES, RunEntry
 from gym_gui.ui import theme
 from gym_gui.ui.results.delegates import CellDelegate
-from gym_gui.ui.results.library_model import RUN_COLUMNS, STARTED
-from gym_gui.ui.widgets import Card, EmptyHint, PickerButton, PickerItem, muted_label
-from gym_gui.ui.widgets.rows import RowsModel, RowsTable
+from gym_gui.ui.results.library_model import (
+    AGENTS,
+    ENVIRONMENT,
+    EPISODES,
+    RUN,
+    RUN_COLUMNS,
+    STARTED,
+)
+from gym_gui.ui.widgets import Card, EmptyHint, IconButton, PickerButton, PickerItem, muted_label
+from gym_gui.ui.widgets.rows import Column, RowsModel, RowsTable
 
 _ANY = ""
 _ROW = 38
+_GIVE_WAY = ((AGENTS, 980), (ENVIRONMENT, 840), (EPISODES, 700))
+"""Columns, and the width below which they give way to names."""
+_PLACEHOLDER = "Search, or tag:paper agent:ppo star after:2026-11-01"
 
 
 class LibraryView(QWidget):
@@ -40,6 +52,14 @@ class LibraryView(QWidget):
     """The runs that somebody wants compressed or, where it is true, decompressed."""
     folder_requested = pyqtSignal(object)
     """The folder that somebody wants to open in the file manager."""
+    labelled = pyqtSignal(object, object)
+    """Runs (a list), and labels that they get (a mapping)."""
+    comparison_requested = pyqtSignal(object)
+    """The runs (a list) that somebody wants to see side by side."""
+    another_folder_requested = pyqtSignal()
+    """Somebody wants to see the runs of another folder beside theirs."""
+    folder_closed = pyqtSignal(object)
+    """A folder whose runs somebody does not want to see any more."""
     selection_changed = pyqtSignal()
     first_run_requested = pyqtSignal()
 
@@ -48,6 +68,9 @@ class LibraryView(QWidget):
         self.setObjectName("run-library")
         self.model = RowsModel(RUN_COLUMNS, _path, parent=self)
         self._tasks: list[str] | None = None
+        self._runs: Sequence[RunEntry] = ()
+        self._filter = RunFilter()
+        self._others: tuple[Path, ...] = ()
         self._make_filters()
         self._make_table()
         self._empty = EmptyHint(
@@ -80,15 +103,23 @@ class LibraryView(QWidget):
     def _make_filters(self) -> None:
         self._search = QLineEdit(self)
         self._search.setObjectName("run-search")
-        self._search.setPlaceholderText("Search runs by agent, environment, id")
+        self._search.setPlaceholderText(_PLACEHOLDER)
         self._search.setAccessibleName("Search runs")
         self._search.setToolTip(
-            "Every word must occur in a run's agents, environments, id or status (Ctrl+F)"
+            "Every word must fit (Ctrl+F): it occurs in a run's name, tags, notes, agents, environments, id "
+            "or status, or is about one thing: agent: env: worker: tag: group: name: note: status: folder: "
+            "after: before: on: setting: star. One with - before it must not fit"
         )
         self._search.setClearButtonEnabled(True)
-        self._search.setMaximumWidth(420)
+        self._search.setMaximumWidth(520)
         self._search.textChanged.connect(self._on_filter_changed)
         self._search.installEventFilter(self)
+        self._offer = IconButton("filter", "What can be asked for", name="run-offers")
+        self._offer.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        menu = QMenu(self._offer)
+        menu.setObjectName("run-offers-menu")
+        menu.aboutToShow.connect(partial(self._fill_offers, menu))
+        self._offer.setMenu(menu)
         self.environment = PickerButton(placeholder="Any environment", name="run-environment")
         self.environment.setToolTip("Show runs in one environment alone")
         self.environment.setAccessibleName("Filter by environment")
@@ -100,19 +131,30 @@ class LibraryView(QWidget):
         self.status.set_items([PickerItem(_ANY, "Any status"), *choices])
         self.status.set_value(_ANY)
         self.status.chosen.connect(self._on_filter_changed)
+        self._folders = IconButton("open", "Runs of other folders", name="run-folders")
+        self._folders.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        menu = QMenu(self._folders)
+        menu.setObjectName("run-folders-menu")
+        menu.aboutToShow.connect(partial(self._fill_folders, menu))
+        self._folders.setMenu(menu)
         self._count = muted_label()
         self._count.setObjectName("run-count")
         self._filters = QHBoxLayout()
         self._filters.setSpacing(theme.ROW)
-        self._filters.addWidget(self._search, 2)
+        self._filters.addWidget(self._search, 3)
+        self._filters.addWidget(self._offer)
         self._filters.addWidget(self.environment)
         self._filters.addWidget(self.status)
+        self._filters.addWidget(self._folders)
         self._filters.addStretch(1)
         self._filters.addWidget(self._count)
 
     def _make_table(self) -> None:
         table = self.table = RowsTable(self.model, "run-table", "Runs", _ROW, self)
-        table.setItemDelegate(CellDelegate(table))
+        cells = CellDelegate(table)
+        cells.star_clicked.connect(self._on_star_clicked)
+        table.setItemDelegate(cells)
+        self.model.edited.connect(self._on_name_edited)
         table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         table.fit_columns()
         table.sort_by(STARTED)
@@ -144,8 +186,15 @@ class LibraryView(QWidget):
             self.environment.set_items([PickerItem(_ANY, "Any environment"), *items])
             if self.environment.value is None:
                 self.environment.set_value(_ANY)
+        self._runs = runs
         self.model.set_rows(runs)
         self._tell()
+
+    def resizeEvent(self, a0: QResizeEvent | None) -> None:
+        """Where names would not be read, other columns give way to them."""
+        super().resizeEvent(a0)
+        for column, least in _GIVE_WAY:
+            self.table.setColumnHidden(self.model.section(column), self.width() < least)
 
     def select(self, path: Path) -> None:
         """Select a run, if it is shown."""
@@ -183,6 +232,9 @@ class LibraryView(QWidget):
             self.table.setFocus()
             self.table.selectRow(max(self.table.currentIndex().row(), 0))
             return True
+        if widget is self.table and key == Qt.Key.Key_F2:
+            self.rename_current()
+            return True
         if widget is self.table and key == Qt.Key.Key_Delete:
             self.remove_current()
             return True
@@ -197,6 +249,21 @@ class LibraryView(QWidget):
         """Throw the selected runs away."""
         if self.selected:
             self.removal_requested.emit(self.selected)
+
+    def rename_current(self) -> None:
+        """Type a name for the selected run, in its row."""
+        if (run := self.current) is not None:
+            self.table.edit(self.model.index(self.model.row_of(run.path), self.model.section(RUN)))
+
+    def star_selected(self) -> None:
+        """Mark the selected runs; where all are, no longer."""
+        if runs := self.selected:
+            self.labelled.emit(runs, {"star": not all(run.labels.star for run in runs)})
+
+    def compare_selected(self) -> None:
+        """See the selected runs side by side."""
+        if len(runs := self.selected) > 1:
+            self.comparison_requested.emit(runs)
 
     def compress_selected(self) -> None:
         """Have the selected runs compressed."""
@@ -216,7 +283,8 @@ class LibraryView(QWidget):
     def _tell(self) -> None:
         shown, total = self.model.rowCount(), self.model.total
         words = "1 run" if total == 1 else f"{total:,} runs"
-        self._count.setText(words if shown == total else f"{shown:,} of {words}")
+        count = words if shown == total else f"{shown:,} of {words}"
+        self._count.setText(self._filter.problem or count)
         self._count.setVisible(bool(total))
         page = self.table if shown else self._nothing if total else self._empty
         self._stack.setCurrentWidget(page)
@@ -226,9 +294,56 @@ class LibraryView(QWidget):
 
     def _on_filter_changed(self, _value: object = None) -> None:
         environment, status = self.environment.value, self.status.value
-        wanted = RunFilter(self._search.text(), str(environment or ""), str(status or ""))
-        self.model.set_filter(wanted.accepts)
+        self._filter = RunFilter(self._search.text(), str(environment or ""), str(status or ""))
+        self.model.set_filter(self._filter.accepts)
         self._tell()
+
+    def _fill_offers(self, menu: QMenu) -> None:
+        menu.clear()
+        for heading, words in offers(self._runs).items():
+            place = menu.addMenu(heading) if heading else menu
+            assert place is not None
+            for word in words:
+                action = QAction(word.replace("&", "&&"), place)
+                action.setObjectName(f"run-offer-{word}")
+                action.triggered.connect(partial(self._on_offer_chosen, word))
+                place.addAction(action)
+
+    def set_folders(self, folders: Sequence[Path]) -> None:
+        """Which folders are open beside one's own."""
+        self._others = tuple(folders)
+
+    def _fill_folders(self, menu: QMenu) -> None:
+        menu.clear()
+        add = QAction("Open another runs folder…", menu)
+        add.setObjectName("run-folder-open")
+        add.triggered.connect(self._on_another_folder)
+        menu.addAction(add)
+        if self._others:
+            menu.addSection("Open beside yours")
+        for folder in self._others:
+            action = QAction(f"Close {folder}".replace("&", "&&"), menu)
+            action.setObjectName(f"run-folder-close-{folder.name}")
+            action.triggered.connect(partial(self._on_folder_closed, folder))
+            menu.addAction(action)
+
+    def _on_another_folder(self) -> None:
+        self.another_folder_requested.emit()
+
+    def _on_folder_closed(self, folder: Path, _checked: bool = False) -> None:
+        self.folder_closed.emit(folder)
+
+    def _on_offer_chosen(self, word: str, _checked: bool = False) -> None:
+        self._search.setText(f"{self._search.text().strip()} {word}".strip())
+        self._search.setFocus()
+
+    def _on_star_clicked(self, index: QModelIndex) -> None:
+        if (run := self.model.row(index.row())) is not None:
+            self.labelled.emit([run], {"star": not run.labels.star})
+
+    def _on_name_edited(self, run: RunEntry, _column: Column[RunEntry], text: str) -> None:
+        if text.strip() != run.labels.name:
+            self.labelled.emit([run], {"name": text})
 
     def _on_show_all(self) -> None:
         self.environment.set_value(_ANY)
@@ -251,8 +366,11 @@ class LibraryView(QWidget):
         menu = QMenu(self.table)
         menu.setObjectName("run-menu")
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        several = len(self.selected) > 1
         entries = (
-            ("open", "Open", self.open_current),
+            ("compare", "Compare", self.compare_selected) if several else ("open", "Open", self.open_current),
+            *([] if several else [("rename", "Rename", self.rename_current)]),
+            ("star", "Star, or no longer", self.star_selected),
             ("folder", "Open folder", self.show_current_folder),
             ("compress", "Compress", self.compress_selected),
             ("decompress", "Decompress", self.decompress_selected),

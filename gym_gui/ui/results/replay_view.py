@@ -118,7 +118,13 @@ class ReplayView(QWidget):
         self._start(self._open(run, operator_id, index, beside))
 
     def show_seed(
-        self, run: Path, operator_id: str, seed: int | None, repetition: int = 0, beside: str = ""
+        self,
+        run: Path,
+        operator_id: str,
+        seed: int | None,
+        repetition: int = 0,
+        beside: str = "",
+        beside_run: Path | None = None,
     ) -> None:
         """Play the episode with a seed again; see :meth:`show_episode`.
 
@@ -128,8 +134,9 @@ class ReplayView(QWidget):
             seed: Its seed.
             repetition: Which of several with that seed.
             beside: Operator whose episode with that seed is shown beside it.
+            beside_run: The run that this one is of, where it is another.
         """
-        self._start(self._open_seed(run, operator_id, seed, repetition, beside))
+        self._start(self._open_seed(run, operator_id, seed, repetition, beside, beside_run))
 
     def clear(self) -> None:
         """End what is played; nothing is shown."""
@@ -153,10 +160,23 @@ class ReplayView(QWidget):
         self._opening = self._context.spawn(work, "Opening the replay")
 
     async def _open_seed(
-        self, run: Path, operator_id: str, seed: int | None, repetition: int, beside: str
+        self,
+        run: Path,
+        operator_id: str,
+        seed: int | None,
+        repetition: int,
+        beside: str,
+        beside_run: Path | None,
     ) -> None:
+        other: tuple[Path, str, int] | None = None
+        if beside and beside_run not in (None, run):
+            assert beside_run is not None
+            await self.pickers.read(beside_run)
+            index = self.pickers.with_seed(beside, seed, repetition)
+            other, beside = (None if index is None else (beside_run, beside, index)), ""
         await self.pickers.read(run)
-        await self._open(run, operator_id, self.pickers.with_seed(operator_id, seed, repetition), beside)
+        index = self.pickers.with_seed(operator_id, seed, repetition)
+        await self._open(run, operator_id, index, beside, other)
 
     def _release(self) -> None:
         players, self._players = self._players, []
@@ -167,13 +187,22 @@ class ReplayView(QWidget):
             self._closing.add(task)
             task.add_done_callback(self._closing.discard)
 
-    async def _open(self, run: Path, operator_id: str, index: int | None, beside: str) -> None:
+    async def _open(
+        self,
+        run: Path,
+        operator_id: str,
+        index: int | None,
+        beside: str,
+        of_another_run: tuple[Path, str, int] | None = None,
+    ) -> None:
         try:
             await self.pickers.read(run)
             tracks = [await read_episode(run, operator_id, index)]
             other = self.pickers.beside(beside, tracks[0].recorded.episode)
             if other is not None:
                 tracks.append(await read_episode(run, beside, other))
+            elif of_another_run is not None:
+                tracks.append(await read_episode(*of_another_run))
         except MosaicError as error:
             self._release()
             self.transport.set_extent(0, 0, complete=True)

@@ -1,4 +1,4 @@
-"""What a run says, worked out in the background, and anew while the run grows."""
+"""What a run, or several together, say: worked out in the background, and anew while they grow."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from gym_gui.services.run_library import RunEntry, RunLibrary
 AGAIN_MS: Final = 5000
 """How often the results of a run that is being written are made anew, at most."""
 _KEPT: Final = 8
-_Stamp = tuple[str, int]
+_Stamp = tuple[tuple[str, int], ...]
 
 
 class RunReading(QObject):
-    """Reads one run at a time; what the last few said is kept as long as they have not grown.
+    """Reads one run at a time, or several as one; what the last few said is kept while they do not grow.
 
     Args:
         spawn: Runs work in the background.
@@ -29,8 +29,7 @@ class RunReading(QObject):
         parent: Qt owner.
 
     Attributes:
-        run: The run it is about; ``None`` before the first.
-        entry: It in the list of runs, as far as that is known.
+        runs: The runs it is about; none before the first.
     """
 
     begun = pyqtSignal()
@@ -45,24 +44,39 @@ class RunReading(QObject):
     def __init__(self, spawn: Spawn, looked_at: Callable[[], bool], parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._spawn, self._looked_at = spawn, looked_at
-        self.run: Path | None = None
-        self.entry: RunEntry | None = None
+        self.runs: tuple[Path, ...] = ()
+        self._entries: dict[Path, RunEntry] = {}
         self._task: asyncio.Task[None] | None = None
         self._shown: _Stamp | None = None
-        self._made: dict[Path, tuple[_Stamp, Summary]] = {}
+        self._made: dict[tuple[Path, ...], tuple[_Stamp, Summary]] = {}
         self._again = QTimer(self)
         self._again.setSingleShot(True)
         self._again.setInterval(AGAIN_MS)
         self._again.timeout.connect(self._on_again)
 
-    def take(self, run: Path, entries: Sequence[RunEntry]) -> None:
-        """From now on it is about this run.
+    @property
+    def run(self) -> Path | None:
+        """The run it is about, where it is one alone."""
+        return self.runs[0] if len(self.runs) == 1 else None
+
+    @property
+    def entry(self) -> RunEntry | None:
+        """That run in the list of runs, as far as it is known."""
+        return None if self.run is None else self._entries.get(self.run)
+
+    @property
+    def entries(self) -> list[RunEntry]:
+        """All of them in the list, as far as they are known."""
+        return [self._entries[run] for run in self.runs if run in self._entries]
+
+    def take(self, runs: Sequence[Path], entries: Sequence[RunEntry]) -> None:
+        """From now on it is about these runs.
 
         Args:
-            run: The run folder.
-            entries: The list of runs, in which it may be.
+            runs: The run folders.
+            entries: The list of runs, in which they may be.
         """
-        self.run, self.entry, self._shown = run, None, None
+        self.runs, self._entries, self._shown = tuple(runs), {}, None
         self._again.stop()
         self._look_up(entries)
 
@@ -76,16 +90,16 @@ class RunReading(QObject):
         """Have it worked out what the run says."""
         if self._task is not None:
             self._task.cancel()
-        run = self.run
-        assert run is not None
-        made = self._made.get(run)
-        if made is not None and made[0] == self._stamp() and self.entry is not None:
+        runs = self.runs
+        assert runs
+        made = self._made.get(runs)
+        if made is not None and made[0] == self._stamp() and len(self.entries) == len(runs):
             self._shown = made[0]
             self.made.emit(made[1])
             return
         if self._shown is None:
             self.begun.emit()
-        self._task = self._spawn(self._read(run), "Reading the run")
+        self._task = self._spawn(self._read(runs), "Reading the run")
 
     def rest(self) -> None:
         """Nobody looks: do not read again by itself."""
@@ -99,15 +113,16 @@ class RunReading(QObject):
 
     def forget(self, runs: Sequence[RunEntry]) -> None:
         """These are gone."""
-        for run in runs:
-            self._made.pop(run.path, None)
+        gone = {run.path for run in runs}
+        self._made = {of: made for of, made in self._made.items() if gone.isdisjoint(of)}
 
     def _look_up(self, entries: Sequence[RunEntry]) -> None:
-        self.entry = next((entry for entry in entries if entry.path == self.run), self.entry)
+        wanted = set(self.runs)
+        self._entries |= {entry.path: entry for entry in entries if entry.path in wanted}
 
     def _stamp(self) -> _Stamp:
-        entry = self.entry
-        return (entry.status, entry.done) if entry is not None else ("", 0)
+        found = (self._entries.get(run) for run in self.runs)
+        return tuple(("", 0) if entry is None else (entry.status, entry.done) for entry in found)
 
     def _is_old(self) -> bool:
         """Whether the run on show has grown since it was read, and nobody reads it now.
@@ -121,23 +136,24 @@ class RunReading(QObject):
         if self._is_old():
             self.read()
 
-    async def _read(self, run: Path) -> None:
+    async def _read(self, runs: tuple[Path, ...]) -> None:
         from gym_gui.core.errors import MosaicError
 
-        if self.entry is None:
-            self.entry = await asyncio.to_thread(RunLibrary(run.parent).one, run)
+        if unknown := [run for run in runs if run not in self._entries]:
+            found = [await asyncio.to_thread(RunLibrary(run.parent).one, run) for run in unknown]
+            self._entries |= {entry.path: entry for entry in found if entry is not None}
             self.named.emit()
         stamp = self._stamp()
         try:
-            analysis = await analyse(run)
+            analysis = await analyse(*runs)
         except MosaicError as error:
             self._shown = stamp
             self.refused.emit(str(error))
             return
-        self._made[run] = (stamp, analysis)
+        self._made[runs] = (stamp, analysis)
         while len(self._made) > _KEPT:
             del self._made[next(iter(self._made))]
-        if run == self.run:
+        if runs == self.runs:
             self._shown = stamp
             self.made.emit(analysis)
             if self._stamp() != stamp:  # it has grown meanwhile

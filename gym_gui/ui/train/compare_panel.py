@@ -9,6 +9,7 @@ from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from gym_gui.analysis.wording import duration
+from gym_gui.services.run_titles import differences
 from gym_gui.ui import theme
 from gym_gui.ui.train.numbers import NONE, steps_in_words
 from gym_gui.ui.train.run_colours import RunColours

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, cast
 
-from PyQt6.QtCore import QAbstractTableModel, QEvent, QModelIndex, QObject, Qt
+from PyQt6.QtCore import QAbstractTableModel, QEvent, QModelIndex, QObject, Qt, pyqtSignal
 from PyQt6.QtGui import QHelpEvent
 from PyQt6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QToolTip, QWidget
 
@@ -33,6 +33,7 @@ class Column(Generic[Row]):
         figure: Whether it holds numbers, which stand at the right.
         width: In pixels; 0: it shares the room that is left.
         roles: What delegates ask for beside the text, by role.
+        edit: The text that somebody edits in its cells, where these can be edited.
     """
 
     heading: str
@@ -43,6 +44,7 @@ class Column(Generic[Row]):
     figure: bool = False
     width: int = 0
     roles: Mapping[int, Callable[[Row], object]] = field(default_factory=dict)
+    edit: Callable[[Row], str] | None = None
 
     @property
     def alignment(self) -> Qt.AlignmentFlag:
@@ -64,6 +66,9 @@ class RowsModel(QAbstractTableModel, Generic[Row]):
         roles: What delegates ask for in every column, by role.
         parent: Qt owner.
     """
+
+    edited = pyqtSignal(object, object, str)
+    """A row, a column of it, and what somebody has typed there; nothing has changed yet."""
 
     def __init__(
         self,
@@ -200,6 +205,8 @@ class RowsModel(QAbstractTableModel, Generic[Row]):
         column = self._columns[index.column()]
         if role == Qt.ItemDataRole.DisplayRole:
             return column.text(row)
+        if role == Qt.ItemDataRole.EditRole and column.edit is not None:
+            return column.edit(row)
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return column.alignment
         if role == Qt.ItemDataRole.ToolTipRole:
@@ -207,9 +214,24 @@ class RowsModel(QAbstractTableModel, Generic[Row]):
         asked = column.roles.get(role) or self._roles.get(role)
         return None if asked is None else asked(row)
 
+    def flags(self, index: QModelIndex) -> Qt.ItemFlag:
+        """What can be done with a cell."""
+        flags = super().flags(index)
+        editable = index.isValid() and self._columns[index.column()].edit is not None
+        return flags | Qt.ItemFlag.ItemIsEditable if editable else flags
+
+    def setData(self, index: QModelIndex, value: object, role: int = Qt.ItemDataRole.EditRole) -> bool:
+        """Somebody has typed something: see :attr:`edited`."""
+        row = self.row(index.row())
+        column = self._columns[index.column()]
+        if row is None or role != Qt.ItemDataRole.EditRole or column.edit is None:
+            return False
+        self.edited.emit(row, column, str(value))
+        return True
+
 
 class RowsTable(QTableView, Generic[Row]):
-    """A :class:`RowsModel` as a table of whole rows, without grid, edited nowhere.
+    """A :class:`RowsModel` as a table of whole rows, without grid; edited where :meth:`edit` is called.
 
     Args:
         model: The rows.

@@ -120,11 +120,11 @@ def test_a_run_that_is_being_written_grows(page: ResultsPage, qtbot: QtBot, stor
         library = named(page, LibraryView, "run-library")
         qtbot.waitUntil(lambda: library.model.rowCount() == 2, timeout=LONG)
         row = library.model.row_of(recorder.folder)
-        cells = [library.model.index(row, column).data() for column in range(6)]
+        cells = [library.model.index(row, column).data() for column in range(1, 7)]
         assert cells[0] == "Newcomer" and cells[3] == "0 of 2" and cells[4] == "Running"
         line = {"operator_id": "op", "episode_index": 0, "seed": 1, "status": "completed", "length": 3}
         recorder.episode("op", b"", orjson.dumps({**line, "total_reward": 3.0}) + b"\n")
-        qtbot.waitUntil(lambda: library.model.index(row, 3).data() == "1 of 2", timeout=LONG)
+        qtbot.waitUntil(lambda: library.model.index(row, 4).data() == "1 of 2", timeout=LONG)
         page.show_run(recorder.folder)
         qtbot.waitUntil(lambda: named(page, ComparisonView, "comparison").analysis is not None, timeout=LONG)
         assert named(page, QLabel, "page-note").text() == "Running: 1 of 2 episodes"

@@ -1,0 +1,104 @@
+"""What somebody says of runs, written beside them, and undone."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from PyQt6.QtCore import QObject
+from PyQt6.QtGui import QUndoStack
+
+from gym_gui.analysis import wording
+from gym_gui.core.run_labels import LabelsError, RunLabels, change_labels
+from gym_gui.services.run_library import RunEntry
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.results.library_reader import LibraryReader
+from gym_gui.ui.undo import Edit
+
+Changes = Mapping[Path, Mapping[str, Any]]
+"""By run folder, which labels become what."""
+
+
+class LabelEdits(QObject):
+    """Writes labels in a thread, and has the list show what the files hold then.
+
+    Args:
+        context: For work in the background, and to tell what cannot be written.
+        reader: Reads the list anew.
+        parent: Qt owner.
+
+    Attributes:
+        undo_stack: The history.
+    """
+
+    def __init__(self, context: AppContext, reader: LibraryReader, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._context, self._reader = context, reader
+        self.undo_stack = QUndoStack(self)
+        self.undo_stack.setUndoLimit(200)
+        self._recording = False
+
+    def change(self, runs: Sequence[RunEntry], changes: Mapping[str, Any]) -> None:
+        """Give runs labels, undoably; what is not named stays."""
+        self.apply({run.path: changes for run in runs}, _words(runs, changes))
+
+    def apply(self, changes: Changes, text: str) -> None:
+        """Give each run labels of its own, undoably.
+
+        Args:
+            changes: By run folder.
+            text: What is done, for the menu.
+        """
+        if changes:
+            self._context.spawn(self._change(changes, text), "Labelling runs")
+
+    async def _change(self, changes: Changes, text: str) -> None:
+        done, refused = await asyncio.to_thread(_write, changes)
+        if done:
+            before = {path: _only(changes[path], was) for path, (was, _) in done.items()}
+            after = {path: _only(changes[path], now) for path, (_, now) in done.items()}
+            self._recording = True  # which shows it; it is written already
+            self.undo_stack.push(Edit(self._show, before, after, text))
+            self._recording = False
+        await self._tell(changes, refused)
+
+    def _show(self, changes: Changes) -> None:
+        if not self._recording:
+            self._context.spawn(self._write_again(changes), "Labelling runs")
+
+    async def _write_again(self, changes: Changes) -> None:
+        _, refused = await asyncio.to_thread(_write, changes)
+        await self._tell(changes, refused)
+
+    async def _tell(self, changes: Changes, refused: Sequence[LabelsError]) -> None:
+        if refused:
+            more = len(refused) - 1
+            others = f" {wording.count(more, 'more run')} cannot be labelled either." if more else ""
+            self._context.notify(f"{refused[0].sentence}.{others}".replace("..", "."), "warning")
+        await self._reader.read_again(list(changes))
+
+
+def _write(changes: Changes) -> tuple[dict[Path, tuple[RunLabels, RunLabels]], list[LabelsError]]:
+    """Labels before and after of the runs in which something has changed; and why others cannot be."""
+    done: dict[Path, tuple[RunLabels, RunLabels]] = {}
+    refused: list[LabelsError] = []
+    for path, wanted in changes.items():
+        try:
+            before, after = change_labels(path, wanted)
+        except LabelsError as error:
+            refused.append(error)
+            continue
+        if before != after:
+            done[path] = before, after
+    return done, refused
+
+
+def _only(names: Mapping[str, Any], labels: RunLabels) -> dict[str, Any]:
+    return {name: getattr(labels, name) for name in names}
+
+
+def _words(runs: Sequence[RunEntry], changes: Mapping[str, Any]) -> str:
+    what = wording.names([*changes])
+    return f"the {what} of “{runs[0].title}”" if len(runs) == 1 else f"the {what} of {len(runs):,} runs"

@@ -1,0 +1,213 @@
+"""The inspector of the list: what is kept with the selected runs, and what they are about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from PyQt6.QtCore import QEvent, QObject, Qt, pyqtSignal
+from PyQt6.QtWidgets import QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
+
+from gym_gui.analysis.wording import moment
+from gym_gui.core.run_labels import LONGEST_NAME, LONGEST_NOTES, tags_of
+from gym_gui.services.run_library import RunEntry
+from gym_gui.services.run_titles import in_words
+from gym_gui.ui import theme
+from gym_gui.ui.results.library_model import episodes_in_words
+from gym_gui.ui.widgets import IconButton, InlineMessage, label, muted_label, section_label
+from gym_gui.ui.widgets.form import FormRows
+
+_MOST_SETTINGS: Final = 14
+_LABELS_WIDTH: Final = 64
+
+
+class RunDetails(QWidget):
+    """Labels are told when a field is left or Enter pressed; nothing is written here.
+
+    Args:
+        parent: Qt owner.
+    """
+
+    changed = pyqtSignal(object, object)
+    """Runs (a list), and labels that they get (a mapping)."""
+    tags_changed = pyqtSignal(object, object, object)
+    """Runs (a list), tags that all of them get, and tags that they lose."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("run-details")
+        self._runs: list[RunEntry] = []
+        self._title = label("", "strong", wrap=True)
+        self._title.setObjectName("run-details-title")
+        self._trouble = InlineMessage("warning", "")
+        self._trouble.setObjectName("run-details-trouble")
+        self._make_fields()
+        self._facts = label("", "small", wrap=True)
+        self._facts.setObjectName("run-details-facts")
+        self._facts.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._settings = label("", "small", wrap=True)
+        self._settings.setObjectName("run-details-settings")
+        self._settings.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._heading = section_label("Settings")
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(theme.ROW)
+        for widget in (self._title, self._trouble, self._form, muted_label("Notes"), self.notes):
+            layout.addWidget(widget)
+        layout.addSpacing(theme.STEP)
+        for widget in (self._facts, self._heading, self._settings):
+            layout.addWidget(widget)
+        self.show_runs([])
+
+    def _make_fields(self) -> None:
+        self.name = _line("run-details-name", "Goes by who played")
+        self.name.setMaxLength(LONGEST_NAME)
+        self.tags = _line("run-details-tags", "paper, ablation")
+        self.group = _line("run-details-group", "None")
+        self.group.setMaxLength(LONGEST_NAME)
+        self.star = IconButton("star", "Star (Ctrl+D)", name="run-details-star", on_click=self._on_star)
+        self.star.setCheckable(False)
+        self._form = FormRows(label_width=_LABELS_WIDTH)
+        self._form.add_row("Name", self.name, tooltip="What it is called wherever its title stands (F2)")
+        self._form.add_row("Tags", self.tags, tooltip="Words it is found by, with commas between: tag:paper")
+        self._form.add_row("Group", self.group, tooltip="What it belongs to: group:sweep")
+        self._form.add_row("Star", self.star)
+        self.notes = QPlainTextEdit()
+        self.notes.setObjectName("run-details-notes")
+        self.notes.setAccessibleName("Notes")
+        self.notes.setToolTip("Whatever is worth remembering; kept when you leave the field")
+        self.notes.setTabChangesFocus(True)
+        self.notes.setFixedHeight(110)
+        self.notes.installEventFilter(self)
+        for field, slot in (
+            (self.name, self._on_name),
+            (self.tags, self._on_tags),
+            (self.group, self._on_group),
+        ):
+            field.editingFinished.connect(slot)
+
+    @property
+    def runs(self) -> Sequence[RunEntry]:
+        """What it is about."""
+        return self._runs
+
+    def show_runs(self, runs: Sequence[RunEntry]) -> None:
+        """Be about these; what was typed of others is told first."""
+        same = [run.path for run in runs] == [run.path for run in self._runs]
+        if not same:
+            self.finish()
+        self._runs = list(runs)
+        self.setVisible(bool(runs))
+        if not runs:
+            return
+        one = runs[0] if len(runs) == 1 else None
+        self._title.setText(one.full_title if one is not None else f"{len(runs):,} runs")
+        trouble = next((run.labels_problem for run in runs if run.labels_problem), "")
+        self._trouble.set_text(trouble)
+        self._trouble.setVisible(bool(trouble))
+        for field in (self.name, self.tags, self.group, self.star, self.notes):
+            field.setEnabled(not trouble and (one is not None or field not in (self.name, self.notes)))
+        _fill(self.name, one.labels.name if one is not None else "", same)
+        self.name.setPlaceholderText("Goes by who played" if one is not None else "One at a time")
+        _fill(self.tags, ", ".join(self._common_tags()), same)
+        _fill(self.group, self._common_group(), same)
+        self.star.set_icon("starred" if self._starred() else "star")
+        if not (same and self.notes.hasFocus()):
+            self.notes.setPlainText(one.labels.notes if one is not None else "")
+        self._show_facts(one)
+
+    def finish(self) -> None:
+        """Tell what was typed and not told yet."""
+        if self._runs:
+            self._on_name()
+            self._on_tags()
+            self._on_group()
+            self._on_notes()
+
+    def eventFilter(self, a0: QObject | None, a1: QEvent | None) -> bool:
+        """Notes are told when the field is left."""
+        if a0 is self.notes and a1 is not None and a1.type() == QEvent.Type.FocusOut:
+            self._on_notes()
+        return super().eventFilter(a0, a1)
+
+    # -- what several have in common ---------------------------------------------------
+
+    def _common_tags(self) -> list[str]:
+        first, *others = [run.labels.tags for run in self._runs]
+        return [tag for tag in first if all(tag in tags for tags in others)]
+
+    def _common_group(self) -> str:
+        groups = {run.labels.group for run in self._runs}
+        return groups.pop() if len(groups) == 1 else ""
+
+    def _starred(self) -> bool:
+        return all(run.labels.star for run in self._runs)
+
+    # -- telling -----------------------------------------------------------------------
+
+    def _tell(self, changes: Mapping[str, Any]) -> None:
+        self.changed.emit(list(self._runs), changes)
+
+    def _on_name(self) -> None:
+        text = self.name.text().strip()
+        if len(self._runs) == 1 and self.name.isEnabled() and text != self._runs[0].labels.name:
+            self._tell({"name": text})
+
+    def _on_tags(self) -> None:
+        before, now = self._common_tags(), tags_of([self.tags.text()])
+        if self._runs and self.tags.isEnabled() and list(now) != before:
+            gone = [tag for tag in before if tag not in now]
+            self.tags_changed.emit(list(self._runs), [tag for tag in now if tag not in before], gone)
+
+    def _on_group(self) -> None:
+        text = self.group.text().strip()
+        if self._runs and self.group.isEnabled() and text != self._common_group():
+            self._tell({"group": text})
+
+    def _on_notes(self) -> None:
+        text = self.notes.toPlainText().strip()[:LONGEST_NOTES]
+        if len(self._runs) == 1 and self.notes.isEnabled() and text != self._runs[0].labels.notes:
+            self._tell({"notes": text})
+
+    def _on_star(self) -> None:
+        self._tell({"star": not self._starred()})
+
+    def _show_facts(self, run: RunEntry | None) -> None:
+        for widget in (self._facts, self._heading, self._settings):
+            widget.setVisible(run is not None)
+        if run is None:
+            return
+        facts = {
+            "Agents": ", ".join(o.name for o in run.operators),
+            "Workers": ", ".join(run.workers),
+            "Environment": ", ".join(run.tasks),
+            "Episodes": episodes_in_words(run),
+            "Status": run.status.capitalize(),
+            "Started": moment(run.started_at),
+            "Folder": str(run.path),
+        }
+        self._facts.setText("\n".join(f"{name}: {_breakable(text)}" for name, text in facts.items() if text))
+        told = [f"{in_words(name)}: {', '.join(values)}" for name, values in run.settings.items()]
+        rest = len(told) - _MOST_SETTINGS
+        lines = [*told[:_MOST_SETTINGS], *([f"and {rest:,} more, in run.json"] if rest > 0 else [])]
+        self._settings.setText("\n".join(map(_breakable, lines)))
+        self._heading.setVisible(bool(lines))
+        self._settings.setVisible(bool(lines))
+
+
+def _line(name: str, hint: str) -> QLineEdit:
+    field = QLineEdit()
+    field.setObjectName(name)
+    field.setPlaceholderText(hint)
+    return field
+
+
+def _fill(field: QLineEdit, text: str, same: bool) -> None:
+    """What somebody is typing stays."""
+    if not (same and field.hasFocus() and field.isModified()):
+        field.setText(text)
+
+
+def _breakable(text: str) -> str:
+    """Long paths and ids may break where their parts end."""
+    return text.replace("/", "/\u200b").replace("_", "_\u200b")
