@@ -33,6 +33,7 @@ ROOT = Path(__file__).resolve().parent.parent
 WINDOW = Path(__file__).resolve().with_name("bench_gui_window.py")
 CARDS = {"cartpole": 1.5, "duel": None, "soccer": None, "connect_four": None}
 """Cards of the first page, and the goal of each that has one."""
+RUNS, SEARCHES = 5000, ("ppo", "agent:ppo tag:tag3", "setting:learning_rate=1e-4", "star after:2026-03-01")
 _LIMIT_S = 300.0
 
 
@@ -136,6 +137,7 @@ class Figures:
             "operator elsewhere": self.elsewhere,
             "cards": self.cards,
             "opening pages": self.opening,
+            "library": self.library,
         }
 
     def start(self) -> Iterator[Figure]:
@@ -261,6 +263,22 @@ class Figures:
             slot = statistics.median(row[page]["slot_ms"] for row in rows)
             detail = f"making and showing it {slot:.0f} ms; waiting for a core taken out"
             yield at_most(f"opening {page}: longest stretch without reacting", None, longest, "ms", detail)
+
+    def library(self) -> Iterator[Figure]:
+        """The list of many runs: until the first are seen, until all are, and until a filter has chosen."""
+        options = {"runs": RUNS, "searches": SEARCHES}
+        rows = [self._window.play("library", **options) for _ in range(max(1, self._tries // 2))]
+        for part, goal, words in (("first", 0.3, "first rows"), ("whole", None, "all of them")):
+            nets = [row[part]["wall_s"] - row[part]["waited_s"] for row in rows]
+            wall = statistics.median(row[part]["wall_s"] for row in rows)
+            detail = f"{spread(nets)}; the window's waiting for a core taken out; with it {wall:.2f} s"
+            yield at_most(f"library of {RUNS:,} runs: {words}", goal, statistics.median(nets), "s", detail)
+        for text in SEARCHES:
+            slowest = statistics.median(row["filters_ms"][text] for row in rows)
+            detail = "the slowest key of those that type it, painted; waiting for a core taken out"
+            yield at_most(f"library of {RUNS:,} runs: filter {text}", 50.0, slowest, "ms", detail)
+        longest = statistics.median(row["longest_ms"] for row in rows)
+        yield at_most(f"library of {RUNS:,} runs: longest stretch without reacting", None, longest, "ms")
 
 
 def pages_of(row: Mapping[str, Any]) -> list[str]:

@@ -20,6 +20,7 @@ from typing import Any, cast
 from bench_gui_elsewhere import NAME as HOST
 from bench_gui_elsewhere import Cost
 from bench_gui_instruments import Beat, Frames, Meter, Waited, memory_mb, part, waited_by
+from bench_gui_library import make_runs
 
 PATIENCE_S = 90.0
 MINIGRID, DOORKEY = "MiniGrid-Empty-8x8-v0", "MiniGrid-DoorKey-8x8-v0"
@@ -61,6 +62,7 @@ class Scenes:
             "operators": self.operators,
             "elsewhere": self.elsewhere,
             "card": self.card,
+            "library": self.library,
         }
 
     def _places(self) -> list[str]:
@@ -121,6 +123,42 @@ class Scenes:
                 "longest_ms": late[0] / 1e6,
             }
         return result
+
+    async def library(self) -> dict[str, Any]:
+        """Opening the list of many runs for the first time, then what somebody types there."""
+        from PyQt6.QtWidgets import QLineEdit
+
+        from gym_gui.ui.widgets.rows import RowsTable
+
+        runs = self._context.store.runs_dir()
+        await asyncio.to_thread(make_runs, runs, int(self._options["runs"]))
+        await asyncio.sleep(3.0)
+        self._beat.start()
+        meter = Meter(self._waited)
+        self._context.go("results")
+        page = self._window.pages["results"]
+        table = page.findChild(RowsTable, "run-table")
+        await until(lambda: table.rows.rowCount(), "the first runs")
+        table.viewport().repaint()
+        first = meter.read()
+        await until(lambda: page.reader.complete, "all runs")
+        table.viewport().repaint()
+        whole = meter.read()
+        await asyncio.sleep(1.0)
+        self._beat.stop()
+        longest = max(self._beat.late_ns) / 1e6
+        search, filters = page.findChild(QLineEdit, "run-search"), dict[str, float]()
+        for text in self._options["searches"]:
+            for end in range(1, len(text) + 1):  # as it is typed
+                meter = Meter(self._waited)
+                search.setText(text[:end])
+                table.viewport().repaint()
+                used = meter.read()
+                net = 1000 * (used["wall_s"] - used["waited_s"])
+                filters[text] = max(filters.get(text, 0.0), net)
+                await asyncio.sleep(0)
+            search.clear()
+        return {"first": first, "whole": whole, "longest_ms": longest, "filters_ms": filters}
 
     # -- operators -----------------------------------------------------------------------
 

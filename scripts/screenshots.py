@@ -525,6 +525,7 @@ class Scenes:
         """Three runs of it side by side, of which one has fewer seeds."""
         await self.results_list()
         page = self._page("results")
+        assert self._labelled is not None
         page.compare_runs([self._run, *self._labelled[:2]])
         await asyncio.sleep(0)
         await self._until(lambda: page.comparison.analysis is not None, "the comparison")

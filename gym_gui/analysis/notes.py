@@ -232,7 +232,8 @@ def _of_seeds(entries: Sequence[Entry], names: Mapping[str, str]) -> Iterable[st
             told = f" ({', '.join(whose)})" if len(whose) <= _MOST_NAMED and not where else ""
             yield (
                 f"Not all have played the same seeds{where}{told}: {len(everybody):,} are common to all, "
-                f"{len(some):,} are not ({_seeds_in_words(some)}). Two are compared on the seeds that both have."
+                f"{len(some):,} are not ({_seeds_in_words(some)}). "
+                "Two are compared on the seeds that both have."
             )
 
 

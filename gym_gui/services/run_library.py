@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -25,6 +25,7 @@ from gym_gui.core.records import TOURNAMENT
 from gym_gui.core.run_labels import FILE, NONE, LabelsError, RunLabels, read_labels
 from gym_gui.core.shards import Shard
 from gym_gui.services.recorder import COMPLETED, FAILED, RUNNING, STOPPED
+from gym_gui.services.run_index import RunIndex
 from gym_gui.services.run_lock import is_being_written
 from gym_gui.services.run_titles import settings_of
 
@@ -140,9 +141,26 @@ class RunEntry:
         known = (self.run_id, self.status, *self.tasks, *self.kinds, *names, *shard, *labels)
         return "\n".join((*known, *self.policies, *self.workers, self.apart)).casefold()
 
+    @cached_property
+    def folded(self) -> Mapping[str, Sequence[str]]:
+        """What it is looked through for, by what that is about, all of it casefolded."""
+        labels = self.labels
+        found = {
+            "agent": (*(o.name for o in self.operators), *self.policies, *self.kinds),
+            "env": self.tasks,
+            "worker": self.workers,
+            "tag": labels.tags,
+            "group": (labels.group,),
+            "name": (self.title,),
+            "note": (labels.notes,),
+            "status": (self.status,),
+            "folder": (str(self.path.parent),),
+        }
+        return {about: tuple(text.casefold() for text in texts) for about, texts in found.items()}
+
     def prepare(self) -> None:
         """Make what is made once, in the thread that this is called in."""
-        _ = self.searched, self.full_title, self.environment
+        _ = self.searched, self.full_title, self.environment, self.folded
 
     @property
     def is_live(self) -> bool:
@@ -166,10 +184,14 @@ class RunLibrary:
         folder: The folder that run folders are in; it need not exist yet.
         elsewhere: Another machine may write it, whose locks are not seen here: a run that says that it is
             running is believed while its files change.
+        cache: Folder of the cache in which is kept what was read, for the next start; without it nothing is.
     """
 
-    def __init__(self, folder: Path, *, elsewhere: bool = False) -> None:
+    def __init__(self, folder: Path, *, elsewhere: bool = False, cache: Path | None = None) -> None:
         self.folder, self._elsewhere = folder, elsewhere
+        self._index = None if cache is None else RunIndex(cache, folder, _Known)
+        self._kept: dict[str, _Known] = {}
+        self._read_anew = 0
         self._known: dict[str, _Known] = {}
         self._bare: set[str] = set()
         self._changed_ns = -1
@@ -184,9 +206,16 @@ class RunLibrary:
         for gone in self._known.keys() - set(names):
             del self._known[gone]
         self._bare &= set(names)
+        first = not self._known
         for start in range(0, len(names), _BATCH):
+            if start and first and self._index is not None:  # the newest are seen before it is read
+                self._kept, first = self._index.load(), False
             batch = (self._entry(name) for name in names[start : start + _BATCH])
             yield [entry for entry in batch if entry is not None]
+        self._kept = {}
+        if self._index is not None and self._read_anew > _BATCH:
+            self._index.save({name: known for name, known in self._known.items() if not known.entry.is_live})
+            self._read_anew = 0
 
     def look(self) -> list[RunEntry] | None:
         """Every run again, where no folder came or went since :meth:`scan`; else ``None``.
@@ -235,8 +264,9 @@ class RunLibrary:
             self._bare.add(name)
             return None  # some other folder, one that is just being made, or just deleted
         stamp = (status.st_mtime_ns, status.st_size, *_stamp_of_labels(path))
-        known = self._known.get(name)
+        known = self._known.get(name) or self._kept_of(name, stamp)
         if known is None or known.stamp != stamp:
+            self._read_anew += 1
             known = _read_run(path, _Known(stamp, RunEntry(path, name, DAMAGED)))
             if self._elsewhere:
                 entry = replace(known.entry, elsewhere=str(self.folder))
@@ -249,6 +279,16 @@ class RunLibrary:
         self._known[name] = known
         self._bare.discard(name)
         return known.entry
+
+    def _kept_of(self, name: str, stamp: tuple[int, ...]) -> _Known | None:
+        """What the cache has of a run, where that has not changed; episodes that are gone are not counted."""
+        kept = self._kept.get(name)
+        if kept is None or kept.stamp != stamp:
+            return None
+        where = str(self.folder) if self._elsewhere else ""
+        kept = _counted(replace(kept, entry=replace(kept.entry, path=self.folder / name, elsewhere=where)))
+        kept.entry.prepare()
+        return kept
 
 
 def _stamp_of_labels(path: Path) -> tuple[int, ...]:

@@ -15,11 +15,12 @@ class RunShelves:
 
     Args:
         folder: One's own runs; it need not exist yet.
+        cache: Folder of the cache for what was read; without it nothing is kept.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self._own = RunLibrary(folder)
+    def __init__(self, folder: Path, cache: Path | None = None) -> None:
+        self.folder, self._cache = folder, cache
+        self._own = RunLibrary(folder, cache=cache)
         self._others: dict[Path, RunLibrary] = {}
         self._titles = RunTitles()
 
@@ -30,7 +31,10 @@ class RunShelves:
 
     def set_others(self, folders: Sequence[Path]) -> None:
         """Have these beside it; what is known of one that stays is kept."""
-        self._others = {f: self._others.get(f) or RunLibrary(f, elsewhere=True) for f in folders}
+        self._others = {f: self._others.get(f) or self._opened(f) for f in folders}
+
+    def _opened(self, folder: Path) -> RunLibrary:
+        return RunLibrary(folder, elsewhere=True, cache=self._cache)
 
     def scan(self) -> Iterator[list[RunEntry]]:
         """Look at all folders, a batch at a time; of each the newest run first."""

@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 import pytest
 
+from gym_gui.core.run_labels import change_labels
 from gym_gui.core.shards import Shard
 from gym_gui.services.recorder import COMPLETED, Recorder
 from gym_gui.services.run_filter import RunFilter
@@ -185,3 +186,45 @@ def test_a_part_of_an_experiment_says_which(tmp_path: Path) -> None:
     (entry,) = RunLibrary(tmp_path).all()
     assert entry.title == "Shard 3 of 64: a" and entry.shard == Shard(3, 64)
     assert RunFilter("shard 3/64").accepts(entry) and not RunFilter("shard 4/64").accepts(entry)
+
+
+def test_labels_are_told_and_read_anew_when_they_change(tmp_path: Path) -> None:
+    folder = write(tmp_path, "CartPole-v1")
+    library = RunLibrary(tmp_path)
+    assert library.all()[0].title == "Player 0"
+    change_labels(folder, {"name": "Mine", "tags": ["a"]})
+    (run,) = library.all()
+    assert run.title == "Mine" and run.labels.tags == ("a",) and run.played == "Player 0"
+    (folder / "labels.json").write_text("{")
+    (run,) = library.all()
+    assert run.title == "Player 0" and "is damaged" in run.labels_problem and run.status == "completed"
+
+
+def test_many_runs_are_known_from_the_cache_at_the_next_start(tmp_path: Path) -> None:
+    runs, cache = tmp_path / "runs", tmp_path / "cache"
+    for i in range(70):
+        folder = runs / f"01{i:024d}"
+        folder.mkdir(parents=True)
+        data = {"run_id": folder.name, "status": "completed", **header("CartPole-v1")}
+        (folder / "run.json").write_bytes(orjson.dumps(data))
+    before = RunLibrary(runs, cache=cache).all()
+    (file,) = cache.iterdir()
+    kept = file.read_bytes()
+    file.write_bytes(kept.replace(b'"Player 0"', b'"Kept one"'))
+    oldest = runs / f"01{0:024d}"
+    assert RunLibrary(runs, cache=cache).all()[-1].title == "Kept one", "which is not read again"
+    change_labels(oldest, {"name": "Changed"})
+    episodes = oldest / "operators" / "op0" / "episodes.jsonl"
+    (oldest.with_name(f"01{1:024d}") / "operators" / "op0").mkdir(parents=True)
+    (oldest.with_name(f"01{1:024d}") / "operators" / "op0" / episodes.name).write_bytes(b"{}\n")
+    now = RunLibrary(runs, cache=cache).all()
+    assert now[-1].title == "Changed" and now[-2].done == 1, "what has changed is"
+    (oldest / "labels.json").unlink()
+    for content in (
+        b"{",
+        b"[]",
+        kept.replace(b'"version":"', b'"version":"x'),
+        kept.replace(b'"stamp"', b'"s"'),
+    ):
+        file.write_bytes(content)
+        assert [run.title for run in RunLibrary(runs, cache=cache).all()] == [run.title for run in before]

@@ -47,7 +47,7 @@ class ResultsPage(Page):
     def __init__(self, context: AppContext) -> None:
         super().__init__(context)
         self._reading = RunReading(context.spawn, self._shows_run, self)
-        self.reader = LibraryReader(context.spawn, context.store.runs, self)
+        self.reader = LibraryReader(context.spawn, context.store.runs, self, context.store.cache / "runs")
         self.reader.grown.connect(self._on_grown)
         self.reader.read.connect(self._on_read)
         self._views = QStackedWidget(self.body)

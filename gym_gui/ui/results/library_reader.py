@@ -31,6 +31,7 @@ class LibraryReader(QObject):
         spawn: Runs work in the background.
         folder: The folder that run folders are in.
         parent: Qt owner.
+        cache: Folder of the cache for what was read.
     """
 
     grown = pyqtSignal(object)
@@ -38,10 +39,12 @@ class LibraryReader(QObject):
     read = pyqtSignal(object)
     """After each pass that found a change: every run, newest first (a list)."""
 
-    def __init__(self, spawn: Spawn, folder: Path, parent: QObject | None = None) -> None:
+    def __init__(
+        self, spawn: Spawn, folder: Path, parent: QObject | None = None, cache: Path | None = None
+    ) -> None:
         super().__init__(parent)
         self._spawn = spawn
-        self._shelves = RunShelves(folder)
+        self._shelves = RunShelves(folder, cache)
         self._runs: list[RunEntry] = []
         self._looks = 0
         self._reading = asyncio.Lock()  # one thread at a time

@@ -162,7 +162,7 @@ class RowsModel(QAbstractTableModel, Generic[Row]):
         places = {self._identity(row): i for i, row in enumerate(wanted)}
         if list(places) == [self._identity(row) for row in before]:
             self._rows = wanted
-            changed = [i for i, row in enumerate(wanted) if row != before[i]]
+            changed = [i for i, row in enumerate(wanted) if row is not before[i] and row != before[i]]
             if changed:
                 self.rows_changed(changed[0], changed[-1])
             return

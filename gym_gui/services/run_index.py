@@ -1,0 +1,63 @@
+"""What a folder's runs are about, kept in the cache: five thousand ``run.json`` take seconds to read."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from gym_gui.version import __version__
+from mosaic_worker.plain_files import read_file, replace_file
+
+_MAX_BYTES = 2**28
+_VERSION = f"{__version__}, 1"
+"""Counted up where what is kept, or how it is read from runs, changes between versions."""
+
+T = TypeVar("T")
+
+
+class RunIndex(Generic[T]):
+    """Plain data of runs by their folder's name, one file for each folder of runs.
+
+    What cannot be read, or another version has written, is made anew.
+
+    Args:
+        cache: The cache's folder for such files.
+        folder: The folder of runs.
+        kind: Of what is kept.
+    """
+
+    def __init__(self, cache: Path, folder: Path, kind: type[T]) -> None:
+        name = hashlib.sha256(str(folder.absolute()).encode("utf-8", "surrogateescape")).hexdigest()[:24]
+        self._file, self._kind = cache / f"{name}.json", kind
+
+    def load(self) -> dict[str, T]:
+        """What was kept the last time."""
+        kind: Any = _Kept[self._kind]
+        try:
+            kept = msgspec.json.decode(read_file(self._file, limit=_MAX_BYTES), type=kind, dec_hook=_read)
+        except (OSError, msgspec.MsgspecError, ValueError, RecursionError):
+            return {}
+        return dict(kept.runs) if kept.version == _VERSION else {}
+
+    def save(self, runs: Mapping[str, T]) -> None:
+        """Keep this in its place; where it cannot be written, it is read from the runs again."""
+        with contextlib.suppress(OSError, ValueError):
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            data = msgspec.json.encode(_Kept(_VERSION, dict(runs)), enc_hook=str)
+            replace_file(self._file, data, mode=0o600, sync=False)
+
+
+class _Kept(msgspec.Struct, Generic[T]):
+    version: str
+    runs: dict[str, T]
+
+
+def _read(kind: type, value: Any) -> Any:
+    if kind is Path and isinstance(value, str):
+        return Path(value)
+    raise NotImplementedError(kind)
