@@ -230,10 +230,11 @@ def _of_seeds(entries: Sequence[Entry], names: Mapping[str, str]) -> Iterable[st
             where = f" in {group[0].title}" if len(groups) > 1 else ""
             whose = [f"{names[key]} {wording.count(len(each), 'seed')}" for key, each in seeds.items()]
             told = f" ({', '.join(whose)})" if len(whose) <= _MOST_NAMED and not where else ""
+            common = f"{wording.count(len(everybody), 'seed')} {'is' if len(everybody) == 1 else 'are'}"
+            rest = f"{wording.count(len(some), 'seed')} {'is' if len(some) == 1 else 'are'}"
             yield (
-                f"Not all have played the same seeds{where}{told}: {len(everybody):,} are common to all, "
-                f"{len(some):,} are not ({_seeds_in_words(some)}). "
-                "Two are compared on the seeds that both have."
+                f"Not all have played the same seeds{where}{told}: {common} common to all, "
+                f"{rest} not ({_seeds_in_words(some)}). Two are compared on the seeds that both have."
             )
 
 

@@ -10,7 +10,7 @@ from gym_gui.cli.errors import DONE, USAGE, tell_error
 from gym_gui.cli.output import write_json, write_line
 from gym_gui.core.errors import UsageError
 from gym_gui.core.paths import find_run
-from gym_gui.core.run_labels import RunLabels, change_labels, read_labels, tags_of
+from gym_gui.core.run_labels import RunLabels, change_labels
 
 
 def label_runs(
@@ -44,7 +44,7 @@ def label_runs(
         folder = find_run(run)
         try:
             open_run(folder)
-            labels = _labelled(folder, changes, add, remove)
+            labels = change_labels(folder, changes, add=add, remove=remove)[1]
         except UsageError as error:
             tell_error(error, as_json=as_json)
             failed = True
@@ -55,18 +55,6 @@ def label_runs(
     if as_json:
         write_json(done)
     return USAGE if failed else DONE
-
-
-def _labelled(
-    folder: Path, changes: Mapping[str, object], add: Sequence[str], remove: Sequence[str]
-) -> RunLabels:
-    labels = read_labels(folder)
-    wanted = dict(changes)
-    if add or remove:
-        gone = {tag.casefold() for tag in tags_of(remove)}
-        kept = [tag for tag in labels.tags if tag.casefold() not in gone]
-        wanted["tags"] = [*kept, *tags_of(add)]
-    return change_labels(folder, wanted)[1] if wanted else labels
 
 
 def labels_in_words(labels: RunLabels, *, notes: bool = True) -> str:

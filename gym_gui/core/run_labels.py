@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, cast
@@ -96,12 +96,16 @@ def name_of(folder: Path) -> str:
         return ""
 
 
-def change_labels(folder: Path, changes: Mapping[str, object]) -> tuple[RunLabels, RunLabels]:
+def change_labels(
+    folder: Path, changes: Mapping[str, object], *, add: Sequence[str] = (), remove: Sequence[str] = ()
+) -> tuple[RunLabels, RunLabels]:
     """Change some labels of a run; what is not named stays as it stands in the file.
 
     Args:
         folder: The run folder.
         changes: Of ``name``, ``tags``, ``group``, ``notes`` and ``star``.
+        add: Tags that it gets beside those in the file.
+        remove: Tags that it loses, whatever their case.
 
     Returns:
         The labels before, and now.
@@ -111,7 +115,12 @@ def change_labels(folder: Path, changes: Mapping[str, object]) -> tuple[RunLabel
             would be lost; or the folder cannot be written.
     """
     before = read_labels(folder)
-    after = replace(_taken(dict(changes), before), extra=before.extra)
+    after = _taken(dict(changes), before)
+    if add or remove:
+        gone = {tag.casefold() for tag in tags_of(remove)}
+        kept = [tag for tag in after.tags if tag.casefold() not in gone]
+        after = _taken({"tags": [*kept, *add]}, after)
+    after = replace(after, extra=before.extra)
     if after == before:
         return before, after
     path, data = folder / FILE, after.to_data()

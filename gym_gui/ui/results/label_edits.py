@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,23 +42,24 @@ class LabelEdits(QObject):
 
     def change(self, runs: Sequence[RunEntry], changes: Mapping[str, Any]) -> None:
         """Give runs labels, undoably; what is not named stays."""
-        self.apply({run.path: changes for run in runs}, _words(runs, changes))
+        self._apply({run.path: changes for run in runs}, _words(runs, changes))
 
-    def apply(self, changes: Changes, text: str) -> None:
-        """Give each run labels of its own, undoably.
+    def retag(self, runs: Sequence[RunEntry], add: Sequence[str], remove: Sequence[str]) -> None:
+        """Give runs tags beside those that they have, and take some away, undoably."""
+        self._apply({run.path: {} for run in runs}, _words(runs, ["tags"]), add, remove)
 
-        Args:
-            changes: By run folder.
-            text: What is done, for the menu.
-        """
+    def _apply(
+        self, changes: Changes, text: str, add: Sequence[str] = (), remove: Sequence[str] = ()
+    ) -> None:
         if changes:
-            self._context.spawn(self._change(changes, text), "Labelling runs")
+            self._context.spawn(self._change(changes, text, add, remove), "Labelling runs")
 
-    async def _change(self, changes: Changes, text: str) -> None:
-        done, refused = await asyncio.to_thread(_write, changes)
+    async def _change(self, changes: Changes, text: str, add: Sequence[str], remove: Sequence[str]) -> None:
+        done, refused = await asyncio.to_thread(_write, changes, add, remove)
         if done:
-            before = {path: _only(changes[path], was) for path, (was, _) in done.items()}
-            after = {path: _only(changes[path], now) for path, (_, now) in done.items()}
+            tags = {"tags"} if add or remove else set[str]()
+            before = {path: _only({*changes[path], *tags}, was) for path, (was, _) in done.items()}
+            after = {path: _only({*changes[path], *tags}, now) for path, (_, now) in done.items()}
             self._recording = True  # which shows it; it is written already
             self.undo_stack.push(Edit(self._show, before, after, text))
             self._recording = False
@@ -80,13 +81,15 @@ class LabelEdits(QObject):
         await self._reader.read_again(list(changes))
 
 
-def _write(changes: Changes) -> tuple[dict[Path, tuple[RunLabels, RunLabels]], list[LabelsError]]:
+def _write(
+    changes: Changes, add: Sequence[str] = (), remove: Sequence[str] = ()
+) -> tuple[dict[Path, tuple[RunLabels, RunLabels]], list[LabelsError]]:
     """Labels before and after of the runs in which something has changed; and why others cannot be."""
     done: dict[Path, tuple[RunLabels, RunLabels]] = {}
     refused: list[LabelsError] = []
     for path, wanted in changes.items():
         try:
-            before, after = change_labels(path, wanted)
+            before, after = change_labels(path, wanted, add=add, remove=remove)
         except LabelsError as error:
             refused.append(error)
             continue
@@ -95,10 +98,10 @@ def _write(changes: Changes) -> tuple[dict[Path, tuple[RunLabels, RunLabels]], l
     return done, refused
 
 
-def _only(names: Mapping[str, Any], labels: RunLabels) -> dict[str, Any]:
+def _only(names: Iterable[str], labels: RunLabels) -> dict[str, Any]:
     return {name: getattr(labels, name) for name in names}
 
 
-def _words(runs: Sequence[RunEntry], changes: Mapping[str, Any]) -> str:
-    what = wording.names([*changes])
+def _words(runs: Sequence[RunEntry], names: Iterable[str]) -> str:
+    what = wording.names([*names])
     return f"the {what} of “{runs[0].title}”" if len(runs) == 1 else f"the {what} of {len(runs):,} runs"

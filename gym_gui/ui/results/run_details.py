@@ -112,9 +112,13 @@ class RunDetails(QWidget):
         _fill(self.tags, ", ".join(self._common_tags()), same)
         _fill(self.group, self._common_group(), same)
         self.star.set_icon("starred" if self._starred() else "star")
-        if not (same and self.notes.hasFocus()):
+        if not (same and self._typed_in_notes()):
             self.notes.setPlainText(one.labels.notes if one is not None else "")
         self._show_facts(one)
+
+    def _typed_in_notes(self) -> bool:
+        document = self.notes.document()
+        return document is not None and document.isModified()
 
     def finish(self) -> None:
         """Tell what was typed and not told yet."""
@@ -150,22 +154,29 @@ class RunDetails(QWidget):
 
     def _on_name(self) -> None:
         text = self.name.text().strip()
+        self.name.setModified(False)
         if len(self._runs) == 1 and self.name.isEnabled() and text != self._runs[0].labels.name:
             self._tell({"name": text})
 
     def _on_tags(self) -> None:
+        if not self._runs:
+            return
+        self.tags.setModified(False)
         before, now = self._common_tags(), tags_of([self.tags.text()])
-        if self._runs and self.tags.isEnabled() and list(now) != before:
+        if self.tags.isEnabled() and list(now) != before:
             gone = [tag for tag in before if tag not in now]
             self.tags_changed.emit(list(self._runs), [tag for tag in now if tag not in before], gone)
 
     def _on_group(self) -> None:
         text = self.group.text().strip()
+        self.group.setModified(False)
         if self._runs and self.group.isEnabled() and text != self._common_group():
             self._tell({"group": text})
 
     def _on_notes(self) -> None:
         text = self.notes.toPlainText().strip()[:LONGEST_NOTES]
+        if (document := self.notes.document()) is not None:
+            document.setModified(False)
         if len(self._runs) == 1 and self.notes.isEnabled() and text != self._runs[0].labels.notes:
             self._tell({"notes": text})
 
@@ -204,7 +215,7 @@ def _line(name: str, hint: str) -> QLineEdit:
 
 def _fill(field: QLineEdit, text: str, same: bool) -> None:
     """What somebody is typing stays."""
-    if not (same and field.hasFocus() and field.isModified()):
+    if not (same and field.isModified()):
         field.setText(text)
 
 

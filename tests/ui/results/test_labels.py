@@ -1,0 +1,200 @@
+"""Runs are named, tagged and found in the list, compared with each other; other folders are opened."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import orjson
+import pytest
+from PyQt6.QtCore import Qt
+from PyQt6.QtWidgets import QLabel, QLineEdit, QMenu, QPlainTextEdit, QPushButton, QToolButton
+from pytestqt.qtbot import QtBot
+
+from gym_gui.core.run_labels import RunLabels, change_labels, read_labels
+from gym_gui.services.store import Store
+from gym_gui.ui.main_window import MainWindow
+from gym_gui.ui.pages.results import ResultsPage
+from gym_gui.ui.results.comparison_view import ComparisonView
+from gym_gui.ui.results.library_model import RUN, STAR
+from gym_gui.ui.results.library_view import LibraryView
+from gym_gui.ui.results.run_details import RunDetails
+from gym_gui.ui.widgets.inspector import Inspector
+from gym_gui.ui.widgets.rows import RowsTable
+from tests.support.named import named
+
+LONG = 30_000
+
+
+def copy_of(run: Path, name: str, *, episodes: int | None = None, out: Path | None = None) -> Path:
+    """The run again, under an id of its own, perhaps with its first episodes alone."""
+    target = Path(shutil.copytree(run, (out or run.parent) / name))
+    data = orjson.loads((target / "run.json").read_bytes())
+    (target / "run.json").write_bytes(orjson.dumps({**data, "run_id": name}))
+    for file in target.glob("operators/*/episodes.jsonl"):
+        kept = [line for line in file.read_bytes().splitlines(keepends=True) if _among(line, episodes)]
+        file.write_bytes(b"".join(kept))
+    return target
+
+
+def _among(line: bytes, episodes: int | None) -> bool:
+    return episodes is None or orjson.loads(line)["episode_index"] < episodes
+
+
+@pytest.fixture
+def other(run: Path) -> Path:
+    return copy_of(run, "01M7XC2FC3SJDZTP4ZDAN19XJT", episodes=2)
+
+
+@pytest.fixture
+def page(window: MainWindow, qtbot: QtBot, run: Path, other: Path) -> ResultsPage:
+    window.go("results")
+    result = named(window, ResultsPage, "page-results")
+    qtbot.waitUntil(lambda: result.reader.complete, timeout=LONG)
+    return result
+
+
+def titles(page: ResultsPage) -> Sequence[str]:
+    model = named(page, LibraryView, "run-library").model
+    return [str(model.index(row, model.section(RUN)).data()) for row in range(model.rowCount())]
+
+
+def labels(path: Path, wanted: Callable[[RunLabels], object]) -> Callable[[], bool]:
+    return lambda: bool(wanted(read_labels(path)))
+
+
+def test_a_name_is_typed_in_its_row_and_undone(page: ResultsPage, qtbot: QtBot, run: Path) -> None:
+    table = named(page, RowsTable, "run-table")
+    table.select(run)
+    before = titles(page)
+    assert len(set(before)) == 2, "two of one title are told apart"
+    named(page, LibraryView, "run-library").rename_current()
+    editor = named(table, QLineEdit, "run-name-editor")
+    qtbot.keyClicks(editor, "My baseline")
+    qtbot.keyClick(editor, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: "My baseline" in titles(page), timeout=LONG)
+    assert read_labels(run).name == "My baseline" and len(page.labels.undo_stack) == 1
+    page.labels.undo_stack.undo()
+    qtbot.waitUntil(lambda: titles(page) == before, timeout=LONG)
+    assert not (run / "labels.json").exists()
+    page.labels.undo_stack.redo()
+    qtbot.waitUntil(lambda: "My baseline" in titles(page), timeout=LONG)
+
+
+def test_a_click_on_the_star_marks_a_run(page: ResultsPage, qtbot: QtBot, run: Path) -> None:
+    table = named(page, RowsTable, "run-table")
+    index = table.rows.index(table.rows.row_of(run), table.rows.section(STAR))
+    viewport = table.viewport()
+    assert viewport is not None
+    qtbot.mouseClick(viewport, Qt.MouseButton.LeftButton, pos=table.visualRect(index).center())
+    qtbot.waitUntil(labels(run, lambda found: found.star), timeout=LONG)
+    search = named(page, QLineEdit, "run-search")
+    qtbot.waitUntil(lambda: any(each.labels.star for each in page.reader.runs), timeout=LONG)
+    qtbot.keyClicks(search, "star")
+    assert table.rows.rowCount() == 1 and table.current.path == run
+
+
+def test_the_inspector_keeps_what_is_typed_for_one_run_and_for_several(
+    page: ResultsPage, qtbot: QtBot, run: Path, other: Path
+) -> None:
+    table = named(page, RowsTable, "run-table")
+    table.select(run)
+    details = named(page, RunDetails, "run-details")
+    assert named(page, Inspector, "inspector").isVisible()
+    tags, notes = (
+        named(details, QLineEdit, "run-details-tags"),
+        named(details, QPlainTextEdit, "run-details-notes"),
+    )
+    qtbot.keyClicks(tags, "paper, draft")
+    qtbot.keyClick(tags, Qt.Key.Key_Return)
+    qtbot.waitUntil(labels(run, lambda found: found.tags == ("paper", "draft")), timeout=LONG)
+    qtbot.keyClicks(notes, "Look at this")
+    table.select(other)  # before the field was left
+    qtbot.waitUntil(labels(run, lambda found: found.notes == "Look at this"), timeout=LONG)
+    assert not (other / "labels.json").exists() and not notes.toPlainText()
+    table.selectAll()
+    assert "2 runs" in named(details, QLabel, "run-details-title").text()
+    assert not named(details, QLineEdit, "run-details-name").isEnabled()
+    group = named(details, QLineEdit, "run-details-group")
+    qtbot.keyClicks(group, "sweep")
+    qtbot.keyClick(group, Qt.Key.Key_Return)
+    qtbot.keyClicks(tags, "seen")
+    qtbot.keyClick(tags, Qt.Key.Key_Return)
+    qtbot.waitUntil(
+        labels(other, lambda found: found.tags == ("seen",) and found.group == "sweep"), timeout=LONG
+    )
+    assert read_labels(run).tags == ("paper", "draft", "seen")
+
+
+def test_a_damaged_file_is_named_and_never_written_over(
+    page: ResultsPage, qtbot: QtBot, run: Path, window: MainWindow
+) -> None:
+    (run / "labels.json").write_text("{")
+    table = named(page, RowsTable, "run-table")
+    table.select(run)
+    told: list[str] = []
+    window.context.noticed.connect(lambda notice: told.append(notice.text))
+    named(page, LibraryView, "run-library").star_selected()
+    qtbot.waitUntil(lambda: bool(told), timeout=LONG)
+    assert "is damaged" in told[0] and "mv " in told[0] and len(page.labels.undo_stack) == 0
+    qtbot.waitUntil(lambda: any(each.labels_problem for each in page.reader.runs), timeout=LONG)
+    assert named(page, QLabel, "run-details-title").isVisible() and (run / "labels.json").read_text() == "{"
+
+
+def test_what_there_is_is_offered(page: ResultsPage, qtbot: QtBot, run: Path) -> None:
+    change_labels(run, {"tags": ["two words"]})
+    page.reader.refresh()
+    page.reader.set_others([])  # which looks at every run again
+    qtbot.waitUntil(lambda: any(each.labels.tags for each in page.reader.runs), timeout=LONG)
+    menu = named(page, QToolButton, "run-offers").menu()
+    assert menu is not None
+    menu.aboutToShow.emit()
+    (action,) = [a for m in menu.findChildren(QMenu) for a in m.actions() if a.text() == 'tag:"two words"']
+    action.trigger()
+    assert named(page, QLineEdit, "run-search").text() == 'tag:"two words"'
+    assert named(page, RowsTable, "run-table").rows.rowCount() == 1
+
+
+def test_several_runs_are_compared_and_seeds_that_not_all_have_are_said(
+    page: ResultsPage, qtbot: QtBot, run: Path, other: Path
+) -> None:
+    change_labels(run, {"name": "Long"})
+    named(page, RowsTable, "run-table").selectAll()
+    button = named(page, QPushButton, "results-compare")
+    assert button.isVisible()
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    view = named(page, ComparisonView, "comparison")
+    qtbot.waitUntil(lambda: view.analysis is not None, timeout=LONG)
+    analysis = view.analysis
+    assert analysis is not None and {each.run_id for each in analysis.runs} == {run.name, other.name}
+    assert "Good (Long)" in [o.name for o in analysis.operators]
+    verdict = named(view, QLabel, "results-verdict").text()
+    assert "Not all have played the same seeds" in verdict
+    assert "2 seeds are common to all, 1 seed is not (3)" in verdict, verdict
+    assert not named(page, QPushButton, "results-verify").isVisible()
+    assert named(page, QPushButton, "results-report").isVisible()
+
+
+def test_the_runs_of_another_folder_stand_beside_ones_own_and_are_watched(
+    page: ResultsPage, qtbot: QtBot, run: Path, tmp_path: Path, window: MainWindow, store: Store
+) -> None:
+    theirs = copy_of(run, "01M7XC2FC3SJDZTP4ZDAN19XJA", out=tmp_path / "cluster")
+    told: list[str] = []
+    window.context.noticed.connect(lambda notice: told.append(notice.text))
+    page.open_folder(theirs)
+    qtbot.waitUntil(lambda: bool(told), timeout=LONG)
+    assert "is a run itself" in told[0] and not page.reader.others
+    page.open_folder(theirs.parent)
+    qtbot.waitUntil(lambda: len(page.reader.runs) == 3, timeout=LONG)
+    named(page, QLineEdit, "run-search").setText("folder:cluster")
+    assert named(page, RowsTable, "run-table").current.path == theirs
+    another = copy_of(theirs, "01M7XC2FC3SJDZTP4ZDAN19XJB")
+    qtbot.waitUntil(lambda: another in [each.path for each in page.reader.runs], timeout=LONG)
+    menu = named(page, QToolButton, "run-folders").menu()
+    assert menu is not None
+    menu.aboutToShow.emit()
+    (close,) = [action for action in menu.actions() if action.objectName() == "run-folder-close-cluster"]
+    close.trigger()
+    qtbot.waitUntil(lambda: len(page.reader.runs) == 2, timeout=LONG)
+    assert theirs.is_dir()
