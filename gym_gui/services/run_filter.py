@@ -24,7 +24,7 @@ class RunFilter:
 
     Attributes:
         words: Each must fit: a word occurs in a run's name, tags, notes, agents, environments, id or status;
-            :data:`ABOUT` has those that are about one thing. One with a minus before it must not fit.
+            or it says what it is about (``tag:paper``). One with a minus before it must not fit.
         environment: Only runs in this environment (as ``RunEntry.tasks`` has it).
         status: Only runs that stand so.
     """
@@ -107,8 +107,6 @@ def _is_about(about: str, text: str, run: RunEntry) -> bool:
 
 _TEXTS: Final = ("agent", "env", "worker", "tag", "group", "name", "note", "status", "folder")
 _DAYS: Final = ("after", "before", "on")
-ABOUT: Final = (*_TEXTS, *_DAYS, "setting", "star")
-"""What a word can be about."""
 
 
 # ------------------------------------------------------------------ days

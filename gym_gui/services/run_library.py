@@ -27,7 +27,7 @@ from gym_gui.core.shards import Shard
 from gym_gui.services.recorder import COMPLETED, FAILED, RUNNING, STOPPED
 from gym_gui.services.run_index import RunIndex
 from gym_gui.services.run_lock import is_being_written
-from gym_gui.services.run_titles import settings_of
+from gym_gui.services.run_settings import settings_of
 
 CUT_OFF, DAMAGED = "cut off", "damaged"
 """Statuses that no ``run.json`` says: its process died; it cannot be read."""

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from gym_gui.core.run_labels import RunLabels
 from gym_gui.services.run_library import RunEntry, RunOperator
-from gym_gui.services.run_titles import RunTitles, settings_of
+from gym_gui.services.run_settings import settings_of
+from gym_gui.services.run_titles import RunTitles
 
 
 def run(number: int, **settings: str) -> RunEntry:

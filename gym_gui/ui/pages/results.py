@@ -430,47 +430,6 @@ class ResultsPage(Page):
         self._details.show_runs(self._library.selected)
         self._tell_bar()
 
-    def open_folder(self, folder: Path) -> None:
-        """Show the runs of another folder beside one's own, now and at the next start."""
-        self.context.spawn(self._open_folder(folder.absolute()), "Opening a runs folder")
-
-    async def _open_folder(self, folder: Path) -> None:
-        beside = (self.reader.folder, *self.reader.others)
-        if why := await asyncio.to_thread(why_no_shelf, folder, beside):
-            self.context.notify(why, "warning")
-            return
-        self._set_others([*self.reader.others, folder])
-        writable = await asyncio.to_thread(os.access, folder, os.W_OK)
-        only = "" if writable else ". They can be read alone: you may not write there"
-        self.context.notify(f"Runs in {folder} are in the list{only}", "ok")
-
-    def _set_others(self, folders: Sequence[Path]) -> None:
-        self.reader.set_others(folders)
-        self._library.set_folders(folders)
-        self.context.layout.setValue(_OTHERS, [str(folder) for folder in folders])
-
-    def _on_another_folder(self) -> None:
-        exports.ask_folder(
-            self, "A folder of runs: of another machine, a mounted disk, a cluster", self.open_folder
-        )
-
-    def _on_folder_closed(self, folder: Path) -> None:
-        self._set_others([each for each in self.reader.others if each != folder])
-        undo = ("Undo", partial(self.open_folder, folder))
-        self.context.notify(
-            f"Runs in {folder} are no longer in the list; they stay where they are", "info", undo
-        )
-
-    def _on_selection_changed(self) -> None:
-        self._details.show_runs(self._library.selected)
-        self._tell_bar()
-
-    def _on_tags_changed(self, runs: list[RunEntry], added: list[str], gone: list[str]) -> None:
-        changes = {
-            run.path: {"tags": [*(tag for tag in run.labels.tags if tag not in gone), *added]} for run in runs
-        }
-        self.labels.apply(changes, "the tags")
-
     def _on_grown(self, runs: object) -> None:
         assert isinstance(runs, list)
         self._library.set_runs(runs)

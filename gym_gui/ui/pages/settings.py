@@ -417,7 +417,7 @@ class SettingsPage(Page):
         if name in self.rows:
             self.rows[name].show_value(value)
         if name == RUNS_SETTING:
-            self._say_where_runs_go(str(value))
+            self._say_where_runs_go(self.context.settings.values.runs_folder)
 
     def _say_where_runs_go(self, chosen: str) -> None:
         now = self.context.store.runs.absolute()
