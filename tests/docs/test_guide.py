@@ -74,6 +74,7 @@ def test_settings_are_those_of_the_window() -> None:
     for name in settings.names():
         about, value = settings.about(name), settings.default(name)
         words = dict(about.choices).get(str(value)) or (f"{value:g} {about.unit}" if about.unit else "")
+        words = "none" if about.folder else words
         expected[about.title] = (words or ("on" if value else "off"), about.text)
     assert told == expected
 
