@@ -133,6 +133,7 @@ def operator_episodes(run_id: str, operator: OperatorRun) -> Iterator[Row]:
             "length": e.length,
             "total_reward": e.total_reward,
             "success": e.success,
+            "result": e.result,
             "terminated": e.terminated,
             "truncated": e.truncated,
             "unusable": None if e.unusable_decisions is None else sum(e.unusable_decisions.values()),

@@ -76,6 +76,10 @@ class EnvironmentSheet:
         slot = self.slots.get(agent)
         return slot.action_meanings if slot is not None else ()
 
+    def seat_name(self, agent: AgentID) -> str:
+        """What a slot is called in this game; where it has no name there, as the environment calls it."""
+        return self.page.seats.get(agent, agent)
+
     def team_of(self, agent: AgentID) -> str:
         """The team that an agent plays in, or empty."""
         return next((team for team, members in self.teams.items() if agent in members), "")

@@ -28,7 +28,7 @@ _log = logging.getLogger(__name__)
 
 SHEETS_FOLDER: Final = "environments"
 """Where descriptions are kept, below the cache folder."""
-_FORMAT: Final = 3
+_FORMAT: Final = 4
 
 
 class EnvironmentSheets:

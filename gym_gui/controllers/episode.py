@@ -342,6 +342,7 @@ class Episode:
         lines, untimed, digest = trajectory.lines(self.plan.seed)
         completed = status is EpisodeStatus.COMPLETED
         scores, outcome, success = self._result() if completed else (None, None, None)
+        result = self._how(outcome)
         scores = scores or {}
         unplayed = not self.limit and status is EpisodeStatus.ABORTED and Limit.RUN in self.limits.values()
         record = EpisodeRecord(
@@ -378,8 +379,20 @@ class Episode:
             lost=self.lost or None,
             limit=self.limit or None,
             unplayed=unplayed,
+            result=result,
         )
         return EpisodeFinished(self.index, status, lines, seal(record.to_row(), untimed), unplayed)
+
+    def _how(self, outcome: Mapping[str, Outcome] | None) -> str | None:
+        """Who won how, in the game's own words.
+
+        Raises:
+            EnvironmentFailure: It cannot say.
+        """
+        try:
+            return self.environment.result(outcome) or None
+        except Exception as exc:  # the border to an environment's own attributes
+            raise EnvironmentFailure(f"the result could not be read: {described(exc)}") from exc
 
     def _result(self) -> tuple[Mapping[str, float] | None, Mapping[str, Outcome] | None, bool | None]:
         """Scores by team, outcome by team, and success, as the environment has them.

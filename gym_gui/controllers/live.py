@@ -221,6 +221,7 @@ class Spectator:
         environment, won = episode.environment, None
         if over == EpisodeStatus.COMPLETED:
             won = self._tried("tell who won", lambda: environment.outcome(episode.trajectory.returns))
+        played = episode.trajectory.played if environment.notates else ()
         return LiveView(
             episode=episode.index,
             seed=episode.plan.seed,
@@ -238,6 +239,8 @@ class Spectator:
             kept_from=self._eyes.kept_from(episode),
             eyes=eyes,
             pointing=None if over else self._pointing(episode, eyes),
+            result=self._tried("tell how it ended", lambda: environment.result(won)) or "",
+            moves=environment.notation(played),
         )
 
     def _pointing(self, episode: Episode, eyes: tuple[AgentID, ...]) -> Pointing | None:
@@ -259,8 +262,9 @@ class Spectator:
         total, unusable = episode.trajectory.returns.get(agent, 0.0), episode.unusable.get(agent, 0)
         row = episode.trajectory.latest(agent)
         others = bool(eyes) and agent not in eyes
+        name, used = episode.environment.seat_names.get(agent, ""), episode.trajectory.used_ms.get(agent, 0.0)
         if row is None or (others and _is_secret(episode, row, eyes)):
-            return AgentView(agent, slot, total=total, unusable=unusable)
+            return AgentView(agent, slot, total=total, unusable=unusable, name=name, used_ms=used)
         info = self._slots[agent]
         extras: dict[str, Any] = dict(row.extras or ())
         space, action = info.action_codec.space, row.action
@@ -281,6 +285,8 @@ class Spectator:
             by=episode.chosen_by_another(agent),
             option_since=extras.get("option_since"),
             refused=str(extras.get(REFUSED, "")),
+            name=name,
+            used_ms=used,
         )
 
     def _tried(self, deed: str, ask: Callable[[], _T]) -> _T | None:

@@ -32,6 +32,7 @@ class Look:
         board: The same.
         text: The same.
         scores: The same.
+        result: The same.
     """
 
     position: int
@@ -40,11 +41,14 @@ class Look:
     board: Board | None = None
     text: str = ""
     scores: Mapping[str, float] | None = None
+    result: str = ""
 
     @classmethod
     def of(cls, frame: ReplayFrame) -> Look:
         """A frame without its picture."""
-        return cls(frame.position, frame.step, frame.rows, frame.board, frame.text, frame.scores)
+        return cls(
+            frame.position, frame.step, frame.rows, frame.board, frame.text, frame.scores, frame.result
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,6 +97,8 @@ class ReplayFrame:
         board: The position, in board games.
         text: The environment's own text rendering, where it draws nothing else.
         scores: Score by team, as the environment keeps it.
+        moves: What was played since the look before, in the game's own notation.
+        result: Who won how, once the game is over.
     """
 
     position: int
@@ -106,6 +108,8 @@ class ReplayFrame:
     board: Board | None = None
     text: str = ""
     scores: Mapping[str, float] | None = None
+    moves: tuple[str, ...] = ()
+    result: str = ""
 
 
 @dataclass
@@ -116,6 +120,7 @@ class EpisodeReplay:
         order: The episode.
         render: Whether pictures are wanted.
         meanings: A word for each discrete action from 0 on, by seat; known once :meth:`open` was called.
+        seats: What agents are called in this game, where they have a name there; likewise.
         departs: How what was played differs from the record, ``""`` where it does not; known
             once all frames are out.
     """
@@ -123,7 +128,9 @@ class EpisodeReplay:
     order: ReplayOrder
     render: bool = True
     meanings: Mapping[AgentID, tuple[str, ...]] = field(default_factory=dict[AgentID, tuple[str, ...]])
+    seats: Mapping[AgentID, str] = field(default_factory=dict[AgentID, str])
     departs: str = ""
+    _written: int = field(default=0, init=False)
 
     def open(self) -> None:
         """Make the environment.
@@ -143,6 +150,7 @@ class EpisodeReplay:
             self.order.max_steps,
             seats={agent: self.order.seats.get(agent, agent) for agent in slots},
         )
+        self.seats = self._environment.seat_names
         self.meanings = {agent: _words_from_0(slot) for agent, slot in slots.items()}
 
     def close(self) -> None:
@@ -168,7 +176,17 @@ class EpisodeReplay:
         board = _tried(environment.board) if self.render else None
         text = (_tried(environment.ansi) or "") if self.render and picture is None and board is None else ""
         scores = _tried(lambda: environment.scores(episode.trajectory.returns))
-        return ReplayFrame(position, episode.steps, played, picture, board, text, scores)
+        moves = environment.notation(episode.trajectory.played) if environment.notates else ()
+        since, self._written = self._written, len(moves)
+        won = (
+            _tried(lambda: environment.outcome(episode.trajectory.returns))
+            if not self._again.pending
+            else None
+        )
+        result = _tried(lambda: environment.result(won)) or ""
+        return ReplayFrame(
+            position, episode.steps, played, picture, board, text, scores, moves[since:], result
+        )
 
     def _plans(self) -> list[Plan]:
         """Where the players said with their last decisions that they meant to go."""

@@ -32,10 +32,14 @@ class ReplayTrack:
         recorded: The same.
         steps: Its rows.
         agents: Its seats, in the order of their first row.
+        seats: What they are called in this game, where they have a name there.
+        moves: What was played in the game's own notation, as far as it has been played again.
     """
 
     def __init__(self, recorded: RecordedEpisode) -> None:
         self.recorded = recorded
+        self.seats: Mapping[AgentID, str] = {}
+        self.moves: Sequence[str] = ()
         self.steps: list[StepRecord] = recorded.steps()
         self.agents = tuple(dict.fromkeys([step.agent_id for step in self.steps]))
         self._of: dict[AgentID, list[int]] = {agent: [] for agent in self.agents}
@@ -95,10 +99,14 @@ class ReplayTrack:
             board=look.board,
             text=look.text,
             frame=look.position + 1,
+            result=look.result,
+            moves=tuple(self.moves[: look.rows]),
         )
 
     def words(self, step: StepRecord, meanings: Meanings) -> str:
-        """An action as a word, or as short text."""
+        """An action in the game's own notation, as a word, or as short text."""
+        if step.step_index < len(self.moves):  # what has a notation goes turn by turn
+            return self.moves[step.step_index]
         if step.agent_id.endswith(GOAL_SUFFIX) and (asked := self._asked(step)):
             return asked
         words = meanings.get(step.agent_id, ())
@@ -133,7 +141,7 @@ class ReplayTrack:
         slot = record.slot if record is not None else agent
         played = bisect_left(self._of[agent], rows)
         if not played:
-            return AgentView(agent, slot)
+            return AgentView(agent, slot, name=self.seats.get(agent, ""))
         step = self.steps[self._of[agent][played - 1]]
         action = step.action
         return AgentView(
@@ -150,6 +158,7 @@ class ReplayTrack:
             by=self._taken_over_by(agent, step.step_index),
             option_since=since if isinstance(since := step.extra.get("option_since"), int) else None,
             refused=text(step.extra.get(REFUSED)) or "",
+            name=self.seats.get(agent, ""),
         )
 
     def _taken_over_by(self, agent: AgentID, step: int) -> str:

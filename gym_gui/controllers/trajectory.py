@@ -30,6 +30,7 @@ class Trajectory:
         wants_results: Agents whose policies are told what their actions led to.
         terminated: Whether the environment ended for somebody.
         truncated: Whether somebody was cut off.
+        used_ms: How long each agent took for all its decisions.
     """
 
     def __init__(
@@ -45,6 +46,7 @@ class Trajectory:
         self._untold, self._keep = untold, keep_observations
         self._seen = codecs.seen
         self.returns: dict[AgentID, float] = dict.fromkeys(codecs.seats, 0.0)
+        self.used_ms: dict[AgentID, float] = dict.fromkeys(codecs.seats, 0.0)
         self.wants_results: frozenset[AgentID] = frozenset()
         self.terminated = self.truncated = False
         self._rows: list[Row] = []
@@ -84,6 +86,7 @@ class Trajectory:
             row.reward = self._owed.pop(agent, 0.0)
         self._rows.append(row)
         self._last[agent] = row
+        self.used_ms[agent] += latency_ms
         if agent in self.wants_results:
             self._unreported[agent] = row
 
@@ -149,6 +152,11 @@ class Trajectory:
                 self._finals[agent] = observations[agent], encoded
 
     # -- told and read ---------------------------------------------------------------
+
+    @property
+    def played(self) -> list[tuple[AgentID, Any]]:
+        """Who did what, from the beginning."""
+        return [(row.agent, row.action) for row in self._rows]
 
     def latest(self, agent: AgentID) -> Row | None:
         """The row of an agent's last action, to be looked at only."""

@@ -47,6 +47,21 @@ class Move(Struct, frozen=True):
     promotion: str = ""
 
 
+class Captured(Struct, frozen=True):
+    """What one side has taken of the other.
+
+    Attributes:
+        agent: Whose it is.
+        pieces: What was taken, as in :attr:`Board.cells`, the most valuable first.
+        ahead: By how much its own pieces are worth more than the other's, in the game's own points; not
+            below 0.
+    """
+
+    agent: AgentID
+    pieces: tuple[str, ...] = ()
+    ahead: int = 0
+
+
 class Board(Struct, frozen=True):
     """A board position that can be drawn without knowing the game's rules.
 
@@ -61,6 +76,9 @@ class Board(Struct, frozen=True):
         last: The squares of the last move: (source, target) or (target,).
         turn: Agent on turn, ``""`` when the game is over.
         flipped: Draw it from the other side.
+        line: The squares that won: the four of connect four, the three of tic-tac-toe.
+        captured: What each side has taken, in games in which that counts.
+        fen: The position in Forsyth-Edwards notation, which chess programs read; ``""`` in other games.
     """
 
     kind: str
@@ -71,6 +89,9 @@ class Board(Struct, frozen=True):
     last: tuple[tuple[int, int], ...] = ()
     turn: AgentID = ""
     flipped: bool = False
+    line: tuple[tuple[int, int], ...] = ()
+    captured: tuple[Captured, ...] = ()
+    fen: str = ""
 
 
 class Pointing(Struct, frozen=True):
@@ -109,6 +130,8 @@ class AgentView(Struct, frozen=True):
             a record also who took it over; else ``""``.
         option_since: Step in which that was asked; ``None`` where it is not known.
         refused: Why its own answer could not be played, where something else was; else ``""``.
+        name: What its seat is called in this game (``White``); ``""`` where it has no name but its own.
+        used_ms: How long it took to choose all its actions so far.
     """
 
     agent: AgentID
@@ -125,6 +148,8 @@ class AgentView(Struct, frozen=True):
     by: str = ""
     option_since: int | None = None
     refused: str = ""
+    name: str = ""
+    used_ms: float = 0.0
 
 
 class LiveView(Struct, frozen=True):
@@ -147,6 +172,8 @@ class LiveView(Struct, frozen=True):
         eyes: Those of them whose view is shown; empty: everything is.
         pointing: What a person who is asked may choose in the picture; ``None``: nothing.
         sent_ns: ``time.monotonic_ns()`` when the step was done, to measure the way to the screen.
+        result: Who won how, in a sentence, once over; ``""`` where the game has no words for it.
+        moves: Everything that was played, in the game's own notation; empty where it has none.
     """
 
     episode: int
@@ -165,6 +192,8 @@ class LiveView(Struct, frozen=True):
     kept_from: tuple[AgentID, ...] = ()
     eyes: tuple[AgentID, ...] = ()
     pointing: Pointing | None = None
+    result: str = ""
+    moves: tuple[str, ...] = ()
 
 
 class HumanQuestion(Struct, frozen=True):

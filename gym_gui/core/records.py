@@ -116,6 +116,18 @@ class TokenCount(Struct, frozen=True):
     output: int
 
 
+class TakenBackRecord(Struct, frozen=True):
+    """From where an episode goes on whose players took moves back.
+
+    Attributes:
+        episode: Index of the episode whose beginning it shares.
+        step: Environment steps that it shares; they stand in its rows, too.
+    """
+
+    episode: int
+    step: int
+
+
 class EpisodeRecord(Struct, frozen=True):
     """One line of ``episodes.jsonl``: a finished episode.
 
@@ -151,6 +163,8 @@ class EpisodeRecord(Struct, frozen=True):
         record_sha256: Digest of all that is recorded of it but times, or ``None`` (earlier versions).
         limit: Who had taken as much as an episode may take, and what, where that ended it; or ``None``.
         unplayed: It was broken off because the run's budgets do not carry it.
+        result: Who won how, in the game's own words; ``None`` where it has none for it.
+        taken_back: The episode that it goes on from, where moves were taken back; then it counts nowhere.
         extra: Keys this version does not know.
     """
 
@@ -182,6 +196,8 @@ class EpisodeRecord(Struct, frozen=True):
     saw_state: tuple[str, ...] = ()
     limit: str | None = None
     unplayed: bool = False
+    result: str | None = None
+    taken_back: TakenBackRecord | None = None
     extra: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def to_row(self) -> dict[str, Any]:
@@ -223,6 +239,10 @@ class EpisodeRecord(Struct, frozen=True):
             row["limit"] = self.limit
         if self.unplayed:
             row["unplayed"] = True
+        if self.result:
+            row["result"] = self.result
+        if self.taken_back:
+            row["taken_back"] = asdict(self.taken_back)
         row.update(self.extra)
         return row
 
@@ -441,8 +461,19 @@ def parse_episode(row: object, where: str) -> EpisodeRecord:
         saw_state=tuple(map(str, f.optional("saw_state", items, "a list") or ())),
         limit=f.optional("limit", text, "text"),
         unplayed=f.optional("unplayed", boolean, "true or false") or False,
+        result=f.optional("result", text, "text"),
+        taken_back=_taken_back(f, where),
         extra=f.rest(),
     )
+
+
+def _taken_back(f: Fields, where: str) -> TakenBackRecord | None:
+    found = f.any("taken_back")
+    if found is None:
+        return None
+    f = Fields(found, f"{where}, taken_back")
+    number = "a whole number from 0"
+    return TakenBackRecord(f.need("episode", count, number), f.need("step", count, number))
 
 
 def _counts(value: object, where: str) -> Mapping[str, int]:

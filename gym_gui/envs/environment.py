@@ -59,6 +59,8 @@ class Environment:
         self.teams: Teams = dict(family.teams(spec, adapter)) if teams is None else teams
         self._complained: set[str] = set()
         self._retold: dict[tuple[object, ...], Describer] = {}
+        self._played: list[tuple[AgentID, Any]] = []
+        self._moves: list[str] = []
 
     @property
     def reusable(self) -> bool:
@@ -116,6 +118,48 @@ class Environment:
     def outcome(self, returns: Mapping[str, float]) -> dict[str, Outcome] | None:
         """Win, draw or loss by team, or ``None`` where nobody can win."""
         return self.family.outcome(self, returns)
+
+    @cached_property
+    def seat_names(self) -> Mapping[AgentID, str]:
+        """What seats are called in this game, by agent; a manager's slot has no such name."""
+        return dict(self.family.seat_names(self))
+
+    def seat_name(self, agent: AgentID) -> str:
+        """What a seat is called in this game; where it has no name, as the environment calls it."""
+        return self.seat_names.get(agent, agent)
+
+    def result(self, outcome: Mapping[str, Outcome] | None) -> str:
+        """Who won how, in a few words; ``""`` where nothing is to be said.
+
+        Args:
+            outcome: As :meth:`outcome` has it.
+        """
+        return self.family.result(self, outcome) if outcome else ""
+
+    @property
+    def notates(self) -> bool:
+        """Whether what is played can be written in the game's own notation."""
+        return self.family.notates(self.spec)
+
+    def notation(self, played: Sequence[tuple[AgentID, Any]]) -> tuple[str, ...]:
+        """Everything that was played, in the game's own notation; empty where it has none.
+
+        Args:
+            played: Agent and action of every move since the reset.
+        """
+        if not self.notates:
+            return ()
+        known = len(self._played)
+        if list(played[:known]) != self._played:
+            self._played, self._moves, known = [], [], 0
+        if len(played) > known:
+            try:
+                self._moves += self.family.notation(self, played, known)
+            except Exception as error:  # foreign code, as in a board
+                self._complain("its moves cannot be written", error)
+                return ()
+            self._played = list(played)
+        return tuple(self._moves)
 
     def success(self) -> bool | None:
         """Whether the task was solved, in the environment's own word, or ``None``."""

@@ -230,6 +230,39 @@ class Family:
         """Who won; ``None`` where the environment has no winners."""
         return None
 
+    def seat_names(self, environment: Instance) -> Mapping[str, str]:
+        """What seats are called in this game, by agent: ``White``, ``Player 1``; those without a name stay
+        as the environment calls them."""
+        return {}
+
+    def result(self, environment: Instance, outcome: Mapping[str, Outcome]) -> str:
+        """Who won how, in a few words: ``White wins by checkmate``; ``""`` where nothing is to be said
+        beyond who won.
+
+        Args:
+            environment: Where a game has ended.
+            outcome: By team.
+        """
+        names = self.seat_names(environment)
+        winners = [team for team, word in outcome.items() if word == Outcome.WIN]
+        if not names or len(winners) != 1:
+            return "Draw" if names and not winners and outcome else ""
+        return f"{names.get(winners[0], winners[0])} wins"
+
+    def notates(self, spec: EnvSpec) -> bool:
+        """Whether :meth:`notation` can write down what is played."""
+        return self.has_board(spec)
+
+    def notation(self, environment: Instance, played: Sequence[tuple[str, Any]], since: int) -> Sequence[str]:
+        """What was played in the game's own notation (chess: ``Nf3``), without the first ``since`` moves.
+
+        Args:
+            environment: Where it was played.
+            played: Agent and action of every move.
+            since: How many of them are known.
+        """
+        return ()
+
     def success(self, environment: Instance) -> bool | None:
         """Whether the task was solved, in the environment's own word; else ``None``."""
         return None

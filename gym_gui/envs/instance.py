@@ -65,6 +65,10 @@ class Instance(Protocol):
         """Name of the team of ``agent``, its team-mates, and everybody else."""
         ...
 
+    def seat_name(self, agent: AgentID) -> str:
+        """What a seat is called in this game."""
+        ...
+
     def action_meanings(self, agent: AgentID) -> tuple[str, ...]:
         """A word for each discrete action of ``agent``, or empty."""
         ...

@@ -37,6 +37,7 @@ class EnvironmentPage:
         board: Whether it is a board game that can be drawn and clicked on.
         agents: Its agents.
         teams: Agents of each team.
+        seats: What agents are called in this game, where they have a name there.
         max_steps: Longest episode, where it says so.
         actions: Number and word of each action, by agent; empty where actions are no
             numbers, or too many to list. An action without a word is ``action 3``.
@@ -57,6 +58,7 @@ class EnvironmentPage:
     board: bool
     agents: tuple[str, ...] = ()
     teams: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, Any])
+    seats: Mapping[str, str] = field(default_factory=dict[str, str])
     max_steps: int | None = None
     actions: Mapping[str, Actions] = field(default_factory=dict[str, Any])
     sees: Mapping[str, str] = field(default_factory=dict[str, Any])
@@ -149,6 +151,7 @@ def _facts(environment: Environment) -> dict[str, Any]:
         "paradigm": adapter.paradigm,
         "agents": agents,
         "teams": dict(environment.teams),
+        "seats": dict(environment.seat_names),
         "max_steps": step_limit(environment),
         "actions": {agent: _actions(environment, agent) for agent in agents},
         "sees": {agent: in_words(adapter.observation_space(agent)) for agent in agents},

@@ -14,7 +14,7 @@ from gym_gui.core.types import AgentID
 from gym_gui.host.process import HostProcess
 from gym_gui.host.replay_messages import replay_message
 from gym_gui.host.service import pb
-from gym_gui.host.views import board_of, packed_of, scores_of, words_by_name
+from gym_gui.host.views import board_of, packed_of, scores_of, text_by_name, words_by_name
 from gym_gui.processes.outcome import ChildOutcome
 from gym_gui.services.store import Store
 
@@ -35,6 +35,8 @@ class ReplaySession:
 
     Attributes:
         meanings: A word for each discrete action, by seat; empty until the first look.
+        seats: What seats are called in this game, where they have a name there; likewise.
+        moves: What was played so far, in the game's own notation, where it has one.
         over: Whether all looks are there.
         departs: With ``over``: how what was played differs from the record, or ``""``.
     """
@@ -48,6 +50,8 @@ class ReplaySession:
         self._name = name
         self._played: asyncio.Future[None] | None = None
         self.meanings: Mapping[AgentID, tuple[str, ...]] = {}
+        self.seats: Mapping[AgentID, str] = {}
+        self.moves: list[str] = []
         self.over = False
         self.departs = ""
 
@@ -83,7 +87,7 @@ class ReplaySession:
 
     def _take_looks(self, news: pb.Looks) -> None:
         if news.meanings:
-            self.meanings = words_by_name(news.meanings)
+            self.meanings, self.seats = words_by_name(news.meanings), text_by_name(news.seats)
         for look in news.looks:
             self._add(look)
         self.over, self.departs = news.over, news.departs
@@ -106,4 +110,7 @@ class ReplaySession:
         board = board_of(look.board) if look.HasField("board") else None
         scores = scores_of(look.scores) if look.HasField("scores") else None
         picture = packed_of(look.picture) if look.HasField("picture") else None
-        self.reel.add(Look(look.position, look.step, look.rows, board, look.text, scores), picture)
+        self.reel.add(
+            Look(look.position, look.step, look.rows, board, look.text, scores, look.result), picture
+        )
+        self.moves += look.moves

@@ -10,7 +10,7 @@ from gym_gui.controllers.replay_session import EpisodeReplay, ReplayFrame
 from gym_gui.core.packed_picture import pack
 from gym_gui.host.replay_messages import replay_order_of
 from gym_gui.host.service import pb
-from gym_gui.host.views import board_message, pixels_message, scores_message, words
+from gym_gui.host.views import board_message, pixels_message, scores_message, texts, words
 
 _EVERY_S = 0.05
 _BYTES = 1 << 18
@@ -28,7 +28,7 @@ async def replayed(request: pb.ReplayRequest) -> AsyncGenerator[pb.Looks]:
     replay = EpisodeReplay(replay_order_of(request))
     replay.open()
     try:
-        news = pb.Looks(meanings=words(replay.meanings))
+        news = pb.Looks(meanings=words(replay.meanings), seats=texts(replay.seats))
         size, sent = 0, 0.0  # the first look goes at once
         for frame in replay.frames():
             look = _look(frame)
@@ -53,4 +53,6 @@ def _look(frame: ReplayFrame) -> pb.Look:
         board=board_message(frame.board, moves=False),
         text=frame.text,
         scores=scores_message(frame.scores),
+        moves=frame.moves,
+        result=frame.result,
     )

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_gui.core.live import AgentView, Board, HumanQuestion, LiveView, Move, Pointing
+from gym_gui.core.live import AgentView, Board, Captured, HumanQuestion, LiveView, Move, Pointing
 from gym_gui.core.packed_picture import PackedPicture, pack, unpack
 from gym_gui.host.service import pb
 
@@ -34,6 +34,8 @@ def view_message(view: LiveView, frame: pb.Frame | None = None) -> pb.View:
         eyes=view.eyes,
         sent_ns=view.sent_ns,
         pointing=_pointing_message(view.pointing),
+        result=view.result,
+        moves=view.moves,
     )
 
 
@@ -56,6 +58,8 @@ def view_of(message: pb.View) -> LiveView:
         kept_from=tuple(message.kept_from),
         eyes=tuple(message.eyes),
         pointing=_pointing_of(message.pointing) if message.HasField("pointing") else None,
+        result=message.result,
+        moves=tuple(message.moves),
     )
 
 
@@ -75,6 +79,8 @@ def _agent_message(view: AgentView) -> pb.AgentView:
         by=view.by,
         option_since=view.option_since,
         refused=view.refused,
+        name=view.name,
+        used_ms=view.used_ms,
     )
 
 
@@ -94,6 +100,8 @@ def _agent_of(message: pb.AgentView) -> AgentView:
         message.by,
         message.option_since if message.HasField("option_since") else None,
         message.refused,
+        message.name,
+        message.used_ms,
     )
 
 
@@ -114,6 +122,9 @@ def board_message(board: Board | None, *, moves: bool = True) -> pb.Board | None
         last=[row * columns + column for row, column in board.last],
         turn=board.turn,
         flipped=board.flipped,
+        line=[row * columns + column for row, column in board.line],
+        captured=[pb.Captured(agent=c.agent, pieces=c.pieces, ahead=c.ahead) for c in board.captured],
+        fen=board.fen,
     )
 
 
@@ -129,6 +140,9 @@ def board_of(message: pb.Board) -> Board:
         tuple(divmod(square, columns) for square in message.last),
         message.turn,
         message.flipped,
+        tuple(divmod(square, columns) for square in message.line),
+        tuple(Captured(each.agent, tuple(each.pieces), each.ahead) for each in message.captured),
+        message.fen,
     )
 
 

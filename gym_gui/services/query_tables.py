@@ -40,6 +40,7 @@ EPISODES: Final = {
     "length": "BIGINT",
     "total_reward": "DOUBLE",
     "success": "BOOLEAN",
+    "result": "VARCHAR",
     "terminated": "BOOLEAN",
     "truncated": "BOOLEAN",
     "unusable": "BIGINT",

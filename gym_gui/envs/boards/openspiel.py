@@ -9,7 +9,10 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from gym_gui.core.live import Board, Move
+from gym_gui.core.types import AgentID
 from gym_gui.envs.boards.position import (
     FIRST,
     OFF_BOARD,
@@ -21,6 +24,8 @@ from gym_gui.envs.boards.position import (
     square_named,
     turn_of,
 )
+from gym_gui.envs.boards.words import SIDES, chess_captured, chess_end, placed_word
+from gym_gui.envs.index import is_installed
 
 if TYPE_CHECKING:
     from gym_gui.envs.instance import Instance
@@ -68,12 +73,16 @@ def go(environment: Instance) -> Board:
     cells = [_STONES[mark] for line in grid for mark in line]
 
     def point(action: int) -> Square:
-        return OFF_BOARD if action == size * size else (size - 1 - action // size, action % size)
+        return _go_point(action, size)
 
     def label(action: int) -> str:
         return "pass" if action == size * size else point_named(point(action), size)
 
     return placings("go", cells, size, turn_of(environment), point, label)
+
+
+def _go_point(action: int, size: int) -> Square:
+    return OFF_BOARD if action == size * size else (size - 1 - action // size, action % size)
 
 
 def _go_line(line: str) -> list[str]:
@@ -106,7 +115,9 @@ def chess(environment: Instance) -> Board:
     def named(position: Any, player: int, action: int) -> str:
         return str(pyspiel.chess.action_to_move(action, position.board()).to_lan())
 
-    return _steps(environment, "chess", 8, cells, named)
+    board = replace(_steps(environment, "chess", 8, cells, named), fen=str(_state(environment)))
+    black, white = environment.adapter.possible_agents  # it counts players by colour, black first
+    return replace(board, captured=chess_captured(board, white, black))
 
 
 def _steps(
@@ -156,3 +167,57 @@ READERS: Mapping[str, Callable[[Instance], Board]] = {
     "chess": chess,
 }
 """By the name of the game."""
+
+
+def seat_names(environment: Instance, game: str) -> dict[AgentID, str]:
+    """What players are called; in chess the second of them has white."""
+    agents = environment.adapter.possible_agents
+    return dict(zip(reversed(agents) if game == "chess" else agents, SIDES[game], strict=True))
+
+
+def words_since(environment: Instance, game: str, since: int) -> tuple[str, ...]:
+    """What was played in the game's own notation, without the first ``since`` moves.
+
+    Args:
+        environment: Where it was played.
+        game: As in :data:`READERS`.
+        since: How many moves are known.
+    """
+    state = _state(environment)
+    history = [(int(each.player), int(each.action)) for each in state.full_history()]
+    played = history[since:]
+    if game in ("chess", "checkers"):
+        # Forwards: undoing several jumps of checkers ends in an error of OpenSpiel's.
+        before = state.get_game().new_initial_state()
+        for _, action in history[:since]:
+            before.apply_action(action)
+        words: list[str] = []
+        for player, action in played:
+            words.append(str(before.action_to_string(player, action)))
+            before.apply_action(action)
+        return tuple(words)
+    size = int(state.get_game().get_parameters().get("board_size", 3))
+    squares: Mapping[str, Callable[[int], Square]] = {
+        "tic_tac_toe": lambda action: divmod(action, 3),
+        "connect_four": lambda action: (0, action),
+        "go": lambda action: _go_point(action, size),
+    }
+    return tuple(placed_word(game, size, squares[game](action)) for _, action in played)
+
+
+def how_it_ended(environment: Instance, game: str) -> str:
+    """By what a game was decided; chess needs python-chess to say it, OpenSpiel does not."""
+    if game == "go":
+        return "on points"
+    if game != "chess" or not is_installed("chess"):
+        return ""
+    import chess as rules
+    import pyspiel
+
+    state, played = _state(environment), rules.Board()
+    before = state.get_game().new_initial_state()
+    for action in state.history():
+        move = pyspiel.chess.action_to_move(action, before.board())
+        played.push_uci(move.to_lan())
+        before.apply_action(action)
+    return chess_end(played)

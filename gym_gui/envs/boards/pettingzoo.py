@@ -5,11 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from gym_gui.core.chess_numbers import numbered
 from gym_gui.core.live import Board, Move
+from gym_gui.core.types import AgentID
 from gym_gui.envs.boards.position import (
     FIRST,
     OFF_BOARD,
@@ -19,6 +22,14 @@ from gym_gui.envs.boards.position import (
     placings,
     point_named,
     turn_of,
+)
+from gym_gui.envs.boards.words import (
+    SIDES,
+    chess_captured,
+    chess_end,
+    placed_word,
+    sans_since,
+    stones_captured,
 )
 
 if TYPE_CHECKING:
@@ -56,7 +67,9 @@ def chess(environment: Instance) -> Board:
     if game.move_stack:
         done: Any = game.peek()
         last = (_chess_square(done.from_square), _chess_square(done.to_square))
-    return Board("chess", 8, 8, tuple(cells), tuple(moves), last, turn.agent)
+    board = Board("chess", 8, 8, tuple(cells), tuple(moves), last, turn.agent, fen=game.fen())
+    white, black = environment.env.possible_agents
+    return replace(board, captured=chess_captured(board, white, black))
 
 
 def _chess_square(square: int) -> Square:
@@ -79,9 +92,13 @@ def tictactoe(environment: Instance) -> Board:
         cells,
         3,
         turn_of(environment),
-        lambda action: (action % 3, action // 3),
+        _tictactoe_square,
         lambda action: f"column {action // 3 + 1} row {action % 3 + 1}",
     )
+
+
+def _tictactoe_square(action: int) -> Square:
+    return action % 3, action // 3
 
 
 def go(environment: Instance) -> Board:
@@ -96,7 +113,9 @@ def go(environment: Instance) -> Board:
     def label(action: int) -> str:
         return "pass" if action == size * size else point_named(point(action), size)
 
-    return placings("go", cells, size, turn_of(environment), point, label)
+    board = placings("go", cells, size, turn_of(environment), point, label)
+    black, white = environment.env.possible_agents
+    return replace(board, captured=stones_captured(black, white, *environment.env._go.caps))
 
 
 READERS: Mapping[str, Callable[[Instance], Board]] = {
@@ -106,3 +125,37 @@ READERS: Mapping[str, Callable[[Instance], Board]] = {
     "go": go,
 }
 """By the name of the game without area and version."""
+
+KINDS: Mapping[str, str] = {name: "tic_tac_toe" if name == "tictactoe" else name for name in READERS}
+"""Kind of board, by the same names."""
+
+
+def seat_names(environment: Instance, game: str) -> dict[AgentID, str]:
+    """What players are called; who moves first is the first of them in every game."""
+    return dict(zip(environment.env.possible_agents, SIDES[KINDS[game]], strict=True))
+
+
+def words_since(environment: Instance, game: str, actions: Sequence[int], since: int) -> tuple[str, ...]:
+    """What was played in the game's own notation, without the first ``since`` moves.
+
+    Args:
+        environment: Where it was played.
+        game: As in :data:`READERS`.
+        actions: Everything that was played.
+        since: How many moves are known.
+    """
+    if game == "chess":
+        return sans_since(environment.env.board, since)
+    if game == "go":
+        size = int(environment.env._go.board.shape[0])
+        points = (OFF_BOARD if action == size * size else divmod(action, size) for action in actions[since:])
+        return tuple(placed_word("go", size, point) for point in points)
+    square: Callable[[int], Square] = _tictactoe_square if game == "tictactoe" else lambda action: (0, action)
+    return tuple(placed_word(KINDS[game], 3, square(action)) for action in actions[since:])
+
+
+def how_it_ended(environment: Instance, game: str) -> str:
+    """By what a game was decided, as :func:`~gym_gui.envs.boards.words.result_words` takes it."""
+    if game == "chess":
+        return chess_end(environment.env.board)
+    return f"by {abs(environment.env._go.score()):g} points" if game == "go" else ""

@@ -61,6 +61,32 @@ def point_named(point: Square, rows: int) -> str:
     return f"{_GO_FILES[point[1]]}{rows - point[0]}"
 
 
+_WAYS = ((0, 1), (1, 0), (1, 1), (1, -1))
+
+
+def in_a_row(cells: Sequence[str], columns: int, wanted: int) -> tuple[Square, ...]:
+    """All squares of lines of at least ``wanted`` equal pieces, across, down or aslant; usually one line.
+
+    Args:
+        cells: Pieces, row by row from the top.
+        columns: Columns of the board.
+        wanted: How many are a line.
+    """
+    rows, found = len(cells) // columns, dict[Square, None]()
+
+    def piece(row: int, column: int) -> str:
+        return cells[row * columns + column] if 0 <= row < rows and 0 <= column < columns else ""
+
+    for place, own in enumerate(cells):
+        if own:
+            row, column = divmod(place, columns)
+            for down, right in _WAYS:
+                line = [(row + i * down, column + i * right) for i in range(wanted)]
+                if all(piece(*square) == own for square in line):
+                    found.update(dict.fromkeys(line))
+    return tuple(found)
+
+
 def drops(kind: str, cells: Sequence[str], columns: int, turn: Turn, label: Callable[[int], str]) -> Board:
     """A board on which pieces fall to the lowest free cell of a column; actions are columns."""
     rows = len(cells) // columns
@@ -71,7 +97,8 @@ def drops(kind: str, cells: Sequence[str], columns: int, turn: Turn, label: Call
 
     moves = tuple(Move(action, (height(action) - 1, action), label=label(action)) for action in turn.legal)
     last = () if turn.last is None else ((height(turn.last), turn.last),)
-    return Board(kind, rows, columns, tuple(cells), moves, last, turn.agent)
+    line = in_a_row(cells, columns, 4)
+    return Board(kind, rows, columns, tuple(cells), moves, last, turn.agent, line=line)
 
 
 def placings(
@@ -94,4 +121,5 @@ def placings(
     """
     moves = tuple(Move(action, square(action), label=label(action)) for action in turn.legal)
     last = () if turn.last is None or square(turn.last) == OFF_BOARD else (square(turn.last),)
-    return Board(kind, len(cells) // columns, columns, tuple(cells), moves, last, turn.agent)
+    line = in_a_row(cells, columns, 3) if kind == "tic_tac_toe" else ()
+    return Board(kind, len(cells) // columns, columns, tuple(cells), moves, last, turn.agent, line=line)

@@ -12,7 +12,9 @@ from gym_gui.core.enums import Outcome
 from gym_gui.core.errors import UsageError
 from gym_gui.core.paradigms import ParadigmAdapter
 from gym_gui.envs import index
+from gym_gui.envs.boards import openspiel as boards
 from gym_gui.envs.boards.openspiel import READERS
+from gym_gui.envs.boards.words import result_words
 from gym_gui.envs.family import Family, Teams, each_alone, ranked, team_returns
 from gym_gui.envs.index_child import openspiel_row
 from gym_gui.envs.keymaps import LAYOUTS, KeyScheme, Pace
@@ -88,6 +90,24 @@ class OpenSpielFamily(Family):
         if not environment.adapter.is_episode_done():
             return None
         return ranked(team_returns(environment.teams, returns))
+
+    def seat_names(self, environment: Instance) -> Mapping[str, str]:
+        """The colours of board games; others count their players from 1."""
+        game = environment.spec.id.removeprefix(_HEAD)
+        if game in READERS:
+            return boards.seat_names(environment, game)
+        agents = environment.adapter.possible_agents
+        return {a: f"Player {i}" for i, a in enumerate(agents, 1)} if len(agents) > 1 else {}
+
+    def result(self, environment: Instance, outcome: Mapping[str, Outcome]) -> str:
+        game = environment.spec.id.removeprefix(_HEAD)
+        if game not in READERS:
+            return super().result(environment, outcome)
+        how = boards.how_it_ended(environment, game)
+        return result_words(game, self.seat_names(environment), outcome, how)
+
+    def notation(self, environment: Instance, played: Sequence[tuple[str, Any]], since: int) -> Sequence[str]:
+        return boards.words_since(environment, environment.spec.id.removeprefix(_HEAD), since)
 
     def title_of(self, spec: EnvSpec) -> str:
         return str(spec.traits["title"])

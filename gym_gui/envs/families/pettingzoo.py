@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from gym_gui.core.enums import Outcome
 from gym_gui.core.paradigms import ParadigmAdapter
+from gym_gui.envs.boards import pettingzoo as boards
 from gym_gui.envs.boards.pettingzoo import READERS
+from gym_gui.envs.boards.words import result_words
 from gym_gui.envs.documents import summaries
 from gym_gui.envs.documents.markdown import title
 from gym_gui.envs.families.gymnasium import WALKER
@@ -154,6 +156,41 @@ class PettingZooFamily(Family):
         if not _rivals(environment.spec) or not environment.adapter.is_episode_done():
             return None
         return ranked(team_returns(environment.teams, returns))
+
+    def seat_names(self, environment: Instance) -> Mapping[str, str]:
+        """The colours of board games; others of the classics count their players from 1."""
+        spec = environment.spec
+        if self.has_board(spec):
+            return boards.seat_names(environment, _game(spec))
+        agents = environment.adapter.possible_agents
+        return {a: f"Player {i}" for i, a in enumerate(agents, 1)} if spec.id.startswith("classic/") else {}
+
+    def result(self, environment: Instance, outcome: Mapping[str, Outcome]) -> str:
+        if not self.has_board(environment.spec):
+            return super().result(environment, outcome) + self._after_folding(environment, outcome)
+        game = _game(environment.spec)
+        how = boards.how_it_ended(environment, game)
+        return result_words(boards.KINDS[game], self.seat_names(environment), outcome, how)
+
+    def _after_folding(self, environment: Instance, outcome: Mapping[str, Outcome]) -> str:
+        """In poker: whether cards were shown."""
+        moved: tuple[str, Any] | None = getattr(environment.adapter, "last_move", None)
+        if not _game(environment.spec).startswith(("leduc", "texas")) or moved is None:
+            return ""
+        agent, action = moved
+        words = self.action_meanings(environment, agent)
+        folded = bool(words) and words[int(action)] == "fold"
+        return f": {self.seat_names(environment)[agent]} folds" if folded else " at the showdown"
+
+    def notates(self, spec: EnvSpec) -> bool:
+        """Boards, and poker, whose bets everybody hears."""
+        return self.has_board(spec) or _game(spec).startswith(("leduc", "texas"))
+
+    def notation(self, environment: Instance, played: Sequence[tuple[str, Any]], since: int) -> Sequence[str]:
+        if self.has_board(environment.spec):
+            actions = [int(action) for _, action in played]
+            return boards.words_since(environment, _game(environment.spec), actions, since)
+        return [self.action_meanings(environment, agent)[int(action)] for agent, action in played[since:]]
 
     def needs(self, spec: EnvSpec) -> tuple[str, ...]:
         area = spec.id.partition("/")[0]

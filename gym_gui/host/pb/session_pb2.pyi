@@ -75,16 +75,28 @@ class Episodes(_message.Message):
     def __init__(self, episodes: _Optional[_Iterable[_Union[Episode, _Mapping]]] = ...) -> None: ...
 
 class Episode(_message.Message):
-    __slots__ = ("index", "seed", "seating", "allowances")
+    __slots__ = ("index", "seed", "seating", "allowances", "opening")
     INDEX_FIELD_NUMBER: _ClassVar[int]
     SEED_FIELD_NUMBER: _ClassVar[int]
     SEATING_FIELD_NUMBER: _ClassVar[int]
     ALLOWANCES_FIELD_NUMBER: _ClassVar[int]
+    OPENING_FIELD_NUMBER: _ClassVar[int]
     index: int
     seed: int
     seating: int
     allowances: _containers.RepeatedCompositeFieldContainer[Allowance]
-    def __init__(self, index: _Optional[int] = ..., seed: _Optional[int] = ..., seating: _Optional[int] = ..., allowances: _Optional[_Iterable[_Union[Allowance, _Mapping]]] = ...) -> None: ...
+    opening: Opening
+    def __init__(self, index: _Optional[int] = ..., seed: _Optional[int] = ..., seating: _Optional[int] = ..., allowances: _Optional[_Iterable[_Union[Allowance, _Mapping]]] = ..., opening: _Optional[_Union[Opening, _Mapping]] = ...) -> None: ...
+
+class Opening(_message.Message):
+    __slots__ = ("episode", "step", "actions")
+    EPISODE_FIELD_NUMBER: _ClassVar[int]
+    STEP_FIELD_NUMBER: _ClassVar[int]
+    ACTIONS_FIELD_NUMBER: _ClassVar[int]
+    episode: int
+    step: int
+    actions: bytes
+    def __init__(self, episode: _Optional[int] = ..., step: _Optional[int] = ..., actions: _Optional[bytes] = ...) -> None: ...
 
 class Allowance(_message.Message):
     __slots__ = ("slot", "tokens", "usd")
@@ -318,7 +330,7 @@ class Broken(_message.Message):
     def __init__(self, reason: _Optional[str] = ...) -> None: ...
 
 class View(_message.Message):
-    __slots__ = ("episode", "seed", "step", "agents", "turn", "over", "error", "scores", "outcome", "board", "text", "picture", "frame", "kept_from", "eyes", "sent_ns", "pointing")
+    __slots__ = ("episode", "seed", "step", "agents", "turn", "over", "error", "scores", "outcome", "board", "text", "picture", "frame", "kept_from", "eyes", "sent_ns", "pointing", "result", "moves")
     EPISODE_FIELD_NUMBER: _ClassVar[int]
     SEED_FIELD_NUMBER: _ClassVar[int]
     STEP_FIELD_NUMBER: _ClassVar[int]
@@ -336,6 +348,8 @@ class View(_message.Message):
     EYES_FIELD_NUMBER: _ClassVar[int]
     SENT_NS_FIELD_NUMBER: _ClassVar[int]
     POINTING_FIELD_NUMBER: _ClassVar[int]
+    RESULT_FIELD_NUMBER: _ClassVar[int]
+    MOVES_FIELD_NUMBER: _ClassVar[int]
     episode: int
     seed: int
     step: int
@@ -353,7 +367,9 @@ class View(_message.Message):
     eyes: _containers.RepeatedScalarFieldContainer[str]
     sent_ns: int
     pointing: Pointing
-    def __init__(self, episode: _Optional[int] = ..., seed: _Optional[int] = ..., step: _Optional[int] = ..., agents: _Optional[_Iterable[_Union[AgentView, _Mapping]]] = ..., turn: _Optional[_Iterable[str]] = ..., over: _Optional[str] = ..., error: _Optional[str] = ..., scores: _Optional[_Union[Scores, _Mapping]] = ..., outcome: _Optional[_Union[Outcomes, _Mapping]] = ..., board: _Optional[_Union[Board, _Mapping]] = ..., text: _Optional[str] = ..., picture: _Optional[int] = ..., frame: _Optional[_Union[Frame, _Mapping]] = ..., kept_from: _Optional[_Iterable[str]] = ..., eyes: _Optional[_Iterable[str]] = ..., sent_ns: _Optional[int] = ..., pointing: _Optional[_Union[Pointing, _Mapping]] = ...) -> None: ...
+    result: str
+    moves: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, episode: _Optional[int] = ..., seed: _Optional[int] = ..., step: _Optional[int] = ..., agents: _Optional[_Iterable[_Union[AgentView, _Mapping]]] = ..., turn: _Optional[_Iterable[str]] = ..., over: _Optional[str] = ..., error: _Optional[str] = ..., scores: _Optional[_Union[Scores, _Mapping]] = ..., outcome: _Optional[_Union[Outcomes, _Mapping]] = ..., board: _Optional[_Union[Board, _Mapping]] = ..., text: _Optional[str] = ..., picture: _Optional[int] = ..., frame: _Optional[_Union[Frame, _Mapping]] = ..., kept_from: _Optional[_Iterable[str]] = ..., eyes: _Optional[_Iterable[str]] = ..., sent_ns: _Optional[int] = ..., pointing: _Optional[_Union[Pointing, _Mapping]] = ..., result: _Optional[str] = ..., moves: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Scores(_message.Message):
     __slots__ = ("teams",)
@@ -368,7 +384,7 @@ class Outcomes(_message.Message):
     def __init__(self, teams: _Optional[_Iterable[_Union[NamedText, _Mapping]]] = ...) -> None: ...
 
 class AgentView(_message.Message):
-    __slots__ = ("agent", "slot", "action", "number", "source", "reward", "total", "value", "option", "latency_ms", "unusable", "by", "option_since", "refused")
+    __slots__ = ("agent", "slot", "action", "number", "source", "reward", "total", "value", "option", "latency_ms", "unusable", "by", "option_since", "refused", "name", "used_ms")
     AGENT_FIELD_NUMBER: _ClassVar[int]
     SLOT_FIELD_NUMBER: _ClassVar[int]
     ACTION_FIELD_NUMBER: _ClassVar[int]
@@ -383,6 +399,8 @@ class AgentView(_message.Message):
     BY_FIELD_NUMBER: _ClassVar[int]
     OPTION_SINCE_FIELD_NUMBER: _ClassVar[int]
     REFUSED_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    USED_MS_FIELD_NUMBER: _ClassVar[int]
     agent: str
     slot: str
     action: str
@@ -397,10 +415,12 @@ class AgentView(_message.Message):
     by: str
     option_since: int
     refused: str
-    def __init__(self, agent: _Optional[str] = ..., slot: _Optional[str] = ..., action: _Optional[str] = ..., number: _Optional[int] = ..., source: _Optional[str] = ..., reward: _Optional[float] = ..., total: _Optional[float] = ..., value: _Optional[float] = ..., option: _Optional[str] = ..., latency_ms: _Optional[float] = ..., unusable: _Optional[int] = ..., by: _Optional[str] = ..., option_since: _Optional[int] = ..., refused: _Optional[str] = ...) -> None: ...
+    name: str
+    used_ms: float
+    def __init__(self, agent: _Optional[str] = ..., slot: _Optional[str] = ..., action: _Optional[str] = ..., number: _Optional[int] = ..., source: _Optional[str] = ..., reward: _Optional[float] = ..., total: _Optional[float] = ..., value: _Optional[float] = ..., option: _Optional[str] = ..., latency_ms: _Optional[float] = ..., unusable: _Optional[int] = ..., by: _Optional[str] = ..., option_since: _Optional[int] = ..., refused: _Optional[str] = ..., name: _Optional[str] = ..., used_ms: _Optional[float] = ...) -> None: ...
 
 class Board(_message.Message):
-    __slots__ = ("kind", "rows", "columns", "cells", "moves", "last", "turn", "flipped")
+    __slots__ = ("kind", "rows", "columns", "cells", "moves", "last", "turn", "flipped", "line", "captured", "fen")
     KIND_FIELD_NUMBER: _ClassVar[int]
     ROWS_FIELD_NUMBER: _ClassVar[int]
     COLUMNS_FIELD_NUMBER: _ClassVar[int]
@@ -409,6 +429,9 @@ class Board(_message.Message):
     LAST_FIELD_NUMBER: _ClassVar[int]
     TURN_FIELD_NUMBER: _ClassVar[int]
     FLIPPED_FIELD_NUMBER: _ClassVar[int]
+    LINE_FIELD_NUMBER: _ClassVar[int]
+    CAPTURED_FIELD_NUMBER: _ClassVar[int]
+    FEN_FIELD_NUMBER: _ClassVar[int]
     kind: str
     rows: int
     columns: int
@@ -417,7 +440,20 @@ class Board(_message.Message):
     last: _containers.RepeatedScalarFieldContainer[int]
     turn: str
     flipped: bool
-    def __init__(self, kind: _Optional[str] = ..., rows: _Optional[int] = ..., columns: _Optional[int] = ..., cells: _Optional[_Iterable[str]] = ..., moves: _Optional[_Iterable[_Union[Move, _Mapping]]] = ..., last: _Optional[_Iterable[int]] = ..., turn: _Optional[str] = ..., flipped: bool = ...) -> None: ...
+    line: _containers.RepeatedScalarFieldContainer[int]
+    captured: _containers.RepeatedCompositeFieldContainer[Captured]
+    fen: str
+    def __init__(self, kind: _Optional[str] = ..., rows: _Optional[int] = ..., columns: _Optional[int] = ..., cells: _Optional[_Iterable[str]] = ..., moves: _Optional[_Iterable[_Union[Move, _Mapping]]] = ..., last: _Optional[_Iterable[int]] = ..., turn: _Optional[str] = ..., flipped: bool = ..., line: _Optional[_Iterable[int]] = ..., captured: _Optional[_Iterable[_Union[Captured, _Mapping]]] = ..., fen: _Optional[str] = ...) -> None: ...
+
+class Captured(_message.Message):
+    __slots__ = ("agent", "pieces", "ahead")
+    AGENT_FIELD_NUMBER: _ClassVar[int]
+    PIECES_FIELD_NUMBER: _ClassVar[int]
+    AHEAD_FIELD_NUMBER: _ClassVar[int]
+    agent: str
+    pieces: _containers.RepeatedScalarFieldContainer[str]
+    ahead: int
+    def __init__(self, agent: _Optional[str] = ..., pieces: _Optional[_Iterable[str]] = ..., ahead: _Optional[int] = ...) -> None: ...
 
 class Pointing(_message.Message):
     __slots__ = ("rows", "columns", "moves", "part")
@@ -522,19 +558,21 @@ class ReplayRequest(_message.Message):
     def __init__(self, operator: _Optional[bytes] = ..., index: _Optional[int] = ..., seed: _Optional[int] = ..., seats: _Optional[_Iterable[_Union[NamedText, _Mapping]]] = ..., max_steps: _Optional[int] = ..., lines: _Optional[bytes] = ..., origin: _Optional[str] = ..., folder: _Optional[str] = ...) -> None: ...
 
 class Looks(_message.Message):
-    __slots__ = ("looks", "meanings", "over", "departs")
+    __slots__ = ("looks", "meanings", "over", "departs", "seats")
     LOOKS_FIELD_NUMBER: _ClassVar[int]
     MEANINGS_FIELD_NUMBER: _ClassVar[int]
     OVER_FIELD_NUMBER: _ClassVar[int]
     DEPARTS_FIELD_NUMBER: _ClassVar[int]
+    SEATS_FIELD_NUMBER: _ClassVar[int]
     looks: _containers.RepeatedCompositeFieldContainer[Look]
     meanings: _containers.RepeatedCompositeFieldContainer[NamedWords]
     over: bool
     departs: str
-    def __init__(self, looks: _Optional[_Iterable[_Union[Look, _Mapping]]] = ..., meanings: _Optional[_Iterable[_Union[NamedWords, _Mapping]]] = ..., over: bool = ..., departs: _Optional[str] = ...) -> None: ...
+    seats: _containers.RepeatedCompositeFieldContainer[NamedText]
+    def __init__(self, looks: _Optional[_Iterable[_Union[Look, _Mapping]]] = ..., meanings: _Optional[_Iterable[_Union[NamedWords, _Mapping]]] = ..., over: bool = ..., departs: _Optional[str] = ..., seats: _Optional[_Iterable[_Union[NamedText, _Mapping]]] = ...) -> None: ...
 
 class Look(_message.Message):
-    __slots__ = ("position", "step", "rows", "picture", "board", "text", "scores")
+    __slots__ = ("position", "step", "rows", "picture", "board", "text", "scores", "moves", "result")
     POSITION_FIELD_NUMBER: _ClassVar[int]
     STEP_FIELD_NUMBER: _ClassVar[int]
     ROWS_FIELD_NUMBER: _ClassVar[int]
@@ -542,6 +580,8 @@ class Look(_message.Message):
     BOARD_FIELD_NUMBER: _ClassVar[int]
     TEXT_FIELD_NUMBER: _ClassVar[int]
     SCORES_FIELD_NUMBER: _ClassVar[int]
+    MOVES_FIELD_NUMBER: _ClassVar[int]
+    RESULT_FIELD_NUMBER: _ClassVar[int]
     position: int
     step: int
     rows: int
@@ -549,4 +589,6 @@ class Look(_message.Message):
     board: Board
     text: str
     scores: Scores
-    def __init__(self, position: _Optional[int] = ..., step: _Optional[int] = ..., rows: _Optional[int] = ..., picture: _Optional[_Union[Pixels, _Mapping]] = ..., board: _Optional[_Union[Board, _Mapping]] = ..., text: _Optional[str] = ..., scores: _Optional[_Union[Scores, _Mapping]] = ...) -> None: ...
+    moves: _containers.RepeatedScalarFieldContainer[str]
+    result: str
+    def __init__(self, position: _Optional[int] = ..., step: _Optional[int] = ..., rows: _Optional[int] = ..., picture: _Optional[_Union[Pixels, _Mapping]] = ..., board: _Optional[_Union[Board, _Mapping]] = ..., text: _Optional[str] = ..., scores: _Optional[_Union[Scores, _Mapping]] = ..., moves: _Optional[_Iterable[str]] = ..., result: _Optional[str] = ...) -> None: ...

@@ -14,6 +14,7 @@ from gym_gui.ui.play.keys_panel import KeysPanel
 from gym_gui.ui.play.people import People
 from gym_gui.ui.play.prompts import Prompt, prompt_for
 from gym_gui.ui.play.stage_card import StageCard
+from gym_gui.ui.renderers import seat_words
 
 if TYPE_CHECKING:
     from gym_gui.controllers.environment_sheet import EnvironmentSheet
@@ -116,11 +117,16 @@ class Caption(QObject):
         self._show_prompt()
 
     def _others_asked(self) -> tuple[str, ...]:
-        """Agents that are asked and that nobody here plays."""
+        """Names of agents that are asked and that nobody here plays."""
         if self.view is None:
             return ()
         mine = {agent.agent for agent in self.view.agents if agent.slot in self._game.people}
-        return tuple(agent for agent in self.view.turn if agent not in mine)
+        return tuple(self._called(agent) for agent in self.view.turn if agent not in mine)
+
+    def _called(self, agent: str) -> str:
+        """What a seat is called in this game."""
+        seats = self.view.agents if self.view is not None else ()
+        return next((seat_words(seat) for seat in seats if seat.agent == agent), agent)
 
     def _show_prompt(self) -> None:
         game, people, view = self._game, self._people, self.view
@@ -135,7 +141,7 @@ class Caption(QObject):
             paused_by_focus=self._course.paused_by_focus,
             realtime=game.clock.realtime,
             listening=self._input.listening,
-            asked=tuple(q.agent for q in self._input.questions),
+            asked=tuple(self._called(q.agent) for q in self._input.questions),
             agents=len(view.agents) if view is not None else 1,
             turn=self._others_asked(),
             refusal=self._refusal,

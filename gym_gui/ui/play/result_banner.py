@@ -92,13 +92,16 @@ def outcome_words(episode: Mapping[str, Any], people: Sequence[str]) -> tuple[st
     if episode["status"] == "failed":
         return "error", f"The episode failed: {episode.get('error') or 'no reason was given'}."
     outcome: Mapping[str, str] | None = episode.get("outcome")
+    how = f": {episode['result']}" if episode.get("result") else ""
     teams: Mapping[str, Any] = episode.get("teams") or {}
     if outcome:
         mine = [t for t, about in teams.items() if any(a in people for a in about.get("agents", ()))]
         if len(mine) == 1:
             word = outcome.get(mine[0], "")
             said = {"win": "You won", "draw": "A draw", "loss": "You lost"}.get(word, "It is over")
-            return ("ok" if word == "win" else "accent"), said + _score(teams) + "."
+            return ("ok" if word == "win" else "accent"), (how and said + how or said + _score(teams)) + "."
+        if how:
+            return "accent", f"{episode['result']}."
         winners = [team for team, word in outcome.items() if word == "win"]
         said = f"{_team(winners[0])} won" if len(winners) == 1 else "A draw"
         return "accent", said + _score(teams) + "."

@@ -72,7 +72,7 @@ class Seating(QObject):
         """
         self._sheet, self._checks = sheet, checks
         self._others, self._labels = {}, {}
-        self._who.set_slots({slot: "Player" if len(hands) == 1 else slot for slot in hands})
+        self._who.set_slots({slot: "Player" if len(hands) == 1 else sheet.seat_name(slot) for slot in hands})
         for slot, words in hands.items():
             self._who.offer(slot, words, offers.get(slot, ()))
         self.show()

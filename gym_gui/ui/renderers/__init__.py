@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gym_gui.ui.renderers.agent_words import SlotPlayer, outcome_words, score_words
+from gym_gui.ui.renderers.agent_words import SlotPlayer, outcome_words, score_words, seat_words
 from gym_gui.ui.renderers.board_view import BoardView
 from gym_gui.ui.renderers.frame_view import FrameView
 from gym_gui.ui.renderers.overlay import Overlay
@@ -18,4 +18,5 @@ __all__ = [
     "TextView",
     "outcome_words",
     "score_words",
+    "seat_words",
 ]

@@ -33,6 +33,11 @@ _NOT_ITS_OWN: Final = {
 """Sources that a viewer has to know about: the agent did not simply choose this action."""
 
 
+def seat_words(agent: AgentView) -> str:
+    """What a seat is called: by the game (``White``), else by the environment."""
+    return agent.name or agent.agent
+
+
 def source_words(agent: AgentView) -> str:
     """Where the action comes from, if not from who plays there at the first ask; else ``""``."""
     words = [words for source, words in _NOT_ITS_OWN.items() if source == agent.source]
@@ -63,9 +68,11 @@ def score_words(view: LiveView) -> str:
 
 
 def outcome_words(view: LiveView) -> str:
-    """``Green wins``, ``Draw``; ``""`` while it goes on or where nobody can win."""
+    """``Green wins``, ``White wins by checkmate``, ``Draw``; ``""`` while it goes on or if nobody wins."""
     if not view.over or not view.outcome:
         return ""
+    if view.result:
+        return view.result
     winners = [_named(name) for name, result in view.outcome.items() if result == "win"]
     if not winners:
         return "Draw" if any(result == "draw" for result in view.outcome.values()) else ""
@@ -74,7 +81,8 @@ def outcome_words(view: LiveView) -> str:
 
 def agent_sentence(agent: AgentView, seat: SlotPlayer, *, to_move: bool) -> str:
     """Everything about one agent, for a tooltip and for people who hear the window."""
-    who = f"{agent.agent}, played by {seat.player}" if seat.player else agent.agent
+    name = seat_words(agent)
+    who = f"{name}, played by {seat.player}" if seat.player else name
     did = f"last action {agent.action}" if agent.action else "no action yet"
     source = ": ".join(filter(None, (source_words(agent), agent.refused)))
     parts = [

@@ -93,7 +93,10 @@ def paint_board(
             painter.drawImage(place.rect(square).topLeft(), image)
     if board.kind == "connect_four":
         _rack(painter, place)
-    _last_ring(painter, board, place)
+    if board.line:
+        _line(painter, board, place)
+    else:
+        _last_ring(painter, board, place)
     if marks.ghost is not None:
         square, piece = marks.ghost
         painter.setOpacity(0.45)
@@ -331,6 +334,17 @@ def _last_ring(painter: QPainter, board: Board, place: BoardGeometry) -> None:
     painter.setPen(QPen(QColor(colour), max(2.0, place.side * 0.055)))
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.drawEllipse(place.centre(square), place.side * share, place.side * share)
+
+
+def _line(painter: QPainter, board: Board, place: BoardGeometry) -> None:
+    """A ring on every piece of the line that won; two lines, dark and bright, seen on every colour."""
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    width = max(2.0, place.side * 0.05)
+    radius = place.side * 0.4
+    for square in board.line:
+        for colour, inset in ((artwork.EBONY_EDGE, 0.0), (artwork.IVORY, width)):
+            painter.setPen(QPen(QColor(colour), width))
+            painter.drawEllipse(place.centre(square), radius - inset, radius - inset)
 
 
 def _target(painter: QPainter, board: Board, place: BoardGeometry, square: Square) -> None:

@@ -30,6 +30,7 @@ from gym_gui.ui.renderers.agent_words import (
     option_words,
     outcome_words,
     score_words,
+    seat_words,
     source_words,
     view_sentence,
 )
@@ -181,7 +182,7 @@ class Overlay(QWidget):
     def _chip(self, agent: AgentView, alone: bool, to_move: bool) -> _Chip:
         seat = self._seats.get(agent.slot, SlotPlayer())
         # A single agent's own name ("agent") says less than who plays it.
-        names = [seat.player] if alone and seat.player else [agent.agent, seat.player]
+        names = [seat.player] if alone and seat.player else [seat_words(agent), seat.player]
         if self._compact:
             names = names[:1]
         words: list[tuple[str, bool, str]] = [(" · ".join(name for name in names if name), False, "muted")]

@@ -119,6 +119,7 @@ class ReplayPlayer(QObject):
     def _on_looks(self) -> None:
         assert self._session is not None
         self.meanings, self._over = self._session.meanings, self._session.over
+        self.track.seats, self.track.moves = self._session.seats, self._session.moves
         self.grown.emit()
 
     def _break(self, sentence: str) -> None:

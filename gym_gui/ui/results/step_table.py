@@ -193,8 +193,8 @@ def _step(_player: ReplayPlayer, step: StepRecord) -> str:
     return str(step.step_index)
 
 
-def _agent(_player: ReplayPlayer, step: StepRecord) -> str:
-    return step.agent_id
+def _agent(player: ReplayPlayer, step: StepRecord) -> str:
+    return player.track.seats.get(step.agent_id, step.agent_id)
 
 
 def _action(player: ReplayPlayer, step: StepRecord) -> str:

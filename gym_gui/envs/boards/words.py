@@ -1,0 +1,129 @@
+"""Board games in the words of those who play them: what seats and moves are called, and how a game ended."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from gym_gui.core.enums import Outcome
+from gym_gui.core.live import Board, Captured
+from gym_gui.core.types import AgentID
+from gym_gui.envs.boards.position import FIRST, OFF_BOARD, SECOND, Square, point_named
+
+if TYPE_CHECKING:
+    import chess
+
+SIDES: Final[Mapping[str, tuple[str, str]]] = {
+    "chess": ("White", "Black"),
+    "connect_four": ("Red", "Yellow"),
+    "tic_tac_toe": ("X", "O"),
+    "go": ("Black", "White"),
+    "checkers": ("Red", "White"),
+}
+"""What who moves first and who moves second are called, by kind of board."""
+_NINE: Final = (
+    *("top left", "top", "top right"),
+    *("left", "centre", "right"),
+    *("bottom left", "bottom", "bottom right"),
+)
+_POINTS: Final = {"q": 9, "r": 5, "b": 3, "n": 3, "p": 1}
+"""What chess players count a piece as; the king is never taken."""
+_SET: Final = {"q": 1, "r": 2, "b": 2, "n": 2, "p": 8}
+_LINED: Final = {"connect_four": "connects four", "tic_tac_toe": "has three in a row"}
+_CHESS_ENDS: Final = {
+    "CHECKMATE": "checkmate",
+    "STALEMATE": "stalemate",
+    "INSUFFICIENT_MATERIAL": "insufficient material",
+    "SEVENTYFIVE_MOVES": "seventy-five moves without capture or pawn move",
+    "FIVEFOLD_REPETITION": "fivefold repetition",
+    "FIFTY_MOVES": "fifty moves without capture or pawn move",
+    "THREEFOLD_REPETITION": "threefold repetition",
+}
+
+
+def placed_word(kind: str, rows: int, square: Square) -> str:
+    """A move that puts a piece on the board: ``column 4``, ``bottom left``, ``D4``, ``pass``.
+
+    Args:
+        kind: As in :class:`Board`.
+        rows: Rows of the board.
+        square: Where it was put, or :data:`OFF_BOARD`.
+    """
+    if square == OFF_BOARD:
+        return "pass"
+    if kind == "connect_four":
+        return f"column {square[1] + 1}"
+    return _NINE[square[0] * 3 + square[1]] if kind == "tic_tac_toe" else point_named(square, rows)
+
+
+def result_words(kind: str, names: Mapping[AgentID, str], outcome: Mapping[str, Outcome], how: str) -> str:
+    """``White wins by checkmate``, ``Yellow connects four``, ``Draw by threefold repetition``.
+
+    Args:
+        kind: As in :class:`Board`.
+        names: What seats are called.
+        outcome: By team; every player is a team here.
+        how: ``by checkmate``, ``by 3.5 points``; ``""`` where nobody says.
+    """
+    winner = next((team for team, word in outcome.items() if word == Outcome.WIN), "")
+    if winner and kind in _LINED:
+        return f"{names.get(winner, winner)} {_LINED[kind]}"
+    said = f"{names.get(winner, winner)} wins" if winner else "Draw"
+    if not winner and not how and kind in _LINED:
+        return f"{said}: the board is full"
+    if winner and not how and kind == "checkers":
+        loser = next((names.get(team, team) for team in outcome if team != winner), "")
+        return f"{said}: {loser} has no move left"
+    return f"{said} {how}".strip()
+
+
+def chess_end(game: chess.Board) -> str:
+    """How a game of chess ended: ``by checkmate``; draws that may be claimed count. ``""``: it goes on."""
+    outcome = game.outcome(claim_draw=True)
+    return "" if outcome is None else f"by {_CHESS_ENDS.get(outcome.termination.name, 'the rules')}"
+
+
+def chess_captured(board: Board, white: AgentID, black: AgentID) -> tuple[Captured, ...]:
+    """What each side of a chess board has taken, as far as the pieces that are left say it.
+
+    A pawn that became a queen is no queen taken back: of a kind of which there are more than a game begins
+    with, none counts as taken.
+    """
+    there = Counter(board.cells)
+
+    def taken(own: str) -> tuple[str, ...]:
+        """Pieces of the side that is written so that are gone."""
+        gone: list[str] = []
+        promoted = sum(max(there[_cased(p, own)] - n, 0) for p, n in _SET.items() if p != "p")
+        for piece, number in _SET.items():
+            missing = max(number - there[_cased(piece, own)], 0) - (promoted if piece == "p" else 0)
+            gone += [_cased(piece, own)] * missing
+        return tuple(gone)
+
+    worth = sum(_POINTS.get(cell.lower(), 0) * (1 if cell.isupper() else -1) for cell in board.cells if cell)
+    return (
+        Captured(white, taken("black"), max(worth, 0)),
+        Captured(black, taken("white"), max(-worth, 0)),
+    )
+
+
+def _cased(piece: str, side: str) -> str:
+    return piece.upper() if side == "white" else piece
+
+
+def stones_captured(black: AgentID, white: AgentID, by_black: int, by_white: int) -> tuple[Captured, ...]:
+    """Stones that each side of go has taken."""
+    return Captured(black, (SECOND,) * by_black), Captured(white, (FIRST,) * by_white)
+
+
+def sans_since(game: Any, since: int) -> tuple[str, ...]:
+    """Moves of a ``chess.Board`` in standard algebraic notation, without the first ``since`` of them."""
+    moves: Sequence[Any] = game.move_stack
+    before = game.copy()
+    for _ in moves[since:]:
+        before.pop()
+    words: list[str] = []
+    for move in moves[since:]:
+        words.append(before.san_and_push(move))
+    return tuple(words)
