@@ -12,13 +12,17 @@ from gym_gui.core.records import EpisodeRecord
 
 
 def completed_episodes(operator: OperatorRun) -> list[EpisodeRecord]:
-    """Its completed episodes, by index.
+    """Its completed episodes that count, by index: none in which moves were taken back.
 
     Raises:
         RunFormatError: A row is damaged.
     """
-    done = (episode for episode in operator.episodes() if episode.status == EpisodeStatus.COMPLETED)
+    done = (episode for episode in operator.episodes() if _counts(episode))
     return sorted(done, key=lambda episode: episode.episode_index)
+
+
+def _counts(episode: EpisodeRecord) -> bool:
+    return episode.status == EpisodeStatus.COMPLETED and episode.taken_back is None
 
 
 def nothing_to_write() -> UsageError:

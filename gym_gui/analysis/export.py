@@ -140,6 +140,7 @@ def operator_episodes(run_id: str, operator: OperatorRun) -> Iterator[Row]:
             "unusable_answers": sum(e.invalid_actions.values()),
             "saw_everything": " ".join(e.saw_everything) or None,
             "saw_state": " ".join(e.saw_state) or None,
+            "taken_back_of": None if e.taken_back is None else e.taken_back.episode,
             "error": e.error,
             "started_at": e.started_at,
             "wall_s": e.wall_s,

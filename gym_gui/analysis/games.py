@@ -140,6 +140,8 @@ def pool_of(run: Run) -> tuple[Games, dict[str, tuple[str, ...]]]:
 def _collect(found: Games, operator: OperatorRun, slots: Mapping[str, str]) -> None:
     rounds: dict[int, list[Game]] = {}
     for episode in sorted(operator.episodes(), key=lambda e: e.episode_index):
+        if episode.taken_back is not None:
+            continue
         who = {seat: slots.get(agent.slot, "") for seat, agent in episode.agents.items()}
         if "" in who.values():
             slot = next(episode.agents[seat].slot for seat, policy in who.items() if not policy)

@@ -41,6 +41,11 @@ def operator_notes(entry: Entry, operator: OperatorSummary) -> Iterable[str]:
             f"{wording.count(operator.halved, 'completed episode')} left out: "
             "a seed counts only where it was completed in every seating."
         )
+    if data.taken_back:
+        yield (
+            f"{wording.count(data.taken_back, 'episode')} left out: moves were taken back there, "
+            "and what came before was played already."
+        )
     if len(data.squads) > 1 and data.played and not data.swapped:
         yield "Seats were fixed: a difference between teams may be the seat's, not the policy's."
     if told := _told_rewards(entry):

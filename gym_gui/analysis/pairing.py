@@ -64,7 +64,8 @@ class Entry:
     @property
     def lost_lines(self) -> int:
         """Its episodes that the run counts, and that have no line in its folder any more."""
-        return self.run.lost_lines(self.operator.operator_id, len(self.data.indices))
+        there = len(self.data.indices) + self.data.taken_back
+        return self.run.lost_lines(self.operator.operator_id, there)
 
     @property
     def begun_again(self) -> int:

@@ -22,7 +22,7 @@ from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.paradigms import HierarchicalAdapter
 from gym_gui.core.prompt_inputs import PromptInputs
 from gym_gui.core.record_digest import seal
-from gym_gui.core.records import EpisodeRecord, RebindingRecord, TeamRecord, TokenCount
+from gym_gui.core.records import EpisodeRecord, RebindingRecord, TakenBackRecord, TeamRecord, TokenCount
 from gym_gui.core.seeding import policy_seed
 from gym_gui.core.spaces import NotInSpace
 from gym_gui.core.types import CAUSE, REFUSED, AgentID, Answer, Decision, EpisodeSummary
@@ -108,17 +108,30 @@ class Episode:
             with suppress(EnvironmentFailure):  # the reset itself says it
                 begin(self.plan.seed)
 
-    def open(self) -> list[Decision]:
+    def open(self, opening: Sequence[Mapping[AgentID, Any]] = ()) -> list[Decision]:
         """Reset the environment.
+
+        Args:
+            opening: Actions by agent that are played before anybody is asked, round by round. No policy is
+                told of them.
 
         Returns:
             The first decisions.
 
         Raises:
-            EpisodeError: The environment failed.
+            EpisodeError: The environment failed, or does not go the way that the opening says.
         """
         observations = self._adapter.reset(seed=self.plan.seed)
-        return self._ask_agents(self._adapter.get_current_agents(), observations)
+        decisions = self._ask_agents(self._adapter.get_current_agents(), observations)
+        wanting, self.trajectory.wants_results = self.trajectory.wants_results, frozenset()
+        for actions in opening:
+            if actions.keys() != self.asked.keys():
+                raise EnvironmentFailure("the moves before cannot be played again: others are asked")
+            for decision in decisions:
+                self.accept(Answer(decision, actions[decision.agent_id]), ActionSource.OPENING)
+            decisions = self.advance()
+        self.trajectory.wants_results = wanting
+        return decisions
 
     def accept(self, answer: Answer, source: str) -> None:
         """Take an agent's action for the next step.
@@ -342,7 +355,7 @@ class Episode:
         lines, untimed, digest = trajectory.lines(self.plan.seed)
         completed = status is EpisodeStatus.COMPLETED
         scores, outcome, success = self._result() if completed else (None, None, None)
-        result = self._how(outcome)
+        result, before = self._how(outcome), self.plan.opening
         scores = scores or {}
         unplayed = not self.limit and status is EpisodeStatus.ABORTED and Limit.RUN in self.limits.values()
         record = EpisodeRecord(
@@ -380,6 +393,7 @@ class Episode:
             limit=self.limit or None,
             unplayed=unplayed,
             result=result,
+            taken_back=None if before is None else TakenBackRecord(before.episode, before.step),
         )
         return EpisodeFinished(self.index, status, lines, seal(record.to_row(), untimed), unplayed)
 

@@ -19,7 +19,7 @@ from gym_gui.controllers.rows import Row
 from gym_gui.controllers.session_events import FrameDrawn, LogLine, OnSessionEvent, Thought
 from gym_gui.controllers.session_interface import LiveSettings
 from gym_gui.core.enums import EpisodeStatus, WorkerKind
-from gym_gui.core.live import AgentView, LiveView, Pointing
+from gym_gui.core.live import AgentView, LiveView, PlayedMove, Pointing
 from gym_gui.core.plain import to_plain
 from gym_gui.core.types import PLAN_POINTS, REFUSED, AgentID, Plan
 from gym_gui.services.backends import SlotInfo
@@ -240,7 +240,10 @@ class Spectator:
             eyes=eyes,
             pointing=None if over else self._pointing(episode, eyes),
             result=self._tried("tell how it ended", lambda: environment.result(won)) or "",
-            moves=environment.notation(played),
+            moves=tuple(
+                PlayedMove(agent, word)
+                for (agent, _), word in zip(played, environment.notation(played), strict=False)
+            ),
         )
 
     def _pointing(self, episode: Episode, eyes: tuple[AgentID, ...]) -> Pointing | None:

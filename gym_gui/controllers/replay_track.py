@@ -10,7 +10,7 @@ from typing import Any
 
 from gym_gui.controllers.replay_reel import Look
 from gym_gui.core.config import GOAL_SUFFIX
-from gym_gui.core.live import AgentView, LiveView
+from gym_gui.core.live import AgentView, LiveView, PlayedMove
 from gym_gui.core.record_fields import number, text
 from gym_gui.core.records import StepRecord
 from gym_gui.core.types import REFUSED, AgentID
@@ -100,7 +100,10 @@ class ReplayTrack:
             text=look.text,
             frame=look.position + 1,
             result=look.result,
-            moves=tuple(self.moves[: look.rows]),
+            moves=tuple(
+                PlayedMove(step.agent_id, word)
+                for step, word in zip(self.steps[: look.rows], self.moves, strict=False)
+            ),
         )
 
     def words(self, step: StepRecord, meanings: Meanings) -> str:

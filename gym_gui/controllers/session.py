@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
+from typing import Any
 
 from gym_gui.controllers.episode import Episode
 from gym_gui.controllers.episode_queue import EpisodeQueue
@@ -19,10 +20,11 @@ from gym_gui.controllers.live import Spectator
 from gym_gui.controllers.pacing import Gate
 from gym_gui.controllers.rows import SeatCodecs
 from gym_gui.controllers.session_events import EpisodeRetried, EpisodeStarted, OnSessionEvent
+from gym_gui.controllers.trajectory import Trajectory
 from gym_gui.controllers.unusable_answers import how_refused, take_unusable
 from gym_gui.core.assignment import OnInvalid
 from gym_gui.core.enums import EpisodeStatus, Loss
-from gym_gui.core.errors import EnvironmentLostError, EpisodeError
+from gym_gui.core.errors import EnvironmentFailure, EnvironmentLostError, EpisodeError
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.records import ENVIRONMENT, WORKER
 from gym_gui.core.spending import Amount
@@ -77,6 +79,7 @@ class SessionController:
         self._sources = {slot: _source_of(player) for slot, player in lineup.players.items()}
         lineup.policies.on_bound = self._on_bound
         self._players = dict(lineup.players)
+        self._last: tuple[int, int, Trajectory] | None = None  # of an episode that people may go back in
         self._codecs = [SeatCodecs(lineup.slots, seating) for seating in lineup.seatings]
         self._stopping = False
         self._record_aborted = False
@@ -336,7 +339,7 @@ class SessionController:
 
     def _open(self, episode: Episode) -> None:
         try:
-            decisions = episode.open()
+            decisions = episode.open(self._opening(episode.plan))
         except EpisodeError as exc:
             self._fail(episode, exc)
             return
@@ -347,6 +350,14 @@ class SessionController:
             self._ready += decisions
         else:
             self._finish(episode, EpisodeStatus.COMPLETED, None)
+
+    def _opening(self, plan: EpisodePlan) -> Sequence[Mapping[AgentID, Any]]:
+        """What is played before anybody is asked, where moves were taken back."""
+        if plan.opening is None:
+            return ()
+        if self._last is None or self._last[:2] != (plan.opening.episode, plan.seed):
+            raise EnvironmentFailure("the moves before are not known any more: begin the game anew")
+        return self._last[2].opening(plan.opening.step)
 
     def _take_answers(self, answers: list[Answer]) -> None:
         live, sources = self._live, self._sources
@@ -453,6 +464,7 @@ class SessionController:
             finished = episode.record(self._lineup.operator_id, status, error, players)
         if self._spectator is not None:
             self._spectator.over(episode, status, error or "")
+            self._last = (episode.index, episode.plan.seed, episode.trajectory)
         self._release(episode, status)
         self._on_event(finished)
 

@@ -158,6 +158,19 @@ class Trajectory:
         """Who did what, from the beginning."""
         return [(row.agent, row.action) for row in self._rows]
 
+    def opening(self, steps: int) -> list[dict[AgentID, Any]]:
+        """What was played in its first environment steps, by agent, a mapping for each round of decisions."""
+        rounds: list[dict[AgentID, Any]] = []
+        last = -1
+        for row in self._rows:
+            if row.step >= steps:
+                break
+            if row.step != last or row.agent in rounds[-1]:
+                rounds.append({})
+            rounds[-1][row.agent] = row.action
+            last = row.step
+        return rounds
+
     def latest(self, agent: AgentID) -> Row | None:
         """The row of an agent's last action, to be looked at only."""
         return self._last.get(agent)

@@ -25,6 +25,7 @@ class ActionSource(StrEnum):
     NOOP = "noop"
     DEFAULT = "default"
     OPTION = "option"
+    OPENING = "opening"
 
 
 class UnusableCause(StrEnum):

@@ -49,6 +49,19 @@ class _Listable(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Opening:
+    """The beginning of an episode, where moves were taken back: another one's, of the same seed.
+
+    Attributes:
+        episode: Index of the episode whose beginning it is: the last one that the session has played.
+        step: Environment steps that are played as they were played there.
+    """
+
+    episode: int
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
 class EpisodePlan:
     """One episode that is to be played.
 
@@ -59,12 +72,14 @@ class EpisodePlan:
             seats are fixed.
         allowances: By slot, for those that pay for their decisions, where a budget is set: what that leaves
             to them in this episode; 0 of tokens or of dollars for no limit.
+        opening: What is played before anybody is asked; ``None``: it begins where the environment does.
     """
 
     index: int
     seed: int
     seating: int
     allowances: Mapping[str, Amount] = field(default_factory=dict[str, Amount], hash=False)
+    opening: Opening | None = None
 
 
 @dataclass(frozen=True)

@@ -111,6 +111,18 @@ class Pointing(Struct, frozen=True):
     part: tuple[float, float, float, float] = (0.0, 0.0, 1.0, 1.0)
 
 
+class PlayedMove(Struct, frozen=True):
+    """A move in the game's own notation.
+
+    Attributes:
+        agent: Whose it was.
+        word: ``Nf3``, ``column 4``, ``D4``.
+    """
+
+    agent: AgentID
+    word: str
+
+
 class AgentView(Struct, frozen=True):
     """What one agent did last.
 
@@ -193,7 +205,7 @@ class LiveView(Struct, frozen=True):
     eyes: tuple[AgentID, ...] = ()
     pointing: Pointing | None = None
     result: str = ""
-    moves: tuple[str, ...] = ()
+    moves: tuple[PlayedMove, ...] = ()
 
 
 class HumanQuestion(Struct, frozen=True):

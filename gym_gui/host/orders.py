@@ -14,7 +14,7 @@ from gym_gui.controllers.session_interface import (
     default_concurrency,
 )
 from gym_gui.core.assignment import WorkerAssignment
-from gym_gui.core.execution import EpisodePlan
+from gym_gui.core.execution import EpisodePlan, Opening
 from gym_gui.core.experiment_data import experiment_from_data
 from gym_gui.core.spending import Amount
 from gym_gui.host.service import pb
@@ -95,7 +95,11 @@ def _live_of(message: pb.Live) -> LiveSettings:
 def episode_message(plan: EpisodePlan) -> pb.Episode:
     """An episode to be played."""
     allowances = [allowance_message(slot, allowance) for slot, allowance in plan.allowances.items()]
-    return pb.Episode(index=plan.index, seed=plan.seed, seating=plan.seating, allowances=allowances)
+    before = plan.opening
+    opening = None if before is None else pb.Opening(episode=before.episode, step=before.step)
+    return pb.Episode(
+        index=plan.index, seed=plan.seed, seating=plan.seating, allowances=allowances, opening=opening
+    )
 
 
 def allowance_message(slot: str, allowance: Amount) -> pb.Allowance:
@@ -111,7 +115,9 @@ def amount_of(message: pb.Allowance) -> Amount:
 def plan_of(message: pb.Episode) -> EpisodePlan:
     """The episode that a message asks for."""
     allowances = {a.slot: amount_of(a) for a in message.allowances}
-    return EpisodePlan(message.index, message.seed, message.seating, allowances)
+    before = message.opening
+    opening = Opening(before.episode, before.step) if message.HasField("opening") else None
+    return EpisodePlan(message.index, message.seed, message.seating, allowances, opening)
 
 
 def assignment_of(message: pb.RebindRequest) -> WorkerAssignment:

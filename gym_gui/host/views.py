@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_gui.core.live import AgentView, Board, Captured, HumanQuestion, LiveView, Move, Pointing
+from gym_gui.core.live import AgentView, Board, Captured, HumanQuestion, LiveView, Move, PlayedMove, Pointing
 from gym_gui.core.packed_picture import PackedPicture, pack, unpack
 from gym_gui.host.service import pb
 
@@ -35,7 +35,7 @@ def view_message(view: LiveView, frame: pb.Frame | None = None) -> pb.View:
         sent_ns=view.sent_ns,
         pointing=_pointing_message(view.pointing),
         result=view.result,
-        moves=view.moves,
+        moves=[pb.NamedText(name=move.agent, text=move.word) for move in view.moves],
     )
 
 
@@ -59,7 +59,7 @@ def view_of(message: pb.View) -> LiveView:
         eyes=tuple(message.eyes),
         pointing=_pointing_of(message.pointing) if message.HasField("pointing") else None,
         result=message.result,
-        moves=tuple(message.moves),
+        moves=tuple(PlayedMove(move.name, move.text) for move in message.moves),
     )
 
 

@@ -47,6 +47,7 @@ EPISODES: Final = {
     "unusable_answers": "BIGINT",
     "saw_everything": "VARCHAR",
     "saw_state": "VARCHAR",
+    "taken_back_of": "BIGINT",
     "error": "VARCHAR",
     "started_at": "TIMESTAMP",
     "wall_s": "DOUBLE",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from gym_gui.core.execution import EpisodePlan
+from gym_gui.core.execution import EpisodePlan, Opening
 
 if TYPE_CHECKING:
     from gym_gui.controllers.live_run import LiveRun
@@ -53,10 +53,12 @@ class EpisodeFeed:
         self.flight: Flight | None = None
         self._seed, self._next, self._base, self._round = 0, 0, 0, 0
         self._counted: LiveRun | None = None
+        self._opening: Opening | None = None
 
-    def begin(self, seed: int, episodes: int | None) -> None:
-        """A new round of ``episodes``, or without end."""
+    def begin(self, seed: int, episodes: int | None, opening: Opening | None = None) -> None:
+        """A new round of ``episodes``, or without end; the first may begin as another one did."""
         self._seed, self.limit, self._next = seed, episodes, 0
+        self._opening = opening
         self._round += 1
         if self._seeds is not None:
             self.limit = len(self._seeds) if episodes is None else min(episodes, len(self._seeds))
@@ -78,7 +80,8 @@ class EpisodeFeed:
             self._base = run.next_index(operator_id) - place if run is not None else 0
             self._counted = run
         seed = self._seeds[place] if self._seeds is not None else self._seed + place
-        return EpisodePlan(self._base + place, seed, 0)
+        opening = self._opening if place == 0 else None
+        return EpisodePlan(self._base + place, seed, 0, opening=opening)
 
     def give(self, session: Session, operator_id: str, run: LiveRun | None) -> bool:
         """Have the session play the next episode.

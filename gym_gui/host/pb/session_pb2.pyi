@@ -89,14 +89,12 @@ class Episode(_message.Message):
     def __init__(self, index: _Optional[int] = ..., seed: _Optional[int] = ..., seating: _Optional[int] = ..., allowances: _Optional[_Iterable[_Union[Allowance, _Mapping]]] = ..., opening: _Optional[_Union[Opening, _Mapping]] = ...) -> None: ...
 
 class Opening(_message.Message):
-    __slots__ = ("episode", "step", "actions")
+    __slots__ = ("episode", "step")
     EPISODE_FIELD_NUMBER: _ClassVar[int]
     STEP_FIELD_NUMBER: _ClassVar[int]
-    ACTIONS_FIELD_NUMBER: _ClassVar[int]
     episode: int
     step: int
-    actions: bytes
-    def __init__(self, episode: _Optional[int] = ..., step: _Optional[int] = ..., actions: _Optional[bytes] = ...) -> None: ...
+    def __init__(self, episode: _Optional[int] = ..., step: _Optional[int] = ...) -> None: ...
 
 class Allowance(_message.Message):
     __slots__ = ("slot", "tokens", "usd")
@@ -368,8 +366,8 @@ class View(_message.Message):
     sent_ns: int
     pointing: Pointing
     result: str
-    moves: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, episode: _Optional[int] = ..., seed: _Optional[int] = ..., step: _Optional[int] = ..., agents: _Optional[_Iterable[_Union[AgentView, _Mapping]]] = ..., turn: _Optional[_Iterable[str]] = ..., over: _Optional[str] = ..., error: _Optional[str] = ..., scores: _Optional[_Union[Scores, _Mapping]] = ..., outcome: _Optional[_Union[Outcomes, _Mapping]] = ..., board: _Optional[_Union[Board, _Mapping]] = ..., text: _Optional[str] = ..., picture: _Optional[int] = ..., frame: _Optional[_Union[Frame, _Mapping]] = ..., kept_from: _Optional[_Iterable[str]] = ..., eyes: _Optional[_Iterable[str]] = ..., sent_ns: _Optional[int] = ..., pointing: _Optional[_Union[Pointing, _Mapping]] = ..., result: _Optional[str] = ..., moves: _Optional[_Iterable[str]] = ...) -> None: ...
+    moves: _containers.RepeatedCompositeFieldContainer[NamedText]
+    def __init__(self, episode: _Optional[int] = ..., seed: _Optional[int] = ..., step: _Optional[int] = ..., agents: _Optional[_Iterable[_Union[AgentView, _Mapping]]] = ..., turn: _Optional[_Iterable[str]] = ..., over: _Optional[str] = ..., error: _Optional[str] = ..., scores: _Optional[_Union[Scores, _Mapping]] = ..., outcome: _Optional[_Union[Outcomes, _Mapping]] = ..., board: _Optional[_Union[Board, _Mapping]] = ..., text: _Optional[str] = ..., picture: _Optional[int] = ..., frame: _Optional[_Union[Frame, _Mapping]] = ..., kept_from: _Optional[_Iterable[str]] = ..., eyes: _Optional[_Iterable[str]] = ..., sent_ns: _Optional[int] = ..., pointing: _Optional[_Union[Pointing, _Mapping]] = ..., result: _Optional[str] = ..., moves: _Optional[_Iterable[_Union[NamedText, _Mapping]]] = ...) -> None: ...
 
 class Scores(_message.Message):
     __slots__ = ("teams",)

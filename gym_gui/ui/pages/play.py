@@ -30,6 +30,7 @@ from gym_gui.ui.play.keyboards_panel import Find
 from gym_gui.ui.play.opening import open_environment
 from gym_gui.ui.play.own_keyboards import OwnKeyboards
 from gym_gui.ui.play.people import People
+from gym_gui.ui.play.scoring import Scoring
 from gym_gui.ui.play.seating import Seating
 from gym_gui.ui.play.side_panel import SidePanel
 from gym_gui.ui.play.stage_card import StageCard
@@ -108,6 +109,7 @@ class PlayPage(Page):
         self.caption = Caption(
             self.game, self.input, self.people, self.side.keys, self.course, self._stage_card, self
         )
+        self.scoring = Scoring(self.game, self.course, self.seating, self._stage_card, self.side.sheet, self)
         self._connect()
         self.game_actions.show_state()
 
@@ -203,6 +205,7 @@ class PlayPage(Page):
         """What can be done here."""
         there, keys = self._there, self.side.keys.start_editing
         course = self.course
+        back = self.scoring.take_back
         restart, pause, record = course.restart, course.hold_or_go_on, course.toggle_record
         return [
             Command("play.restart", "Restart the episode", restart, "Ctrl+R", "Run", "restart", there),
@@ -212,11 +215,19 @@ class PlayPage(Page):
             Command(
                 "play.about", "About this environment", self.read_documentation, "", "View", "file", there
             ),
+            Command("play.flip", "Flip the board", self.scoring.flip, "", "View", "restart", self._has_board),
+            Command("play.take_back", "Take a move back", back, "", "Run", "restart", self._has_moves),
             Command("play.choose", "Choose an environment", self._picker.open, "Ctrl+E", "Run", "search"),
         ]
 
     def _there(self) -> bool:
         return self._sheet is not None
+
+    def _has_board(self) -> bool:
+        return self.caption.view is not None and self.caption.view.board is not None
+
+    def _has_moves(self) -> bool:
+        return self.scoring.back_to is not None
 
     def _is_realtime(self) -> bool:
         return self.game.clock.realtime

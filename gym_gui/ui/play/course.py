@@ -84,6 +84,14 @@ class Course(QObject):
         """The same seed from its beginning."""
         self.play(self._game.seed)
 
+    def take_back(self, step: int) -> None:
+        """Go on from an earlier position, with so many moves played."""
+        self._card.show_result(False)
+        self._card.show_trouble("")
+        self.paused_by_focus = False
+        self._game.take_back(step)
+        self._card.take_keys()
+
     def play_again(self) -> None:
         """The next seed."""
         self.play(self._game.seed + 1)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from gym_gui.controllers.live_run import LiveRun
     from gym_gui.core.assignment import WorkerAssignment
     from gym_gui.core.config import OperatorConfig
+    from gym_gui.core.execution import Opening
     from gym_gui.core.live import HumanQuestion, LiveView
     from gym_gui.ui.context import AppContext
 
@@ -132,8 +133,8 @@ class PlayGame(QObject):
         self._set_pace()
         self.play(seed)
 
-    def play(self, seed: int) -> None:
-        """Play an episode from this seed, whatever is being played."""
+    def play(self, seed: int, opening: Opening | None = None) -> None:
+        """Play an episode from this seed, whatever is being played; it may begin as the last one did."""
         operator = self._operator
         if operator is None:
             return
@@ -143,8 +144,22 @@ class PlayGame(QObject):
         held = not self._agreed and asks_models(operator.player.config)
         self.waits = held or (self.clock.realtime and bool(self.people))
         fps = float(self._context.settings.values.frame_rate)
-        operator.player.start(seed, episodes=1, render=self._render, fps=fps, paused=self.waits)
+        operator.player.start(
+            seed, episodes=1, render=self._render, fps=fps, paused=self.waits, opening=opening
+        )
         self.changed.emit()
+
+    def take_back(self, step: int) -> None:
+        """Go on from an earlier position of this game, in an episode of its own that counts nowhere.
+
+        Args:
+            step: Moves that stand.
+        """
+        from gym_gui.core.execution import Opening
+
+        view = self._operator.player.last_view if self._operator is not None else None
+        if view is not None and 0 <= step < view.step:
+            self.play(self.seed, Opening(view.episode, step))
 
     def restart(self) -> None:
         """The same seed from its beginning."""

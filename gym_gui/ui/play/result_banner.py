@@ -99,7 +99,7 @@ def outcome_words(episode: Mapping[str, Any], people: Sequence[str]) -> tuple[st
         if len(mine) == 1:
             word = outcome.get(mine[0], "")
             said = {"win": "You won", "draw": "A draw", "loss": "You lost"}.get(word, "It is over")
-            return ("ok" if word == "win" else "accent"), (how and said + how or said + _score(teams)) + "."
+            return ("ok" if word == "win" else "accent"), ((how and said + how) or said + _score(teams)) + "."
         if how:
             return "accent", f"{episode['result']}."
         winners = [team for team, word in outcome.items() if word == "win"]

@@ -6,6 +6,7 @@ from gym_gui.ui.play.clock_rows import ClockRows
 from gym_gui.ui.play.documentation import AboutSummary
 from gym_gui.ui.play.keyboards_panel import Find, KeyboardsPanel
 from gym_gui.ui.play.keys_panel import KeysPanel
+from gym_gui.ui.play.score_sheet import ScoreSheet
 from gym_gui.ui.play.who_plays import WhoPlays
 from gym_gui.ui.widgets import Inspector
 
@@ -23,6 +24,8 @@ class SidePanel:
         inspector.add_section("Who plays")
         self.who = WhoPlays()
         inspector.add(self.who)
+        self.sheet = ScoreSheet()
+        inspector.add(self.sheet)
         self.keyboards = KeyboardsPanel(find_keyboards)
         inspector.add(self.keyboards)
         inspector.add_section("Keys")

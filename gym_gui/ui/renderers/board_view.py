@@ -68,7 +68,7 @@ class BoardView(Surface):
         self._choice: BoardChoice | None = None
         self._place: BoardGeometry | None = None
         self._interactive = False
-        self._engaged = False
+        self._engaged = self._turned = False
         self._sprites = Sprites()
         self._cursor: Square | None = None
         self._by_keys = False
@@ -139,7 +139,15 @@ class BoardView(Surface):
     def flipped(self) -> bool:
         """Whether the board is seen from the other side."""
         board = self.board
-        return bool(board and board.flipped)
+        return bool(board and board.flipped != self._turned)
+
+    def turn_around(self) -> None:
+        """Show the board from the other side, this one and all that follow."""
+        self._turned = not self._turned
+        self._chooser.dismiss()
+        self._lay_out()
+        self._speak()
+        self.update()
 
     @property
     def note(self) -> str:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
-from gym_gui.core.live import LiveView
+from gym_gui.core.live import Board, LiveView
 from gym_gui.core.types import AgentID
 from gym_gui.ui.renderers.agent_words import SlotPlayer
 from gym_gui.ui.renderers.board_view import BoardView
@@ -61,6 +61,9 @@ class StageView(QWidget):
         self._has: set[str] = set()
         self._preferred, self._way = "", "frame"
         self._overlay_wanted = overlay
+        self._now: LiveView | None = None
+        self._past: Board | None = None
+        self._interactive = False
         self._stack = QStackedWidget(self)
         for way in self._ways.values():
             self._stack.addWidget(way)
@@ -89,8 +92,11 @@ class StageView(QWidget):
         self._offer("text", bool(view.text))
         if view.frame:
             self._offer("frame", True)
+        if self._now is None or (self._now.episode, self._now.step) != (view.episode, view.step):
+            self._past = None  # whoever looks back sees what is played meanwhile
+        self._now = view
         if view.board is not None:
-            self.board.show_board(view.board)
+            self._show_board()
         if view.text:
             self.text.show_text(view.text)
         self.frame.set_pointing(view.pointing)
@@ -109,6 +115,7 @@ class StageView(QWidget):
     def clear(self, title: str = "", text: str = "") -> None:
         """Show nothing but a hint."""
         self._has = set()
+        self._now = self._past = None
         for view in (self.frame, self.board, self.text):
             view.clear()
         if title:
@@ -125,8 +132,19 @@ class StageView(QWidget):
 
     def set_interactive(self, interactive: bool) -> None:
         """Take moves on the board and what is pointed at in the picture, or only show them."""
-        self.board.set_interactive(interactive)
+        self._interactive = interactive
+        self.board.set_interactive(interactive and self._past is None)
         self.frame.set_interactive(interactive)
+
+    def look_back(self, board: Board | None) -> None:
+        """Show an earlier position, which takes no moves, until the next comes; ``None``: the game again."""
+        self._past = board
+        self._show_board()
+
+    def _show_board(self) -> None:
+        board = self._past or (self._now.board if self._now is not None else None)
+        self.board.show_board(board)
+        self.board.set_interactive(self._interactive and self._past is None)
 
     def set_seats(self, seats: Mapping[AgentID, SlotPlayer]) -> None:
         """Say who plays each slot, for the chips."""

@@ -443,7 +443,7 @@ def at_one_keyboard(page: PlayPage, you: Player) -> None:
         key = next(k for k, a in scheme.bindings.items() if a == action)
         you.key(getattr(Qt.Key, f"Key_{key}"))
     you.wait(lambda: page.game.is_over)
-    assert named(page, QLabel, "result-headline").text() == "Player 1 won."
+    assert named(page, QLabel, "result-headline").text() == "X has three in a row."
 
 
 def test_a_line_up_that_does_not_fit(page: PlayPage, you: Player) -> None:

@@ -1,0 +1,271 @@
+"""Who plays which side of a game, for how long they have thought, what they took, and every move."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+from PyQt6.QtCore import QRectF, QSize, Qt, pyqtSignal
+from PyQt6.QtGui import QPainter, QPaintEvent
+from PyQt6.QtWidgets import (
+    QAbstractItemView,
+    QHBoxLayout,
+    QHeaderView,
+    QSizePolicy,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gym_gui.core.live import AgentView, Captured, LiveView, PlayedMove
+from gym_gui.ui import theme
+from gym_gui.ui.renderers import seat_words
+from gym_gui.ui.renderers.board_painters import paint_any_piece
+from gym_gui.ui.widgets import ElidedLabel, QuietButton, muted_label, section_label
+
+_PIECE: Final = 16
+"""Side of a captured piece, in pixels."""
+_ROW: Final = 22
+_ROWS: Final = 7
+"""Moves that are seen without scrolling."""
+_FEW: Final = 8
+"""More equal pieces than this are a number."""
+
+
+class ScoreSheet(QWidget):
+    """The sides of a game and its moves; shown where the game has a notation.
+
+    Args:
+        parent: Qt parent.
+    """
+
+    move_chosen = pyqtSignal(int)
+    """How many moves had been played once this one was."""
+    flip_wanted = pyqtSignal()
+    back_wanted = pyqtSignal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("score-sheet")
+        self._sides = [_Side(self), _Side(self)]
+        self.moves = MoveList(self)
+        self.moves.move_chosen.connect(self.move_chosen)
+        self.flip = QuietButton(
+            "Flip",
+            name="flip-board",
+            tooltip="Show the board from the other side",
+            on_click=self.flip_wanted.emit,
+        )
+        self.back = QuietButton(
+            "Take back",
+            name="take-back",
+            tooltip="Go on from your last move but one. The game is recorded as one in which moves were "
+            "taken back, and counts nowhere",
+            on_click=self.back_wanted.emit,
+        )
+        for button in (self.flip, self.back):
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(theme.ROW)
+        buttons.addWidget(self.back)
+        buttons.addWidget(self.flip)
+        buttons.addStretch(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(theme.STEP)
+        layout.addWidget(section_label("Game"))
+        for side in self._sides:
+            layout.addWidget(side)
+        layout.addWidget(self.moves)
+        layout.addLayout(buttons)
+        self.hide()
+
+    @property
+    def clocks(self) -> tuple[str, ...]:
+        """What the clocks of the sides say."""
+        return tuple(side.clock.text() for side in self._sides if side.isVisibleTo(self))
+
+    def show_view(self, view: LiveView | None, players: dict[str, str]) -> None:
+        """Show a look at the game.
+
+        Args:
+            view: The look; ``None``: nothing is played.
+            players: Who plays each slot.
+        """
+        sides = _in_order(view) if view is not None else []
+        self.setVisible(view is not None and (view.board is not None or bool(view.moves)))
+        if view is None:
+            return
+        taken = {c.agent: c for c in view.board.captured} if view.board is not None else {}
+        kind = view.board.kind if view.board is not None else ""
+        for side, agent in zip(self._sides, [*sides, None, None], strict=False):
+            side.setVisible(len(sides) == len(self._sides) and agent is not None)
+            if agent is not None:
+                side.tell(
+                    agent, players.get(agent.slot, ""), agent.agent in view.turn, kind, taken.get(agent.agent)
+                )
+        self.moves.show_moves(view.moves, {agent.agent: seat_words(agent) for agent in sides})
+        self.flip.setVisible(view.board is not None)
+
+    def show_clocks(self, used_s: Sequence[float]) -> None:
+        """How long each side has thought, in seconds, in the order of :meth:`order`."""
+        for side, seconds in zip(self._sides, used_s, strict=False):
+            side.clock.setText(clock_words(seconds))
+
+    @staticmethod
+    def order(view: LiveView) -> list[AgentView]:
+        """The sides in the order in which they are shown: who moved first stands first."""
+        return _in_order(view)
+
+
+def clock_words(seconds: float) -> str:
+    """``0:07``, ``12:30``, ``1:02:03``."""
+    whole = int(seconds)
+    hours, minutes = divmod(whole // 60, 60)
+    return f"{hours}:{minutes:02d}:{whole % 60:02d}" if hours else f"{minutes}:{whole % 60:02d}"
+
+
+def _in_order(view: LiveView) -> list[AgentView]:
+    first = view.moves[0].agent if view.moves else next(iter(view.turn), "")
+    return sorted(view.agents, key=lambda agent: agent.agent != first)
+
+
+class _Side(QWidget):
+    """``● White · you      1:23`` and what it has taken."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.name = ElidedLabel("", "strong", parent=self)
+        self.name.setObjectName("side-name")
+        self.clock = muted_label("", parent=self)
+        self.clock.setObjectName("side-clock")
+        self.clock.setToolTip("How long this side has thought about its moves")
+        self._taken = _Taken(self)
+        head = QHBoxLayout()
+        head.setContentsMargins(0, 0, 0, 0)
+        head.addWidget(self.name, 1)
+        head.addWidget(self.clock)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(head)
+        layout.addWidget(self._taken)
+
+    def tell(self, agent: AgentView, player: str, to_move: bool, kind: str, taken: Captured | None) -> None:
+        who = " · ".join(filter(None, (seat_words(agent), player)))
+        self.name.setText(f"{who}, to move" if to_move else who)
+        self._taken.show_taken(kind, taken)
+
+
+class _Taken(QWidget):
+    """Pieces in a row, the same ones together; what they are ahead."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("side-taken")
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self._kind, self._taken = "", Captured("")
+        self.hide()
+
+    def show_taken(self, kind: str, taken: Captured | None) -> None:
+        """Show what a side has taken; nothing where that does not count in the game."""
+        self.setVisible(taken is not None)
+        self._kind, self._taken = kind, taken or Captured("")
+        ahead = f"; {self._taken.ahead} ahead" if self._taken.ahead else ""
+        self.setAccessibleName(f"{len(self._taken.pieces)} taken{ahead}")
+        self.setToolTip(f"Taken: {len(self._taken.pieces)}{ahead}")
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """One row of pieces."""
+        return QSize(_PIECE, _PIECE + 2)
+
+    def paintEvent(self, a0: QPaintEvent | None) -> None:
+        """Pieces, then the numbers."""
+        painter, x = QPainter(self), 0.0
+        painter.setFont(theme.font(theme.SMALL_PX))
+        painter.setPen(self.palette().windowText().color())
+        for piece, number in Counter(self._taken.pieces).items():
+            shown = number if number <= _FEW else 1
+            for _ in range(shown):
+                paint_any_piece(painter, self._kind, piece, QRectF(x, 0, _PIECE, _PIECE))
+                x += _PIECE * 0.62
+            x += _PIECE * 0.4
+            if shown != number:
+                x = self._write(painter, x, f"{number} in all")
+        if self._taken.ahead:
+            self._write(painter, x, f"+{self._taken.ahead}")
+
+    def _write(self, painter: QPainter, x: float, text: str) -> float:
+        painter.setPen(self.palette().windowText().color())
+        painter.drawText(QRectF(x, 0, 60, _PIECE), Qt.AlignmentFlag.AlignVCenter, text)
+        return x + painter.fontMetrics().horizontalAdvance(text) + theme.STEP
+
+
+class MoveList(QTableWidget):
+    """Every move, a column for each of two sides; a click on one says which."""
+
+    move_chosen = pyqtSignal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("move-list")
+        self.setAccessibleName("Moves")
+        self.setToolTip("Click a move to see the position after it")
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFixedHeight(_ROW * (_ROWS + 1) + 4)
+        for head in (self.verticalHeader(), self.horizontalHeader()):
+            assert head is not None
+            head.setHighlightSections(False)
+            head.setSectionsClickable(False)
+        rows, columns = self.verticalHeader(), self.horizontalHeader()
+        assert rows is not None and columns is not None
+        rows.setDefaultSectionSize(_ROW)
+        rows.setMinimumSectionSize(_ROW)
+        columns.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
+        columns.setFixedHeight(_ROW)
+        self._moves: tuple[PlayedMove, ...] = ()
+        self._names: dict[str, str] = {}
+        self._place: list[tuple[int, int]] = []
+        self.cellClicked.connect(self._on_clicked)
+
+    def show_moves(self, moves: tuple[PlayedMove, ...], names: dict[str, str]) -> None:
+        """Show these; what is there already stays."""
+        if names != self._names or moves[: len(self._moves)] != self._moves:
+            self._moves, self._place, self._names = (), [], dict(names)
+            self.setRowCount(0)
+            self.setColumnCount(max(len(names), 1))
+            self.setHorizontalHeaderLabels(list(names.values()))
+        sides = list(names)
+        for move in moves[len(self._moves) :]:
+            column = sides.index(move.agent) if move.agent in sides else 0
+            row, last = self._place[-1] if self._place else (-1, len(sides))
+            row = row if column > last else row + 1
+            if row == self.rowCount():
+                self.insertRow(row)
+            self.setItem(row, column, QTableWidgetItem(move.word))
+            self._place.append((row, column))
+        grown, self._moves = len(moves) > len(self._moves), moves
+        if grown:
+            self.mark(len(moves))
+
+    def mark(self, number: int) -> None:
+        """Mark the move after which so many had been played, and bring it into view."""
+        if not 0 < number <= len(self._place):
+            self.clearSelection()
+            return
+        item = self.item(*self._place[number - 1])
+        if item is not None:
+            self.setCurrentItem(item)
+            self.scrollToItem(item)
+
+    def _on_clicked(self, row: int, column: int) -> None:
+        if (row, column) in self._place:
+            self.move_chosen.emit(self._place.index((row, column)) + 1)

@@ -1,0 +1,121 @@
+"""Board games on the Play page: sides, clocks, moves, positions before, the other side, moves taken back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PyQt6.QtCore import Qt
+from PyQt6.QtWidgets import QLabel, QPushButton
+from pytestqt.qtbot import QtBot
+
+from gym_gui.analysis.collect import collect_episodes
+from gym_gui.analysis.reader import open_run
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.pages.play import PlayPage
+from gym_gui.ui.play.score_sheet import MoveList, ScoreSheet, clock_words
+from gym_gui.ui.play.who_plays import YOU, WhoPlays
+from gym_gui.ui.renderers.board_view import BoardView
+from gym_gui.ui.widgets.badges import StatusDot
+from tests.support.named import named
+from tests.ui.conftest import PATIENCE_MS
+
+FOOLS_MATE = ("f2f3", "e7e5", "g2g4", "d8h4")
+
+
+@pytest.fixture
+def page(context: AppContext, qtbot: QtBot, finish: Callable[[object], object]) -> Iterator[PlayPage]:
+    result = PlayPage(context)
+    result.resize(1208, 740)
+    result.show()
+    qtbot.waitExposed(result)
+    yield result
+    finish(result.closed())
+    result.close()
+    result.deleteLater()
+
+
+def words(moves: MoveList) -> list[list[str]]:
+    """What its cells say, row by row."""
+    cells = [[moves.item(row, column) for column in range(2)] for row in range(moves.rowCount())]
+    return [[cell.text() if cell is not None else "" for cell in row] for row in cells]
+
+
+def rows_of(file: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+
+
+@pytest.mark.usefixtures("plays_here")
+def test_chess_for_two_with_a_move_taken_back(page: PlayPage, qtbot: QtBot) -> None:
+    def wait(ready: Callable[[], object]) -> None:
+        qtbot.waitUntil(lambda: bool(ready()), timeout=PATIENCE_MS)
+
+    def play(label: str) -> None:
+        wait(lambda: page.input.questions and page.view is not None and page.view.board is not None)
+        view = page.view
+        assert view is not None and view.board is not None
+        step = view.step
+        move = next(move for move in view.board.moves if move.label == label)
+        board.move_chosen.emit(move.action)
+        wait(lambda: page.view is not None and page.view.step == step + 1)
+
+    page.opened(task="chess_v6", seed=3)
+    wait(lambda: page.sheet is not None and page.input.questions)
+    board, sheet = named(page, BoardView, "boardView"), named(page, ScoreSheet, "score-sheet")
+    who = named(page, WhoPlays, "who-plays")
+    who.chosen.emit("player_1", YOU)
+    wait(lambda: page.game.people == ("player_0", "player_1"))
+    wait(lambda: named(page, StatusDot, "prompt").text.startswith("Your move: White."))
+
+    play("f2f3")
+    play("e7e5")
+    play("g2g4")
+    assert words(sheet.moves) == [["f3", "e5"], ["g4", ""]]
+    sides = [label.text() for label in sheet.findChildren(QLabel, "side-name")]
+    assert sides == ["White · you", "Black · you, to move"]
+    view = page.view
+    assert view is not None
+    white = view.agents[0].used_ms / 1000
+    assert white > 0 and sheet.clocks[0] == clock_words(white)  # black's goes on
+
+    # An earlier position is looked at, takes no moves, and the game is where it was.
+    now = board.board
+    sheet.moves.cellClicked.emit(0, 0)
+    assert board.board is not None and board.board != now and not board.interactive
+    assert board.board.cells[5 * 8 + 5] == "P" and board.board.cells[4 * 8 + 6] == ""
+    sheet.moves.cellClicked.emit(1, 0)
+    assert board.board == now and board.interactive
+
+    far = board.square_rect((0, 0))
+    qtbot.mouseClick(named(page, QPushButton, "flip-board"), Qt.MouseButton.LeftButton)
+    assert board.square_rect((7, 7)) == far and board.flipped
+
+    # g4 is taken back: the same two moves, then another way.
+    qtbot.mouseClick(named(page, QPushButton, "take-back"), Qt.MouseButton.LeftButton)
+    wait(lambda: page.view is not None and page.view.step == 2 and page.input.questions)
+    assert words(sheet.moves) == [["f3", "e5"]]
+    play("g2g4")
+    play("d8h4")
+    wait(lambda: page.game.is_over)
+    assert named(page, QLabel, "result-headline").text() == "Black wins by checkmate."
+    assert words(sheet.moves) == [["f3", "e5"], ["g4", "Qh4#"]]
+
+    run = page.game.run
+    assert run is not None
+    wait(lambda: run.folder is not None and run.saved == 2)
+    assert run.folder is not None
+    folder = run.folder / "operators" / "play"
+    first, second = rows_of(folder / "episodes.jsonl")
+    assert (first["status"], first["length"], "taken_back" in first) == ("aborted", 3, False)
+    assert (second["result"], second["taken_back"]) == ("Black wins by checkmate", {"episode": 0, "step": 2})
+    sources = [row["action_source"] for row in rows_of(folder / "steps.jsonl") if row["episode_index"] == 1]
+    assert sources == ["opening", "opening", "human", "human"]
+    # It counts nowhere.
+    data = collect_episodes(open_run(run.folder).operators["play"])
+    assert (data.played, data.taken_back, [e.episode for e in data.unfinished]) == ([], 1, [0])
+
+
+def test_clocks_in_words() -> None:
+    assert [clock_words(s) for s in (0.4, 7, 61, 3723)] == ["0:00", "0:07", "1:01", "1:02:03"]
