@@ -222,11 +222,19 @@ class Spectator:
         if over == EpisodeStatus.COMPLETED:
             won = self._tried("tell who won", lambda: environment.outcome(episode.trajectory.returns))
         played = episode.trajectory.played if environment.notates else ()
+        moves = tuple(
+            PlayedMove(agent, word)
+            for (agent, _), word in zip(played, environment.notation(played), strict=False)
+        )
+        said = {move.agent: move.word for move in moves}
         return LiveView(
             episode=episode.index,
             seed=episode.plan.seed,
             step=episode.steps,
-            agents=tuple(self._agent(episode, agent, slot, eyes) for agent, slot in episode.seats.items()),
+            agents=tuple(
+                self._agent(episode, agent, slot, eyes, said.get(agent, ""))
+                for agent, slot in episode.seats.items()
+            ),
             turn=() if over else tuple(episode.asked),
             over=over,
             error=error,
@@ -240,10 +248,7 @@ class Spectator:
             eyes=eyes,
             pointing=None if over else self._pointing(episode, eyes),
             result=self._tried("tell how it ended", lambda: environment.result(won)) or "",
-            moves=tuple(
-                PlayedMove(agent, word)
-                for (agent, _), word in zip(played, environment.notation(played), strict=False)
-            ),
+            moves=moves,
         )
 
     def _pointing(self, episode: Episode, eyes: tuple[AgentID, ...]) -> Pointing | None:
@@ -261,7 +266,9 @@ class Spectator:
             return episode.environment.ansi() if self._mode == "ansi" else ""
         return "" if number or self._mode is None else self._eyes.text(episode, eyes)
 
-    def _agent(self, episode: Episode, agent: AgentID, slot: AgentID, eyes: tuple[AgentID, ...]) -> AgentView:
+    def _agent(
+        self, episode: Episode, agent: AgentID, slot: AgentID, eyes: tuple[AgentID, ...], said: str
+    ) -> AgentView:
         total, unusable = episode.trajectory.returns.get(agent, 0.0), episode.unusable.get(agent, 0)
         row = episode.trajectory.latest(agent)
         others = bool(eyes) and agent not in eyes
@@ -276,7 +283,8 @@ class Spectator:
         return AgentView(
             agent=agent,
             slot=slot,
-            action=_action_text(action) if number is None else _word(info, number - space.start, number),
+            action=said
+            or (_action_text(action) if number is None else _word(info, number - space.start, number)),
             number=number,
             source=str(row.source),
             reward=row.reward,

@@ -8,11 +8,14 @@ shared memory; see :mod:`gym_gui.host.frames`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from msgspec import Struct, field
 
 from gym_gui.core.types import AgentID
+
+OFF_BOARD: Final = (-1, -1)
+"""Target of a move that ends on no square, such as a pass; such a move is a button."""
 
 
 class Compiling(Struct, frozen=True):

@@ -9,7 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_gui.core.live import AgentView, Board, Captured, HumanQuestion, LiveView, Move, PlayedMove, Pointing
+from gym_gui.core.live import (
+    OFF_BOARD,
+    AgentView,
+    Board,
+    Captured,
+    HumanQuestion,
+    LiveView,
+    Move,
+    PlayedMove,
+    Pointing,
+)
 from gym_gui.core.packed_picture import PackedPicture, pack, unpack
 from gym_gui.host.service import pb
 
@@ -164,7 +174,7 @@ def _move_message(move: Move, columns: int) -> pb.Move:
     (row, column), source = move.target, move.source
     return pb.Move(
         action=move.action,
-        target=row * columns + column,
+        target=row * columns + column if row >= 0 else None,
         source=None if source is None else source[0] * columns + source[1],
         label=move.label,
         promotion=move.promotion,
@@ -173,7 +183,8 @@ def _move_message(move: Move, columns: int) -> pb.Move:
 
 def _move_of(message: pb.Move, columns: int) -> Move:
     source = divmod(message.source, columns) if message.HasField("source") else None
-    return Move(message.action, divmod(message.target, columns), source, message.label, message.promotion)
+    target = divmod(message.target, columns) if message.HasField("target") else OFF_BOARD
+    return Move(message.action, target, source, message.label, message.promotion)
 
 
 # -- questions ------------------------------------------------------------------------------

@@ -7,16 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gym_gui.core.live import Board, Move
+from gym_gui.core.live import OFF_BOARD, Board, Move
 from gym_gui.core.types import AgentID
 
 if TYPE_CHECKING:
     from gym_gui.envs.instance import Instance
 
 Square = tuple[int, int]
-
-OFF_BOARD: Square = (-1, -1)
-"""Target of a move that ends on no square, such as a pass; such a move is a button."""
 
 FIRST, SECOND = "X", "O"
 _FILES = "abcdefghijklmnopqrstuvwxyz"

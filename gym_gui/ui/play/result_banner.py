@@ -82,6 +82,7 @@ class ResultBanner(QFrame):
         icon = {"ok": "trophy", "error": "error"}.get(tone, "info")
         self._icons.addWidget(IconLabel(icon, tone))
         self._headline.setText(headline)
+        self._headline.setMinimumWidth(self._headline.sizeHint().width())  # the facts give way to it
         self.detail.setText(result_facts(episode, fallbacks, recorded=recorded))
         self.results_button.setVisible(recorded)
         self.setAccessibleName(f"{headline} {self.detail.text()}")

@@ -23,11 +23,12 @@ from gym_gui.core.live import AgentView, Captured, LiveView, PlayedMove
 from gym_gui.ui import theme
 from gym_gui.ui.renderers import seat_words
 from gym_gui.ui.renderers.board_painters import paint_any_piece
-from gym_gui.ui.widgets import ElidedLabel, QuietButton, muted_label, section_label
+from gym_gui.ui.widgets import ElidedLabel, QuietButton, muted_label
 
 _PIECE: Final = 16
 """Side of a captured piece, in pixels."""
-_ROW: Final = 22
+_ROW: Final = 24
+_HEAD: Final = 30
 _ROWS: Final = 7
 """Moves that are seen without scrolling."""
 _FEW: Final = 8
@@ -38,6 +39,7 @@ class ScoreSheet(QWidget):
     """The sides of a game and its moves; shown where the game has a notation.
 
     Args:
+        heading: Stands above it, and is shown with it.
         parent: Qt parent.
     """
 
@@ -46,9 +48,10 @@ class ScoreSheet(QWidget):
     flip_wanted = pyqtSignal()
     back_wanted = pyqtSignal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, heading: QWidget | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("score-sheet")
+        self._heading = heading
         self._sides = [_Side(self), _Side(self)]
         self.moves = MoveList(self)
         self.moves.move_chosen.connect(self.move_chosen)
@@ -75,12 +78,11 @@ class ScoreSheet(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(theme.STEP)
-        layout.addWidget(section_label("Game"))
         for side in self._sides:
             layout.addWidget(side)
         layout.addWidget(self.moves)
         layout.addLayout(buttons)
-        self.hide()
+        self._set_shown(False)
 
     @property
     def clocks(self) -> tuple[str, ...]:
@@ -95,7 +97,7 @@ class ScoreSheet(QWidget):
             players: Who plays each slot.
         """
         sides = _in_order(view) if view is not None else []
-        self.setVisible(view is not None and (view.board is not None or bool(view.moves)))
+        self._set_shown(view is not None and (view.board is not None or bool(view.moves)))
         if view is None:
             return
         taken = {c.agent: c for c in view.board.captured} if view.board is not None else {}
@@ -108,6 +110,11 @@ class ScoreSheet(QWidget):
                 )
         self.moves.show_moves(view.moves, {agent.agent: seat_words(agent) for agent in sides})
         self.flip.setVisible(view.board is not None)
+
+    def _set_shown(self, shown: bool) -> None:
+        self.setVisible(shown)
+        if self._heading is not None:
+            self._heading.setVisible(shown)
 
     def show_clocks(self, used_s: Sequence[float]) -> None:
         """How long each side has thought, in seconds, in the order of :meth:`order`."""
@@ -220,7 +227,7 @@ class MoveList(QTableWidget):
         self.setShowGrid(False)
         self.setWordWrap(False)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setFixedHeight(_ROW * (_ROWS + 1) + 4)
+        self.setFixedHeight(_HEAD + _ROW * _ROWS + 2)
         for head in (self.verticalHeader(), self.horizontalHeader()):
             assert head is not None
             head.setHighlightSections(False)
@@ -230,7 +237,8 @@ class MoveList(QTableWidget):
         rows.setDefaultSectionSize(_ROW)
         rows.setMinimumSectionSize(_ROW)
         columns.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
-        columns.setFixedHeight(_ROW)
+        columns.setFixedHeight(_HEAD)
+        rows.hide()  # the number of a move stands before it
         self._moves: tuple[PlayedMove, ...] = ()
         self._names: dict[str, str] = {}
         self._place: list[tuple[int, int]] = []
@@ -250,7 +258,8 @@ class MoveList(QTableWidget):
             row = row if column > last else row + 1
             if row == self.rowCount():
                 self.insertRow(row)
-            self.setItem(row, column, QTableWidgetItem(move.word))
+            word = move.word if column else f"{row + 1}. {move.word}"
+            self.setItem(row, column, QTableWidgetItem(word))
             self._place.append((row, column))
         grown, self._moves = len(moves) > len(self._moves), moves
         if grown:

@@ -24,7 +24,7 @@ class SidePanel:
         inspector.add_section("Who plays")
         self.who = WhoPlays()
         inspector.add(self.who)
-        self.sheet = ScoreSheet()
+        self.sheet = ScoreSheet(inspector.add_section("Game"))
         inspector.add(self.sheet)
         self.keyboards = KeyboardsPanel(find_keyboards)
         inspector.add(self.keyboards)

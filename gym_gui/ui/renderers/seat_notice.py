@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
 from gym_gui.ui import theme
+from gym_gui.ui.renderers.agent_words import seat_words
 from gym_gui.ui.widgets import InlineMessage, PrimaryButton, label
 
 if TYPE_CHECKING:
@@ -40,7 +42,7 @@ class SeatNotice(InlineMessage):
         if view is None or not kept_from:
             return
         self._everything = not view.eyes
-        seats = " and ".join(view.eyes or kept_from)
+        seats = " and ".join(_named(view, view.eyes or kept_from))
         self.set_text(
             f"Everything is shown, also what {seats} may not see."
             if self._everything
@@ -57,6 +59,12 @@ class SeatNotice(InlineMessage):
 
     def _on_asked(self) -> None:
         self.everything_wanted.emit(not self._everything)
+
+
+def _named(view: LiveView, seats: Sequence[AgentID]) -> list[str]:
+    """What seats are called."""
+    names = {agent.agent: seat_words(agent) for agent in view.agents}
+    return [names.get(seat, seat) for seat in seats]
 
 
 class Cover(QWidget):
@@ -92,7 +100,7 @@ class Cover(QWidget):
             return False
         if view.eyes != self._eyes:
             self._eyes = view.eyes
-            (agent,) = view.eyes
+            (agent,) = _named(view, view.eyes)
             self._text.setText(f"{agent} is to move. Who else plays should not look.")
             self.button.setText(f"Show what {agent} sees")
         self._open_to = ()

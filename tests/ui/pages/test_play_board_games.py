@@ -72,7 +72,7 @@ def test_chess_for_two_with_a_move_taken_back(page: PlayPage, qtbot: QtBot) -> N
     play("f2f3")
     play("e7e5")
     play("g2g4")
-    assert words(sheet.moves) == [["f3", "e5"], ["g4", ""]]
+    assert words(sheet.moves) == [["1. f3", "e5"], ["2. g4", ""]]
     sides = [label.text() for label in sheet.findChildren(QLabel, "side-name")]
     assert sides == ["White · you", "Black · you, to move"]
     view = page.view
@@ -95,12 +95,12 @@ def test_chess_for_two_with_a_move_taken_back(page: PlayPage, qtbot: QtBot) -> N
     # g4 is taken back: the same two moves, then another way.
     qtbot.mouseClick(named(page, QPushButton, "take-back"), Qt.MouseButton.LeftButton)
     wait(lambda: page.view is not None and page.view.step == 2 and page.input.questions)
-    assert words(sheet.moves) == [["f3", "e5"]]
+    assert words(sheet.moves) == [["1. f3", "e5"]]
     play("g2g4")
     play("d8h4")
     wait(lambda: page.game.is_over)
     assert named(page, QLabel, "result-headline").text() == "Black wins by checkmate."
-    assert words(sheet.moves) == [["f3", "e5"], ["g4", "Qh4#"]]
+    assert words(sheet.moves) == [["1. f3", "e5"], ["2. g4", "Qh4#"]]
 
     run = page.game.run
     assert run is not None
@@ -119,3 +119,14 @@ def test_chess_for_two_with_a_move_taken_back(page: PlayPage, qtbot: QtBot) -> N
 
 def test_clocks_in_words() -> None:
     assert [clock_words(s) for s in (0.4, 7, 61, 3723)] == ["0:00", "0:07", "1:01", "1:02:03"]
+
+
+def test_a_pass_ends_nowhere_also_for_a_session_in_a_process_of_its_own(page: PlayPage, qtbot: QtBot) -> None:
+    page.opened(task="open_spiel/go", seed=3)
+    qtbot.waitUntil(lambda: bool(page.sheet is not None and page.input.questions), timeout=PATIENCE_MS)
+    button = named(page, QPushButton, "move_361")
+    qtbot.waitUntil(button.isVisible, timeout=PATIENCE_MS)
+    assert button.text() == "Pass"
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    sheet = named(page, ScoreSheet, "score-sheet")
+    qtbot.waitUntil(lambda: words(sheet.moves)[:1] != [] and "pass" in words(sheet.moves)[0][0])
