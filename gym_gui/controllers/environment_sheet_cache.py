@@ -65,12 +65,12 @@ class EnvironmentSheets:
     def _path(self, request: EnvironmentRequest, asked: str, allowed: Sequence[Subject]) -> Path | None:
         """Its file, named by all that it depends on; ``None`` where the environment is not known here."""
         try:
-            return self._folder / f"{_fingerprint(request, asked, allowed)}.json"
+            return self._folder / f"{fingerprint(request, asked, allowed)}.json"
         except UsageError:
             return None  # the probe says what is wrong, or finds it
 
 
-def _fingerprint(request: EnvironmentRequest, asked: str, allowed: Sequence[Subject]) -> str:
+def fingerprint(request: EnvironmentRequest, asked: str, allowed: Sequence[Subject]) -> str:
     """Changes with the environment's package and with what describes it here."""
     from gym_gui import envs
     from gym_gui.core.interpreters import installed_versions

@@ -137,6 +137,17 @@ class Family:
         """One sentence, or ``""`` for the first one of its documentation."""
         return ""
 
+    def search_words(self, spec: EnvSpec) -> str:
+        """Further words that people look for it by, beside its id, its title and what it is about."""
+        return ""
+
+    def game(self, spec: EnvSpec) -> str:
+        """Name of the game, the same in every family that has it by the same rules; ``""``: only here.
+
+        Where several families have it, lists show it once and say so.
+        """
+        return ""
+
     def documented_at(self, spec: EnvSpec) -> str | Callable[..., Any]:
         """What has its documentation and metadata: ``"module:name"``, or a class at hand."""
         return spec.entry_point

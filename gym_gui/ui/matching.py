@@ -11,8 +11,8 @@ _T = TypeVar("_T")
 def score(query: str, text: str) -> float:
     """How well ``text`` fits, higher is better; 0 for not at all, 1 for an empty query.
 
-    Every word of the query has to be there. A word at the start of a word counts most,
-    then one inside, then letters that come in order (``ccr`` finds ``car-racing``).
+    Every word of the query has to be there. A word at the start of a word counts most, more where
+    it is the whole word, then one inside, then letters that come in order (``ccr`` finds ``car-racing``).
     """
     total = 1.0
     folded = text.casefold()
@@ -37,14 +37,20 @@ def best(query: str, items: Iterable[_T], text: Callable[[_T], str], *, limit: i
 def _word_score(word: str, text: str) -> float:
     place = text.find(word)
     if place == 0:
-        return 4.0
+        return 4.0 + _whole(word, text, place)
     while place > 0:
         if not text[place - 1].isalnum():
-            return 3.0
+            return 3.0 + _whole(word, text, place)
         place = text.find(word, place + 1)
     if word in text:
         return 2.0
     return _letters_score(word, text)
+
+
+def _whole(word: str, text: str, place: int) -> float:
+    """A little more where the word ends there, too: ``go`` is meant by ``go`` rather than by ``gomoku``."""
+    end = place + len(word)
+    return 0.0 if end < len(text) and text[end].isalnum() else 0.5
 
 
 def _letters_score(word: str, text: str) -> float:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _HEAD = "MosaicMultiGrid-"
 _SPORTS = {"soccer": "S", "basketball": "BB", "americanfootball": "AF", "football": "AF", "collect": "C"}
 _TITLES = {"S": "Soccer", "BB": "Basketball", "AF": "American football", "C": "Collect"}
+_WORDS = {"S": "football ball team sport", "BB": "ball team sport", "AF": "ball team sport", "C": "ball"}
 _AIMS = {
     "S": "Carry the ball into the other side's goal.",
     "BB": "Bring the ball to the other side's basket.",
@@ -126,6 +127,9 @@ class MultiGridFamily(IndexedFamily):
         sport, *rest = _id_parts(spec)
         size = next((word for word in rest if _FORMAT.match(word)), "")
         return f"{_TITLES.get(sport, sport)} {size}".strip()
+
+    def search_words(self, spec: EnvSpec) -> str:
+        return _WORDS.get(_id_parts(spec)[0], "")
 
     def summary(self, spec: EnvSpec) -> str:
         sport, *rest = _id_parts(spec)

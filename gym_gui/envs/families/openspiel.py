@@ -115,6 +115,10 @@ class OpenSpielFamily(Family):
     def summary(self, spec: EnvSpec) -> str:
         return f"{spec.traits['title']}: {_kind(spec.traits)}."
 
+    def game(self, spec: EnvSpec) -> str:
+        name = spec.id.removeprefix(_HEAD)
+        return name if name in READERS or name == "hanabi" else ""
+
     def documentation(self, spec: EnvSpec) -> str:
         """OpenSpiel documents its games in papers; only parameters are left to be told."""
         parameters: Mapping[str, str] = spec.traits["parameters"]

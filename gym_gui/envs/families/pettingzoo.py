@@ -56,6 +56,18 @@ FULL_ATARI = (
     *("UPFIRE", "RIGHTFIRE", "LEFTFIRE", "DOWNFIRE"),
     *("UPRIGHTFIRE", "UPLEFTFIRE", "DOWNRIGHTFIRE", "DOWNLEFTFIRE"),
 )
+_WORDS: Mapping[str, str] = {
+    "connect_four": "four in a row",
+    "tictactoe": "noughts and crosses",
+    "go": "baduk weiqi stones",
+    "texas_holdem": "poker cards",
+    "texas_holdem_no_limit": "poker cards",
+    "leduc_holdem": "poker cards",
+    "hanabi": "cards fireworks cooperative",
+    "gin_rummy": "cards",
+    "rps": "rock paper scissors",
+}
+"""What people may look for, by game."""
 _NEEDS: Mapping[str, tuple[str, ...]] = {
     "atari": ("multi_agent_ale_py", "pygame"),
     "chess": ("chess", "pygame"),
@@ -201,6 +213,14 @@ class PettingZooFamily(Family):
 
     def summary(self, spec: EnvSpec) -> str:
         return summaries.PETTINGZOO.get(_game(spec), "")
+
+    def search_words(self, spec: EnvSpec) -> str:
+        return _WORDS.get(_game(spec), "")
+
+    def game(self, spec: EnvSpec) -> str:
+        if self.has_board(spec):
+            return boards.KINDS[_game(spec)]
+        return "hanabi" if _game(spec) == "hanabi" else ""
 
     def doc_url(self, spec: EnvSpec) -> str:
         return f"https://pettingzoo.farama.org/environments/{spec.id.partition('/')[0]}/{_game(spec)}/"

@@ -81,7 +81,7 @@ class PlayPage(Page):
         self.knowledge = Knowledge(context.store)
         self._sheet: EnvironmentSheet | None = None
         self._job: asyncio.Task[Any] | None = None
-        self._picker = EnvironmentPicker(self.context)
+        self._picker = EnvironmentPicker(self.context, pictures=True)
         self._seed_box = SeedBox(7)
         self.game_actions = PlayActions(self.game)
         self.bar.add(self._picker)
@@ -199,6 +199,7 @@ class PlayPage(Page):
         self.input.detach()
         await self.kept.close()
         await self.game.close()
+        await self._picker.closed()
         await self.knowledge.close()
 
     def commands(self) -> list[Command]:

@@ -5,15 +5,19 @@ from __future__ import annotations
 import asyncio
 import importlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from PyQt6.QtWidgets import QWidget
 
 from gym_gui.ui.context import AppContext
+from gym_gui.ui.play.environment_looks import EnvironmentLooks
 from gym_gui.ui.play.install_dialog import InstallDialog
 from gym_gui.ui.widgets import PickerButton, PickerItem
+
+if TYPE_CHECKING:
+    from gym_gui.envs import EnvSpec, Family
 
 _ABSENT: Final = "family:"
 """Begins the value of an item that stands for a family that is not installed."""
@@ -27,6 +31,8 @@ class EnvironmentPicker(PickerButton):
     Args:
         context: Whose event loop installs; without one, nothing is offered to be installed.
         name: ``objectName``.
+        pictures: Whether each has a small picture; whoever made the picker ends with :meth:`closed` what
+            draws them.
         parent: Qt parent.
     """
 
@@ -35,18 +41,33 @@ class EnvironmentPicker(PickerButton):
         context: AppContext | None = None,
         *,
         name: str = "environment-picker",
+        pictures: bool = False,
         parent: QWidget | None = None,
     ) -> None:
         self._context = context
+        self._looks = EnvironmentLooks(context) if pictures and context is not None else None
         super().__init__(
             placeholder="Choose an environment…",
             search_hint="Search environments",
             name=name,
             searchable=True,
+            pictures=self._looks.look if self._looks is not None else None,
             parent=parent,
         )
+        if self._looks is not None:
+            self._looks.setParent(self)
+            self._looks.came.connect(self._on_look)
         self.setAccessibleName("Environment")
         self._loaded = False
+
+    async def closed(self) -> None:
+        """End what draws the pictures."""
+        if self._looks is not None:
+            await self._looks.close()
+
+    def _on_look(self) -> None:
+        if self.popup is not None:
+            self.popup.pictures_changed()
 
     @property
     def loaded(self) -> bool:
@@ -89,7 +110,10 @@ def _is_absent(value: object) -> bool:
 
 
 def catalogue() -> Sequence[PickerItem]:
-    """All environments by family; of a family that is not installed, the line that installs it."""
+    """All environments by family; of a family that is not installed, the line that installs it.
+
+    A game that several families have is found once, and says which others have it.
+    """
     from gym_gui import envs
 
     items: list[PickerItem] = []
@@ -97,20 +121,49 @@ def catalogue() -> Sequence[PickerItem]:
     by_family: dict[str, list[envs.EnvSpec]] = {}
     for spec in envs.list_specs():
         by_family.setdefault(spec.family, []).append(spec)
+    games: dict[str, list[envs.EnvSpec]] = {}
     for name, family in envs.families().items():
         if family.installed:
-            specs = by_family.get(name, [])
-            short = Counter(spec.id.rpartition("/")[2] for spec in specs)
-            for spec in specs:
-                label = spec.id.rpartition("/")[2]
-                label = label if short[label] == 1 else spec.id
-                trouble = envs.trouble(spec)
-                items.append(PickerItem(spec.id, label, _turns(spec.api), family.title, trouble, spec.id))
+            for spec in by_family.get(name, []):
+                if game := family.game(spec):
+                    games.setdefault(game, []).append(spec)
+    for name, family in envs.families().items():
+        if family.installed:
+            items += _of_family(family, by_family.get(name, []), games)
         elif family.extra:
             line = family.install
             words = " ".join(family.prefixes)
             absent.append(PickerItem(f"{_ABSENT}{name}", family.title, "", "Not installed", line, words))
     return [*items, *absent]
+
+
+def _of_family(
+    family: Family, specs: Sequence[EnvSpec], games: Mapping[str, Sequence[EnvSpec]]
+) -> Iterator[PickerItem]:
+    """Its environments by their titles; those that share one are told apart by their ids."""
+    from gym_gui import envs
+
+    short = Counter(spec.id.rpartition("/")[2] for spec in specs)
+    titles = {spec.id: family.title_of(spec) for spec in specs}
+    same = Counter(titles.values())
+    for spec in specs:
+        name = spec.id.rpartition("/")[2]
+        name = name if short[name] == 1 else spec.id
+        alone = same[titles[spec.id]] == 1
+        known = games.get(family.game(spec), ())
+        others = [other.id for other in known if other.id != spec.id]
+        first = not known or known[0].id == spec.id
+        also = f"also {', '.join(others)}" if others and first else ""
+        parts = (name if alone and name != titles[spec.id] else "", also or _turns(spec.api))
+        yield PickerItem(
+            spec.id,
+            titles[spec.id] if alone else name,
+            " · ".join(filter(None, parts)),
+            family.title,
+            envs.trouble(spec),
+            f"{spec.id} {titles[spec.id]} {family.search_words(spec)}".strip(),
+            None if first else known[0].id,
+        )
 
 
 def _turns(api: str) -> str:

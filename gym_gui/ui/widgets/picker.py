@@ -23,7 +23,7 @@ from PyQt6.QtWidgets import (
 
 from gym_gui.ui.icons import icon
 from gym_gui.ui.widgets.buttons import BUTTON_ICON, paint_caret
-from gym_gui.ui.widgets.picker_list import PickerItem, PickerPopup
+from gym_gui.ui.widgets.picker_list import PickerItem, PickerPopup, Pictures
 
 
 class PickerButton(QPushButton):
@@ -36,6 +36,7 @@ class PickerButton(QPushButton):
         name: ``objectName``.
         searchable: Shows a magnifying glass, as the drawing does for environments.
         elide: What is left out where there is no room: of ids the middle, of names the end.
+        pictures: Small pictures of what there is to choose.
         parent: Qt owner.
     """
 
@@ -50,10 +51,11 @@ class PickerButton(QPushButton):
         name: str = "picker",
         searchable: bool = False,
         elide: Qt.TextElideMode = Qt.TextElideMode.ElideMiddle,
+        pictures: Pictures | None = None,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(placeholder, parent)
-        self._elide = elide
+        self._elide, self._pictures = elide, pictures
         self.setObjectName(name)
         self.setProperty("role", "picker")
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
@@ -93,7 +95,7 @@ class PickerButton(QPushButton):
     def open(self) -> None:
         """Show the list below the button."""
         if self._popup is None:
-            self._popup = PickerPopup(self._search_hint, self)
+            self._popup = PickerPopup(self._search_hint, self, self._pictures)
             self._popup.picked.connect(self._on_picked)
         self._popup.set_items(self._items)
         self._popup.open_below(self, self._value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -17,7 +17,7 @@ from PyQt6.QtCore import (
     Qt,
     pyqtSignal,
 )
-from PyQt6.QtGui import QFont, QFontMetrics, QKeyEvent, QPainter
+from PyQt6.QtGui import QFont, QFontMetrics, QKeyEvent, QPainter, QPixmap
 from PyQt6.QtWidgets import (
     QFrame,
     QLineEdit,
@@ -34,6 +34,8 @@ from gym_gui.ui.widgets.labels import muted_label
 
 _NARROWEST, _WIDEST = 320, 520
 """Of the list, where the button is not wider."""
+PICTURE = QSize(38, 26)
+"""Room of an item's picture."""
 _AROUND = 72
 """Beside the words of an item: margins, the gap between them, the scroll bar."""
 
@@ -49,6 +51,8 @@ class PickerItem:
         group: Heading it stands under.
         reason: Why it cannot be chosen; empty when it can.
         keywords: Further words it is found by.
+        under: Value of the item that it is the same as: what is typed finds that one, and this one only by
+            words that the other has not.
     """
 
     value: object
@@ -57,6 +61,7 @@ class PickerItem:
     group: str = ""
     reason: str = ""
     keywords: str = ""
+    under: object = None
 
     @property
     def searched(self) -> str:
@@ -64,12 +69,22 @@ class PickerItem:
         return " ".join((self.label, self.detail, self.group, self.keywords))
 
 
+Pictures = Callable[[object], QPixmap | None]
+"""The picture of a value, where there is one by now; asked for what is seen, as often as it is painted."""
+
+
 class PickerPopup(QFrame):
-    """The search field and the list; keyboard: type, arrows, Enter, Escape."""
+    """The search field and the list; keyboard: type, arrows, Enter, Escape.
+
+    Args:
+        search_hint: Said in the empty search field.
+        parent: Qt owner.
+        pictures: Small pictures of the items; ``None``: they have none.
+    """
 
     picked = pyqtSignal(object)
 
-    def __init__(self, search_hint: str, parent: QWidget) -> None:
+    def __init__(self, search_hint: str, parent: QWidget, pictures: Pictures | None = None) -> None:
         super().__init__(parent, Qt.WindowType.Popup | Qt.WindowType.FramelessWindowHint)
         self.setObjectName("picker-popup")
         self.setProperty("role", "popup")
@@ -86,7 +101,7 @@ class PickerPopup(QFrame):
         self._list.setObjectName("picker-list")
         self._list.setAccessibleName("Choices")
         self._list.setModel(self.model)
-        self._list.setItemDelegate(ItemDelegate(self._list))
+        self._list.setItemDelegate(ItemDelegate(self._list, pictures))
         self._list.setUniformItemSizes(True)
         self._list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -156,11 +171,20 @@ class PickerPopup(QFrame):
 
     def _filter(self) -> None:
         query = self._search.text()
-        self.model.show(matching.best(query, self._items, _searched), grouped=not query.strip())
+        found = matching.best(query, self._items, _searched)
+        if query.strip():
+            found = _without_twins(query, found)
+        self.model.show(found, grouped=not query.strip())
         empty = self.model.rowCount() == 0
         self._list.setVisible(not empty)
         self._nothing.setVisible(empty)
         self._select(self.model.next_item(-1, 1))
+
+    def pictures_changed(self) -> None:
+        """A picture has come."""
+        view = self._list.viewport()
+        if view is not None:
+            view.update()
 
     def _select(self, row: int) -> None:
         if row >= 0:
@@ -180,6 +204,14 @@ class PickerPopup(QFrame):
 
 def _searched(item: PickerItem) -> str:
     return item.searched
+
+
+def _without_twins(query: str, found: Sequence[PickerItem]) -> list[PickerItem]:
+    """Items, without those that stand under one that is found by its own words; first who is called so."""
+    own = {i.value for i in found if matching.score(query, f"{i.label} {i.group} {i.keywords}") > 0}
+    kept = [item for item in found if item.under is None or item.under not in own]
+    called = query.strip().casefold()
+    return sorted(kept, key=lambda item: item.label.casefold() != called)
 
 
 class ItemsModel(QAbstractListModel):
@@ -253,6 +285,10 @@ class ItemDelegate(QStyledItemDelegate):
 
     HEIGHT: ClassVar[int] = 30
 
+    def __init__(self, parent: QObject | None = None, pictures: Pictures | None = None) -> None:
+        super().__init__(parent)
+        self._pictures = pictures
+
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex) -> QSize:
         """All rows are equally high."""
         return QSize(100, self.HEIGHT)
@@ -278,8 +314,28 @@ class ItemDelegate(QStyledItemDelegate):
                 painter.setPen(Qt.PenStyle.NoPen)
                 painter.setBrush(current.colour("wash" if chosen else "raised"))
                 painter.drawRoundedRect(rect, 6, 6)
-            self._paint_item(painter, rect.adjusted(8, 0, -8, 0), row)
+            room = rect.adjusted(8, 0, -8, 0)
+            if self._pictures is not None:
+                self._paint_picture(painter, room, row)
+                room.setLeft(room.left() + PICTURE.width() + 8)
+            self._paint_item(painter, room, row)
         painter.restore()
+
+    def _paint_picture(self, painter: QPainter, room: QRect, item: PickerItem) -> None:
+        """Its picture in a box of one size; an empty box where there is none."""
+        assert self._pictures is not None
+        box = QRect(room.left(), room.center().y() - PICTURE.height() // 2, PICTURE.width(), PICTURE.height())
+        picture = self._pictures(item.value)
+        if picture is None:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(theme.current().colour("raised"))
+            painter.drawRoundedRect(box, 3, 3)
+            return
+        size = picture.size().scaled(PICTURE, Qt.AspectRatioMode.KeepAspectRatio)
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+        place = QRect(QPoint(0, 0), size)
+        place.moveCenter(box.center())
+        painter.drawPixmap(place, picture)
 
     @staticmethod
     def _paint_item(painter: QPainter, rect: QRect, item: PickerItem) -> None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from PyQt6.QtWidgets import QLineEdit, QWidget
 
 from gym_gui.controllers.live_play.state import OperatorState as State
 from gym_gui.ui.play.environment_picker import catalogue
 from gym_gui.ui.play.prompts import Prompt, prompt_for
 from gym_gui.ui.play.result_banner import outcome_words, result_facts
+from gym_gui.ui.widgets.picker_list import PickerItem, PickerPopup
+from tests.support.named import named
 
 LINE: dict[str, Any] = {
     "status": "completed",
@@ -98,3 +101,29 @@ def test_every_environment_is_in_the_list() -> None:
     assert all("mosaic envs install" in reason for reason in reasons)
     groups = {item.group for item in items}
     assert "MiniGrid and BabyAI" in groups and "PettingZoo" in groups
+
+
+def found(query: str) -> list[PickerItem]:
+    """What the list shows for what is typed."""
+    popup = PickerPopup("Search", owner := QWidget())
+    popup.set_items(catalogue())
+    named(owner, QLineEdit, "picker-search").setText(query)
+    rows = [popup.model.row(number) for number in range(popup.model.rowCount())]
+    return [row for row in rows if isinstance(row, PickerItem)]
+
+
+@pytest.mark.usefixtures("qtbot")
+def test_environments_are_found_by_what_people_call_them() -> None:
+    assert all(str(item.value).startswith("MosaicMultiGrid-S-") for item in found("soccer")[:10])
+    assert found("noughts and crosses")[0].value == "classic/tictactoe_v3"
+    assert found("go")[0].value == "classic/go_v5"
+
+
+@pytest.mark.usefixtures("qtbot")
+def test_a_game_that_two_families_have_is_one_entry_that_says_so() -> None:
+    chess = [item for item in found("chess") if item.label == "Chess"]
+    assert [(item.value, item.detail) for item in chess] == [
+        ("classic/chess_v6", "chess_v6 · also open_spiel/chess")
+    ]
+    assert found("open_spiel/chess")[0].value == "open_spiel/chess"
+    assert found("openspiel chess")[0].value == "open_spiel/chess"
