@@ -81,6 +81,7 @@ class Board(Struct, frozen=True):
         flipped: Draw it from the other side.
         line: The squares that won: the four of connect four, the three of tic-tac-toe.
         captured: What each side has taken, in games in which that counts.
+        near: Agent whose side is below as it is drawn; ``""`` where a board has no sides.
         fen: The position in Forsyth-Edwards notation, which chess programs read; ``""`` in other games.
     """
 
@@ -95,6 +96,7 @@ class Board(Struct, frozen=True):
     line: tuple[tuple[int, int], ...] = ()
     captured: tuple[Captured, ...] = ()
     fen: str = ""
+    near: AgentID = ""
 
 
 class Pointing(Struct, frozen=True):

@@ -135,6 +135,7 @@ def board_message(board: Board | None, *, moves: bool = True) -> pb.Board | None
         line=[row * columns + column for row, column in board.line],
         captured=[pb.Captured(agent=c.agent, pieces=c.pieces, ahead=c.ahead) for c in board.captured],
         fen=board.fen,
+        near=board.near,
     )
 
 
@@ -153,6 +154,7 @@ def board_of(message: pb.Board) -> Board:
         tuple(divmod(square, columns) for square in message.line),
         tuple(Captured(each.agent, tuple(each.pieces), each.ahead) for each in message.captured),
         message.fen,
+        message.near,
     )
 
 

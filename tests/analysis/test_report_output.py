@@ -13,6 +13,7 @@ import pytest
 from rich.console import Console
 
 from gym_gui.analysis import Summary, open_run, render_html, render_text, report, summarize
+from gym_gui.analysis.episode_curves import completed_episodes
 from gym_gui.analysis.export import operator_rows
 from gym_gui.core.errors import UsageError
 
@@ -104,6 +105,18 @@ def test_who_played_with_the_whole_picture_before_them_is_named(tmp_path: Path, 
     said = "blue_0 was played by a person who saw the whole picture, in 1 of 4 episodes"
     for told in (_text(summary, 300), render_html(summary), json.dumps(summary.to_json())):
         assert said in told
+
+
+def test_games_in_which_moves_were_taken_back_count_nowhere(tmp_path: Path, runs: Any) -> None:
+    rows = [runs.match("soccer", i, {"green": 1, "blue": 0}) for i in range(4)]
+    back = {"taken_back": {"episode": 1, "step": 3}}
+    rows += [{**runs.match("soccer", 4 + i, {"green": 0, "blue": 9}), **back} for i in range(3)]
+    folder = runs.write_run(tmp_path, runs.Plan({"soccer": rows}, task="Soccer 2v2"))
+    summary = _summary((folder,))
+    (operator,) = summary.operators
+    assert (operator.recorded, operator.completed) == (4, 4)
+    assert "3 episodes left out: moves were taken back there" in _text(summary, 300)
+    assert len(completed_episodes(open_run(folder).operators["soccer"])) == 4
 
 
 def test_who_was_handed_the_state_of_the_simulator_is_marked_in_every_table(

@@ -101,7 +101,8 @@ def checkers(environment: Instance) -> Board:
     def named(position: Any, player: int, action: int) -> str:
         return str(position.action_to_string(player, action))
 
-    return _steps(environment, "checkers", rows, cells, named)
+    board = _steps(environment, "checkers", rows, cells, named)
+    return replace(board, near=environment.adapter.possible_agents[0])
 
 
 def chess(environment: Instance) -> Board:
@@ -117,7 +118,7 @@ def chess(environment: Instance) -> Board:
 
     board = replace(_steps(environment, "chess", 8, cells, named), fen=str(_state(environment)))
     black, white = environment.adapter.possible_agents  # it counts players by colour, black first
-    return replace(board, captured=chess_captured(board, white, black))
+    return replace(board, captured=chess_captured(board, white, black), near=white)
 
 
 def _steps(

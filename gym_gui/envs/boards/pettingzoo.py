@@ -69,7 +69,7 @@ def chess(environment: Instance) -> Board:
         last = (_chess_square(done.from_square), _chess_square(done.to_square))
     board = Board("chess", 8, 8, tuple(cells), tuple(moves), last, turn.agent, fen=game.fen())
     white, black = environment.env.possible_agents
-    return replace(board, captured=chess_captured(board, white, black))
+    return replace(board, captured=chess_captured(board, white, black), near=white)
 
 
 def _chess_square(square: int) -> Square:

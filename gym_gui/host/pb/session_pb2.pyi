@@ -418,7 +418,7 @@ class AgentView(_message.Message):
     def __init__(self, agent: _Optional[str] = ..., slot: _Optional[str] = ..., action: _Optional[str] = ..., number: _Optional[int] = ..., source: _Optional[str] = ..., reward: _Optional[float] = ..., total: _Optional[float] = ..., value: _Optional[float] = ..., option: _Optional[str] = ..., latency_ms: _Optional[float] = ..., unusable: _Optional[int] = ..., by: _Optional[str] = ..., option_since: _Optional[int] = ..., refused: _Optional[str] = ..., name: _Optional[str] = ..., used_ms: _Optional[float] = ...) -> None: ...
 
 class Board(_message.Message):
-    __slots__ = ("kind", "rows", "columns", "cells", "moves", "last", "turn", "flipped", "line", "captured", "fen")
+    __slots__ = ("kind", "rows", "columns", "cells", "moves", "last", "turn", "flipped", "line", "captured", "fen", "near")
     KIND_FIELD_NUMBER: _ClassVar[int]
     ROWS_FIELD_NUMBER: _ClassVar[int]
     COLUMNS_FIELD_NUMBER: _ClassVar[int]
@@ -430,6 +430,7 @@ class Board(_message.Message):
     LINE_FIELD_NUMBER: _ClassVar[int]
     CAPTURED_FIELD_NUMBER: _ClassVar[int]
     FEN_FIELD_NUMBER: _ClassVar[int]
+    NEAR_FIELD_NUMBER: _ClassVar[int]
     kind: str
     rows: int
     columns: int
@@ -441,7 +442,8 @@ class Board(_message.Message):
     line: _containers.RepeatedScalarFieldContainer[int]
     captured: _containers.RepeatedCompositeFieldContainer[Captured]
     fen: str
-    def __init__(self, kind: _Optional[str] = ..., rows: _Optional[int] = ..., columns: _Optional[int] = ..., cells: _Optional[_Iterable[str]] = ..., moves: _Optional[_Iterable[_Union[Move, _Mapping]]] = ..., last: _Optional[_Iterable[int]] = ..., turn: _Optional[str] = ..., flipped: bool = ..., line: _Optional[_Iterable[int]] = ..., captured: _Optional[_Iterable[_Union[Captured, _Mapping]]] = ..., fen: _Optional[str] = ...) -> None: ...
+    near: str
+    def __init__(self, kind: _Optional[str] = ..., rows: _Optional[int] = ..., columns: _Optional[int] = ..., cells: _Optional[_Iterable[str]] = ..., moves: _Optional[_Iterable[_Union[Move, _Mapping]]] = ..., last: _Optional[_Iterable[int]] = ..., turn: _Optional[str] = ..., flipped: bool = ..., line: _Optional[_Iterable[int]] = ..., captured: _Optional[_Iterable[_Union[Captured, _Mapping]]] = ..., fen: _Optional[str] = ..., near: _Optional[str] = ...) -> None: ...
 
 class Captured(_message.Message):
     __slots__ = ("agent", "pieces", "ahead")

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from gym_gui.controllers.environment_pictures import EnvironmentPictures
     from gym_gui.ui.context import AppContext
 
-_MOST_WAITING = 24
+_MOST_WAITING = 16
 """What was asked for longer ago has been scrolled away."""
 
 
 class EnvironmentLooks(QObject):
-    """Hands out the pictures there are, and has those made that are asked for, the last asked first.
+    """Hands out the pictures there are, and has those made that were asked for last: what is seen now.
 
     Args:
         context: For work in the background and folders.
@@ -66,7 +66,8 @@ class EnvironmentLooks(QObject):
         while self._waiting:
             for old in list(self._waiting)[:-_MOST_WAITING]:
                 del self._waiting[old]
-            env_id, _ = self._waiting.popitem()
+            env_id = next(iter(self._waiting))
+            del self._waiting[env_id]
             png = await pictures.png(env_id)
             pixmap = QPixmap()
             self._known[env_id] = pixmap if png and pixmap.loadFromData(png) else None

@@ -47,6 +47,8 @@ class Scoring(QObject):
         self._view: LiveView | None = None
         self._since = 0.0
         self._boards: dict[int, Board] = {}
+        self._by_hand = False
+        self._near = ""
         self.back_to: int | None = None
         self._ticks = QTimer(self)
         self._ticks.setInterval(_TICK_MS)
@@ -62,7 +64,8 @@ class Scoring(QObject):
 
     def flip(self) -> None:
         """Show the board from the other side."""
-        self._card.stage.board.turn_around()
+        self._by_hand = not self._by_hand
+        self._show_side()
 
     def take_back(self) -> None:
         """Go on from where a person here moved last; where none plays, from before the last move."""
@@ -89,6 +92,7 @@ class Scoring(QObject):
         self._view = view
         if view.board is not None:
             self._boards[view.step] = view.board
+            self._show_side()
         self._show()
 
     def _on_changed(self) -> None:
@@ -108,6 +112,16 @@ class Scoring(QObject):
         else:
             self._ticks.stop()
         self._show_clocks()
+
+    def _show_side(self) -> None:
+        """A single person has the own side below; whoever flips the board has it so until seats change."""
+        view = self._view
+        near = view.board.near if view is not None and view.board is not None else ""
+        mine = [a.agent for a in view.agents if a.slot in self._game.people] if view is not None else []
+        wanted = mine[0] if near and len(mine) == 1 else near
+        if wanted != self._near:
+            self._near, self._by_hand = wanted, False
+        self._card.stage.board.set_turned((wanted != near) != self._by_hand)
 
     def _show_clocks(self) -> None:
         view = self._view

@@ -141,9 +141,11 @@ class BoardView(Surface):
         board = self.board
         return bool(board and board.flipped != self._turned)
 
-    def turn_around(self) -> None:
-        """Show the board from the other side, this one and all that follow."""
-        self._turned = not self._turned
+    def set_turned(self, turned: bool) -> None:
+        """Show the board from its other side, this one and all that follow, or as it is."""
+        if turned == self._turned:
+            return
+        self._turned = turned
         self._chooser.dismiss()
         self._lay_out()
         self._speak()

@@ -13,6 +13,8 @@ from pytestqt.qtbot import QtBot
 
 from gym_gui.analysis.collect import collect_episodes
 from gym_gui.analysis.reader import open_run
+from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.core.config import OperatorConfig
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.pages.play import PlayPage
 from gym_gui.ui.play.score_sheet import MoveList, ScoreSheet, clock_words
@@ -130,3 +132,32 @@ def test_a_pass_ends_nowhere_also_for_a_session_in_a_process_of_its_own(page: Pl
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     sheet = named(page, ScoreSheet, "score-sheet")
     qtbot.waitUntil(lambda: words(sheet.moves)[:1] != [] and "pass" in words(sheet.moves)[0][0])
+
+
+@pytest.mark.usefixtures("plays_here")
+def test_who_plays_black_has_black_below(page: PlayPage, qtbot: QtBot) -> None:
+    def at_move() -> bool:
+        return bool(page.view is not None and page.view.board is not None and page.input.questions)
+
+    random, person = (
+        WorkerAssignment("operators_worker", "baseline", {"behavior": "random"}),
+        WorkerAssignment("human_worker", "human"),
+    )
+    view = named(page, BoardView, "boardView")
+
+    def shown_turned() -> bool:
+        return at_move() and view.flipped
+
+    def shown_plainly() -> bool:
+        return at_move() and not view.flipped
+
+    for white, black, shown in ((person, random, shown_plainly), (random, person, shown_turned)):
+        page.opened(
+            operator=OperatorConfig.multi_agent(
+                operator_id="you",
+                display_name="You",
+                task="classic/chess_v6",
+                player_workers={"player_0": white, "player_1": black},
+            )
+        )
+        qtbot.waitUntil(shown, timeout=PATIENCE_MS)
