@@ -218,7 +218,6 @@ def how_it_ended(environment: Instance, game: str) -> str:
     state, played = _state(environment), rules.Board()
     before = state.get_game().new_initial_state()
     for action in state.history():
-        move = pyspiel.chess.action_to_move(action, before.board())
-        played.push_uci(move.to_lan())
+        played.push_uci(str(pyspiel.chess.action_to_move(action, before.board()).to_lan()))
         before.apply_action(action)
     return chess_end(played)
