@@ -84,11 +84,6 @@ class ScoreSheet(QWidget):
         layout.addLayout(buttons)
         self._set_shown(False)
 
-    @property
-    def clocks(self) -> tuple[str, ...]:
-        """What the clocks of the sides say."""
-        return tuple(side.clock.text() for side in self._sides if side.isVisibleTo(self))
-
     def show_view(self, view: LiveView | None, players: dict[str, str]) -> None:
         """Show a look at the game.
 
