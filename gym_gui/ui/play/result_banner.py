@@ -9,7 +9,7 @@ from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QWidget
 
 from gym_gui.ui import theme
-from gym_gui.ui.widgets import ElidedLabel, IconLabel, LinkButton, PrimaryButton, label
+from gym_gui.ui.widgets import ElidedLabel, IconLabel, LinkButton, PrimaryButton
 
 FOOT: Final = 36
 """Height of the line below the stage: the frame does not jump when the result comes."""
@@ -34,10 +34,12 @@ class ResultBanner(QFrame):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setFixedHeight(FOOT)
         self._icons = QHBoxLayout()
-        self._headline = label("", "strong")
+        self._headline = ElidedLabel("", "strong")
         self._headline.setObjectName("result-headline")
         self.detail = ElidedLabel("", "muted")
         self.detail.setObjectName("result-detail")
+        # The facts give way to the headline, and in a narrow window both to the buttons.
+        self.detail.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.results_button = LinkButton(
             "Show in Results",
             name="show-in-results",
@@ -82,7 +84,6 @@ class ResultBanner(QFrame):
         icon = {"ok": "trophy", "error": "error"}.get(tone, "info")
         self._icons.addWidget(IconLabel(icon, tone))
         self._headline.setText(headline)
-        self._headline.setMinimumWidth(self._headline.sizeHint().width())  # the facts give way to it
         self.detail.setText(result_facts(episode, fallbacks, recorded=recorded))
         self.results_button.setVisible(recorded)
         self.setAccessibleName(f"{headline} {self.detail.text()}")
