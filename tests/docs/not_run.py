@@ -22,7 +22,14 @@ _TRAINING = "trains for long; shorter ones are run in the worker's own tests"
 _ELSEWHERE = "run as the README shows it"
 _SITE = "another machine; tests/cli plays on a real sshd and a real Slurm"
 
+_FAMILIES = {
+    f"docs/families/{page.name}": {f"mosaic envs install {page.stem}": _DOWNLOADS}
+    for page in sorted((ROOT / "docs" / "families").glob("*.md"))
+    if page.stem != "index"
+}
+
 NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
+    **_FAMILIES,
     "README.md": {"./scripts/run.sh": _WINDOW, "./scripts/test.sh": _SUITE},
     "CONTRIBUTING.md": {
         "./scripts/run.sh --headless": _ELSEWHERE,
