@@ -1,19 +1,22 @@
-"""DeepMind's Control Suite: bodies in MuJoCo that swing, walk, reach and carry."""
+"""DeepMind's Control Suite: bodies in MuJoCo that swing, walk, reach and carry; soccer for teams."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from gym_gui.core.enums import Outcome
+from gym_gui.core.paradigms import ParadigmAdapter
 from gym_gui.envs import index
-from gym_gui.envs.family import Family
+from gym_gui.envs.family import Family, ranked
 from gym_gui.envs.keymaps import KeyScheme, Pace, of_space
 from gym_gui.envs.spec import EnvSpec
 
 if TYPE_CHECKING:
     from gym_gui.envs.describers import Describer
-    from gym_gui.envs.instance import Instance
+    from gym_gui.envs.instance import Instance, Teams
 
+_SOCCER, _SIZES = "soccer", (1, 2, 3, 4)
 _SUMMARIES: Mapping[str, str] = {
     "acrobot": "Swing a double pendulum up by its elbow and keep its tip at the top.",
     "ball_in_cup": "Swing a ball on a string up and catch it in the cup it hangs from.",
@@ -31,6 +34,7 @@ _SUMMARIES: Mapping[str, str] = {
     "point_mass": "Push a point to the middle of a plane.",
     "quadruped": "Move a body with four legs.",
     "reacher": "Reach a target with the tip of an arm of two joints.",
+    "soccer": "Bring the ball into the other team's goal.",
     "stacker": "Stack boxes with a flat arm and hand where they belong.",
     "swimmer": "Swim to a target with a chain of joints.",
     "walker": "Keep a flat body with two legs upright, and walk or run.",
@@ -39,7 +43,7 @@ _SUMMARIES: Mapping[str, str] = {
 
 
 class DmControlFamily(Family):
-    """The suite's tasks, by the names that Shimmy has for them."""
+    """The suite's tasks, by the names that Shimmy has for them, and its soccer."""
 
     name: ClassVar[str] = "dm_control"
     title: ClassVar[str] = "DM Control Suite"
@@ -58,9 +62,21 @@ class DmControlFamily(Family):
                 traits={"domain": row["domain"], "task": row["task"]},
             )
             for row in index.entries("dm_control", "dm_control.suite")
+        ] + [
+            self.spec(
+                f"dm_control/{_SOCCER}-{size}v{size}-v0",
+                "dm_control.locomotion.soccer:load",
+                apis=("parallel", "aec"),
+                traits={"domain": _SOCCER, "task": f"{size} against {size}", "size": size},
+            )
+            for size in _SIZES
         ]
 
     def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
+        if spec.traits["domain"] == _SOCCER:
+            from gym_gui.envs.families.dm_soccer_env import soccer
+
+            return soccer(spec.traits["size"], render_mode, env_kwargs)
         from gym_gui.envs.families.dm_control_env import suite_task
 
         return suite_task(spec.traits["domain"], spec.traits["task"], render_mode, env_kwargs)
@@ -89,7 +105,27 @@ class DmControlFamily(Family):
         parts = environment.env.actuators
         return of_space(space, player, self.pace(environment.spec), components=parts)
 
+    def teams(self, spec: EnvSpec, adapter: ParadigmAdapter) -> Teams:
+        """At soccer home and away, in their order."""
+        if spec.traits["domain"] != _SOCCER:
+            return super().teams(spec, adapter)
+        agents, size = adapter.possible_agents, spec.traits["size"]
+        return {"home": agents[:size], "away": agents[size:]}
+
+    def scores(self, environment: Instance, returns: Mapping[str, float]) -> dict[str, float] | None:
+        """Goals."""
+        if environment.spec.traits["domain"] != _SOCCER:
+            return None
+        return {team: float(goals) for team, goals in environment.env.goals.items()}
+
+    def outcome(self, environment: Instance, returns: Mapping[str, float]) -> dict[str, Outcome] | None:
+        """By goals."""
+        scores = self.scores(environment, returns)
+        return None if scores is None else ranked(scores)
+
     def describer(self, environment: Instance) -> Describer:
+        if environment.spec.traits["domain"] == _SOCCER:
+            return super().describer(environment)
         from gym_gui.envs.describers.dm_control_words import DmControlDescriber
 
         return DmControlDescriber(environment)

@@ -33,8 +33,7 @@ def suite_task(domain: str, task: str, render_mode: str | None, env_kwargs: Mapp
     Raises:
         MissingDependencyError: Pictures are wanted, and nothing draws here.
     """
-    if render_mode:
-        _draw_with(mujoco_gl.choose())
+    draw_with_what_there_is(render_mode)
     suite: Any = import_module("dm_control.suite")
     _mend_quadruped(import_module("dm_control.suite.quadruped"))
     kwargs = dict(env_kwargs)
@@ -44,11 +43,20 @@ def suite_task(domain: str, task: str, render_mode: str | None, env_kwargs: Mapp
     return _of_shimmy()(suite.load(domain, task, **kwargs), render_mode=render_mode, render_kwargs=drawn)
 
 
-def _draw_with(way: str) -> None:
+def draw_with_what_there_is(render_mode: str | None) -> None:
     """dm_control takes the first library it can import, which without a display is one that cannot draw.
 
     It does so while it is imported, be it by Shimmy for a game of OpenSpiel's: then it is to choose again.
+
+    Args:
+        render_mode: Where it is ``None``, nothing is drawn, and nothing happens.
+
+    Raises:
+        MissingDependencyError: Nothing draws here.
     """
+    if render_mode is None:
+        return
+    way = mujoco_gl.choose()
     drawing: Any = import_module("dm_control._render")
     if way != drawing.BACKEND:
         reload(drawing)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import pytest
 pytest.importorskip("dm_control")
 
 from gym_gui import envs
+from gym_gui.core.errors import UsageError
 from gym_gui.core.paradigms.check import Status
 from gym_gui.envs import Environment, document
 from gym_gui.envs.registry import family_of
@@ -100,3 +102,39 @@ def test_actuators_name_keys_and_what_is_told(cart: Environment) -> None:
     briefing = cart.describer("agent_0").briefing("agent_0")
     assert "A step lasts 10 ms." in briefing and "1. slide" in briefing
     assert document(cart).title == "Cartpole, balance (DM Control)"
+
+
+@pytest.mark.parametrize("task", ["soccer-1v1", "soccer-2v2"])
+def test_the_contract_is_kept_at_soccer(task: str) -> None:
+    report = envs.check(f"dm_control/{task}-v0", steps=15)
+    assert report.ok, "\n".join(report.lines())
+    assert report["rendering"].status is Status.PASSED
+
+
+@pytest.mark.parametrize("goes_on", [False, True])
+def test_a_goal_at_soccer_is_a_score_and_an_end_and_time_that_is_up_a_cut(goes_on: bool) -> None:
+    kwargs = {"time_limit": 1.0, "terminate_on_goal": not goes_on}
+    environment = envs.make("dm_control/soccer-2v2-v0", env_kwargs=kwargs)
+    adapter = environment.adapter
+    try:
+        adapter.reset(seed=3)
+        assert environment.teams == {"home": ("player_0", "player_1"), "away": ("player_2", "player_3")}
+        match: Any = environment.env._env
+        goal = match.task.arena.away_goal
+        middle = (np.asarray(goal.lower) + np.asarray(goal.upper)) / 2
+        match.task.ball.set_pose(match.physics, position=middle)
+        result = adapter.step({agent: np.zeros(3) for agent in adapter.get_current_agents()})
+        assert result.rewards["player_0"] > 0 > result.rewards["player_2"]
+        assert environment.scores({}) == {"home": 1.0, "away": 0.0}
+        assert adapter.is_episode_done() != goes_on
+        while not adapter.is_episode_done():
+            result = adapter.step({agent: np.zeros(3) for agent in adapter.get_current_agents()})
+        assert (result.truncated["player_3"], result.terminated["player_3"]) == (goes_on, not goes_on)
+        assert environment.outcome({}) == {"home": "win", "away": "loss"}
+    finally:
+        environment.close()
+
+
+def test_a_walker_that_there_is_not_is_named() -> None:
+    with pytest.raises(UsageError, match="no walker 'horse'"):
+        envs.make("dm_control/soccer-1v1-v0", env_kwargs={"walker": "horse"})
