@@ -16,7 +16,16 @@ from gym_gui.envs.registry import families
 from mosaic_env_server.shims.jumanji_words import action_words, solved, text
 from tests.support.own_pythons import episode, episode_elsewhere, installed, said_to_be_installed
 
-CHECKED = ("Maze-v0", "Cleaner-v0", "LevelBasedForaging-v0", "Minesweeper-v0", "FlatPack-v0", "TSP-v1")
+CHECKED = (
+    "SearchAndRescue-v0",
+    "MultiCVRP-v0",
+    "Maze-v0",
+    "Cleaner-v0",
+    "LevelBasedForaging-v0",
+    "Minesweeper-v0",
+    "FlatPack-v0",
+    "TSP-v1",
+)
 """Numbers and parts, one agent and several, paid together and each for itself, nothing legal, nowhere."""
 
 

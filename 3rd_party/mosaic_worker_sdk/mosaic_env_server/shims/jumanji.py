@@ -43,6 +43,9 @@ _BEYOND = {"step_count": (0, 1), "position": (-1, 0)}
 _UNDRAWN = frozenset({"GraphColoring", "MMST"})
 """Whose drawing takes half a minute and more, as graphs are laid out anew each time."""
 
+_KEPT = ("Snake", "MultiCVRP", "SearchAndRescue")
+"""Draw, and keep the picture to themselves: their viewer gives it."""
+
 
 class Compiled:
     """What all instances of an environment have in common.
@@ -80,8 +83,7 @@ class Compiled:
         viewer = next(getattr(env, name) for name in names if hasattr(env, name))
         # It was made for a window, and can be told otherwise only by making another.
         viewer._display = viewer._display_rgb_array
-        # Snake draws and keeps the picture to itself.
-        return viewer.render if self.kind == "Snake" else env.render
+        return viewer.render if self.kind in _KEPT else env.render
 
     @functools.cached_property
     def ready(self) -> bool:
