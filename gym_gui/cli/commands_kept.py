@@ -58,7 +58,7 @@ def runs_label(
     star: Annotated[bool | None, typer.Option("--star/--no-star", help="Mark it, or no longer.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Name, tag, note, group and star runs, or show what they have.
+    """Name, tag, note and star runs, or show what they have.
 
     Kept in labels.json in the run folder; run.json stays as recorded.
     """

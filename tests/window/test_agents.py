@@ -31,7 +31,7 @@ def until_table(window: Program, team: dict[str, str]) -> None:
 def test_a_mixed_team_is_kept_and_plays(window: Program) -> None:
     window.press("ctrl+4")
     window.until_page("agents")
-    window.choose("environment-picker", "s-2v2-ind", "MosaicMultiGrid-S-2v2-IndAgObs-v1")
+    window.choose("environment-picker", "s-2v2-ind", "Soccer 2v2")
     until_table(window, ALL_RANDOM)
 
     window.choose("policy_green_0", "chaser", TEAM["green_0"])  # with the mouse

@@ -58,7 +58,7 @@ def cartpole_from_the_card_on_home(window: Program) -> None:
 def frozen_lake_chosen_by_typing_its_name(window: Program) -> None:
     """Played move by move, on the same page; and once more."""
     games, rows = len(window.episodes()), len(window.steps())
-    window.choose("environment-picker", "frozenlake", "FrozenLake-v1")
+    window.choose("environment-picker", "frozenlake", "FrozenLake")
     window.until_text("prompt", lambda text: "Your move" in text, "it waits for a move")
 
     for number in range(MOST_STEPS):

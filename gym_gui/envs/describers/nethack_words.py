@@ -48,6 +48,8 @@ _PENALTIES: Mapping[str, str] = {
     "always": "Every action pays {}",
 }
 _TILE, _AROUND = 16, 4
+LINE, _LINES = 2 * _TILE, 3
+"""Height of a line of text below the map, in pixels, and their number: the message, two of the state."""
 
 
 class NetHackDescriber(SpaceDescriber):
@@ -169,6 +171,7 @@ class NetHackDescriber(SpaceDescriber):
         whole = self.environment.picture()
         if whole is None:
             return None
+        whole = whole[: -_LINES * LINE]  # what the game says stands below the map
         game: Any = self.environment.env
         x, y = (int(n) for n in game.last_observation[game._blstats_index][:2])
         padded = np.pad(whole, [(_AROUND * _TILE,) * 2, (_AROUND * _TILE,) * 2, (0, 0)])
@@ -182,7 +185,7 @@ class NetHackDescriber(SpaceDescriber):
         if frame == "egocentric":
             return 2 * _AROUND + 1, 2 * _AROUND + 1
         rows, columns = importlib.import_module("nle.nethack").DUNGEON_SHAPE
-        return int(rows), int(columns)
+        return int(rows) + _LINES * LINE // _TILE, int(columns)
 
 
 def _text(line: NDArray[Any]) -> str:

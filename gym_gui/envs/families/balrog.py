@@ -8,8 +8,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import yaml
-
 from gym_gui.core.errors import MissingDependencyError
 from gym_gui.core.interpreters import environment_folder
 from gym_gui.envs.families.babaisai import ARCHIVE
@@ -129,4 +127,6 @@ def _parts(spec: EnvSpec) -> tuple[str, str]:
 
 @lru_cache(maxsize=2)
 def _read(path: Path, changed: int) -> Mapping[str, Any]:
+    import yaml  # only where its list is read
+
     return yaml.safe_load(path.read_text("utf-8"))

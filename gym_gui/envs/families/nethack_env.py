@@ -16,11 +16,13 @@ import numpy as np
 from gymnasium import spaces
 from gymnasium.envs.registration import load_env_creator
 
+from gym_gui.envs.describers.nethack_words import LINE
+
 INVENTORY = ("inv_strs", "inv_letters")
 DESCRIPTIONS = "screen_descriptions"
 _SEEDS = 2**31 - 1
-_LINE, _LETTERS = 28, 22
-"""Height of a line of text below the map, and of its letters, in pixels: the map is 1,264 wide."""
+_LETTERS = 24
+"""Height of the letters below the map, in pixels."""
 
 
 def import_packages() -> None:
@@ -122,9 +124,9 @@ def _with_lines(tiles: Any, lines: Sequence[str]) -> Any:
     from PIL import Image, ImageDraw, ImageFont
 
     height, width, _ = tiles.shape
-    picture = Image.new("RGB", (width, height + _LINE * len(lines)))
+    picture = Image.new("RGB", (width, height + LINE * len(lines)))
     picture.paste(Image.fromarray(tiles), (0, 0))
     draw, font = ImageDraw.Draw(picture), ImageFont.load_default(_LETTERS)
     for i, line in enumerate(lines):
-        draw.text((_LINE // 4, height + i * _LINE), line, fill=(255, 255, 255), font=font)
+        draw.text((LINE // 4, height + i * LINE), line, fill=(255, 255, 255), font=font)
     return np.array(picture)
