@@ -176,14 +176,22 @@ def _drawn(env_id: str, file: Path) -> bool:
         "    if not now: break\n"
         "    draw = lambda: int(rng.integers(1 << 62))\n"
         "    a.step({g: sample_legal(to_space(a.action_space(g)), a.action_mask(g), draw()) for g in now})\n"
-        "picture = Image.fromarray(e.picture()); width = int(sys.argv[3])\n"
+        "drawn, board = e.picture(), e.board()\n"
+        "if drawn is None and board is not None:\n"
+        "    from PyQt6.QtWidgets import QApplication; app = QApplication([])\n"
+        "    from gym_gui.ui.renderers import BoardView; from gym_gui.ui.theme import Theme\n"
+        "    view = BoardView(Theme('light'), backdrop='stage')\n"
+        "    view.resize(480, 480); view.show_board(board)\n"
+        "    view.grab().save(sys.argv[2]); drawn = np.asarray(Image.open(sys.argv[2]).convert('RGB'))\n"
+        "picture = Image.fromarray(drawn); width = int(sys.argv[3])\n"
         "picture = picture.resize((width, max(1, round(picture.height * width / picture.width))))\n"
         "picture.quantize(64).save(sys.argv[2], optimize=True)\n"
     )
     file.parent.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-c", code, env_id, str(file), str(_WIDTH)]
     try:
-        done = subprocess.run(command, capture_output=True, check=False, timeout=_RUN_S)
+        offscreen = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
+        done = subprocess.run(command, capture_output=True, check=False, timeout=_RUN_S, env=offscreen)
     except subprocess.TimeoutExpired:
         return False
     return done.returncode == 0
