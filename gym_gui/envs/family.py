@@ -116,8 +116,12 @@ class Family:
         wanted = list(dict.fromkeys(names))
         if self.closed and not self.owns(wanted):
             return None
-        by_id = {spec.id: spec for spec in self.specs()}
+        by_id = {spec.id: spec for spec in self.findable()}
         return next((by_id[name] for name in wanted if name in by_id), None)
+
+    def findable(self) -> Sequence[EnvSpec]:
+        """All that can be found by name; where that is more than what is listed, a family says so."""
+        return self.specs()
 
     def owns(self, names: Iterable[str]) -> bool:
         """Whether one of ``names`` can only be an environment of this family."""

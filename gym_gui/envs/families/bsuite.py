@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gym_gui.envs import index
@@ -49,16 +49,9 @@ class BsuiteFamily(OwnPythonFamily):
     imports: ClassVar[tuple[str, ...]] = ("bsuite",)
 
     def specs(self) -> Sequence[EnvSpec]:
-        return [spec for spec in self._all() if spec.id.endswith("/0")]
+        return [spec for spec in self.findable() if spec.id.endswith("/0")]
 
-    def lookup(self, names: Iterable[str]) -> EnvSpec | None:
-        wanted = [name for name in names if name.startswith(_HEAD)]
-        if not wanted:
-            return None
-        by_id = {spec.id: spec for spec in self._all()}
-        return next((by_id[name] for name in wanted if name in by_id), None)
-
-    def _all(self) -> list[EnvSpec]:
+    def findable(self) -> Sequence[EnvSpec]:
         self.require()
         return [
             self.spec(_HEAD + row["id"], "mosaic_env_server.shims.bsuite:Experiment")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from gym_gui.core.enums import Outcome
@@ -150,16 +150,9 @@ class TextArenaFamily(OwnPythonFamily):
     server_variables: ClassVar[Mapping[str, str]] = {"PYTHONHASHSEED": "0"}
 
     def specs(self) -> Sequence[EnvSpec]:
-        return [spec for spec in self._all() if not spec.id.endswith(_TRAINING)]
+        return [spec for spec in self.findable() if not spec.id.endswith(_TRAINING)]
 
-    def lookup(self, names: Iterable[str]) -> EnvSpec | None:
-        wanted = [name for name in names if name.startswith(_HEAD)]
-        if not wanted:
-            return None
-        by_id = {spec.id: spec for spec in self._all()}
-        return next((by_id[name] for name in wanted if name in by_id), None)
-
-    def _all(self) -> list[EnvSpec]:
+    def findable(self) -> Sequence[EnvSpec]:
         self.require()
         return [
             self.spec(

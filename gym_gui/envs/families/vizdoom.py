@@ -14,8 +14,6 @@ from gym_gui.envs.keymaps import LAYOUTS, Axis, KeyScheme, Pace
 from gym_gui.envs.spec import EnvSpec, split_version
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from gym_gui.core.enums import Outcome
     from gym_gui.core.paradigms import ParadigmAdapter
     from gym_gui.envs.describers import Describer
@@ -92,16 +90,9 @@ class VizdoomFamily(Family):
 
     def specs(self) -> Sequence[EnvSpec]:
         """The scenarios; maps of whole games, several hundred, are found by name."""
-        return [spec for spec in self._all() if not _MAP.search(spec.id)]
+        return [spec for spec in self.findable() if not _MAP.search(spec.id)]
 
-    def lookup(self, names: Iterable[str]) -> EnvSpec | None:
-        wanted = list(names)
-        if not self.owns(wanted):
-            return None
-        known = {spec.id: spec for spec in self._all()}
-        return next((known[name] for name in wanted if name in known), None)
-
-    def _all(self) -> list[EnvSpec]:
+    def findable(self) -> Sequence[EnvSpec]:
         self.require()
         rows = index.entries("gymnasium", "vizdoom.gymnasium_wrapper")
         alone = [self.spec(row["id"], row["entry_point"]) for row in rows if row["id"].startswith(_HEAD)]

@@ -19,6 +19,7 @@ from typing import Any, Collection, Dict, List, Mapping, Optional, Tuple, Union
 
 import numpy as np
 
+from mosaic_env_server.shims.jax_keys import prng_key
 from mosaic_env_server.shims.jumanji_words import action_words, solved, text
 from mosaic_env_server.shims.shapes import box, discrete
 from mosaic_worker.spaces import Space
@@ -88,7 +89,7 @@ class Compiled:
     @functools.cached_property
     def ready(self) -> bool:
         """Compile all, by playing two moves: a second state may have other types than the first."""
-        state, _ = self.reset(_key(0))
+        state, _ = self.reset(prng_key(0))
         for _ in range(2):
             state, _ = self.step(state, self.does.generate_value())
         return True
@@ -136,7 +137,7 @@ class _Play:
 
     def _begin(self, seed: Optional[int]) -> None:
         assert self._compiled.ready
-        self._take(self._compiled.reset(_key(seed)))
+        self._take(self._compiled.reset(prng_key(seed)))
 
     def _move(self, action: Any) -> None:
         self._take(self._compiled.step(self._state, action))
@@ -278,13 +279,6 @@ class Together(_Play):
             {agent: over and bool(goes) for agent, goes in zip(agents, goes_on)},
             dict.fromkeys(agents, infos),
         )
-
-
-def _key(seed: Optional[int]) -> Any:
-    """As ``jax.random.PRNGKey`` makes it; without a seed, by chance."""
-    if seed is None:
-        return np.random.SeedSequence().generate_state(2)
-    return np.array([(seed >> 32) & 0xFFFFFFFF, seed & 0xFFFFFFFF], np.uint32)
 
 
 def _specs(spec: Any) -> Mapping[str, Any]:

@@ -16,6 +16,7 @@ from typing import Any, Dict, Mapping, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 
+from mosaic_env_server.shims.jax_keys import prng_key
 from mosaic_env_server.shims.pgx_pictures import picture
 from mosaic_env_server.shims.pgx_words import action_words, text
 from mosaic_env_server.shims.shapes import box, discrete
@@ -155,7 +156,7 @@ class _Play:
         compiled = self._compiled
         play, look = compiled.play, compiled.look  # steps are not to wait for them
         del play, look
-        self._state, shown, self._key = compiled.begin(_key(seed))
+        self._state, shown, self._key = compiled.begin(prng_key(seed))
         self._moves, self._shown = 0, Shown(*map(np.asarray, shown))
 
     def _move(self, action: Any) -> None:
@@ -250,13 +251,6 @@ class Turns(TakesTurns, _Play):
         moves = player == int(shown.player) and not (shown.terminated or shown.truncated)
         mask = shown.mask if moves else np.zeros(self._actions)
         return {"observation": _plain(self._seen_by(player)), "action_mask": mask.astype(np.int8)}
-
-
-def _key(seed: Optional[int]) -> Any:
-    """As ``jax.random.PRNGKey`` makes it; without a seed, by chance."""
-    if seed is None:
-        return np.random.SeedSequence().generate_state(2)
-    return np.array([(seed >> 32) & 0xFFFFFFFF, seed & 0xFFFFFFFF], np.uint32)
 
 
 def _plain(observation: Any) -> Any:
