@@ -95,6 +95,7 @@ class Comparison(QObject):
 
     def forget(self) -> None:
         """Others stand in the place of what was here: a comparison without a file."""
+        self._execution = None
         self._set_path(None, None)
 
     def refresh(self) -> None:
@@ -199,10 +200,19 @@ class Comparison(QObject):
 
     def _execution_of(self, table: OperatorTable) -> ExecutionConfig:
         """What its file said of episodes and seeds, from the page's seed on."""
-        before = self._execution
+        before = self._execution or self._written()
         if before is None:
             return ExecutionConfig(EPISODES, seeds=table.seed)
         return before if before.seeds[0] == table.seed else replace(before, seeds=table.seed)
+
+    def _written(self) -> ExecutionConfig | None:
+        """What stands in its file, which is not known after a restart; ``None`` where it is not ours."""
+        if self.path is None or not self.path.is_file() or not _is_ours(self.path):
+            return None
+        try:
+            return load_experiment(self.path, allow_code=False).execution
+        except MosaicError:
+            return None
 
     def duplicate(self) -> None:
         """The same operators, as a comparison that has no file yet."""
