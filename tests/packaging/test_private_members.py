@@ -15,6 +15,7 @@ OTHERS = {
     "tests/envs/describers/test_rware_words.py": {"_recalc_grid"},
     "tests/envs/describers/test_vector_words.py": {"_get_ob", "_get_obs", "_terminal"},
     "tests/envs/families/test_crafter.py": {"_balance_object", "_player", "_step", "_world"},
+    "tests/envs/families/test_dm_control.py": {"_env"},
     "tests/envs/families/test_minihack.py": {"_blstats_index"},
     "tests/envs/families/test_rware.py": {"_recalc_grid"},
     "tests/envs/test_env_meaning.py": {"_find_loose_ball_pos", "_target_goal_pos"},
