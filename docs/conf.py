@@ -15,6 +15,8 @@ extensions = ["myst_parser"]
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4
 exclude_patterns = ["_build", "examples"]
+html_static_path = ["static"]
+html_css_files = ["pages.css"]
 nitpicky = True
 
 html_theme = "furo"

@@ -80,7 +80,12 @@ def main() -> int:
             ids = _chosen(family)
             if ids and model is not None:
                 print(f"{family.name}: {', '.join(ids)}", file=sys.stderr)
-                rows[family.name] = _tried(family, ids, args.out, model)
+                try:
+                    rows[family.name] = _tried(family, ids, args.out, model)
+                except MosaicError as error:  # a simulator whose engine is not here
+                    print(f"{family.name} keeps its page: {error}", file=sys.stderr)
+                    continue
+                kept.write_text(json.dumps(rows, indent=1, sort_keys=True) + "\n", "utf-8")
             if family.name in rows:
                 _write_page(args.out / f"{family.name}.md", family, rows[family.name])
     kept.write_text(json.dumps(rows, indent=1, sort_keys=True) + "\n", "utf-8")
@@ -165,23 +170,27 @@ def _versions(env_id: str) -> dict[str, str]:
 
 
 def _drawn(env_id: str, file: Path) -> bool:
-    """Draw it after ten steps, in a process of its own: what draws may bring libraries that crash."""
+    """Draw it after ten steps, or before its end; in its own process, since what draws may crash."""
     code = (
         "import sys; from gym_gui import envs; from PIL import Image; import numpy as np\n"
         "from gym_gui.core.spaces import sample_legal, to_space\n"
-        "e = envs.make(sys.argv[1], render_mode='rgb_array'); a = e.adapter; a.reset(seed=1)\n"
-        "rng = np.random.default_rng(1)\n"
+        "mode = next((m for m in ('rgb_array', 'ansi') if m in envs.render_modes(sys.argv[1])), None)\n"
+        "e = envs.make(sys.argv[1], render_mode=mode); a = e.adapter; a.reset(seed=1)\n"
+        "rng, text = np.random.default_rng(1), e.ansi() if mode == 'ansi' else ''\n"
         "for _ in range(10):\n"
-        "    now = a.get_current_agents()\n"
+        "    drawn, board, now = e.picture(), e.board(), a.get_current_agents()\n"
         "    if not now: break\n"
         "    draw = lambda: int(rng.integers(1 << 62))\n"
         "    a.step({g: sample_legal(to_space(a.action_space(g)), a.action_mask(g), draw()) for g in now})\n"
-        "drawn, board = e.picture(), e.board()\n"
-        "if drawn is None and board is not None:\n"
+        "    if a.is_episode_done(): break\n"
+        "if drawn is None:\n"
         "    from PyQt6.QtWidgets import QApplication; app = QApplication([])\n"
-        "    from gym_gui.ui.renderers import BoardView; from gym_gui.ui.theme import Theme\n"
-        "    view = BoardView(Theme('light'), backdrop='stage')\n"
-        "    view.resize(480, 480); view.show_board(board)\n"
+        "    from gym_gui.ui.renderers import BoardView, TextView; from gym_gui.ui.theme import Theme\n"
+        "    view = (TextView if board is None else BoardView)(Theme('light'), backdrop='stage')\n"
+        "    view.resize(480, 480 if board is not None else 420)\n"
+        "    if board is not None: view.show_board(board)\n"
+        "    elif text: view.show_text(text)\n"
+        "    else: sys.exit(1)\n"
         "    view.grab().save(sys.argv[2]); drawn = np.asarray(Image.open(sys.argv[2]).convert('RGB'))\n"
         "picture = Image.fromarray(drawn); width = int(sys.argv[3])\n"
         "picture = picture.resize((width, max(1, round(picture.height * width / picture.width))))\n"
@@ -309,15 +318,14 @@ def _index(rows: Mapping[str, Any]) -> str:
         "twelve steps by a tiny language model, to which it was described, recorded by `mosaic run`",
         "and played again by `mosaic verify`. A cross is a true finding about the environment.",
         "",
-        "| family | | checked | at random | described | versions |",
-        "| --- | --- | --- | --- | --- | --- |",
+        "| family | | checked | at random | described |",
+        "| --- | --- | --- | --- | --- |",
     ]
     for name, row in sorted(rows.items()):
         picture = f"![{row['title']}](pictures/{name}.png)" if row["picture"] else ""
         checks = "<br>".join(_check_words(found, brief=True) for found in row["checks"])
-        versions = "<br>".join(f"{package} {version}" for package, version in row["versions"].items())
         played = f"{_mark(row['random'])} | {_mark(row['described'])}"
-        lines.append(f"| [{row['title']}]({name}.md) | {picture} | {checks} | {played} | {versions} |")
+        lines.append(f"| [{row['title']}]({name}.md) | {picture} | {checks} | {played} |")
     lines += ["", "```{toctree}", ":hidden:", ":glob:", "", "*", "```"]
     return "\n".join(lines) + "\n"
 

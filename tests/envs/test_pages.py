@@ -7,12 +7,15 @@ import pickle
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+from gymnasium.spaces import Box
 
 from gym_gui.core.enums import SteppingParadigm
 from gym_gui.core.errors import UsageError
 from gym_gui.envs import EnvSpec, document, list_specs, make, trouble
 from gym_gui.envs.documents.markdown import clean, first_sentence, title
+from gym_gui.envs.documents.space_words import in_words
 from gym_gui.envs.registry import family_of
 
 _ALL = """
@@ -190,3 +193,15 @@ def test_the_first_sentence(text: str, sentence: str | None) -> None:
 def test_the_title_is_the_first_heading() -> None:
     assert title("\n    # Connect Four\n\n    text") == "Connect Four"
     assert title("Text first\n\n# Later") == title("## Second level") == title("") == ""
+
+
+def test_bounds_are_told_where_there_are_any() -> None:
+    def told(low: float, high: float, dtype: type) -> str:
+        return in_words(Box(low, high, (2,), dtype))
+
+    float32, int64 = np.finfo(np.float32), np.iinfo(np.int64)
+    assert told(-1, 1, np.float32) == "2 numbers from -1 to 1"
+    assert told(0, 255, np.uint8) == "2 whole numbers from 0 to 255"
+    assert told(float(float32.min), float(float32.max), np.float32) == "2 numbers"
+    assert told(0, int(int64.max), np.int64) == "2 whole numbers"
+    assert told(-np.inf, np.inf, np.float64) == "2 numbers"

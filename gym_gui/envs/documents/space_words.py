@@ -50,5 +50,13 @@ def _box(space: Any) -> str:
         return f"picture {shape[1]} x {shape[0]}"
     what = "whole numbers" if whole else "numbers"
     size = "one number" if not shape or shape == (1,) else f"{' x '.join(map(str, shape))} {what}"
-    bounds = f" from {low:g} to {high:g}" if np.isfinite(low) and np.isfinite(high) else ""
-    return size + bounds
+    return f"{size} from {low:g} to {high:g}" if _is_bounded(low, high, space.dtype) else size
+
+
+def _is_bounded(low: float, high: float, dtype: Any) -> bool:
+    """Whether the bounds say something: infinity, and the ends of a type that has no other, do not."""
+    if np.issubdtype(dtype, np.bool_):
+        return True
+    ends = np.finfo(dtype) if np.issubdtype(dtype, np.floating) else np.iinfo(dtype)
+    widest = ends.bits > 8 and (low <= float(ends.min) or high >= float(ends.max))
+    return bool(np.isfinite(low) and np.isfinite(high)) and not widest
