@@ -15,6 +15,7 @@ from PyQt6.QtWidgets import QFileDialog, QMenu, QWidget
 
 from gym_gui.core.config import ExecutionConfig, Experiment
 from gym_gui.core.errors import MosaicError
+from gym_gui.core.run_labels import change_labels, read_labels
 from gym_gui.services.experiment_file import load_experiment
 from gym_gui.services.operator_table import OperatorTable
 from gym_gui.services.presets import export_experiment
@@ -63,6 +64,7 @@ class Comparison(QObject):
         self._known: list[tuple[OperatorTable, Path]] = []
         self._contents: dict[Path, OperatorTable] = {}
         self._begun = False
+        self._run: Path | None = None
         kept = str(context.layout.value(_FILE, "") or "")
         self.path: Path | None = Path(kept) if kept else None
         self._clean_before = bool(context.layout.value(_CLEAN, False, type=bool))
@@ -73,6 +75,7 @@ class Comparison(QObject):
         self.button = QuietButton(_UNTITLED, menu=self._menu, name="comparison", spare_icon="file")
         self.button.setToolTip("Not saved yet: save, open, duplicate")
         deck.changed.connect(self.refresh)
+        deck.run_changed.connect(self._on_run_changed)
 
     @property
     def name(self) -> str:
@@ -127,6 +130,20 @@ class Comparison(QObject):
         self._context.layout.setValue(_FILE, str(path or ""))
         self.refresh()
 
+    # -- its runs ----------------------------------------------------------------------
+
+    def _on_run_changed(self) -> None:
+        run = self._deck.recording
+        if run is not None and run.folder is not None and self.path is not None and run.folder != self._run:
+            self._run = run.folder
+            self._context.spawn(
+                keep_run(run.folder, self.path), f"Keeping {run.folder.name} with {self.name}"
+            )
+
+    def show_runs(self) -> None:
+        """Show what was recorded of it, by hand and as a script."""
+        self._context.go("results", find=f'group:"{self.name}"')
+
     # -- the menu ----------------------------------------------------------------------
 
     def _fill(self) -> None:
@@ -152,6 +169,9 @@ class Comparison(QObject):
         whole = self._entry("Run it as a script", "script", self.run_as_script)
         whole.setEnabled(self.path is not None and not self.changed)
         whole.setToolTip("All its episodes, on all cores, without pictures; it has to be saved")
+        runs = self._entry("Its runs", "runs", self.show_runs)
+        runs.setEnabled(self.path is not None)
+        runs.setToolTip("What was recorded of it, by hand and as a script, in the list of runs")
 
     def _entry(self, text: str, name: str, then: Callable[[], object]) -> QAction:
         action = QAction(text, self._menu)
@@ -264,6 +284,24 @@ class Comparison(QObject):
             dialog.setDirectory(str(folder))
         dialog.finished.connect(dialog.deleteLater)
         return dialog
+
+
+async def keep_run(folder: Path, comparison: Path) -> None:
+    """Put a run into the group that has a comparison's name, unless it is in one.
+
+    Args:
+        folder: The run's.
+        comparison: The file; nothing happens where it is no comparison of the window's.
+
+    Raises:
+        LabelsError: The run's labels cannot be read or written.
+    """
+    await asyncio.to_thread(_keep_run, folder, comparison)
+
+
+def _keep_run(folder: Path, comparison: Path) -> None:
+    if comparison.is_file() and _is_ours(comparison) and not read_labels(folder).group:
+        change_labels(folder, {"group": comparison.stem})
 
 
 def _is_ours(path: Path) -> bool:

@@ -15,6 +15,7 @@ from gym_gui.analysis.wording import count
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.trust import NotAllowedError
 from gym_gui.ui import theme
+from gym_gui.ui.operators.comparison import keep_run
 from gym_gui.ui.operators.recent_files import RecentFiles
 from gym_gui.ui.operators.script_card import ScriptCard
 from gym_gui.ui.operators.script_job import (
@@ -272,6 +273,7 @@ class ScriptExperimentWidget(QWidget):
         except MosaicError as error:
             self._show_message(InlineMessage("error", str(error), ("Run again", self._begin)))
             return
+        await self._keep_run(result.folder)
         if result.problem:
             self._show_message(InlineMessage("error", result.problem))
         elif result.status == "stopped":
@@ -287,6 +289,14 @@ class ScriptExperimentWidget(QWidget):
         else:
             done = count(result.episodes, "episode")
             self._show_message(InlineMessage("ok", f"Done: {done}.", ("Open results", self._on_results)))
+
+    async def _keep_run(self, folder: Path | None) -> None:
+        if folder is None or self._path is None:
+            return
+        try:
+            await keep_run(folder, self._path)
+        except MosaicError as error:
+            self._context.notify(str(error), "warning")
 
     def _on_results(self) -> None:
         if self._job is not None and self._job.folder is not None:

@@ -187,7 +187,7 @@ class ResultsPage(Page):
     # -- the page's own hooks ------------------------------------------------------------
 
     def opened(self, **request: object) -> None:
-        """The list; with ``run=`` a run's results, with ``replay=(run, operator, episode)`` a replay."""
+        """The list, or what ``find=`` words fit; with ``run=`` or ``replay=(run, operator, episode)`` that."""
         self.reader.watch(True)
         self._library.set_reading(not self.reader.complete)
         run, replay = request.get("run"), request.get("replay")
@@ -197,6 +197,9 @@ class ResultsPage(Page):
             self.show_replay(str(operator), int(index))
         elif run is not None:
             self.show_run(Path(str(run)))
+        elif (find := request.get("find")) is not None:
+            self.show_library()
+            self._library.find(str(find))
         else:
             self._tell_bar()
             if self._replay is not None and self._replay.players:

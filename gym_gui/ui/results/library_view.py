@@ -216,6 +216,11 @@ class LibraryView(QWidget):
         self._search.setFocus()
         self._search.selectAll()
 
+    def find(self, words: str) -> None:
+        """Show only what fits these words, as if they had been typed, whatever was chosen beside them."""
+        self._on_show_all()
+        self._search.setText(words)
+
     def eventFilter(self, a0: QObject | None, a1: QEvent | None) -> bool:
         """Enter opens, Delete throws away, the down key leads from the search into the list."""
         if isinstance(a1, QKeyEvent) and a1.type() == QEvent.Type.KeyPress and self._on_key(a0, a1.key()):

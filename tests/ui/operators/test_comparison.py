@@ -8,14 +8,16 @@ from typing import Any
 
 import pytest
 import yaml
-from PyQt6.QtWidgets import QFileDialog, QPushButton
+from PyQt6.QtWidgets import QFileDialog, QLineEdit, QPushButton
 
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
+from gym_gui.core.run_labels import read_labels
 from gym_gui.services.experiment_file import load_experiment
 from gym_gui.services.store import Store
 from gym_gui.ui.context import AppContext, Notice
 from gym_gui.ui.main_window import MainWindow
 from gym_gui.ui.pages.operators import OperatorsTab
+from gym_gui.ui.results.library_view import LibraryView
 from tests.support.named import named
 from tests.ui.conftest import PATIENCE_MS
 
@@ -128,3 +130,26 @@ def test_its_name_is_there_after_a_restart(
         again.close()
         finish(again.context.close())
         again.deleteLater()
+
+
+def test_its_runs_by_hand_and_as_a_script_are_found_under_its_name(
+    page: OperatorsTab, window: MainWindow, store: Store, qtbot: Any, tmp_path: Path
+) -> None:
+    file = tmp_path / "duel.yaml"
+    page.comparison.save_to(str(file))
+
+    def groups() -> list[str]:
+        return sorted(read_labels(folder).group for folder in store.runs_dir().glob("*") if folder.is_dir())
+
+    page.deck.run()
+    qtbot.waitUntil(lambda: groups() == ["duel"], timeout=PATIENCE_MS)
+    page.deck.stop_all()
+    page.comparison.run_as_script()
+    start = named(window, QPushButton, "script-run")
+    qtbot.waitUntil(start.isEnabled, timeout=PATIENCE_MS)
+    start.click()
+    qtbot.waitUntil(lambda: groups() == ["duel", "duel"], timeout=PATIENCE_MS)
+    page.comparison.show_runs()
+    library = named(window, LibraryView, "run-library")
+    qtbot.waitUntil(lambda: library.model.rowCount() == 2, timeout=PATIENCE_MS)
+    assert named(library, QLineEdit, "run-search").text() == 'group:"duel"'
