@@ -187,7 +187,7 @@ class ResultsPage(Page):
     # -- the page's own hooks ------------------------------------------------------------
 
     def opened(self, **request: object) -> None:
-        """The list (``find=``: of what these words fit), a run (``run=``), or an episode again (``replay=``)."""
+        """The list (``find=``: what these words fit), a run (``run=``), or an episode again (``replay=``)."""
         self.reader.watch(True)
         self._library.set_reading(not self.reader.complete)
         run, replay = request.get("run"), request.get("replay")
