@@ -10,7 +10,7 @@ from gym_gui.cli import completion
 from gym_gui.cli.arguments import HELP, Given, Gpu, InstallDryRun, Json, WorkerId
 
 workers_app = typer.Typer(help="What can play a slot: list, show, check, install.", **HELP)
-envs_app = typer.Typer(help="What can be played: list, check, install.", **HELP)
+envs_app = typer.Typer(help="What can be played: list, show, check, install.", **HELP)
 
 
 @workers_app.command("list")
@@ -86,6 +86,22 @@ def envs_list(
     from gym_gui.cli.listing import list_environments
 
     list_environments(family, as_json=as_json)
+
+
+@envs_app.command("show")
+def envs_show(
+    env: Annotated[
+        str,
+        typer.Argument(
+            metavar="ID", help="Environment id, or module:factory.", autocompletion=completion.environments
+        ),
+    ],
+    as_json: Json = False,
+) -> None:
+    """What an environment is about, and what env_kwargs may say."""
+    from gym_gui.cli.listing import show_environment
+
+    show_environment(env, as_json=as_json)
 
 
 @envs_app.command("install")

@@ -1,4 +1,4 @@
-"""``mosaic workers list``, ``mosaic workers show`` and ``mosaic envs list``."""
+"""``mosaic workers list`` and ``show``, ``mosaic envs list`` and ``show``."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ from rich.text import Text
 
 from gym_gui.cli.output import cell, entries, write_json, write_line
 from gym_gui.core.errors import MosaicError, UnknownNameError
+from gym_gui.envs.documents.markdown import clean as clean_page
+from gym_gui.envs.documents.markdown import first_sentence
 from gym_gui.envs.family import Family
-from gym_gui.envs.registry import families, list_specs
+from gym_gui.envs.registry import families, family_of, list_specs, resolve
 from gym_gui.envs.spec import EnvSpec
+from gym_gui.services.environment_settings import settings_of
 from gym_gui.services.trainer.settings import read_schemas
 from gym_gui.services.worker_registry import WorkerCatalog
 from gym_gui.workers.definition import WorkerTypeDefinition
@@ -91,12 +94,41 @@ def show_worker(worker: str, *, algo: str = "", as_json: bool = False) -> None:
         write_line("It has no settings.")
 
 
+def show_environment(task: str, *, as_json: bool = False) -> None:
+    """Print what an environment is about, and what its ``env_kwargs`` may say; imports nothing of it.
+
+    Args:
+        task: Its id, or ``module:factory``.
+        as_json: As JSON Schema.
+
+    Raises:
+        UsageError: There is no such environment.
+    """
+    spec = resolve(task)
+    known, others = settings_of(spec)
+    family = family_of(spec)
+    if as_json:
+        settings = json_schema(known, spec.id)
+        write_json({"id": spec.id, "family": spec.family, "env_kwargs": settings, "further": list(others)})
+        return
+    summary = family.summary(spec) or first_sentence(clean_page(family.documentation(spec)))
+    write_line(f"{family.title_of(spec)} ({spec.id})\n{summary or family.title}\n")
+    if known:
+        entries(["env_kwargs", "Default"], [_setting(setting) for setting in known])
+    if others:
+        write_line(f"Taken too, as the environment has it: {', '.join(others)}")
+    if not known and not others:
+        write_line("Nothing is known of what env_kwargs may say.")
+
+
 def _setting(setting: Setting) -> tuple[list[Text], list[str]]:
     default = "required" if setting.required else "-"
     if setting.default is not None:
         default = text_of(setting.default) or '""'
     cells = [cell(setting.name, style="bold"), cell(default)]
     meaning = setting.meaning or setting.label
+    if meaning.lower() == setting.name.replace("_", " ").lower():
+        return cells, [f"Takes {setting.wanted}."]
     return cells, [f"{meaning.removesuffix('.')}.", f"Takes {setting.wanted}."]
 
 

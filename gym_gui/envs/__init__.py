@@ -7,7 +7,16 @@ from gym_gui.envs.environment import Environment
 from gym_gui.envs.family import Family
 from gym_gui.envs.keymaps import Axis, KeyScheme
 from gym_gui.envs.page import EnvironmentPage, document, keys, render_modes
-from gym_gui.envs.registry import families, list_specs, make, needs_of, register, resolve, trouble
+from gym_gui.envs.registry import (
+    arguments,
+    families,
+    list_specs,
+    make,
+    needs_of,
+    register,
+    resolve,
+    trouble,
+)
 from gym_gui.envs.spec import EnvSpec
 
 __all__ = [
@@ -17,6 +26,7 @@ __all__ = [
     "EnvironmentPage",
     "Family",
     "KeyScheme",
+    "arguments",
     "check",
     "document",
     "families",

@@ -14,6 +14,7 @@ from gym_gui.core.errors import MissingDependencyError
 from gym_gui.core.paradigms import OptionLibrary, ParadigmAdapter, adapt
 from gym_gui.core.types import Plan
 from gym_gui.envs.documents import source
+from gym_gui.envs.documents.arguments import arguments_of, with_default
 from gym_gui.envs.index import is_installed
 from gym_gui.envs.instance import Instance, Teams
 from gym_gui.envs.keymaps import KeyScheme, Pace, of_space
@@ -184,6 +185,18 @@ class Family:
             found = source.find(point)
             stated = None if found is None else source.render_modes(found)
         return USED_MODES[:1] if stated is None else tuple(mode for mode in USED_MODES if mode in stated)
+
+    def arguments(self, spec: EnvSpec) -> Mapping[str, Mapping[str, Any]]:
+        """What ``env_kwargs`` may say, as far as it is known: a JSON Schema to each name.
+
+        By default read from the source of the environment's class, with the defaults that its package
+        registered it with. A family that knows more, or whose own arguments are others, says so here.
+        """
+        fixed: Mapping[str, Any] = spec.traits.get("kwargs", {})
+        return {
+            name: with_default(about, fixed[name]) if name in fixed else about
+            for name, about in arguments_of(self.documented_at(spec)).items()
+        }
 
     # -- making one
 

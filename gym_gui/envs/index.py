@@ -30,7 +30,7 @@ from mosaic_worker.plain_files import replace_file
 logger = logging.getLogger(__name__)
 
 _CHILD = Path(__file__).with_name("index_child.py")
-_FORMAT = 3
+_FORMAT = 4
 _TIMEOUT_S = 120.0
 
 

@@ -25,8 +25,16 @@ def gymnasium_rows(module: str) -> list[dict[str, Any]]:
             continue
         if not isinstance(point, str):
             point = f"{getattr(point, '__module__', '')}:{getattr(point, '__qualname__', '')}"
-        rows.append({"id": env_id, "entry_point": point, "max_episode_steps": spec.max_episode_steps})
+        limit = spec.max_episode_steps
+        made_with = {name: value for name, value in spec.kwargs.items() if _is_plain(value)}
+        rows.append({"id": env_id, "entry_point": point, "max_episode_steps": limit, "kwargs": made_with})
     return rows
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return all(map(_is_plain, value))
+    return value is None or isinstance(value, (bool, int, float, str))
 
 
 def _belongs(point: Any, module: str) -> bool:

@@ -254,6 +254,27 @@ def make(
     return Environment(spec, adapter, family)
 
 
+def arguments(
+    task: str | EnvSpec, *, env_name: str | None = None, api: str | None = None, origin: Origin = TYPED
+) -> Mapping[str, Mapping[str, Any]]:
+    """What ``env_kwargs`` of an environment may say, as far as it is known: a JSON Schema to each name.
+
+    Imports nothing of it. What is not named here is handed on all the same, and the environment itself says
+    whether it takes it.
+
+    Args:
+        task: What :func:`resolve` accepts, or its answer.
+        env_name: Family hint, with a name.
+        api: Interface, with a name.
+        origin: Who names it.
+
+    Raises:
+        UsageError: There is no such environment.
+    """
+    spec = resolve(task, env_name=env_name, api=api, origin=origin) if isinstance(task, str) else task
+    return family_of(spec).arguments(spec)
+
+
 def needs_of(spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> list[Need]:
     """What a person has to allow before a file may have this environment made.
 

@@ -66,6 +66,8 @@ def test_families_with_their_counts(mosaic: Mosaic) -> None:
 
 
 def test_ids_of_a_family_one_per_line(mosaic: Mosaic) -> None:
+    shown = mosaic("envs", "show", "FrozenLake8x8-v1").out
+    assert re.search(r"^map_name +8x8$", shown, re.MULTILINE) and "Takes true or false." in shown
     ids = mosaic("envs", "list", "minigrid").out.splitlines()
     assert "MiniGrid-Empty-8x8-v0" in ids
     assert [row["id"] for row in mosaic("envs", "list", "minigrid", "--json").json()] == ids

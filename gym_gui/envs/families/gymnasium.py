@@ -128,7 +128,7 @@ class GymnasiumFamily(Family):
         import gymnasium
 
         return [
-            self._spec(env_id, entry, known.max_episode_steps)
+            self._spec(env_id, entry, known)
             for env_id, known in gymnasium.registry.items()
             if (entry := _entry(known.entry_point)) is not None
             and self._is_mine(entry)
@@ -142,15 +142,16 @@ class GymnasiumFamily(Family):
             return area in self.areas
         return area not in _OWN_FAMILY and where.partition(":")[0].partition(".")[0] not in _OWN_PACKAGE
 
-    def _spec(self, env_id: str, entry: str | Callable[..., Any], limit: int | None) -> EnvSpec:
+    def _spec(self, env_id: str, entry: str | Callable[..., Any], known: Any) -> EnvSpec:
         module = entry if isinstance(entry, str) else ""
         jax = module.startswith((f"{_HOME}phys2d", f"{_HOME}tabular"))
         return self.spec(
             env_id,
             entry,
             package=self.modules[0] if self.modules else (module.partition(".")[0] or "gymnasium"),
-            max_episode_steps=limit,
+            max_episode_steps=known.max_episode_steps,
             requirements=("gymnasium[jax]",) if jax else (),
+            traits={"kwargs": known.kwargs},
         )
 
     def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:

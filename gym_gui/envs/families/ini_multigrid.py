@@ -41,6 +41,12 @@ class IniMultiGridFamily(IndexedFamily):
     apis: ClassVar[tuple[str, ...]] = ("parallel", "aec")
     compiled: ClassVar[tuple[str, ...]] = ("multigrid.utils.obs:gen_obs_grid_encoding",)
 
+    def arguments(self, spec: EnvSpec) -> Mapping[str, Mapping[str, Any]]:
+        """With as many agents as there are here."""
+        own = super().arguments(spec)
+        agents = {"type": "integer", "minimum": 1, "default": _AGENTS, "description": "How many there are"}
+        return {"agents": agents, **{name: about for name, about in own.items() if name != "agents"}}
+
     def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
         kwargs = {"agents": _AGENTS, **env_kwargs}
         game = super().build(spec, render_mode=render_mode, env_kwargs=kwargs)

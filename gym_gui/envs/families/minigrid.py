@@ -40,7 +40,7 @@ class IndexedFamily(Family):
                 row["id"],
                 row["entry_point"],
                 max_episode_steps=row["max_episode_steps"],
-                **self.facts_of(row["id"]),
+                **_made_with(row["kwargs"], self.facts_of(row["id"])),
             )
             for row in index.entries("gymnasium", self.registers or self.modules[0])
             if self.is_listed(row["id"], row["entry_point"])
@@ -66,6 +66,11 @@ class IndexedFamily(Family):
             return None
         imports = ("import gymnasium", f"import {self.registers or self.modules[0]}")
         return WrittenOut(imports, called("gymnasium.make", spec.id, disable_env_checker=True, **env_kwargs))
+
+
+def _made_with(given: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Facts of one environment, with the arguments that its package registered it with."""
+    return {**facts, "traits": {**facts.get("traits", {}), "kwargs": given}}
 
 
 class MiniGridFamily(IndexedFamily):
@@ -134,6 +139,10 @@ class AtariFamily(IndexedFamily):
     modules: ClassVar[tuple[str, ...]] = ("ale_py",)
     prefixes: ClassVar[tuple[str, ...]] = ("ALE/",)
     hints: ClassVar[Mapping[str, str]] = {"ale": "", "gymnasium": "", "gym": ""}
+
+    def arguments(self, spec: EnvSpec) -> Mapping[str, Mapping[str, Any]]:
+        """Which game it is stands in the id."""
+        return {name: about for name, about in super().arguments(spec).items() if name != "game"}
 
     def pace(self, spec: EnvSpec) -> Pace:
         return Pace(realtime=True, rate=15)

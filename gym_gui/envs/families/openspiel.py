@@ -71,6 +71,10 @@ class OpenSpielFamily(Family):
     def candidates(self, task: str) -> Iterable[str]:
         return (_HEAD + task.removeprefix(_HEAD).removeprefix("openspiel/"),)
 
+    def arguments(self, spec: EnvSpec) -> Mapping[str, Mapping[str, Any]]:
+        """None: the game and its parameters stand in the id, ``open_spiel/hanabi(players=3)``."""
+        return {}
+
     def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
         from gym_gui.envs.families.openspiel_env import OpenSpielEnv
 

@@ -42,6 +42,30 @@ _MATCHES: Mapping[str, tuple[int, str]] = {
 }
 """Most players, and what it is about. Each by itself, buttons also turn and look by numbers there."""
 _FREE: Mapping[str, Any] = {"actions": "buttons", "deltas": ("turn left right", "look up down")}
+_DELTAS = ("turn left right", "look up down", "move left right", "move forward backward", "move up down")
+"""What the engine can turn and move by numbers."""
+_ARGUMENTS: Mapping[str, Mapping[str, Any]] = {
+    "actions": {
+        "oneOf": [
+            {"const": "buttons", "description": "Each by itself, any number of them at once"},
+            {"const": "combinations", "description": "Numbered: every pair of buttons that can be held"},
+            {"const": "numbered", "description": "One button at a time"},
+        ],
+        "description": "How buttons are pressed",
+    },
+    "deltas": {
+        "type": "array",
+        "items": {"enum": list(_DELTAS)},
+        "description": "What is turned and moved by numbers, in place of what the scenario has",
+    },
+    "delta": {
+        "type": "number",
+        "minimum": 0,
+        "description": "Bound of these numbers: degrees, or a part of a running step; 0 leaves them out",
+    },
+}
+_FILES = ("config_file", "scenario_config_file", "level")
+"""Of the package's class: which scenario it is, as the id says."""
 _SINGLE: Mapping[str, str] = {
     "attack": "act",
     "speed": "alter",
@@ -113,6 +137,13 @@ class VizdoomFamily(Family):
         from gym_gui.envs.families.vizdoom_env import doom
 
         return doom(spec.id, render_mode, env_kwargs)
+
+    def arguments(self, spec: EnvSpec) -> Mapping[str, Mapping[str, Any]]:
+        """Three of our own say what actions are; alone the package's own beside them."""
+        if _MATCH.fullmatch(spec.id) is not None:
+            return _ARGUMENTS
+        own = super().arguments(spec)
+        return {**_ARGUMENTS, **{name: about for name, about in own.items() if name not in _FILES}}
 
     def teams(self, spec: EnvSpec, adapter: ParadigmAdapter) -> Teams:
         """Everybody for themselves, but where monsters are fought together."""

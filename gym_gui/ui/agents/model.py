@@ -25,6 +25,7 @@ from gym_gui.core.trust import NotAllowedError
 from gym_gui.ui.undo import Edit
 
 if TYPE_CHECKING:
+    from gym_gui.controllers.live_play.latest_job import Spawn
     from gym_gui.services.policy_catalogue import Policy
     from gym_gui.ui.context import AppContext
 
@@ -87,6 +88,16 @@ class ConfigurationModel(QObject):
         timer.setInterval(milliseconds)
         timer.timeout.connect(then)
         return timer
+
+    @property
+    def knowledge(self) -> Knowledge:
+        """What is known of environments and workers."""
+        return self._knowledge
+
+    @property
+    def spawn(self) -> Spawn:
+        """Starts what takes a moment."""
+        return self._context.spawn
 
     # -- editing ---------------------------------------------------------------------
 

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
+from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QCheckBox, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
 
 from gym_gui.core.config import GOAL_SUFFIX
 from gym_gui.ui import theme
+from gym_gui.ui.agents.environment_settings import EnvironmentSettingsLink
 from gym_gui.ui.agents.model import RANDOM, ConfigurationModel
 from gym_gui.ui.agents.setting_controls import SteadyComboBox, SteadySpinBox
 from gym_gui.ui.agents.settings_form import LABEL_WIDTH
 from gym_gui.ui.widgets import FormRows, section_label
+
+if TYPE_CHECKING:
+    from gym_gui.controllers.environment_probe import EnvironmentRequest
 
 _APIS = {"aec": "turn by turn", "parallel": "all at once", "gymnasium": "one agent"}
 _MOST_STEPS = 1_000_000
@@ -61,9 +67,14 @@ class OperatorPanel(QWidget):
         self.seats.addItem("change round", "swap")
         self.managers = QCheckBox("managers set goals")
         self.managers.setObjectName("managers")
+        self.environment = EnvironmentSettingsLink(
+            model.knowledge, model.spawn, self._request, name="agents-environment-settings"
+        )
+        self.environment.set_to.connect(self._on_environment)
         rows.add_row(
             "Two levels", self.managers, tooltip="The slot AGENT/goal chooses what AGENT carries out"
         )
+        column.addWidget(self.environment, 0, Qt.AlignmentFlag.AlignLeft)
         self.name.textEdited.connect(self._on_name)
         self.steps.valueChanged.connect(self._on_steps)
         self.api.activated.connect(self._on_api)
@@ -79,6 +90,7 @@ class OperatorPanel(QWidget):
         if not self.name.hasFocus() and self.name.text() != typed:
             self.name.setText(typed)
             self.name.setCursorPosition(0)  # a long name shows its beginning
+        self.environment.show_values(draft.env_kwargs)
         self.name.setToolTip(draft.name or "What tables and cards call it")
         self.name.setPlaceholderText(draft.name or draft.operator_id)
         self.steps.blockSignals(True)
@@ -100,6 +112,12 @@ class OperatorPanel(QWidget):
     def _on_name(self, text: str) -> None:
         draft = replace(self._model.draft, name=text.strip(), named=bool(text.strip()))
         self._model.edit(draft, "change name", "name")
+
+    def _request(self) -> EnvironmentRequest | None:
+        return self._model.draft.request() if self._model.draft.task else None
+
+    def _on_environment(self, values: dict[str, Any]) -> None:
+        self._model.edit(replace(self._model.draft, env_kwargs=values), "change the environment's settings")
 
     def _on_steps(self, value: float) -> None:
         draft = replace(self._model.draft, max_steps=int(value) or None)

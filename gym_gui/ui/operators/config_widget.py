@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from PyQt6.QtCore import QTimer, pyqtSignal
+from PyQt6.QtCore import Qt, QTimer, pyqtSignal
 from PyQt6.QtWidgets import QHBoxLayout, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
 
 from gym_gui.controllers.knowledge import Knowledge
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import GOAL_SUFFIX, OperatorConfig
 from gym_gui.ui import theme
+from gym_gui.ui.agents.environment_settings import EnvironmentSettingsLink
 from gym_gui.ui.agents.setting_controls import SteadySpinBox
 from gym_gui.ui.config_panels.multi_agent import MultiAgentPanel
 from gym_gui.ui.config_panels.single_agent import SingleAgentPanel
@@ -27,6 +28,7 @@ from gym_gui.ui.widgets import FormRows, InlineMessage, LinkButton, QuietButton,
 if TYPE_CHECKING:
     from gym_gui.controllers.configuration_checks import ConfigurationChecks, Report
     from gym_gui.controllers.configuration_draft import Draft
+    from gym_gui.controllers.environment_probe import EnvironmentRequest
     from gym_gui.controllers.environment_sheet import EnvironmentSheet
     from gym_gui.ui.context import AppContext
 
@@ -94,6 +96,11 @@ class OperatorConfigWidget(QWidget):
         )
         self.environment.chosen.connect(self._on_environment)
         column.addWidget(rows)
+        self._settings = EnvironmentSettingsLink(
+            self._knowledge, self._context.spawn, self._request, name="operator-environment-settings"
+        )
+        self._settings.set_to.connect(self._on_environment_settings)
+        column.addWidget(self._settings, 0, Qt.AlignmentFlag.AlignLeft)
         self._panel_place = QVBoxLayout()
         self._panel_place.setSpacing(theme.ROW)
         column.addLayout(self._panel_place)
@@ -206,6 +213,7 @@ class OperatorConfigWidget(QWidget):
         self._draft, self._moved = Draft.of(config), False
         self.name.setText(config.display_name)
         self.environment.set_value(config.task)
+        self._settings.show_values(config.env_kwargs)
         blocked = self.limit.blockSignals(True)
         self.limit.setValue(config.max_steps or 0)
         self.limit.blockSignals(blocked)
@@ -329,7 +337,19 @@ class OperatorConfigWidget(QWidget):
         self._draft = replace(
             same, task=str(task), env_name="", api=None, env_kwargs={}, teams=None, links=()
         )
+        self._settings.show_values({})
         self._moved = True
+        self._look_again()
+
+    def _request(self) -> EnvironmentRequest | None:
+        return None if self._draft is None else self._draft.request()
+
+    def _on_environment_settings(self, values: dict[str, Any]) -> None:
+        if self._draft is None:
+            return
+        self._draft = replace(self._draft, env_kwargs=values)
+        self._settings.show_values(values)
+        self._sheet, self._moved = None, True
         self._look_again()
 
     def _on_limit(self, steps: float) -> None:

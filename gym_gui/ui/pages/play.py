@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtWidgets import QStackedWidget, QVBoxLayout
@@ -13,6 +14,7 @@ from gym_gui.controllers.live_play.state import OperatorState
 from gym_gui.core.errors import MosaicError
 from gym_gui.services.operator_table import OperatorTable
 from gym_gui.ui import theme
+from gym_gui.ui.agents.environment_settings import EnvironmentSettingsLink
 from gym_gui.ui.commands import Command
 from gym_gui.ui.kept import Kept
 from gym_gui.ui.page import Page
@@ -38,6 +40,7 @@ from gym_gui.ui.widgets import SeedBox
 
 if TYPE_CHECKING:
     from gym_gui.controllers.configuration_checks import ConfigurationChecks, Offer
+    from gym_gui.controllers.environment_probe import EnvironmentRequest
     from gym_gui.controllers.environment_sheet import EnvironmentSheet
     from gym_gui.controllers.play_setup import Clock
     from gym_gui.core.config import OperatorConfig
@@ -89,7 +92,11 @@ class PlayPage(Page):
         for button in self.game_actions.buttons:
             self.bar.add_action(button)
         self._build_body()
-        self.side = SidePanel(self.use_inspector(), find)
+        self._settings = EnvironmentSettingsLink(
+            self.knowledge, context.spawn, self._request, name="play-environment-settings"
+        )
+        self._settings.set_to.connect(self._on_environment_settings)
+        self.side = SidePanel(self.use_inspector(), find, self._settings)
         self.side.set_shown(False)
         self.seating = Seating(context, self.game, self.side.who, self)
         self.keyboards = OwnKeyboards(
@@ -298,6 +305,8 @@ class PlayPage(Page):
         self._picker.set_value(sheet.env_id)
         self.hands.set_sheet(sheet)
         self.side.set_shown(True)
+        config = self.game.config
+        self._settings.show_values({} if config is None else config.env_kwargs)
         self.side.about.set_text(page.summary, more=bool(page.text))
         self._documentation.set_page(page.title, page.text, page.doc_url)
         self.hands.seat()
@@ -316,6 +325,18 @@ class PlayPage(Page):
     def _on_environment_chosen(self, value: object) -> None:
         if isinstance(value, str):
             self.open_task(value)
+
+    def _request(self) -> EnvironmentRequest | None:
+        from gym_gui.controllers.configuration_draft import Draft
+
+        config = self.game.config
+        return None if config is None else Draft.of(config).request()
+
+    def _on_environment_settings(self, values: dict[str, Any]) -> None:
+        """The same people in the same environment, made otherwise: it begins anew."""
+        config = self.game.config
+        if config is not None:
+            self.open_operator(replace(config, env_kwargs=values))
 
     def _on_clock_chosen(self, clock: Clock) -> None:
         self._stage_card.show_result(False)

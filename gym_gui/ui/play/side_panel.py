@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from PyQt6.QtWidgets import QWidget
+
 from gym_gui.ui.play.clock_rows import ClockRows
 from gym_gui.ui.play.documentation import AboutSummary
 from gym_gui.ui.play.keyboards_panel import Find, KeyboardsPanel
@@ -17,9 +19,12 @@ class SidePanel:
     Args:
         inspector: The page's column.
         find_keyboards: Looks for keyboards.
+        environment: Says what the environment is made with.
     """
 
-    def __init__(self, inspector: Inspector, find_keyboards: Find) -> None:
+    def __init__(
+        self, inspector: Inspector, find_keyboards: Find, environment: QWidget
+    ) -> None:
         self._inspector = inspector
         inspector.add_section("Who plays")
         self.who = WhoPlays()
@@ -35,6 +40,7 @@ class SidePanel:
         self.clock = ClockRows()
         inspector.add(self.clock)
         inspector.add_section("About")
+        inspector.add(environment)
         self.about = AboutSummary()
         inspector.add(self.about)
         self.set_keyboards_shown(False)

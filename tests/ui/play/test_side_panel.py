@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from PyQt6.QtWidgets import QDoubleSpinBox
+from PyQt6.QtWidgets import QDoubleSpinBox, QWidget
 
 from gym_gui.ui.play.side_panel import SidePanel
 from gym_gui.ui.play.who_plays import WhoPlays
@@ -16,7 +16,7 @@ from tests.support.named import named
 def test_its_rows_stand_below_each_other(qtbot: Any) -> None:
     inspector = Inspector()
     qtbot.addWidget(inspector)
-    SidePanel(inspector, list)
+    SidePanel(inspector, list, QWidget())
     named(inspector, WhoPlays, "who-plays").set_slots({"agent_0": "Player"})
     inspector.resize(inspector.width(), 1000)
     inspector.show()
