@@ -133,10 +133,17 @@ def _turns_of_episodes(
     for index in recorded.episodes:
         line = rows.rows.get(index)
         if line is None or line.get("status") != COMPLETED:
-            done = ", ".join(str(i) for i, row in sorted(rows.rows.items()) if row["status"] == COMPLETED)
+            whole = [i for i, row in sorted(rows.rows.items()) if row["status"] == COMPLETED]
+            done = ", ".join(str(i) for i in whole if not rows.rows[i].get("taken_back"))
             raise ExperimentError(
                 f"{recorded.run} has no completed episode {index} of operator {config.operator_id!r}",
                 fix=f"It has: {done[:200]}" if done else "Choose a run with a completed episode",
+            )
+        if line.get("taken_back"):
+            raise ExperimentError(
+                f"episode {index} of {recorded.run} is one in which moves were taken back: those before are of "
+                "another episode",
+                fix="Choose an episode that was played from its beginning",
             )
         steps = list(rows.steps(index))
         turns = _decision_again(resolved, agent, shown, line, steps, experiment.max_steps(config))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -124,6 +125,20 @@ def test_what_cannot_be_shown_is_said_in_a_sentence(run: Path, given: dict[str, 
 def test_episodes_of_another_environment_are_refused(run: Path, task: str, kwargs: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="was played in another environment"):
         told({"run": str(run)}, task, env_kwargs=kwargs)
+
+
+def test_one_in_which_moves_were_taken_back_is_nobodys_demonstration(run: Path, tmp_path: Path) -> None:
+    back = tmp_path / "back"
+    shutil.copytree(run, back)
+    (lines,) = back.rglob("episodes.jsonl")
+    first, *rest = (json.loads(line) for line in lines.read_text().splitlines())
+    rows = [first | {"taken_back": {"episode": 0, "step": 1}}, *rest]
+    lines.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(UsageError, match=r"episode 0 .* moves were taken back"):
+        told({"run": str(back), "episode": 0})
+    assert told({"run": str(back), "episode": 1})
+    with pytest.raises(UsageError, match=r"It has: 1$"):
+        told({"run": str(back), "episode": 7})
 
 
 def test_an_episode_that_does_not_play_out_as_recorded_is_refused(run: Path, tmp_path: Path) -> None:

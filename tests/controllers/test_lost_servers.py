@@ -32,6 +32,12 @@ def corridors(tmp_path: Path) -> Iterator[None]:
         '"Faulty-v0" = "tests.support.served_games:Faulty"\n'
         '"Calm-v0" = "tests.support.served_games:Corridor"\n'
     )
+    alone = folder.parent / "alone"
+    alone.mkdir()
+    (alone / "server.toml").write_text(
+        f'path = ["{_ROOT}"]\none_at_a_time = true\n[environments]\n'
+        '"Only-v0" = "tests.support.served_games:Only"\n'
+    )
     families.cache_clear()
     yield
     close_servers()
@@ -44,7 +50,7 @@ async def played(
     random = {"worker_id": "operators_worker", "worker_type": "baseline", "settings": {"behavior": "random"}}
     operator = {
         "id": "op",
-        "task": f"corridors/{task}",
+        "task": task if "/" in task else f"corridors/{task}",
         "env_kwargs": env_kwargs,
         "workers": {"agent": random},
     }
@@ -67,6 +73,23 @@ async def test_one_loss_costs_a_retry_and_changes_nothing(tmp_path: Path, what: 
     assert any("server of the environment lost" in note for note in summarize([run]).notes)
     calm = await played(tmp_path / "calm", session, what=what, once=str(tmp_path / "once"))
     assert compare_runs(hit.folder, calm.folder) is None
+
+
+async def test_a_world_that_is_lost_fails_no_episode_that_can_be_begun_again(tmp_path: Path) -> None:
+    """The server is still there: what it speaks to, a simulator, was gone for a moment."""
+    result = await played(tmp_path / "runs", what="lose", once=str(tmp_path / "once"))
+    assert (result.status, result.episodes, result.failed) == ("completed", EPISODES, 0)
+    (retry,) = open_run(result.folder).record.retries
+    assert retry.lost == "environment" and retry.reason.startswith("the corridor has fallen in")
+    for_good = await played(tmp_path / "runs", what="lose")
+    assert for_good.failed == EPISODES
+    (said,) = {episode.error for episode in open_run(for_good.folder).operators["op"].episodes()}
+    assert said is not None and said.startswith("the corridor has") and said.endswith(", 3 times")
+
+
+async def test_a_server_that_says_so_has_one_episode_at_a_time(tmp_path: Path) -> None:
+    result = await played(tmp_path, HostSession, "alone/Only-v0", lock=str(tmp_path / "lock"))
+    assert (result.status, result.episodes, result.failed) == ("completed", EPISODES, 0)
 
 
 async def test_one_that_kills_every_time_fails_and_says_how(tmp_path: Path) -> None:

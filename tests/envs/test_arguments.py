@@ -20,9 +20,9 @@ def test_what_is_read_is_what_python_says_of_the_signature() -> None:
     own = inspect.signature(HalfCheetahEnv).parameters
     taken = {name for name, each in own.items() if each.kind is not inspect.Parameter.VAR_KEYWORD}
     assert taken <= set(told)
-    assert {name: about["default"] for name, about in told.items() if name in taken and "default" in about} == {
-        name: own[name].default for name in taken if "default" in told[name]
-    }
+    assert {
+        name: about["default"] for name, about in told.items() if name in taken and "default" in about
+    } == {name: own[name].default for name in taken if "default" in told[name]}
     assert told["ctrl_cost_weight"]["type"] == "number"
     assert "ctrl_cost" in told["ctrl_cost_weight"]["description"]
     assert told["camera_name"]["x-advanced"] and "render_mode" not in told  # of the class below it

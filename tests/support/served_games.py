@@ -72,7 +72,7 @@ class Faulty(Corridor):
     """A corridor in which something goes wrong at a step of one's choice.
 
     Args:
-        what: ``raise``, ``segfault``, ``exit``, ``hang``, ``hang_in_reset``, ``outside``.
+        what: ``raise``, ``lose``, ``segfault``, ``exit``, ``hang``, ``hang_in_reset``, ``outside``.
         once: A file; where it exists, nothing goes wrong any more. It is made when it does.
         at_step: When.
     """
@@ -92,6 +92,8 @@ class Faulty(Corridor):
         if self.steps == self.at_step and self._still():
             if self.what == "raise":
                 raise KeyError("the lamp is out")
+            if self.what == "lose":
+                raise WorldLost("the corridor has fallen in")
             if self.what == "segfault":
                 ctypes.string_at(0)
             if self.what == "exit":
@@ -109,6 +111,38 @@ class Faulty(Corridor):
             return False
         Path(self.once).touch()
         return True
+
+
+class WorldLost(Exception):
+    """What speaks to a simulator raises where that is gone."""
+
+    mosaic_lost = True
+
+
+class Only(Corridor):
+    """A corridor of which there is one in the world.
+
+    Args:
+        lock: A file that is there while an episode is played; two at once cannot be.
+    """
+
+    def __init__(self, lock: str, length: int = 6) -> None:
+        super().__init__(length)
+        self.lock, self.steps = Path(lock), 0
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Any]:
+        self.lock.touch(exist_ok=False)
+        self.steps = 0
+        return super().reset(seed=seed, options=options)
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, Any]:
+        self.steps += 1
+        time.sleep(0.002)
+        seen, reward, over, _, info = super().step(action)
+        cut = self.steps >= 8
+        if over or cut:
+            self.lock.unlink()
+        return seen, reward, over, cut, info
 
 
 class OldCorridor:

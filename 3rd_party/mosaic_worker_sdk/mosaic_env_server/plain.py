@@ -9,6 +9,9 @@ from typing import Any, Dict, Mapping, cast
 import numpy as np
 from numpy.typing import NDArray
 
+LOST = "EnvironmentLost"
+"""Kind of what a step reports whose world is gone (``mosaic_lost`` of the exception): the episode is to be
+begun again. Of any other the kind is the exception's name."""
 _ARRAY = "__array__"
 
 

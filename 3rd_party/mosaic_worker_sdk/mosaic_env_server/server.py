@@ -12,6 +12,7 @@ import numpy as np
 from mosaic_env_server.entries import Entries
 from mosaic_env_server.frames import FrameMemory
 from mosaic_env_server.instances import Instance, serve
+from mosaic_env_server.plain import LOST
 from mosaic_worker.failures import one_line, with_place
 from mosaic_worker.link import PROTOCOL, Link
 from mosaic_worker.pb import environment_pb2 as pb
@@ -99,7 +100,8 @@ class EnvironmentServer:
                 self._close(number)
             return pb.Report(instance=number)
         except Exception as exc:  # the border to somebody else's environment
-            kind = type(exc).__name__
+            lost = getattr(exc, "mosaic_lost", False)
+            kind = LOST if lost and what == "step" else type(exc).__name__
             return pb.Report(instance=number, error=with_place(one_line(exc), exc), kind=kind)
 
     def _known(self, number: int) -> Instance:

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from gym_gui.envs.served import Place, Wanted
 
 FILE = "server.toml"
-_KEYS = {"title", "python", "path", "command", "address", "token_file", "tls_root", "begin_s", "step_s"}
+_KEYS = {
+    *("title", "python", "path", "command", "address", "token_file", "tls_root", "begin_s", "step_s"),
+    "one_at_a_time",
+}
 _ENV_KEYS = {"entry", "api", "arguments", "title", "summary", "max_episode_steps"}
 
 
@@ -66,6 +69,7 @@ class Description:
         tls_root: Certificate that its own is checked against.
         begin_s: Longest time in which one is made or begins an episode.
         step_s: Longest time of one step.
+        one_at_a_time: Whether all its environments are one world, as a simulator's are.
         environments: By the end of their ids.
     """
 
@@ -80,6 +84,7 @@ class Description:
     tls_root: Path | None = None
     begin_s: float = 300.0
     step_s: float = 60.0
+    one_at_a_time: bool = False
 
     @property
     def name(self) -> str:
@@ -134,11 +139,18 @@ class OwnServerFamily(ServedFamily):
         listed, told = self._listed(spec), self._description
         return Wanted(listed.entry, {**listed.arguments, **arguments}, listed.api, told.begin_s, told.step_s)
 
+    def world(self, spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> str:
+        """The server, where it says that it has one world for all."""
+        return f"{self.name} (one at a time)" if self._description.one_at_a_time else ""
+
     def title_of(self, spec: EnvSpec) -> str:
         return self._listed(spec).title or super().title_of(spec).partition("/")[2]
 
     def summary(self, spec: EnvSpec) -> str:
         return self._listed(spec).summary
+
+    def arguments(self, spec: EnvSpec) -> Mapping[str, Mapping[str, Any]]:
+        return {}  # so do they
 
     def documentation(self, spec: EnvSpec) -> str:
         return ""  # it lies where the environment lies
@@ -193,6 +205,7 @@ def read_description(file: Path) -> Description:
         tls_root=_beside(file, table["tls_root"]) if "tls_root" in table else None,
         begin_s=_seconds(file, table, "begin_s", 300.0),
         step_s=_seconds(file, table, "step_s", 60.0),
+        one_at_a_time=_flag(file, table, "one_at_a_time"),
     )
 
 
@@ -234,6 +247,13 @@ def _texts(file: Path, table: Mapping[str, Any], key: str) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(each, str) for each in cast("list[Any]", value)):
         raise UsageError(f"{file}: {key} is no list of texts")
     return tuple(cast("list[str]", value))
+
+
+def _flag(file: Path, table: Mapping[str, Any], key: str) -> bool:
+    value = table.get(key, False)
+    if not isinstance(value, bool):
+        raise UsageError(f"{file}: {key} is true or false, not {value!r}")
+    return value
 
 
 def _seconds(file: Path, table: Mapping[str, Any], key: str, default: float) -> float:

@@ -12,7 +12,7 @@ from gym_gui.core.errors import EnvironmentFailure, EnvironmentLostError, UsageE
 from gym_gui.core.spaces import SpaceCodec
 from gym_gui.envs.served.connection import Connection, Ticket
 from gym_gui.envs.served.servers import Place, Server, server_of
-from mosaic_env_server.plain import dumps, loads
+from mosaic_env_server.plain import LOST, dumps, loads
 from mosaic_worker.codec import Codec, NotInSpace
 from mosaic_worker.gymnasium_spaces import build
 from mosaic_worker.pb import environment_pb2 as pb
@@ -225,6 +225,8 @@ class ServedEnv:
 
     def _take(self, connection: Connection, ticket: Ticket, within_s: float, doing: str) -> pb.Report:
         report = self._server.report(connection, ticket, within_s, doing)
+        if report.error and report.kind == LOST:
+            raise EnvironmentLostError(report.error)
         if report.error:
             # An exception of the name that it had there: messages name it.
             raise type(report.kind or "Exception", (ServedError,), {})(report.error)

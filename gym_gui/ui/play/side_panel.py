@@ -22,9 +22,7 @@ class SidePanel:
         environment: Says what the environment is made with.
     """
 
-    def __init__(
-        self, inspector: Inspector, find_keyboards: Find, environment: QWidget
-    ) -> None:
+    def __init__(self, inspector: Inspector, find_keyboards: Find, environment: QWidget) -> None:
         self._inspector = inspector
         inspector.add_section("Who plays")
         self.who = WhoPlays()

@@ -142,6 +142,21 @@ def test_games_that_fail_count_for_nobody_and_are_said(write: Write) -> None:
     assert any("ZeroDivisionError" in note for note in found.notes)
 
 
+def test_games_in_which_moves_were_taken_back_are_in_no_rating(write: Write) -> None:
+    run = write(list(STRENGTHS), by_strength(STRENGTHS), range(10))
+    before = _standings(run)
+    for file in run.glob("operators/*/episodes.jsonl"):
+        first = json.loads(file.read_text().splitlines()[0])
+        weak = next((seat for seat, who in first["agents"].items() if who["policy"] == "weak"), "")
+        won = {seat: "win" if seat == weak else "loss" for seat in first["outcome"]}
+        back = {**first, "taken_back": {"episode": 0, "step": 1}, "outcome": won}
+        with file.open("a") as lines:
+            lines.writelines(json.dumps({**back, "episode_index": 100 + i}) + "\n" for i in range(20))
+    after = _standings(run)
+    assert after.games == before.games == 120
+    assert [each.rating for each in after.policies] == [each.rating for each in before.policies]
+
+
 def test_games_that_repeat_count_as_one(write: Write) -> None:
     found = _standings(
         write(["a", "b"], lambda first, second, seed: float(first == "a"), range(10), identical=True)

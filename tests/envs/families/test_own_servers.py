@@ -87,6 +87,7 @@ def test_arguments_of_the_experiment_come_after_those_of_the_file() -> None:
         ('python = "x"\naddress = "h:1"\n[environments]\nA = "a:b"', "exclude each other"),
         ('address = "h:1"\n[environments]\nA = "a:b"', "token_file"),
         ('step_s = 0\n[environments]\nA = "a:b"', "step_s is no number of seconds"),
+        ('one_at_a_time = 1\n[environments]\nA = "a:b"', "one_at_a_time is true or false, not 1"),
         ('path = "x"\n[environments]\nA = "a:b"', "path is no list"),
     ],
 )

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from gym_gui.analysis import open_run
+from gym_gui.controllers.local_session import LocalSession
+from gym_gui.controllers.resolved_operator import resolve_operator
+from gym_gui.controllers.script_execution import OperatorScriptExecutionManager
+from gym_gui.core.experiment_data import experiment_from_data
 from gym_gui.core.paradigms.check import check_environment
 from gym_gui.envs.families.airsim import AirSimFamily
 from gym_gui.envs.families.simulators import SimulatorFamily
@@ -207,6 +214,30 @@ def test_an_engine_that_is_killed_is_found_again_by_the_next_episode(
     env.reset()
     env.step(NORTH)
     env.close()
+
+
+async def test_an_engine_killed_in_mid_run_and_started_again_fails_no_episode(
+    family: SimulatorFamily, world: Engine, tmp_path: Path
+) -> None:
+    random = {"worker_id": "operators_worker", "worker_type": "baseline", "settings": {"behavior": "random"}}
+    kwargs = {"port": world.port, "timeout_s": 20}
+    operator = {"id": "op", "task": "airsim/Car-v0", "env_kwargs": kwargs, "workers": {"agent": random}}
+    execution = {"num_episodes": 6, "seeds": 1, "max_steps": 150}
+    experiment = experiment_from_data({"operators": [operator], "execution": execution})
+    resolved = [resolve_operator(each) for each in experiment.operators]
+
+    def kill_and_start() -> None:
+        world.kill()
+        time.sleep(0.5)
+        world.start()
+
+    deed = threading.Timer(2.0, kill_and_start)
+    deed.start()
+    result = await OperatorScriptExecutionManager(experiment, resolved, LocalSession, tmp_path).run()
+    deed.join()
+    assert (result.status, result.episodes, result.failed) == ("completed", 6, 0)
+    (retry,) = open_run(result.folder).record.retries
+    assert retry.lost == "environment" and "broke the connection in" in retry.reason
 
 
 def test_an_engine_that_is_just_being_started_again_is_waited_for(

@@ -21,7 +21,12 @@ class SimulatorError(Exception):
 
 
 class Unreachable(SimulatorError):
-    """A simulator is not there, does not answer, or answers what is no answer."""
+    """A simulator is not there, does not answer, or answers what is no answer.
+
+    In the middle of an episode that is no fault of the episode: it can be begun again.
+    """
+
+    mosaic_lost = True
 
 
 def numbers(low: float, high: float, *shape: int) -> Space:
