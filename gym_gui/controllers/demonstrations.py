@@ -141,8 +141,8 @@ def _turns_of_episodes(
             )
         if line.get("taken_back"):
             raise ExperimentError(
-                f"episode {index} of {recorded.run} is one in which moves were taken back: those before are of "
-                "another episode",
+                f"episode {index} of {recorded.run} is one in which moves were taken back: those before "
+                "are of another episode",
                 fix="Choose an episode that was played from its beginning",
             )
         steps = list(rows.steps(index))
