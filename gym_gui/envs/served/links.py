@@ -14,6 +14,8 @@ from mosaic_worker.link import ADMITTED, GRPC_OPTIONS, Link, SocketLink
 from mosaic_worker.pb import environment_pb2 as pb
 
 _READ = 1 << 18
+_REFUSED_S = 2.0
+"""Longest that one waits for somebody who refuses the connection: gRPC has tried twice by then."""
 _LONGEST_S = 3600.0
 
 
@@ -144,6 +146,27 @@ class GrpcLink(Link[pb.FromEnvironment, pb.ToEnvironment]):
         ending.start()
 
 
+def _answers(channel: Any, within_s: float) -> bool:
+    """Whether somebody answers: a refusal that stays one is known long before ``within_s``."""
+    import grpc
+
+    states: queue.SimpleQueue[grpc.ChannelConnectivity] = queue.SimpleQueue()
+    channel.subscribe(states.put, try_to_connect=True)
+    until = time.monotonic() + within_s
+    refused = False
+    try:
+        while True:
+            left = until - time.monotonic()
+            state = states.get(timeout=max(0.0, min(left, _REFUSED_S) if refused else left))
+            if state is grpc.ChannelConnectivity.READY:
+                return True
+            refused = state is grpc.ChannelConnectivity.TRANSIENT_FAILURE
+    except queue.Empty:
+        return False
+    finally:
+        channel.unsubscribe(states.put)
+
+
 def open_remote(address: str, token: str, certificate: bytes | None, within_s: float) -> GrpcLink:
     """Connect to a server on another machine.
 
@@ -168,7 +191,10 @@ def open_remote(address: str, token: str, certificate: bytes | None, within_s: f
             address, grpc.ssl_channel_credentials(certificate), options=GRPC_OPTIONS
         )
     try:
-        grpc.channel_ready_future(channel).result(timeout=within_s)
+        if not _answers(channel, within_s):
+            channel.close()
+            how = "" if certificate is None else ", or its certificate is not the one of tls_root"
+            raise ConnectionError(f"nothing answers at {address}{how}")
         outgoing: queue.SimpleQueue[pb.ToEnvironment | None] = queue.SimpleQueue()
         admitted = threading.Event()
 
@@ -186,10 +212,6 @@ def open_remote(address: str, token: str, certificate: bytes | None, within_s: f
             raise ConnectionError(_words(call))
         admitted.set()
         return GrpcLink(call, channel, outgoing)
-    except grpc.FutureTimeoutError:
-        channel.close()
-        how = "" if certificate is None else ", or its certificate is not the one of tls_root"
-        raise ConnectionError(f"nothing answers at {address} within {within_s:g} s{how}") from None
     except grpc.RpcError as exc:
         channel.close()
         raise ConnectionError(_words(exc)) from exc
