@@ -80,14 +80,15 @@ def discover(registry: type[WorkerTypeRegistry] = WorkerTypeRegistry) -> list[Fo
         One entry per manifest, broken ones included, in the order they were found.
     """
     found: list[Found] = []
-    for entry in _entries():
-        if entry.definition is not None:
-            entry = _register(entry, entry.definition, registry)
-        if entry.problem:
-            _log.warning("worker %s is not available: %s", entry.name, entry.problem)
-            if registry.get(entry.name) is None:
-                registry.mark_broken(entry.name, entry.problem)
-        found.append(entry)
+    with registry.at_once():
+        for entry in _entries():
+            if entry.definition is not None:
+                entry = _register(entry, entry.definition, registry)
+            if entry.problem:
+                _log.warning("worker %s is not available: %s", entry.name, entry.problem)
+                if registry.get(entry.name) is None:
+                    registry.mark_broken(entry.name, entry.problem)
+            found.append(entry)
     return found
 
 

@@ -87,6 +87,13 @@ class WorkerTypeRegistry:
                 find()
 
     @classmethod
+    @contextmanager
+    def at_once(cls) -> Generator[None]:
+        """While several are registered; whoever asks meanwhile waits until all of them are."""
+        with cls._lock:
+            yield
+
+    @classmethod
     def complete(cls) -> None:
         """Have those found for whom nobody has looked yet."""
         with cls._lock:

@@ -20,6 +20,7 @@ from tests.support.commands import ROOT
 _PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 _INLINE = re.compile(r"`(mosaic [^`\n]+)`")
 _PLACEHOLDERS = {"N": "1", "MINUTES": "1", "SEED": "1", "HOST:PORT": "h:1", "HZ": "1"}
+_PROGRAM = typer.main.get_command(app)
 _NOT_COMMANDS = ("mosaic COMMAND", "mosaic ARGUMENTS")
 """Patterns of commands, which name none."""
 
@@ -57,7 +58,7 @@ def _refusal(command: str) -> str:
     """What the program has against a command line; nothing is run."""
     words = shlex.split(re.split(r" [|>&#]| 2>", command)[0], comments=True)[1:]
     words = [_PLACEHOLDERS.get(word, word).replace("[", "").replace("]", "") for word in words]
-    current: Any = typer.main.get_command(app)
+    current: Any = _PROGRAM
     name = "mosaic"
     while hasattr(current, "commands"):
         if not words or words[0].startswith("-"):

@@ -6,14 +6,14 @@ import logging
 import sys
 import venv
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
 import pytest
 
 from gym_gui.core.errors import UsageError
 from gym_gui.workers.discovery import Found, bundled_folders, discover, find_workers, known_workers
-from gym_gui.workers.registry import WorkerTypeRegistry
+from gym_gui.workers.registry import WorkerTypeDefinition, WorkerTypeRegistry
 from gym_gui.workers.status import check_installed, status_of
 
 MANIFEST = (
@@ -55,10 +55,27 @@ def test_workers_are_found_on_the_first_call_and_kept() -> None:
     assert all(a is b for a, b in zip(found, known_workers(), strict=True)), "files are read once"
 
 
-def test_whoever_asks_while_workers_are_found_waits_for_all_of_them() -> None:
-    with ThreadPoolExecutor(4) as threads:
-        counts = list(threads.map(lambda _: len(known_workers()), range(4)))
-    assert counts == [len(WorkerTypeRegistry.all())] * 4
+def test_whoever_asks_while_workers_are_found_waits_for_all_of_them(drop: Drop) -> None:
+    drop("a_broken_worker", manifest="nonsense")
+    drop("late_worker")
+    asking: list[Future[tuple[WorkerTypeDefinition, ...]]] = []
+
+    class InTheMidst(logging.Handler):
+        """Has others ask when the broken one is told of, before the last one is read."""
+
+        def emit(self, record: logging.LogRecord) -> None:
+            asking.extend(threads.submit(known_workers) for _ in range(3))
+            wait(asking, timeout=0.2)
+
+    logger, handler = logging.getLogger("gym_gui.workers.discovery"), InTheMidst()
+    logger.addHandler(handler)
+    try:
+        with ThreadPoolExecutor(3) as threads:
+            found = discover()
+    finally:
+        logger.removeHandler(handler)
+    assert only(found, "late_worker").definition is not None
+    assert [len(each.result()) for each in asking] == [len(WorkerTypeRegistry.all())] * 3
 
 
 def only(found: list[Found], name: str) -> Found:

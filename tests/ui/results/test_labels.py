@@ -124,7 +124,7 @@ def test_the_inspector_keeps_what_is_typed_for_one_run_and_for_several(
     qtbot.waitUntil(
         labels(other, lambda found: found.tags == ("seen",) and found.group == "sweep"), timeout=LONG
     )
-    assert read_labels(run).tags == ("paper", "draft", "seen")
+    qtbot.waitUntil(labels(run, lambda found: found.tags == ("paper", "draft", "seen")), timeout=LONG)
 
 
 def test_a_damaged_file_is_named_and_never_written_over(
