@@ -26,16 +26,16 @@ PATIENCE_S = 90.0
 MINIGRID, DOORKEY = "MiniGrid-Empty-8x8-v0", "MiniGrid-DoorKey-8x8-v0"
 
 
-async def until(condition: Callable[[], object], what: str) -> None:
+async def until(condition: Callable[[], object], what: str, *, within_s: float = PATIENCE_S) -> None:
     """Look every 10 ms.
 
     Raises:
         TimeoutError: It did not come.
     """
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + within_s
     while not condition():
         if time.monotonic() > deadline:
-            raise TimeoutError(f"{what} did not come within {PATIENCE_S:g} s")
+            raise TimeoutError(f"{what} did not come within {within_s:g} s")
         await asyncio.sleep(0.01)
 
 
@@ -63,6 +63,7 @@ class Scenes:
             "elsewhere": self.elsewhere,
             "card": self.card,
             "library": self.library,
+            "growth": self.growth,
         }
 
     def _places(self) -> list[str]:
@@ -188,6 +189,27 @@ class Scenes:
         for each in frames.values():
             each.detach()
         return result
+
+    async def growth(self) -> dict[str, Any]:
+        """Four operators as fast as they can: memory at each tenth of so many steps."""
+        wanted, played, begun = int(self._options["steps"]), 0, time.monotonic()
+        page = await self._play(randoms(4), None)
+
+        def count(row: Any) -> None:
+            nonlocal played
+            played += row["length"]
+
+        for operator in page.deck.operators:
+            operator.episode_over.connect(count)
+        rss: list[float] = []
+        for tenth in range(1, 11):
+            await until(
+                lambda at=wanted * tenth / 10: played >= at,
+                f"tenth {tenth} of {wanted} steps",
+                within_s=600.0,
+            )
+            rss.append(memory_mb()["rss_mb"])
+        return {"rss_mb": rss, "steps": played, "wall_s": time.monotonic() - begun}
 
     async def elsewhere(self) -> dict[str, Any]:
         """An operator here, and the same one on another host, at the same time and pace."""
