@@ -1,10 +1,16 @@
 """Pictures of every page, in both themes and two sizes, into ``docs/images``.
 
     python scripts/screenshots.py [--out DIR] [--only NAME …] [--size 1280x800 …] [--theme light …]
+                                  [--scale 200] [--locale de_DE] [--spoken]
 
 Real things are shown: the quickstart experiment is played first, and sessions play while
 they are photographed. ``xvfb-run -a`` shows the window as X11 draws it; without a display
 set ``QT_QPA_PLATFORM=offscreen``.
+
+Beside the pictures, what does not fit is told: words that are cut without a tooltip that has them, and
+places that scroll sideways. With ``--spoken``, what a screen reader is told of each scene is written
+beside its pictures, and what is wrong with it; this needs a display, ``dbus`` and ``at-spi2-core``.
+With ``--check``, whatever is told makes the exit status 1.
 """
 
 from __future__ import annotations
@@ -20,7 +26,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from screenshots_elsewhere import ElsewhereScenes  # beside this file
+import screen_reader  # beside this file, as the next
+from screenshots_elsewhere import ElsewhereScenes
+from what_fits import does_not_fit
 
 ROOT = Path(__file__).resolve().parent.parent
 QUICKSTART = ROOT / "docs/examples/quickstart.py"
@@ -366,8 +374,9 @@ class Scenes:
         from PyQt6.QtWidgets import QAbstractButton, QApplication
 
         await self.operators_language()
-        edit = self._page("operators").findChild(QAbstractButton, "setting_prompt_folder_edit")
-        edit.click()
+        edit = lambda: self._page("operators").findChild(QAbstractButton, "setting_prompt_folder_edit")  # noqa: E731
+        await self._until(edit, "the model's settings")
+        edit().click()
         editor: Any = QApplication.activeModalWidget()
         await self._until(lambda: "tokens" in editor.state.text(), "the prompt")
 
@@ -623,32 +632,49 @@ def _is_on(operator: Any, agent: str) -> bool:
     return bool(view) and agent in view.turn
 
 
-async def photograph(window: Any, run: Path, model_url: str, options: argparse.Namespace) -> None:
-    """Take every picture asked for, then close the window."""
+async def photograph(
+    window: Any, run: Path, model_url: str, options: argparse.Namespace, bus: Any = None
+) -> list[str]:
+    """Take every picture asked for, then close the window; returns what is wrong with what is seen."""
     from PyQt6.QtWidgets import QAbstractButton, QApplication
 
     pictures = Scenes(window, run, model_url)
     scenes = pictures.by_name()
+    scale = "" if options.scale == 100 else f"-at-{options.scale}"
+    found: list[str] = []
+
+    def tell(where: str, sentences: Sequence[str]) -> None:
+        found.extend(f"{where}: {sentence}" for sentence in sentences)
+        for sentence in sentences:
+            print(f"  {sentence}", flush=True)
+
     try:
         for name in options.only or scenes:
             await scenes[name]()
             for button in window.findChildren(QAbstractButton, "message-close"):
                 button.click()  # what the scene before has left is told in no picture
+            if bus is not None:
+                tree = await asyncio.to_thread(bus.application, os.getpid())
+                (options.out / f"{name}.txt").write_text(screen_reader.spoken(tree))
+                tell(name, screen_reader.wrong(tree))
             for size in options.size:
                 width, height = (int(part) for part in size.split("x"))
                 window.resize(width, height)
                 for theme in options.theme:
                     window.context.theme.set_mode(theme)
                     await asyncio.sleep(_SETTLE_S)
-                    file = options.out / f"{name}-{theme}-{width}.png"
-                    (QApplication.activeModalWidget() or window).grab().save(str(file))
+                    file = options.out / f"{name}-{theme}-{width}{scale}.png"
+                    shown = QApplication.activeModalWidget() or window
+                    shown.grab().save(str(file))
                     print(file, flush=True)
+                tell(file.stem, does_not_fit(shown))
                 if (dialog := QApplication.activeModalWidget()) is not None:
                     dialog.close()
                     break  # whose size is its own
     finally:
         window.close()
         pictures.close()
+    return found
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -658,9 +684,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", nargs="+", metavar="NAME")
     parser.add_argument("--size", nargs="+", default=SIZES, metavar="WxH")
     parser.add_argument("--theme", nargs="+", default=THEMES, choices=THEMES)
+    parser.add_argument("--scale", type=int, default=100, metavar="PERCENT")
+    parser.add_argument("--locale", help="whose numbers are shown, as de_DE")
+    parser.add_argument("--spoken", action="store_true", help="tell what a screen reader is told")
+    parser.add_argument("--check", action="store_true", help="exit status 1 where something is wrong")
     options = parser.parse_args(argv)
     options.out.mkdir(parents=True, exist_ok=True)
     import example_model  # beside this file
+
+    os.environ["QT_SCALE_FACTOR"] = str(options.scale / 100)
+    if options.locale:
+        os.environ["LC_ALL"] = f"{options.locale}.UTF-8"
+    bus = screen_reader.Bus() if options.spoken else None
+    if bus is not None:
+        os.environ.update(bus.variables)
 
     with tempfile.TemporaryDirectory() as home, example_model.server() as models:
         run = prepare(Path(home))
@@ -668,12 +705,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         app, window = create_window(["mosaic"])
         window.show()
-        task = window.context.spawn(photograph(window, run, models.url, options), "Taking pictures")
+        task = window.context.spawn(photograph(window, run, models.url, options, bus), "Taking pictures")
         app.exec()
         end(window)
         end_trainings()
+        if bus is not None:
+            bus.close()
         if task.done() and not task.cancelled() and task.exception() is None:
-            return 0
+            return int(bool(options.check and task.result()))
         print(
             f"stopped: {task.exception() if task.done() and not task.cancelled() else 'closed'!r}",
             file=sys.stderr,

@@ -65,12 +65,12 @@ LIGHT: Final = Tokens(
     accent_text="#2f60cb",
     on_accent="#ffffff",
     wash="#e8effd",
-    ok="#1f9d61",
-    warning="#c77700",
-    error="#d03b3b",
+    ok="#1d9560",
+    warning="#bf7200",
+    error="#c43030",
     stage="#0d1117",
     stage_text="#c3ccd8",
-    scroll="#c9d0d9",
+    scroll="#7e8896",
 )
 DARK: Final = Tokens(
     window="#14181f",
@@ -87,23 +87,23 @@ DARK: Final = Tokens(
     wash="#24304a",
     ok="#3ecf8e",
     warning="#e5a23a",
-    error="#f06a6a",
+    error="#f27676",
     stage="#0d1117",
     stage_text="#c3ccd8",
-    scroll="#3b4655",
+    scroll="#6b788c",
 )
 
 KIND_COLOURS: Final[Mapping[str, str]] = {
     "llm": "#3b82f6",
     "rl": "#8b5cf6",
-    "human": "#f97316",
+    "human": "#ea580c",
     "baseline": "#7c8796",
-    "bdi": "#10a37f",
-    "planner": "#10a37f",
-    "mpc": "#10a37f",
-    "vlm": "#0ea5e9",
+    "bdi": "#0d9a76",
+    "planner": "#0d9a76",
+    "mpc": "#0d9a76",
+    "vlm": "#0c8ecf",
 }
-"""Of each kind of agent; others share that of the baseline."""
+"""Of each kind of agent; others share that of the baseline. Seen on every ground of both themes (3, WCAG 1.4.11)."""
 
 
 def luminance(colour: str) -> float:

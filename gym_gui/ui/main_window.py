@@ -209,6 +209,7 @@ class MainWindow(QMainWindow):
             # What is hidden would hand its focus to whatever stands first on the new page.
             self._stack.setFocus()
         self._stack.setCurrentWidget(page)
+        self._stack.setAccessibleName(f"{page.title}, the page")
         commands = page.commands()
         self._page_commands = [command.id for command in commands]
         self.context.commands.add(*commands)

@@ -11,7 +11,7 @@ from gym_gui.ui.commands import CommandRegistry
 from gym_gui.ui.widgets.badges import KeyCap
 from gym_gui.ui.widgets.buttons import QuietButton
 from gym_gui.ui.widgets.labels import label, section_label, title_label
-from gym_gui.ui.widgets.scrolling import see_through
+from gym_gui.ui.widgets.scrolling import see_through, tell_scrolling
 
 _EVERYWHERE = (
     ("Alt", "Show the menus"),
@@ -41,6 +41,7 @@ class ShortcutSheet(QDialog):
         content.setProperty("role", "scrolled")
         content.setLayout(self._grid)
         scroll = QScrollArea()
+        tell_scrolling(scroll, "Shortcuts")
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setWidget(content)

@@ -57,13 +57,15 @@ QPushButton[role="primary"]:disabled {{ background: {raised}; border-color: {lin
 QPushButton[role="link"] {{ background: transparent; border: none; color: {accent_text}; padding: 0;
     min-height: 20px; text-align: left; }}
 QPushButton[role="link"]:hover, QPushButton[role="link"]:focus {{ text-decoration: underline; }}
+QPushButton[role="link"]:focus {{ border: 1px solid {accent}; border-radius: 4px; }}
 QPushButton[role="bare"], QToolButton[role="bare"] {{ background: transparent;
     border: 1px solid transparent; border-radius: 7px; padding: 0; }}
 QPushButton[role="bare"] {{ padding: 0 8px; color: {muted}; }}
 QPushButton[role="bare"]:hover, QToolButton[role="bare"]:hover {{ background: {raised}; }}
 QPushButton[role="bare"]:focus, QToolButton[role="bare"]:focus {{ border-color: {accent}; }}
-QPushButton[role="row"] {{ background: transparent; border: none; border-radius: 7px; padding: 0 8px;
-    text-align: left; }}
+QPushButton[role="row"] {{ background: transparent; border: 1px solid transparent; border-radius: 7px;
+    padding: 0 7px; text-align: left; }}
+QPushButton[role="row"]:focus {{ border-color: {accent}; }}
 QPushButton[role="row"]:hover, QPushButton[role="row"]:focus {{ background: {wash}; }}
 QPushButton[role="picker"] {{ text-align: left; padding-right: 26px; }}
 QPushButton[role="search"] {{ text-align: left; color: {muted}; }}
@@ -85,7 +87,7 @@ QAbstractSpinBox QLineEdit, QComboBox QLineEdit {{ min-height: 0; padding: 0; bo
     background: transparent; }}
 QPlainTextEdit, QTextEdit, QTextBrowser {{ padding: 4px; }}
 QLineEdit:focus, QAbstractSpinBox:focus, QComboBox:focus, QPlainTextEdit:focus,
-QTextEdit:focus {{ border: 1px solid {accent}; }}
+QTextEdit:focus, QTextBrowser:focus {{ border: 1px solid {accent}; }}
 QLineEdit:disabled, QAbstractSpinBox:disabled, QComboBox:disabled {{ color: {faint}; }}
 QLineEdit[invalid="true"], QAbstractSpinBox[invalid="true"], QComboBox[invalid="true"],
 QPlainTextEdit[invalid="true"] {{ border: 1px solid {error}; }}
@@ -114,6 +116,7 @@ QCheckBox::indicator:focus {{ border: 2px solid {accent}; }}
 QCheckBox::indicator:disabled {{ border-color: {line}; background: {raised}; }}
 QRadioButton::indicator {{ width: 14px; height: 14px; border: 1px solid {muted}; border-radius: 8px;
     background: {panel}; }}
+QRadioButton::indicator:focus {{ border: 2px solid {text}; }}
 QRadioButton::indicator:checked {{ border: 5px solid {accent}; width: 6px; height: 6px; }}
 QSlider::groove:horizontal {{ height: 4px; background: {line}; border-radius: 2px; }}
 QSlider::sub-page:horizontal {{ background: {accent}; border-radius: 2px; }}
@@ -124,7 +127,8 @@ QProgressBar {{ background: {raised}; color: transparent; border: none; border-r
     max-height: 6px; min-height: 6px; }}
 QProgressBar::chunk {{ background: {accent}; border-radius: 3px; }}
 
-QScrollArea {{ background: transparent; border: none; }}
+QScrollArea {{ background: transparent; border: 1px solid transparent; border-radius: 7px; }}
+QScrollArea:focus {{ border-color: {accent}; }}
 QScrollArea > QWidget > QWidget[role="scrolled"] {{ background: transparent; }}
 QScrollBar:vertical {{ background: transparent; width: 10px; margin: 2px; }}
 QScrollBar:horizontal {{ background: transparent; height: 10px; margin: 2px; }}
@@ -133,8 +137,9 @@ QScrollBar::handle:hover {{ background: {muted}; }}
 QScrollBar::add-line, QScrollBar::sub-line, QScrollBar::add-page, QScrollBar::sub-page {{
     background: transparent; border: none; width: 0; height: 0; }}
 
-QAbstractItemView {{ background: {panel}; border: none; alternate-background-color: {panel};
+QAbstractItemView {{ background: {panel}; border: 1px solid transparent; border-radius: 7px; alternate-background-color: {panel};
     selection-background-color: {wash}; selection-color: {text}; gridline-color: transparent; }}
+QAbstractItemView:focus {{ border-color: {accent}; }}
 QTableView::item, QTreeView::item, QListView::item {{ padding: 4px 8px; border: none; }}
 QTableView::item {{ padding: 4px 9px; border-bottom: 1px solid {line}; }}
 QListView::item, QTreeView::item {{ border-radius: 6px; }}
@@ -164,7 +169,7 @@ QTabBar {{ background: transparent; }}
 QTabBar::tab {{ background: transparent; color: {muted}; padding: 6px 10px; border: none;
     border-bottom: 2px solid transparent; }}
 QTabBar::tab:selected {{ color: {text}; border-bottom: 2px solid {accent}; }}
-QTabBar::tab:focus {{ color: {accent_text}; }}
+QTabBar::tab:focus {{ color: {accent_text}; border: 1px solid {accent}; border-radius: 4px; }}
 QGroupBox {{ border: 1px solid {line}; border-radius: 10px; margin-top: 10px; padding-top: 8px; }}
 QDialogButtonBox {{ dialogbuttonbox-buttons-have-icons: 0; }}
 QFrame[role="popup"] {{ background: {panel}; border: 1px solid {line}; border-radius: 10px; }}

@@ -160,7 +160,7 @@ _FONTS="DejaVuSans.ttf:fonts-dejavu-core"
 # Those that the window is tried with.
 _TEST_FONTS="NotoSans-Regular.ttf:fonts-noto-core LiberationSans-Regular.ttf:fonts-liberation"
 # What the tests of the real window use beside them, and the chess engine.
-_TEST_PROGRAMS="Xvfb:xvfb xdotool:xdotool openbox:openbox xprop:x11-utils import:imagemagick stockfish:stockfish"
+_TEST_PROGRAMS="Xvfb:xvfb xdotool:xdotool openbox:openbox xprop:x11-utils import:imagemagick dbus-daemon:dbus stockfish:stockfish"
 
 # install_system_libraries PROFILE
 install_system_libraries() {

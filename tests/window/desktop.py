@@ -6,8 +6,9 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from tests.support.waiting import eventually
 
@@ -53,10 +54,18 @@ class Desktop:
     Args:
         size: Of the screen.
         framed: Windows have frames; else the one window fills the screen.
+        also: More variables of the programs that show themselves here.
     """
 
-    def __init__(self, size: tuple[int, int] = SIZE, *, framed: bool = False) -> None:
+    def __init__(
+        self,
+        size: tuple[int, int] = SIZE,
+        *,
+        framed: bool = False,
+        also: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         self.size = size
+        self._also = dict(also)
         self._home = tempfile.TemporaryDirectory(prefix="desktop")
         self._processes: list[subprocess.Popen[bytes]] = []
         self.display = self._start_screen()
@@ -70,7 +79,7 @@ class Desktop:
         """What makes a program show itself here, and nowhere else."""
         elsewhere = ("WAYLAND_DISPLAY", "QT_QPA_PLATFORM", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS")
         own = {name: value for name, value in os.environ.items() if name not in elsewhere}
-        return {**own, "DISPLAY": self.display}
+        return {**own, "DISPLAY": self.display, **self._also}
 
     def close(self) -> None:
         """Switch it off."""

@@ -53,7 +53,7 @@ class _Step:
             return self.name
 
 
-_NUMBER: Column[_Step] = Column("", lambda step: str(step.number), figure=True, width=32)
+_NUMBER: Column[_Step] = Column("", lambda step: str(step.number), figure=True, width=32, called="Number")
 _WHAT: Column[_Step] = Column("Step", lambda step: step.words)
 _GIVES: Column[_Step] = Column("Gives", lambda step: step.gives)
 

@@ -30,6 +30,7 @@ from gym_gui.ui import theme
 from gym_gui.ui.agents.marks import LinkMark, team_colour
 from gym_gui.ui.agents.model import ConfigurationModel
 from gym_gui.ui.widgets import Dot, ElidedLabel, IconButton, KindBadge, PickerButton, PickerItem, label
+from gym_gui.ui.widgets.rows import NOTHING
 
 ROW_HEIGHT = 44
 HEADER_HEIGHT = 36
@@ -178,6 +179,8 @@ class AgentConfigTable(QTableWidget):
         self.setObjectName("agent_config_table")
         self.setAccessibleName("Who plays each slot")
         self.setHorizontalHeaderLabels(_COLUMNS)
+        if (last := self.horizontalHeaderItem(_MORE)) is not None:
+            last.setData(Qt.ItemDataRole.AccessibleTextRole, "More")
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
@@ -277,10 +280,12 @@ class AgentConfigTable(QTableWidget):
         self._rows = {}
         self.setRowCount(len(agents))
         for number, agent in enumerate(agents):
-            # The item is what a screen reader finds in the cell below the controls.
-            item = QTableWidgetItem()
-            item.setData(Qt.ItemDataRole.AccessibleTextRole, agent)
-            self.setItem(number, _SLOT, item)
+            # The items are what a screen reader finds in the cells below the controls.
+            for column in range(len(_COLUMNS)):
+                self.setItem(number, column, QTableWidgetItem())
+            self._say(number, _SLOT, agent)
+            self._say(number, _TEAM, NOTHING)
+            self._say(number, _MORE, f"More for {agent}")
             self._rows[agent] = _Row(self, number, agent)
         self.updateGeometry()
 
@@ -291,17 +296,32 @@ class AgentConfigTable(QTableWidget):
             team = sheet.team_of(agent)
             if team:
                 dot = Dot(team_colour(team, list(sheet.teams)))
-                self.setCellWidget(number, _TEAM, _cell(dot, label(team.replace("_", " ").capitalize())))
+                words = team.replace("_", " ").capitalize()
+                self.setCellWidget(number, _TEAM, _cell(dot, label(words)))
+                self._say(number, _TEAM, words)
+
+    def _say(self, number: int, column: int, words: str) -> None:
+        item = self.item(number, column)
+        if item is not None:
+            item.setData(Qt.ItemDataRole.AccessibleTextRole, words)
 
     def _refresh(self) -> None:
         model = self._model
         if model.sheet is None or model.checks is None:
             return
-        for agent, row in self._rows.items():
+        for number, (agent, row) in enumerate(self._rows.items()):
             assignment = model.draft.rows.get(agent)
             if assignment is not None:
                 self._show_row(row, assignment)
             row.link.show_link(model.draft, agent)
+            for column, words in (
+                (_KIND, row.badge.accessibleName()),
+                (_POLICY, row.policy.accessibleDescription()),
+                (_WORKER, row.worker.accessibleDescription()),
+                (_FILE, row.file.text().replace("—", "")),
+                (_LINK, row.link.accessibleName()),
+            ):
+                self._say(number, column, words or NOTHING)
         self._share_width()
 
     def _show_row(self, row: _Row, assignment: WorkerAssignment) -> None:

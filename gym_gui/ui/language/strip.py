@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from PyQt6.QtCore import QEvent, QRect, QRectF, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
-from PyQt6.QtWidgets import QSizePolicy, QWidget
+from PyQt6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from gym_gui.analysis import wording
 from gym_gui.analysis.action_scores import in_a_line, listed
@@ -39,7 +39,7 @@ class _Row(NamedTuple):
     share: float | None = None
 
 
-class CallStrip(QWidget):
+class CallStrip(QFrame):
     """Three short lines; a click shows the whole of it.
 
     Args:

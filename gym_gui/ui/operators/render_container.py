@@ -345,7 +345,8 @@ class OperatorRenderContainer(Card):
         self._expand.set_icon("shrink" if enlarged else "expand")
         tip = "Show all operators (Esc)" if enlarged else "Enlarge (double click)"
         self._expand.setToolTip(tip)
-        self._expand.setAccessibleName(tip)
+        name = self.operator.player.config.display_name
+        self._expand.setAccessibleName("Show all operators" if enlarged else f"Enlarge {name}")
 
     def keyPressEvent(self, a0: QKeyEvent | None) -> None:
         """Enter selects; Space is left to the page, whose shortcut it is."""

@@ -13,7 +13,7 @@ from gym_gui.ui import theme
 from gym_gui.ui.operators.script_job import ScriptPlan, Standing
 from gym_gui.ui.operators.script_rows import OperatorRow
 from gym_gui.ui.widgets import Card, Divider, label, muted_label
-from gym_gui.ui.widgets.scrolling import see_through
+from gym_gui.ui.widgets.scrolling import see_through, tell_scrolling
 
 
 class ScriptCard(Card):
@@ -50,6 +50,7 @@ class ScriptCard(Card):
         self._column.addStretch(1)
         scroll = QScrollArea()
         scroll.setObjectName("script-operators")
+        tell_scrolling(scroll, "Operators of the file")
         scroll.setWidgetResizable(True)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setWidget(self._list)

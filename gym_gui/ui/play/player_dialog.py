@@ -10,7 +10,7 @@ from PyQt6.QtWidgets import QDialog, QFrame, QHBoxLayout, QScrollArea, QVBoxLayo
 from gym_gui.ui import theme
 from gym_gui.ui.config_panels.player import PlayerForm
 from gym_gui.ui.widgets import PrimaryButton, QuietButton, label, muted_label, title_label
-from gym_gui.ui.widgets.scrolling import see_through
+from gym_gui.ui.widgets.scrolling import see_through, tell_scrolling
 
 if TYPE_CHECKING:
     from gym_gui.controllers.configuration_checks import ConfigurationChecks
@@ -57,6 +57,7 @@ class PlayerDialog(QDialog):
         self.form.form.action_words = slot.action_meanings
         self.form.changed.connect(self._on_changed)
         scroll = QScrollArea(self)
+        tell_scrolling(scroll, "Settings")
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

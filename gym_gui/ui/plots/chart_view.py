@@ -15,7 +15,7 @@ from PyQt6.QtGui import (
     QPen,
     QPolygonF,
 )
-from PyQt6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PyQt6.QtWidgets import QFrame, QSizePolicy, QToolTip, QWidget
 
 from gym_gui.analysis.charts import Area, Box, Chart, Curve, Drawing, Line, Mark, Patch, Spot
 from gym_gui.analysis.charts.marks import role_colours
@@ -25,7 +25,7 @@ from gym_gui.ui.theme import GAP, TEXT_PX, Theme
 _ANCHORS = {"start": 0.0, "middle": 0.5, "end": 1.0}
 
 
-class ChartView(QWidget):
+class ChartView(QFrame):
     """Shows a :class:`~gym_gui.analysis.charts.Chart`; what is pointed at says its sentence.
 
     Where there is an invitation, a click on what a chart is made of chooses it; left and right,

@@ -150,6 +150,7 @@ class LivePlot(QWidget):
         plot = pg.PlotWidget(self, enableMenu=False)
         plot.setObjectName(f"{self.objectName()}Canvas")
         plot.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        plot.viewport().setFocusPolicy(Qt.FocusPolicy.NoFocus)
         # pyqtgraph makes a menu all the same, which nobody owns: it would outlive the plot.
         menu = plot.getPlotItem().ctrlMenu
         menu.setParent(plot, menu.windowFlags())

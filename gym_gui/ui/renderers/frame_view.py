@@ -73,6 +73,8 @@ class FrameView(Surface):
         height, width, _ = rows.shape
         image = QImage(rows.data, width, height, 3 * width, QImage.Format.Format_RGB888)  # type: ignore[call-overload]
         # The conversion is the copy, and gives the format that paints without another one.
+        if self._frame is None:
+            self.setAccessibleDescription("")
         self._frame = image.convertToFormat(QImage.Format.Format_RGB32)
         self._scaled = None
         self._number = self._number + 1 if number is None else number
@@ -154,7 +156,13 @@ class FrameView(Surface):
     def clear(self) -> None:
         """Forget the frame; the hint is shown again."""
         self._frame = self._scaled = None
+        self.tell_hint()
         self.update()
+
+    @property
+    def filled(self) -> bool:
+        """Whether there is a frame."""
+        return self._frame is not None
 
     def image(self) -> QImage | None:
         """The frame as it came, for a picture file or the clipboard."""

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from gym_gui.core.live import Board, LiveView
 from gym_gui.core.types import AgentID
@@ -25,7 +25,7 @@ WORDS: Final = {"board": "Board", "frame": "Picture", "text": "Text"}
 """Ways to show an episode, the preferred one first."""
 
 
-class StageView(QWidget):
+class StageView(QFrame):
     """Shows an episode in the best way it has; where it has several, a person may choose.
 
     What a person chose stays chosen for as long as the episodes have it.

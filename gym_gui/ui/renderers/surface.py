@@ -6,7 +6,7 @@ from typing import Final
 
 from PyQt6.QtCore import QEvent, QRect, QRectF, QSize, Qt
 from PyQt6.QtGui import QFont, QFontMetrics, QPainter, QPainterPath, QResizeEvent
-from PyQt6.QtWidgets import QWidget
+from PyQt6.QtWidgets import QFrame, QWidget
 
 from gym_gui.ui import theme as themes
 from gym_gui.ui.theme import GAP, RADIUS_CONTROL, ROW, SECTION_PX, STEP, TEXT_PX, Theme
@@ -15,7 +15,7 @@ SMALLEST: Final = QSize(96, 72)
 """Smaller than this nothing can be made out."""
 
 
-class Surface(QWidget):
+class Surface(QFrame):
     """A widget that paints all of its area itself, with rounded corners.
 
     It is opaque to Qt: a new frame does not repaint the card behind it, which would cost
@@ -39,8 +39,18 @@ class Surface(QWidget):
     def set_hint(self, title: str, text: str = "") -> None:
         """What stands here while there is nothing to show: the thing, and the way out."""
         self._hint = (title, text)
-        self.setAccessibleDescription(" ".join(part for part in self._hint if part))
+        self.tell_hint()
         self.update()
+
+    @property
+    def filled(self) -> bool:
+        """Whether something is shown, and not the hint."""
+        return False
+
+    def tell_hint(self) -> None:
+        """Have screen readers say the hint where it is what is seen."""
+        if not self.filled:
+            self.setAccessibleDescription(" ".join(part for part in self._hint if part))
 
     @property
     def hint(self) -> tuple[str, str]:

@@ -17,6 +17,7 @@ from gym_gui.analysis.text import clean
 from gym_gui.analysis.wording import SCREEN
 from gym_gui.ui.results.delegates import CellDelegate
 from gym_gui.ui.results.library_model import KINDS_ROLE
+from gym_gui.ui.theme import kind_word
 from gym_gui.ui.widgets.rows import Column, RowsModel, RowsTable
 
 _ROW, _HEAD, _MOST_ROWS = 34, 36, 9
@@ -40,6 +41,8 @@ def _columns(rows: Sequence[ResultRow]) -> list[Column[ResultRow]]:
             about=column.about,
             figure=not column.words,
             roles={KINDS_ROLE: partial(_kinds, column)},
+            called="Kind",
+            spoken=partial(_spoken, column),
         )
         for column in columns_in(Place.WINDOW, RESULT_COLUMNS, rows)
     ]
@@ -48,6 +51,10 @@ def _columns(rows: Sequence[ResultRow]) -> list[Column[ResultRow]]:
 def _text(column: ResultColumn, row: ResultRow) -> str:
     cell = column.show(row, SCREEN)
     return "" if cell.kinds else clean(cell.text)
+
+
+def _spoken(column: ResultColumn, row: ResultRow) -> str:
+    return ", ".join(map(kind_word, _kinds(column, row))) or _text(column, row)
 
 
 def _kinds(column: ResultColumn, row: ResultRow) -> tuple[str, ...]:

@@ -38,6 +38,7 @@ from gym_gui.ui.widgets import (
     muted_label,
     section_label,
 )
+from gym_gui.ui.widgets.scrolling import tell_scrolling
 
 MOST_VERDICTS = 3
 """Said at once; more of them on request."""
@@ -110,7 +111,6 @@ class ComparisonView(QWidget):
     def _make_verdict(self) -> None:
         self.verdict = QLabel()
         self.verdict.setObjectName("results-verdict")
-        self.verdict.setAccessibleName("Verdict")
         self.verdict.setTextFormat(Qt.TextFormat.RichText)
         self.verdict.setWordWrap(True)
         self.verdict.setTextInteractionFlags(
@@ -182,6 +182,7 @@ class ComparisonView(QWidget):
         column.addWidget(self.notes)
         scroll = QScrollArea()
         scroll.setObjectName("comparison-scroll")
+        tell_scrolling(scroll, "What came out")
         scroll.setWidgetResizable(True)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setWidget(content)

@@ -10,6 +10,7 @@ from PyQt6.QtCore import Qt
 from gym_gui.analysis.wording import moment
 from gym_gui.services.recorder import COMPLETED, FAILED, RUNNING, STOPPED
 from gym_gui.services.run_library import CUT_OFF, DAMAGED, RunEntry
+from gym_gui.ui.theme import kind_word
 from gym_gui.ui.widgets.rows import Column
 
 STATE_TOKENS: Final = {
@@ -89,6 +90,10 @@ def _kinds(run: RunEntry) -> tuple[str, ...]:
     return run.kinds
 
 
+def _kinds_spoken(run: RunEntry) -> str:
+    return ", ".join(map(kind_word, run.kinds))
+
+
 def _environment(run: RunEntry) -> str:
     return run.environment
 
@@ -122,12 +127,18 @@ def _by_time(run: RunEntry) -> str:
 
 
 STARTED: Final = Column("Started", _started, _by_time, width=128)
-_SPOKEN: Final = Qt.ItemDataRole.AccessibleTextRole
 STAR: Final = Column(
-    "", key=_star, tip=_star_tip, about="Stars", width=34, roles={STAR_ROLE: _star, _SPOKEN: _star_spoken}
+    "",
+    key=_star,
+    tip=_star_tip,
+    about="Stars",
+    width=34,
+    roles={STAR_ROLE: _star},
+    called="Star",
+    spoken=_star_spoken,
 )
 RUN: Final = Column("Run", _title, tip=_about, roles={CHIPS_ROLE: _chips}, edit=_name)
-AGENTS: Final = Column("Agents", key=_kinds, width=150, roles={KINDS_ROLE: _kinds})
+AGENTS: Final = Column("Agents", key=_kinds, width=150, roles={KINDS_ROLE: _kinds}, spoken=_kinds_spoken)
 ENVIRONMENT: Final = Column("Environment", _environment, tip=_tasks, width=160)
 EPISODES: Final = Column("Episodes", episodes_in_words, _done, figure=True, width=100)
 STATUS: Final = Column("Status", _status, tip=_status_tip, width=116, roles={STATE_ROLE: _status_token})

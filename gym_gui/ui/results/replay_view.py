@@ -9,7 +9,7 @@ from typing import Any
 
 from PyQt6.QtCore import QEvent, QObject, Qt, pyqtSignal
 from PyQt6.QtGui import QImage, QKeyEvent, QResizeEvent
-from PyQt6.QtWidgets import QAbstractButton, QHBoxLayout, QLineEdit, QTextEdit, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QAbstractButton, QFrame, QHBoxLayout, QLineEdit, QTextEdit, QVBoxLayout, QWidget
 
 from gym_gui.core.errors import MosaicError
 from gym_gui.ui import theme
@@ -26,7 +26,7 @@ _TYPING = (QLineEdit, QTextEdit, TurnList)
 """What needs the arrow keys for itself."""
 
 
-class ReplayView(QWidget):
+class ReplayView(QFrame):
     """Shows replays.
 
     Args:

@@ -121,9 +121,10 @@ def _left_token(row: RunRow) -> str | None:
     return {"failed": "error", "paused": "warning"}.get(row.record.state)
 
 
-_SPOKEN: Final = Qt.ItemDataRole.AccessibleTextRole
 _OF_RETURN: Final = "Mean return of its evaluation after the training; before that, of its last 100 episodes"
-DOT: Final = Column("", tip=_drawn_tip, width=32, roles={DRAWN_ROLE: _drawn, _SPOKEN: _drawn_spoken})
+DOT: Final = Column(
+    "", tip=_drawn_tip, width=32, roles={DRAWN_ROLE: _drawn}, called="Drawn", spoken=_drawn_spoken
+)
 RUN: Final = Column("Run", _title, tip=_about)
 ENVIRONMENT: Final = Column("Environment", _environment, tip=_whole_environment)
 STEPS: Final = Column("Steps", _steps, about="Environment steps so far, of all", figure=True, width=112)
@@ -138,6 +139,8 @@ LEFT: Final = Column(
     width=104,
     roles={TOKEN_ROLE: _left_token},
 )
-ACTIONS: Final = Column("", width=76, roles={ACTIONS_ROLE: _actions, _SPOKEN: _actions_spoken})
+ACTIONS: Final = Column(
+    "", width=76, roles={ACTIONS_ROLE: _actions}, called="What can be done", spoken=_actions_spoken
+)
 TRAINING_COLUMNS: Final = (DOT, RUN, ENVIRONMENT, STEPS, RETURN, SPEED, LEFT, ACTIONS)
 """A row is a :class:`RunRow`; :data:`RUN_ROLE` has its id in every column."""

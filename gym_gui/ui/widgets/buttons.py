@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Final, TypedDict, Unpack
 
@@ -24,6 +25,8 @@ from gym_gui.ui.icons import icon
 BUTTON_ICON: Final = QSize(19, 15)
 """Of an icon before a text, with the air between them."""
 CARET_ROOM: Final = 18
+_KEYS: Final = re.compile(r" \((?:[^()]*\+[^()]+|double click|Delete|Enter|F\d+)\)$")
+"""Keys at the end of a tooltip: screen readers say them after the name, as its description."""
 
 
 class ButtonOptions(TypedDict, total=False):
@@ -198,7 +201,7 @@ class IconButton(QToolButton):
         self.setIconSize(QSize(theme.ICON, theme.ICON))
         self.setFixedSize(30, 30)
         self.setToolTip(tooltip)
-        self.setAccessibleName(tooltip)
+        self.setAccessibleName(_KEYS.sub("", tooltip))
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         if on_click is not None:
             self.clicked.connect(_Click(on_click))

@@ -15,6 +15,10 @@ _PADDING = 12
 """Of text in a cell: the style sheet's, and the 3 px Qt puts around text."""
 
 
+NOTHING = "nothing"
+"""What screen readers say of an empty cell."""
+
+
 def no_text(_row: Any) -> str:
     """The text of a cell that is painted."""
     return ""
@@ -34,6 +38,8 @@ class Column(Generic[Row]):
         width: In pixels; 0: it shares the room that is left.
         roles: What delegates ask for beside the text, by role.
         edit: The text that somebody edits in its cells, where these can be edited.
+        called: What a column without a heading is called by screen readers.
+        spoken: What they say of a cell that is painted; by default its text.
     """
 
     heading: str
@@ -45,6 +51,8 @@ class Column(Generic[Row]):
     width: int = 0
     roles: Mapping[int, Callable[[Row], object]] = field(default_factory=dict)
     edit: Callable[[Row], str] | None = None
+    called: str = ""
+    spoken: Callable[[Row], str] | None = None
 
     @property
     def alignment(self) -> Qt.AlignmentFlag:
@@ -195,6 +203,8 @@ class RowsModel(QAbstractTableModel, Generic[Row]):
             return column.heading
         if role == Qt.ItemDataRole.ToolTipRole:
             return column.about or None
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return column.heading or column.called
         return column.alignment if role == Qt.ItemDataRole.TextAlignmentRole else None
 
     def data(self, index: QModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> object:
@@ -205,6 +215,8 @@ class RowsModel(QAbstractTableModel, Generic[Row]):
         column = self._columns[index.column()]
         if role == Qt.ItemDataRole.DisplayRole:
             return column.text(row)
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return (column.text if column.spoken is None else column.spoken)(row) or NOTHING
         if role == Qt.ItemDataRole.EditRole and column.edit is not None:
             return column.edit(row)
         if role == Qt.ItemDataRole.TextAlignmentRole:

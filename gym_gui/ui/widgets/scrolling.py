@@ -36,6 +36,11 @@ def fill_scrolling(body: QWidget, content: QWidget, name: str) -> QScrollArea:
     return scroll
 
 
+def tell_scrolling(scroll: QScrollArea, what: str) -> None:
+    """Have screen readers say what scrolls, and how, of one that Tab goes to so that arrow keys scroll it."""
+    scroll.setAccessibleName(f"{what}: arrow keys scroll")
+
+
 def see_through(scroll: QScrollArea) -> None:
     """Let what is behind a scroll area show: what it fills itself keeps its colour when the theme changes."""
     for widget in (scroll.viewport(), scroll.widget()):
