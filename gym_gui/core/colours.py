@@ -90,7 +90,7 @@ DARK: Final = Tokens(
     error="#f27676",
     stage="#0d1117",
     stage_text="#c3ccd8",
-    scroll="#6b788c",
+    scroll="#6f7c91",
 )
 
 KIND_COLOURS: Final[Mapping[str, str]] = {
@@ -103,7 +103,8 @@ KIND_COLOURS: Final[Mapping[str, str]] = {
     "mpc": "#0d9a76",
     "vlm": "#0c8ecf",
 }
-"""Of each kind of agent; others share that of the baseline. Seen on every ground of both themes (3, WCAG 1.4.11)."""
+"""Of each kind of agent; others share that of the baseline. Seen on every ground of
+both themes (3, WCAG 1.4.11)."""
 
 
 def luminance(colour: str) -> float:

@@ -12,6 +12,7 @@ from gym_gui.services.process_usage import ProcessSampler, Usage
 from gym_gui.services.training_counts import Trainings, trainings
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
+from gym_gui.ui.numbers import local
 from gym_gui.ui.widgets.badges import StatusDot
 from gym_gui.ui.widgets.labels import ElidedLabel, muted_label
 
@@ -96,7 +97,7 @@ class StatusLine(QWidget):
             words.append(training.words)
         state = "warning" if usage.stopped else "ok" if works else "muted"
         self.workers.set_state(state, " · ".join(words) or "No worker running")
-        self._cpu.setText(f"CPU {usage.cpu * 100:.0f} %")
+        self._cpu.setText(f"CPU {local(usage.cpu * 100):.0f} %")
         self._memory.setText(f"Memory {_bytes(usage.memory)}")
 
     def _on_time(self) -> None:
@@ -142,4 +143,4 @@ def _count(number: int, word: str) -> str:
 
 
 def _bytes(number: int) -> str:
-    return f"{number / 1e9:.1f} GB" if number >= 1e9 else f"{number / 1e6:.0f} MB"
+    return f"{local(number / 1e9):.1f} GB" if number >= 1e9 else f"{local(number / 1e6):.0f} MB"

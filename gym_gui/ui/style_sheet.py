@@ -137,8 +137,9 @@ QScrollBar::handle:hover {{ background: {muted}; }}
 QScrollBar::add-line, QScrollBar::sub-line, QScrollBar::add-page, QScrollBar::sub-page {{
     background: transparent; border: none; width: 0; height: 0; }}
 
-QAbstractItemView {{ background: {panel}; border: 1px solid transparent; border-radius: 7px; alternate-background-color: {panel};
-    selection-background-color: {wash}; selection-color: {text}; gridline-color: transparent; }}
+QAbstractItemView {{ background: {panel}; border: 1px solid transparent; border-radius: 7px;
+    alternate-background-color: {panel}; selection-background-color: {wash};
+    selection-color: {text}; gridline-color: transparent; }}
 QAbstractItemView:focus {{ border-color: {accent}; }}
 QTableView::item, QTreeView::item, QListView::item {{ padding: 4px 8px; border: none; }}
 QTableView::item {{ padding: 4px 9px; border-bottom: 1px solid {line}; }}

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -138,3 +140,76 @@ def test_the_style_sheet_names_files_that_are_there() -> None:
 def test_digits_have_one_width(context: AppContext) -> None:
     metrics = QFontMetrics(QApplication.font())
     assert metrics.horizontalAdvance("1111") == metrics.horizontalAdvance("8888")
+
+
+def _rules(tokens: theme.Tokens) -> list[tuple[str, dict[str, str]]]:
+    """Selectors of the style sheet, each with what it declares, colours as they are."""
+    sheet = style_sheet(asdict(tokens), dark=tokens is theme.DARK)
+    rules = []
+    for selectors, body in re.findall(r"([^{}]+)\{([^{}]*)\}", sheet):
+        said = dict(re.findall(r"([\w-]+):\s*([^;]+);", body))
+        rules += [(selector.strip(), said) for selector in selectors.split(",")]
+    return rules
+
+
+_GROUNDS = ("window", "panel", "raised", "wash")
+
+
+@pytest.mark.parametrize("tokens", [theme.LIGHT, theme.DARK], ids=["light", "dark"])
+def test_whatever_the_style_sheet_writes_is_read_where_it_stands(tokens: theme.Tokens) -> None:
+    """WCAG 1.4.3: on its own ground, or on each that it may stand on; disabled words are exempt."""
+    everywhere = [getattr(tokens, ground) for ground in _GROUNDS]
+    looked_at = 0
+    for selector, said in _rules(tokens):
+        ink = said.get("color", "")
+        if not ink.startswith("#") or ":disabled" in selector:
+            continue
+        own = said.get("background", "")
+        for ground in [own] if own.startswith("#") else everywhere:
+            assert theme.contrast(ink, ground) >= 4.5, f"{selector}: {ink} on {ground}"
+            looked_at += 1
+    assert looked_at > 40
+
+
+@pytest.mark.parametrize("tokens", [theme.LIGHT, theme.DARK], ids=["light", "dark"])
+def test_whoever_takes_the_keyboard_shows_it(tokens: theme.Tokens) -> None:
+    """WCAG 1.4.11 and 2.4.7: a ring around whatever has the focus, seen on every ground."""
+    rings: dict[str, dict[str, str]] = {}
+    for selector, said in _rules(tokens):
+        rings.setdefault(selector, {}).update(said)
+    for kind in (
+        "QPushButton",
+        'QToolButton[role="button"]',
+        'QToolButton[role="bare"]',
+        'QPushButton[role="link"]',
+        'QPushButton[role="row"]',
+        'QPushButton[role="segment"]',
+        "QLineEdit",
+        "QAbstractSpinBox",
+        "QComboBox",
+        "QPlainTextEdit",
+        "QTextEdit",
+        "QTextBrowser",
+        "QCheckBox::indicator",
+        "QRadioButton::indicator",
+        "QSlider::handle:horizontal",
+        "QAbstractItemView",
+        "QScrollArea",
+        "QTabBar::tab",
+        'QWidget[role="panel"][clickable="true"]',
+    ):
+        said = rings[f"{kind}:focus"]
+        drawn = said.get("border") or said.get("border-color") or ""
+        (colour,) = re.findall(r"#[0-9a-f]{6}", drawn)
+        for ground in _GROUNDS:
+            assert theme.contrast(colour, getattr(tokens, ground)) >= 3.0, f"{kind} on {ground}"
+
+
+@pytest.mark.parametrize("tokens", [theme.LIGHT, theme.DARK], ids=["light", "dark"])
+@pytest.mark.parametrize("ground", _GROUNDS)
+def test_icons_marks_and_lines_of_plots_are_seen(tokens: theme.Tokens, ground: str) -> None:
+    """WCAG 1.4.11: what is not text, on every ground."""
+    seen = {name: getattr(tokens, name) for name in ("muted", "accent", "ok", "warning", "error", "scroll")}
+    seen |= {kind: theme.kind_colour(kind).name() for kind in KINDS}
+    for name, colour in seen.items():
+        assert theme.contrast(colour, getattr(tokens, ground)) >= 3.0, name

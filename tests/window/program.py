@@ -23,6 +23,13 @@ from tests.window.desktop import WITH_PARENT, Desktop
 ROOT = Path(__file__).resolve().parents[2]
 T = TypeVar("T")
 
+_END_TRAINER = """
+from gym_gui.services.store import Store
+from gym_gui.services.trainer.daemon_address import find
+from gym_gui.services.trainer.starting import stop_daemon
+if find(Store()) is not None:
+    stop_daemon(Store())
+"""
 _ANSWER_S = 30.0
 _MOST_TABS = 60
 _PAUSE_S, _LONGEST_PAUSE_S = 0.02, 0.2
@@ -318,6 +325,11 @@ class Program:
         """Close it from the keyboard; its exit status."""
         self.press("ctrl+q")
         return self.process.wait(LONG_S)
+
+    def end_trainer(self) -> None:
+        """End the trainer, which outlives the window, if there is one."""
+        variables = {**os.environ, **self._places.variables}
+        subprocess.run([sys.executable, "-c", _END_TRAINER], env=variables, cwd=ROOT, check=True)
 
     def kill(self) -> None:
         """kill -9 of the window's process alone."""

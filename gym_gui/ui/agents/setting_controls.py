@@ -24,6 +24,7 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
+from gym_gui.ui.numbers import shown, typed
 from gym_gui.ui.widgets import IconButton, restyle
 from gym_gui.workers.settings_schema import Setting
 from gym_gui.workers.settings_text import text_of, value_of_text
@@ -108,13 +109,21 @@ class TextControl(SettingControl):
 
     def value(self) -> Any:
         written = self.line.text().strip()
-        return value_of_text(written, self.setting.schema) if written else self.setting.default
+        return value_of_text(self.plain(written), self.setting.schema) if written else self.setting.default
 
     def set_value(self, value: Any) -> None:
-        text = "" if value is None and not self.setting.nullable else text_of(value)
+        text = "" if value is None and not self.setting.nullable else self.written(value)
         if self.line.text() != text:
             self.line.setText(text)
             self.line.setCursorPosition(0)  # a long text shows its beginning
+
+    def plain(self, text: str) -> str:
+        """What was typed, as files have it."""
+        return text
+
+    def written(self, value: Any) -> str:
+        """A value as its reader writes it."""
+        return text_of(value)
 
 
 def _hint(setting: Setting) -> str:
@@ -124,7 +133,8 @@ def _hint(setting: Setting) -> str:
         "object": '{"name": value}',
     }
     if setting.default not in (None, ""):
-        return text_of(setting.default)
+        told = text_of(setting.default)
+        return shown(told) if setting.kind in ("integer", "number") else told
     return "default" if setting.kind in ("integer", "number") else hints.get(setting.kind, "")
 
 
@@ -206,7 +216,15 @@ class SteadySpinBox(QDoubleSpinBox):
             super().wheelEvent(e)
 
     def textFromValue(self, v: float) -> str:
-        return f"{v:.0f}" if self.decimals() == 0 else f"{v:.10g}"
+        return f"{v:.0f}" if self.decimals() == 0 else shown(f"{v:.10g}")
+
+    def valueFromText(self, text: str | None) -> float:
+        """As it is written here, or with a point."""
+        words = (text or "").removeprefix(self.prefix()).removesuffix(self.suffix())
+        try:
+            return float(typed(words))
+        except ValueError:
+            return super().valueFromText(text)
 
 
 class SteadyComboBox(QComboBox):
@@ -277,7 +295,7 @@ class NumberBox(QAbstractSpinBox):
     def stepBy(self, steps: int) -> None:
         """Count on, within the limits; small numbers by their last figure, so that 3e-4 becomes 4e-4."""
         line, schema = self.lineEdit(), self._setting.schema
-        now = value_of_text(self.text(), schema) if self.text().strip() else self._setting.default
+        now = value_of_text(typed(self.text()), schema) if self.text().strip() else self._setting.default
         if line is None or isinstance(now, str):
             return
         low, high = schema.get("minimum", -math.inf), schema.get("maximum", math.inf)
@@ -289,7 +307,8 @@ class NumberBox(QAbstractSpinBox):
             new = now + steps * _step(now, down=steps < 0)
         new = min(max(new, low), high)
         if new != schema.get("exclusiveMinimum"):
-            line.setText(text_of(int(new) if self._setting.kind == "integer" else float(f"{new:.10g}")))
+            whole = self._setting.kind == "integer"
+            line.setText(shown(text_of(int(new) if whole else float(f"{new:.10g}"))))
             line.textEdited.emit(line.text())
 
     def wheelEvent(self, e: QWheelEvent | None) -> None:
@@ -312,6 +331,12 @@ class NumberControl(TextControl):
 
     def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
         super().__init__(setting, parent, NumberBox(setting))
+
+    def plain(self, text: str) -> str:
+        return typed(text)
+
+    def written(self, value: Any) -> str:
+        return shown(text_of(value))
 
 
 class ChoiceControl(SettingControl):

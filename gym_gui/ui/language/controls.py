@@ -15,6 +15,7 @@ from gym_gui.ui import theme
 from gym_gui.ui.agents.setting_controls import PathControl, SettingControl, SteadyComboBox, TextControl
 from gym_gui.ui.language.desk import PromptsRequest, ServerLook, ServerRequest, SettingsDesk
 from gym_gui.ui.language.file_request import FileRequest
+from gym_gui.ui.numbers import local
 from gym_gui.ui.widgets import LinkButton, QuietButton, restyle
 from gym_gui.workers.settings_schema import Setting
 
@@ -204,7 +205,7 @@ class ModelControl(HelpedControl):
             self._fetch_button.setEnabled(True)
             if look.models:
                 self._offer(look.models)
-                _show_sentence(self._said, "muted", f"{len(look.models):,} models, {look.at}")
+                _show_sentence(self._said, "muted", f"{local(len(look.models)):,} models, {look.at}")
                 if self._box.isVisible() and self._box.hasFocus():
                     self._box.showPopup()
             elif look.ok:

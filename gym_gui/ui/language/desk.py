@@ -14,6 +14,7 @@ from gym_gui.services.api_keys import PROVIDERS, Provider
 from gym_gui.services.module_query import ask
 from gym_gui.services.secrets import resolve_secrets
 from gym_gui.ui.language.file_request import FileRequest
+from gym_gui.ui.numbers import local
 from gym_gui.workers.settings_schema import Setting
 
 if TYPE_CHECKING:
@@ -193,7 +194,7 @@ def _sentence(said: Mapping[str, Any]) -> str:
     sentence = str(said.get("sentence") or ("It answers" if said.get("ok") else "It does not answer"))
     latency = said.get("latency_ms")
     if isinstance(latency, (int, float)) and said.get("ok") and " ms" not in sentence:
-        sentence = f"{sentence.rstrip('.')} ({latency:.0f} ms)"
+        sentence = f"{sentence.rstrip('.')} ({local(latency):.0f} ms)"
     return sentence
 
 

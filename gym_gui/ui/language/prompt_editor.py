@@ -30,6 +30,7 @@ from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.language.desk import PromptsRequest
 from gym_gui.ui.language.turn_view import write_sections
+from gym_gui.ui.numbers import local
 from gym_gui.ui.widgets import (
     ElidedLabel,
     InlineMessage,
@@ -294,7 +295,7 @@ class PromptEditor(QDialog):
         tokens = said.get("tokens")
         step = (self._moment or {}).get("decision", {}).get("step")
         parts = [f"Step {step}" if isinstance(step, int) else ""]
-        parts.append(f"about {tokens:,} tokens" if isinstance(tokens, int) else "")
+        parts.append(f"about {local(tokens):,} tokens" if isinstance(tokens, int) else "")
         self.state.setText(" \N{MIDDLE DOT} ".join(part for part in parts if part))
 
     def _complain(self, sentence: str) -> None:

@@ -20,6 +20,7 @@ from gym_gui.ui.agents.setting_controls import SteadyComboBox
 from gym_gui.ui.language.turn_list import TurnList
 from gym_gui.ui.language.turn_view import TurnView
 from gym_gui.ui.language.turns import EpisodeTurns, LiveTurns, TurnModel, TurnSource, Wanted
+from gym_gui.ui.numbers import local
 from gym_gui.ui.widgets import muted_label
 
 TYPING_MS: Final = 200
@@ -288,7 +289,7 @@ class TranscriptPanel(QWidget):
     def _count(self) -> None:
         shown, there = self.model.rowCount(), len(self._source) - self._source.first
         turns = wording.count(there, self._source.unit)
-        self.count.setText(turns if shown == there else f"{shown:,} of {turns}")
+        self.count.setText(turns if shown == there else f"{local(shown):,} of {turns}")
 
     # -- going about -------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ from gym_gui.analysis.turn import DRY, Turn
 from gym_gui.ui import theme
 from gym_gui.ui.language.strip import answer_line, idle_reason
 from gym_gui.ui.language.turns import TURN_ROLE, TurnModel
+from gym_gui.ui.numbers import local
 
 ROW: Final = 46
 _SIDE: Final = 10
@@ -92,12 +93,12 @@ def facts_of(turn: Turn) -> str:
     """``512 + 8 tokens · 35 ms``."""
     parts: list[str] = []
     if turn.input_tokens or turn.output_tokens:
-        parts.append(f"{turn.input_tokens:,} + {turn.output_tokens:,} tokens")
+        parts.append(f"{local(turn.input_tokens):,} + {local(turn.output_tokens):,} tokens")
     if turn.replayed:
         parts.append("replayed")
     elif turn.latency_ms is not None and turn.kind != DRY:
         ms = turn.latency_ms
-        parts.append(f"{ms:.0f} ms" if ms < 1000 else f"{ms / 1000:.1f} s")
+        parts.append(f"{local(ms):.0f} ms" if ms < 1000 else f"{local(ms / 1000):.1f} s")
     return " \N{MIDDLE DOT} ".join(parts)
 
 

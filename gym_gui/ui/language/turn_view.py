@@ -19,6 +19,7 @@ from gym_gui.analysis.turn import DRY, Turn, repeated
 from gym_gui.controllers.live_play.call_log import dollars
 from gym_gui.ui import theme
 from gym_gui.ui.language.turn_list import facts_of
+from gym_gui.ui.numbers import local
 from gym_gui.ui.widgets import LinkButton, muted_label
 
 MOST: Final = 40_000
@@ -176,7 +177,7 @@ def sections(turn: Turn, old: int = 0, *, cut: bool = True, action: str = "") ->
     def fit(text: str) -> str:
         if not cut or len(text) <= MOST:
             return text
-        return f"{text[:MOST]}\n… {len(text) - MOST:,} more characters; Copy has all of it"
+        return f"{text[:MOST]}\n… {local(len(text) - MOST):,} more characters; Copy has all of it"
 
     if turn.is_decision:
         yield from _decision(turn, fit, action)
@@ -248,7 +249,7 @@ def _facts(turn: Turn, *, episode: bool) -> str:
     ]
     parts += [facts_of(turn), dollars(turn.usd) if turn.usd is not None else ""]
     if turn.cached_tokens:
-        parts.append(f"{turn.cached_tokens:,} tokens cached")
+        parts.append(f"{local(turn.cached_tokens):,} tokens cached")
     if turn.retries:
         parts.append(f"sent {turn.retries + 1} times")
     if turn.finish and turn.finish not in ("stop", "end_turn"):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from gym_gui.controllers.live_play.state import OperatorState
 from gym_gui.core.live import Compiling
+from gym_gui.ui.numbers import local
 
 if TYPE_CHECKING:
     from gym_gui.controllers.live_play.episode_player import EpisodePlayer
@@ -41,7 +42,7 @@ def state_words(state: OperatorState, *, thinking_s: float = 0.0, done: bool = F
         done: Every episode that was asked for has been played.
     """
     if state is OperatorState.THINKING:
-        return f"Thinking {thinking_s:.1f} s"
+        return f"Thinking {local(thinking_s):.1f} s"
     if done and state in (OperatorState.READY, OperatorState.PAUSED):
         return "Done"
     return _STATE_WORDS[state]

@@ -8,6 +8,7 @@ from PyQt6.QtWidgets import QMenu, QWidget
 
 from gym_gui.core.errors import UsageError
 from gym_gui.ui.live.deck import OperatorDeck
+from gym_gui.ui.numbers import local
 from gym_gui.ui.widgets import IconButton, PageBar, PrimaryButton, QuietButton, SeedBox
 
 RATES: tuple[float | None, ...] = (1, 2, 5, 10, 15, 30, 60, None)
@@ -15,7 +16,7 @@ RATES: tuple[float | None, ...] = (1, 2, 5, 10, 15, 30, 60, None)
 
 def rate_words(rate: float | None) -> str:
     """``15 /s``, or that there is no limit."""
-    return "Fastest" if rate is None else f"{rate:g} /s"
+    return "Fastest" if rate is None else f"{local(rate):g} /s"
 
 
 class ControlPanelContainer(QObject):
@@ -107,7 +108,7 @@ class ControlPanelContainer(QObject):
         group = QActionGroup(self)
         rates: dict[QAction, float | None] = {}
         for rate in RATES:
-            words = "As fast as possible" if rate is None else f"{rate:g} steps/s"
+            words = "As fast as possible" if rate is None else f"{local(rate):g} steps/s"
             action = QAction(words, self)
             action.setCheckable(True)
             action.setActionGroup(group)

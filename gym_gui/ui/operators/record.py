@@ -10,6 +10,7 @@ from gym_gui.controllers.live_play.tally import Tally
 from gym_gui.controllers.play_setup import asks_models
 from gym_gui.core.config import OperatorConfig
 from gym_gui.ui.live.operator import LiveOperator
+from gym_gui.ui.numbers import local, screen
 
 REFRESH_MS = 500
 
@@ -58,13 +59,13 @@ class OperatorRecord(QLabel):
 
 def record_words(tally: Tally, config: OperatorConfig) -> str:
     """What an operator has done, for example ``Episodes 4 · unusable 3 of 124 decisions · median 1.4 s``."""
-    parts = [f"Episodes {tally.episodes:,}" if tally.episodes else "No episode has ended yet"]
+    parts = [f"Episodes {local(tally.episodes):,}" if tally.episodes else "No episode has ended yet"]
     if tally.mean_return is not None:
-        parts.append(f"mean return {tally.mean_return:,.2f}")
+        parts.append(f"mean return {local(tally.mean_return):,.2f}")
     if tally.mean_length is not None:
-        parts.append(f"mean length {tally.mean_length:,.0f}")
+        parts.append(f"mean length {local(tally.mean_length):,.0f}")
     if tally.unusable or (asks_models(config) and tally.decisions):
-        parts.append(f"unusable {tally.unusable:,} of {wording.count(tally.decisions, 'decision')}")
+        parts.append(f"unusable {local(tally.unusable):,} of {wording.count(tally.decisions, 'decision')}")
     if tally.median_s is not None:
-        parts.append(f"median {wording.milliseconds(1000 * tally.median_s, wording.SCREEN)}")
+        parts.append(f"median {wording.milliseconds(1000 * tally.median_s, screen())}")
     return " · ".join(parts)

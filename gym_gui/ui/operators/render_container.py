@@ -17,6 +17,7 @@ from gym_gui.ui import theme
 from gym_gui.ui.language.strip import HEIGHT, CallStrip
 from gym_gui.ui.live.operator import LiveOperator
 from gym_gui.ui.live.state import starting_words, state_tone, state_words, words_of
+from gym_gui.ui.numbers import local
 from gym_gui.ui.operators.strips import FactsStrip
 from gym_gui.ui.renderers.agent_words import SlotPlayer, number_words
 from gym_gui.ui.renderers.stage_view import StageView
@@ -308,7 +309,7 @@ class OperatorRenderContainer(Card):
         episode = f"{view.episode + 1}" if not limit else f"{view.episode + 1} / {limit}"
         facts = [
             ("Episode", episode),
-            ("Step", f"{view.step:,}"),
+            ("Step", f"{local(view.step):,}"),
             ("Return", number_words(sum(agent.total for agent in view.agents))),
         ]
         if len(view.agents) == 1:

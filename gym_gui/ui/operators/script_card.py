@@ -10,6 +10,7 @@ from PyQt6.QtWidgets import QPlainTextEdit, QScrollArea, QVBoxLayout, QWidget
 
 from gym_gui.analysis.wording import count, duration
 from gym_gui.ui import theme
+from gym_gui.ui.numbers import local
 from gym_gui.ui.operators.script_job import ScriptPlan, Standing
 from gym_gui.ui.operators.script_rows import OperatorRow
 from gym_gui.ui.widgets import Card, Divider, label, muted_label
@@ -127,7 +128,7 @@ def progress_words(standings: Mapping[str, Standing]) -> str:
     total = sum(s.total for s in standings.values())
     left = [s.left_s for s in standings.values() if s.done < s.total]
     most = "at most " if any(s.at_most for s in standings.values()) else ""
-    words = f"{done:,} of {most}{count(total, 'episode')}"
+    words = f"{local(done):,} of {most}{count(total, 'episode')}"
     known = [seconds for seconds in left if seconds is not None]
     if known and len(known) == len(left):
         words += f", about {duration(max(known), rough=True)} left"

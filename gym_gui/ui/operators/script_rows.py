@@ -6,6 +6,7 @@ from PyQt6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
 from gym_gui.analysis.wording import count, duration
 from gym_gui.ui import theme
+from gym_gui.ui.numbers import local
 from gym_gui.ui.operators.render_container import everybody, leading_kind
 from gym_gui.ui.operators.script_job import OperatorPlan, Standing
 from gym_gui.ui.widgets import ElidedLabel, KindBadge, label, muted_label
@@ -57,13 +58,13 @@ class OperatorRow(QWidget):
         total = standing.total or self.plan.episodes
         self.bar.setMaximum(max(total, 1))
         self.bar.setValue(standing.done)
-        of = f" of at most {total:,}" if standing.at_most else f" / {total:,}"
-        self.count.setText("" if self.plan.error else f"{standing.done:,}{of}")
+        of = f" of at most {local(total):,}" if standing.at_most else f" / {local(total):,}"
+        self.count.setText("" if self.plan.error else f"{local(standing.done):,}{of}")
         done = total and standing.done >= total
         known = standing.left_s is not None and not done and standing.done
         left = duration(standing.left_s or 0, rough=True)
         self._left.setText(f"left {left}" if known else "done" if done else "")
-        self.failed.setText(f"{standing.failed:,} failed" if standing.failed else "")
+        self.failed.setText(f"{local(standing.failed):,} failed" if standing.failed else "")
 
 
 def _about(plan: OperatorPlan) -> str:

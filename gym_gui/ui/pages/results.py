@@ -17,6 +17,7 @@ from gym_gui.services.run_library import RunEntry
 from gym_gui.services.run_shelves import why_no_shelf
 from gym_gui.ui.commands import Command
 from gym_gui.ui.context import AppContext
+from gym_gui.ui.numbers import local
 from gym_gui.ui.page import Page
 from gym_gui.ui.results import exports
 from gym_gui.ui.results.comparison_view import ComparisonView, PairChosen
@@ -344,7 +345,7 @@ class ResultsPage(Page):
             items.insert(0, PickerItem(self._reading.run, title, str(self._reading.run.parent)))
         if len(several := self._reading.runs) > 1:
             told = ", ".join(entry.full_title for entry in self._reading.entries)
-            items.insert(0, PickerItem(several, f"{len(several):,} runs", told))
+            items.insert(0, PickerItem(several, f"{local(len(several)):,} runs", told))
         self._run_picker.set_items(items)
         self._run_picker.set_value(self._reading.run or several)
 
@@ -376,17 +377,19 @@ class ResultsPage(Page):
         self._export.setVisible(not in_list)
         entry = self._reading.entry
         live = in_run and entry is not None and entry.is_live
-        of = f" of {entry.planned:,}" if entry is not None and entry.planned else ""
+        of = f" of {local(entry.planned):,}" if entry is not None and entry.planned else ""
         if in_list:
             self._jobs.show_about(self.reader.folder, "Runs")
         else:
             several = len(self._reading.runs)
-            title = entry.title if entry is not None else f"{several:,} runs" if several > 1 else ""
+            title = entry.title if entry is not None else f"{local(several):,} runs" if several > 1 else ""
             self._jobs.show_about(self._reading.run, title)
         self._show_details.setVisible(in_list)
         assert self.inspector is not None
         self.inspector.setVisible(in_list and self._show_details.isChecked() and bool(self._library.selected))
-        self.bar.set_note(f"Running: {entry.done:,}{of} episodes" if live and entry is not None else "")
+        self.bar.set_note(
+            f"Running: {local(entry.done):,}{of} episodes" if live and entry is not None else ""
+        )
 
     # -- the list ------------------------------------------------------------------------
 

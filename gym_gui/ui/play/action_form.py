@@ -20,6 +20,7 @@ from PyQt6.QtWidgets import (
 
 from gym_gui.controllers.human_input import Box
 from gym_gui.ui import theme
+from gym_gui.ui.numbers import local
 from gym_gui.ui.widgets import FormRows, InlineMessage, QuietButton
 
 _MOST: Final = 12
@@ -122,7 +123,7 @@ class ActionForm(QWidget):
             spin.setValue(min(max(0.0, least), most))
             name = label if box.size == 1 else f"{label} {i + 1}"
             spin.setObjectName(f"action-{name.lower().replace(' ', '-')}")
-            spins.append(self._rows.add_row(name, spin, tooltip=f"From {least:g} to {most:g}"))
+            spins.append(self._rows.add_row(name, spin, tooltip=f"From {local(least):g} to {local(most):g}"))
         return lambda: box.action([spin.value() for spin in spins])
 
     def _several(self, space: Mapping[str, Any], label: str) -> Callable[[], Any]:

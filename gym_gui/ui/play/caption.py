@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import QObject
 
 from gym_gui.ui.live.state import starting_words
+from gym_gui.ui.numbers import local
 from gym_gui.ui.play.course import Course
 from gym_gui.ui.play.game import PlayGame
 from gym_gui.ui.play.human_input import HumanInput
@@ -88,7 +89,7 @@ class Caption(QObject):
         limit = (game.config.max_steps if game.config else None) or (known.page.max_steps if known else None)
         step = self.view.step if self.view is not None else 0
         steps = f"step {step} of {limit}" if limit else f"step {step}"
-        pace = f"{game.clock.rate:g} steps/s" if game.clock.realtime else "waits for you"
+        pace = f"{local(game.clock.rate):g} steps/s" if game.clock.realtime else "waits for you"
         self._card.facts.setText(f"{steps} · {pace}" if game.people else steps)
 
     def _on_viewed(self, view: LiveView) -> None:

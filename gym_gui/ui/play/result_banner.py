@@ -9,6 +9,7 @@ from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QWidget
 
 from gym_gui.ui import theme
+from gym_gui.ui.numbers import local
 from gym_gui.ui.widgets import ElidedLabel, IconLabel, LinkButton, PrimaryButton
 
 FOOT: Final = 36
@@ -116,7 +117,7 @@ def outcome_words(episode: Mapping[str, Any], people: Sequence[str]) -> tuple[st
 def result_facts(episode: Mapping[str, Any], fallbacks: int, *, recorded: bool) -> str:
     """Return, steps, seed, and what is worth knowing of how it was played."""
     steps = int(episode["length"])
-    facts = [f"Return {float(episode['total_reward']):g}", f"{steps} step{'s' if steps != 1 else ''}"]
+    facts = [f"Return {local(float(episode['total_reward'])):g}", f"{steps} step{'s' if steps != 1 else ''}"]
     facts.append(f"seed {episode['seed']}")
     if fallbacks:
         facts.append(f"{fallbacks} played by the fallback, no key was down")
@@ -128,7 +129,7 @@ def _score(teams: Mapping[str, Any]) -> str:
     scores = [about.get("score") for about in teams.values()]
     if len(scores) != 2 or any(score is None for score in scores):
         return ""
-    return ", " + " : ".join(f"{score:g}" for score in scores)
+    return ", " + " : ".join(f"{local(score):g}" for score in scores)
 
 
 def _team(name: str) -> str:

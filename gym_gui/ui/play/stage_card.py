@@ -9,6 +9,7 @@ from PyQt6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PyQt6.QtWidgets import QHBoxLayout, QStackedWidget, QWidget
 
 from gym_gui.ui import theme
+from gym_gui.ui.numbers import local
 from gym_gui.ui.play.result_banner import FOOT, ResultBanner
 from gym_gui.ui.renderers import StageView, score_words
 from gym_gui.ui.widgets import Card, ElidedLabel, InlineMessage, StatusDot, muted_label, take_focus
@@ -153,8 +154,8 @@ class CountdownBar(QWidget):
         self._tell_time_left()
 
     def _tell_time_left(self) -> None:
-        self.setToolTip(f"{self._left:.1f} s left, then the fallback is played")
-        self.setAccessibleName(f"{self._left:.0f} seconds left")
+        self.setToolTip(f"{local(self._left):.1f} s left, then the fallback is played")
+        self.setAccessibleName(f"{local(self._left):.0f} seconds left")
         self.update()
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:

@@ -12,6 +12,7 @@ from PyQt6.QtWidgets import QToolTip, QWidget
 
 from gym_gui.analysis.charts.scale import ticks_within
 from gym_gui.ui import theme as themes
+from gym_gui.ui.numbers import local
 from gym_gui.ui.plots.live_plot import Legend, LivePlot
 from gym_gui.ui.plots.series import Look, Series
 from gym_gui.ui.theme import SMALL_PX, Theme
@@ -163,7 +164,7 @@ class ActionPlot(LivePlot):
         self._reach = min(reach * 1.08, 1.18)
         plot.setXRange(0, self._reach, padding=0)
         ticks = ticks_within(0.0, min(self._reach, 1.0), most=_MOST_SHARES, least=0.01)
-        plot.getAxis("bottom").setTicks([[(tick, f"{100 * tick:.0f} %") for tick in ticks], []])
+        plot.getAxis("bottom").setTicks([[(tick, f"{local(100 * tick):.0f} %") for tick in ticks], []])
 
     def text_at(self, y: float) -> str:
         """The shares of the action in a row, a line for each series; the first row is 0."""

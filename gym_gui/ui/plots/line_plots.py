@@ -10,6 +10,7 @@ from PyQt6.QtCore import QPointF
 from PyQt6.QtWidgets import QToolTip, QWidget
 
 from gym_gui.analysis.charts.scale import ticks_within
+from gym_gui.ui.numbers import local
 from gym_gui.ui.plots.live_plot import LivePlot
 from gym_gui.ui.plots.series import Look
 from gym_gui.ui.renderers.agent_words import number_words
@@ -86,7 +87,7 @@ class LinePlot(LivePlot):
         x_word, y_word = self._words
         parts = [
             f"{one.name}: {y_word.lower()} {number_words(values[-1][1])} "
-            f"at {x_word.lower()} {values[-1][0]:g}."
+            f"at {x_word.lower()} {local(values[-1][0]):g}."
             for one in self._series
             if (values := self._values.get(one.id))
         ]
@@ -136,7 +137,7 @@ class LinePlot(LivePlot):
         known = [values for one in self._series if (values := self._values.get(one.id))]
         low = min(values[0][0] for values in known)
         high = max(values[-1][0] for values in known)
-        ticks = [(tick, f"{tick:,.0f}") for tick in ticks_within(low, high, whole=True)]
+        ticks = [(tick, f"{local(tick):,.0f}") for tick in ticks_within(low, high, whole=True)]
         plot.getAxis("bottom").setTicks([ticks, []])
         plot.setXRange(low - 0.5 if low == high else low, high + 0.5 if low == high else high, padding=0.02)
 
@@ -175,7 +176,7 @@ class LinePlot(LivePlot):
             return ""
         place = min((value[0] for value in nearest.values()), key=lambda value: abs(value - x))
         rows = [f"{one.name}  {number_words(y)}" for one, (at, y) in nearest.items() if at == place]
-        return "\n".join([f"{self._words[0]} {place:g}", *rows])
+        return "\n".join([f"{self._words[0]} {local(place):g}", *rows])
 
 
 class ReturnPlot(LinePlot):

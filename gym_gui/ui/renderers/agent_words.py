@@ -9,6 +9,7 @@ from typing import Final
 from gym_gui.core.enums import ActionSource
 from gym_gui.core.live import AgentView, LiveView
 from gym_gui.core.types import AgentID
+from gym_gui.ui.numbers import local, screen
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ def number_words(value: float) -> str:
     """A reward or value, short: ``0.82``, ``-12.5``, ``1,250``."""
     size = abs(value)
     text = f"{value:,.0f}" if size >= 1000 else f"{value:.1f}" if size >= 100 else f"{value:.2f}"
-    return text.removeprefix("-") if not text.strip("-0.,") else text
+    return screen().write(text.removeprefix("-") if not text.strip("-0.,") else text)
 
 
 def _named(team: str) -> str:
@@ -60,7 +61,7 @@ def score_words(view: LiveView) -> str:
     """``Green 1 : 0 Blue``; ``""`` where the environment keeps no score."""
     if not view.scores:
         return ""
-    scores = [(_named(name), f"{value:g}") for name, value in view.scores.items()]
+    scores = [(_named(name), f"{local(value):g}") for name, value in view.scores.items()]
     if len(scores) == 2:
         (first, one), (second, other) = scores
         return f"{first} {one} : {other} {second}"
@@ -94,7 +95,7 @@ def agent_sentence(agent: AgentView, seat: SlotPlayer, *, to_move: bool) -> str:
     if agent.option:
         parts.append(f"follows the option {option_words(agent)}")
     if agent.latency_ms:
-        parts.append(f"chose in {agent.latency_ms:.1f} ms")
+        parts.append(f"chose in {local(agent.latency_ms):.1f} ms")
     if agent.unusable:
         decisions = "decision" if agent.unusable == 1 else "decisions"
         parts.append(f"{agent.unusable} {decisions} without a usable reply")

@@ -14,7 +14,7 @@ from gym_gui.analysis.cells import Place, ResultColumn, ResultRow, columns_in, o
 from gym_gui.analysis.result_columns import RESULT_COLUMNS
 from gym_gui.analysis.summary import OperatorSummary
 from gym_gui.analysis.text import clean
-from gym_gui.analysis.wording import SCREEN
+from gym_gui.ui.numbers import screen
 from gym_gui.ui.results.delegates import CellDelegate
 from gym_gui.ui.results.library_model import KINDS_ROLE
 from gym_gui.ui.theme import kind_word
@@ -49,7 +49,7 @@ def _columns(rows: Sequence[ResultRow]) -> list[Column[ResultRow]]:
 
 
 def _text(column: ResultColumn, row: ResultRow) -> str:
-    cell = column.show(row, SCREEN)
+    cell = column.show(row, screen())
     return "" if cell.kinds else clean(cell.text)
 
 
@@ -58,7 +58,7 @@ def _spoken(column: ResultColumn, row: ResultRow) -> str:
 
 
 def _kinds(column: ResultColumn, row: ResultRow) -> tuple[str, ...]:
-    return column.show(row, SCREEN).kinds
+    return column.show(row, screen()).kinds
 
 
 def _tip(column: ResultColumn, row: ResultRow) -> str | None:

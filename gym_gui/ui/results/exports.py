@@ -19,6 +19,7 @@ from gym_gui.core.errors import UsageError
 from gym_gui.services.recorded_episode import RecordedEpisode
 from gym_gui.services.run_analysis import write_run_table
 from gym_gui.services.subprocess_job import run_subprocess_job
+from gym_gui.ui.numbers import local
 from gym_gui.ui.results.jobs import Job, OnShare, Said
 from mosaic_worker.plain_files import replaced
 
@@ -168,14 +169,14 @@ def _see_allowed(run: Path) -> None:
 
 def verified_in_words(result: dict[str, object]) -> Said:
     """What a verification found."""
-    counted = f"{result['episodes']:,} episodes, {result['decisions']:,} decisions"
+    counted = f"{local(result['episodes']):,} episodes, {local(result['decisions']):,} decisions"
     deviations, left = result["deviations"], f" {result['not_checked']}".rstrip()
     assert isinstance(deviations, list)
     if not deviations:
         return Said(f"Verified: {counted}, every one as recorded.{left}")
     first = deviations[0]
     place = f"{first['place']}: " if first["place"] else ""
-    count = "1 difference" if len(deviations) == 1 else f"{len(deviations):,} differences"
+    count = "1 difference" if len(deviations) == 1 else f"{local(len(deviations)):,} differences"
     text = f"{count} from the record. First: {place}{first['what']}.{left}"
     versions = result["versions"]
     if isinstance(versions, dict) and versions:
@@ -189,7 +190,7 @@ def table_job(runs: Sequence[Path], what: str, path: Path) -> Job:
 
     async def job(_share: OnShare) -> Said:
         rows = await write_run_table(runs, what, path)
-        count = "1 row" if rows == 1 else f"{rows:,} rows"
+        count = "1 row" if rows == 1 else f"{local(rows):,} rows"
         return _written(path, count)
 
     return job
@@ -200,7 +201,7 @@ def games_job(run: Path, path: Path) -> Job:
 
     async def job(_share: OnShare) -> Said:
         games = await write_run_table([run], "games", path)
-        return _written(path, "1 game" if games == 1 else f"{games:,} games")
+        return _written(path, "1 game" if games == 1 else f"{local(games):,} games")
 
     return job
 

@@ -14,6 +14,7 @@ from gym_gui.analysis import wording
 from gym_gui.core.run_labels import LabelsError, RunLabels, change_labels
 from gym_gui.services.run_library import RunEntry
 from gym_gui.ui.context import AppContext
+from gym_gui.ui.numbers import local
 from gym_gui.ui.results.library_reader import LibraryReader
 from gym_gui.ui.undo import Edit
 
@@ -104,4 +105,6 @@ def _only(names: Iterable[str], labels: RunLabels) -> dict[str, Any]:
 
 def _words(runs: Sequence[RunEntry], names: Iterable[str]) -> str:
     what = wording.names([*names])
-    return f"the {what} of “{runs[0].title}”" if len(runs) == 1 else f"the {what} of {len(runs):,} runs"
+    return (
+        f"the {what} of “{runs[0].title}”" if len(runs) == 1 else f"the {what} of {local(len(runs)):,} runs"
+    )

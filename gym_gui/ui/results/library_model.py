@@ -10,6 +10,7 @@ from PyQt6.QtCore import Qt
 from gym_gui.analysis.wording import moment
 from gym_gui.services.recorder import COMPLETED, FAILED, RUNNING, STOPPED
 from gym_gui.services.run_library import CUT_OFF, DAMAGED, RunEntry
+from gym_gui.ui.numbers import local
 from gym_gui.ui.theme import kind_word
 from gym_gui.ui.widgets.rows import Column
 
@@ -40,8 +41,8 @@ _STATUS_TIPS: Final = {
 def episodes_in_words(run: RunEntry) -> str:
     """``40``, or ``12 of 40`` while it is not done."""
     if run.planned is None or run.done == run.planned:
-        return f"{run.done:,}"
-    return f"{run.done:,} of {run.planned:,}"
+        return f"{local(run.done):,}"
+    return f"{local(run.done):,} of {local(run.planned):,}"
 
 
 def _title(run: RunEntry) -> str:

@@ -22,6 +22,7 @@ from PyQt6.QtWidgets import (
 from gym_gui.services.run_filter import RunFilter, offers
 from gym_gui.services.run_library import STATUSES, RunEntry
 from gym_gui.ui import theme
+from gym_gui.ui.numbers import local
 from gym_gui.ui.results.delegates import CellDelegate
 from gym_gui.ui.results.library_model import (
     AGENTS,
@@ -287,8 +288,8 @@ class LibraryView(QWidget):
 
     def _tell(self) -> None:
         shown, total = self.model.rowCount(), self.model.total
-        words = "1 run" if total == 1 else f"{total:,} runs"
-        count = words if shown == total else f"{shown:,} of {words}"
+        words = "1 run" if total == 1 else f"{local(total):,} runs"
+        count = words if shown == total else f"{local(shown):,} of {words}"
         self._count.setText(self._filter.problem or count)
         self._count.setVisible(bool(total))
         page = self.table if shown else self._nothing if total else self._empty

@@ -11,6 +11,7 @@ from threading import Event
 from gym_gui.analysis import wording
 from gym_gui.core.errors import MosaicError
 from gym_gui.services.run_library import RunEntry
+from gym_gui.ui.numbers import local
 from gym_gui.ui.results.jobs import Job, OnShare, Said
 
 _WHOLE = 1000
@@ -35,7 +36,7 @@ class _Done:
 def packing_title(runs: Sequence[RunEntry], *, undo: bool = False) -> str:
     """What is being done, with an ellipsis."""
     what = "Decompressing" if undo else "Compressing"
-    return f"{what} “{runs[0].title}”…" if len(runs) == 1 else f"{what} {len(runs):,} runs…"
+    return f"{what} “{runs[0].title}”…" if len(runs) == 1 else f"{what} {local(len(runs)):,} runs…"
 
 
 def packing_job(runs: Sequence[RunEntry], again: Again, *, undo: bool = False) -> Job:
@@ -54,7 +55,7 @@ def packing_job(runs: Sequence[RunEntry], again: Again, *, undo: bool = False) -
 
         def tell(number: int, part: int) -> None:
             which = packing_title([runs[number]], undo=undo)
-            several = f" ({number + 1:,} of {len(runs):,})" if len(runs) > 1 else ""
+            several = f" ({local(number + 1):,} of {local(len(runs)):,})" if len(runs) > 1 else ""
             loop.call_soon_threadsafe(share, f"{which}{several}", part, _WHOLE)
 
         work = asyncio.ensure_future(asyncio.to_thread(_each, runs, undo, stop, tell))
@@ -121,7 +122,7 @@ def _said(done: _Done, total: int, again: Again, undo: bool) -> Said:
         sentences.append("There is nothing to decompress." if undo else "No rows are left to compress.")
     if done.refused:
         more = len(done.refused) - 1
-        others = f" {more:,} more {'is' if more == 1 else 'are'} left as well." if more else ""
+        others = f" {local(more):,} more {'is' if more == 1 else 'are'} left as well." if more else ""
         sentences.append(f"{done.refused[0].rstrip('.')}.{others}")
     changed = [*done.changed, *([done.partly] if done.partly else [])]
     action = None if undo or not changed else ("Undo", partial(again, changed, True))
@@ -137,5 +138,5 @@ def _how_far(done: _Done, total: int, undo: bool) -> str:
         return f"“{partly.title}” is {'decompressed' if undo else 'compressed'} in part"
     if done.stopped:
         rest = ", and one more in part" if partly else ""
-        return f"{some:,} of {total:,} runs {f'is {one}' if some == 1 else f'are {many}'}{rest}"
-    return f"“{done.changed[0].title}” is {one}" if some == 1 else f"{some:,} runs are {many}"
+        return f"{local(some):,} of {local(total):,} runs {f'is {one}' if some == 1 else f'are {many}'}{rest}"
+    return f"“{done.changed[0].title}” is {one}" if some == 1 else f"{local(some):,} runs are {many}"

@@ -13,6 +13,7 @@ from gym_gui.core.run_labels import LONGEST_NAME, LONGEST_NOTES, tags_of
 from gym_gui.services.run_library import RunEntry
 from gym_gui.services.run_titles import in_words
 from gym_gui.ui import theme
+from gym_gui.ui.numbers import local
 from gym_gui.ui.results.library_model import episodes_in_words
 from gym_gui.ui.widgets import IconButton, InlineMessage, label, muted_label, section_label
 from gym_gui.ui.widgets.form import FormRows
@@ -101,7 +102,7 @@ class RunDetails(QWidget):
         if not runs:
             return
         one = runs[0] if len(runs) == 1 else None
-        self._title.setText(one.full_title if one is not None else f"{len(runs):,} runs")
+        self._title.setText(one.full_title if one is not None else f"{local(len(runs)):,} runs")
         trouble = next((run.labels_problem for run in runs if run.labels_problem), "")
         self._trouble.set_text(trouble)
         self._trouble.setVisible(bool(trouble))
@@ -200,7 +201,7 @@ class RunDetails(QWidget):
         self._facts.setText("\n".join(f"{name}: {_breakable(text)}" for name, text in facts.items() if text))
         told = [f"{in_words(name)}: {', '.join(values)}" for name, values in run.settings.items()]
         rest = len(told) - _MOST_SETTINGS
-        lines = [*told[:_MOST_SETTINGS], *([f"and {rest:,} more, in run.json"] if rest > 0 else [])]
+        lines = [*told[:_MOST_SETTINGS], *([f"and {local(rest):,} more, in run.json"] if rest > 0 else [])]
         self._settings.setText("\n".join(map(_breakable, lines)))
         self._heading.setVisible(bool(lines))
         self._settings.setVisible(bool(lines))

@@ -9,6 +9,7 @@ from PyQt6.QtGui import QResizeEvent
 from PyQt6.QtWidgets import QHBoxLayout, QWidget
 
 from gym_gui.ui import theme
+from gym_gui.ui.numbers import local
 from gym_gui.ui.results.scrub_bar import ScrubBar
 from gym_gui.ui.widgets import Card, ElidedLabel, IconButton, PrimaryButton, SegmentedControl, muted_label
 
@@ -175,9 +176,9 @@ class Transport(Card):
 
     def _tell(self) -> None:
         last = self.scrub.maximum()
-        words = f"{self._unit_word} {self.position:,} of {last:,}"
+        words = f"{self._unit_word} {local(self.position):,} of {local(last):,}"
         if not self._complete:
-            words += f" · {self.scrub.loaded:,} ready"
+            words += f" · {local(self.scrub.loaded):,} ready"
         self._where.setText(words)
         self._back.setEnabled(self.position > 0)
         self._first.setEnabled(self.position > 0)

@@ -11,6 +11,7 @@ from PyQt6.QtWidgets import QToolTip, QWidget
 
 from gym_gui.analysis.charts.scale import MOST_TICKS, spread, tick_words, ticks_within
 from gym_gui.services.training_series import Curve
+from gym_gui.ui.numbers import local
 from gym_gui.ui.plots.live_plot import LivePlot
 from gym_gui.ui.plots.series import Look, Series
 from gym_gui.ui.theme import Theme
@@ -218,4 +219,4 @@ class CurvePlot(LivePlot):
             if curve is not None and 0 <= step <= curve.span[1]:
                 value = float(np.interp(step, curve.steps, curve.values))
                 rows.append(f"{run.name}  {value_in_words(value)}")
-        return "\n".join([f"At step {step:,.0f}", *rows]) if rows else ""
+        return "\n".join([f"At step {local(step):,.0f}", *rows]) if rows else ""

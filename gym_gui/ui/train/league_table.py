@@ -7,8 +7,9 @@ from typing import Final
 from PyQt6.QtGui import QResizeEvent
 from PyQt6.QtWidgets import QWidget
 
-from gym_gui.analysis.wording import SCREEN, number, percent
+from gym_gui.analysis.wording import number, percent
 from gym_gui.services.training_league import LeagueMember, TrainingLeague
+from gym_gui.ui.numbers import local, screen
 from gym_gui.ui.train.numbers import NONE, return_in_words, steps_in_words
 from gym_gui.ui.widgets.rows import Column, RowsModel, RowsTable
 
@@ -22,7 +23,7 @@ def name_of(member: LeagueMember) -> str:
 
 def rating_in_words(rating: float | None) -> str:
     """Elo's points; halves of one mean nothing."""
-    return NONE if rating is None else number(rating, 0, SCREEN)
+    return NONE if rating is None else number(rating, 0, screen())
 
 
 def origin(member: LeagueMember) -> str:
@@ -36,13 +37,13 @@ def about(member: LeagueMember) -> str:
     came = (
         "in the pool from the beginning"
         if member.step is None
-        else f"the learner as it was at step {member.step:,}"
+        else f"the learner as it was at step {local(member.step):,}"
     )
     words = [f"{member.name}{what}: {came}."]
     if member.won or member.drawn or member.lost:
         words.append(
-            f"Of {member.games:,} games against the learner it has won {member.won:,}, "
-            f"drawn {member.drawn:,} and lost {member.lost:,}."
+            f"Of {local(member.games):,} games against the learner it has won {local(member.won):,}, "
+            f"drawn {local(member.drawn):,} and lost {local(member.lost):,}."
         )
     if member.mean_return is not None:
         words.append(f"The learner's mean return with it is {return_in_words(member.mean_return)}.")
@@ -60,11 +61,11 @@ def _return(member: LeagueMember) -> str:
 
 
 def _games(member: LeagueMember) -> str:
-    return f"{member.games:,}" if member.games else NONE
+    return f"{local(member.games):,}" if member.games else NONE
 
 
 def _results(member: LeagueMember) -> str:
-    return f"{member.won:,}/{member.drawn:,}/{member.lost:,}" if member.games else NONE
+    return f"{local(member.won):,}/{local(member.drawn):,}/{local(member.lost):,}" if member.games else NONE
 
 
 def _odds(member: LeagueMember) -> str:

@@ -11,6 +11,7 @@ from PyQt6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 from gym_gui.services.training_league import LeagueMember, TrainingLeague
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
+from gym_gui.ui.numbers import local
 from gym_gui.ui.train.league_plot import LeaguePlot
 from gym_gui.ui.train.league_table import LeagueTable, rating_in_words
 from gym_gui.ui.train.use_menu import UseMenu, operator_of
@@ -141,7 +142,7 @@ def _summary(title: str, league: TrainingLeague) -> str:
     if league.problem:
         return title
     count = len(league.members)
-    members = "1 member" if count == 1 else f"{count:,} members"
+    members = "1 member" if count == 1 else f"{local(count):,} members"
     rated = f"learner at {rating_in_words(league.rating)}, " if league.rating is not None else ""
     return f"{title}: {rated}{members}"
 

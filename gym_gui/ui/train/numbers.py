@@ -5,19 +5,19 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from gym_gui.analysis.wording import SCREEN
+from gym_gui.ui.numbers import local, screen
 
-NONE: Final = SCREEN.none
+NONE: Final = screen().none
 """Where there is no number."""
 
 
 def steps_in_words(steps: float) -> str:
     """``800``, ``1,500``, ``12k``, ``1.25M``."""
     if steps < 10_000:
-        return f"{steps:,.0f}"
+        return f"{local(steps):,.0f}"
     size, letter = (1e6, "M") if steps >= 999_500 else (1e3, "k")
     number = steps / size
-    return f"{number:.3g}{letter}" if number < 1000 else f"{number:,.0f}{letter}"
+    return f"{local(number):.3g}{letter}" if number < 1000 else f"{local(number):,.0f}{letter}"
 
 
 def return_in_words(value: float | None) -> str:
@@ -26,11 +26,11 @@ def return_in_words(value: float | None) -> str:
         return NONE
     digits = 2 if abs(value) < 10 else 1 if abs(value) < 100 else 0
     text = f"{value:,.{digits}f}"
-    return "0" + text[2:] if text.startswith("-0") and not float(text) else text
+    return screen().write("0" + text[2:] if text.startswith("-0") and not float(text) else text)
 
 
 def value_in_words(value: float) -> str:
     """Any value of a curve, with four digits that count."""
     if not value or not math.isfinite(value):
         return "0" if value == 0 else NONE
-    return f"{value:,.0f}" if abs(value) >= 1e4 and abs(value) < 1e9 else f"{value:.4g}"
+    return f"{local(value):,.0f}" if abs(value) >= 1e4 and abs(value) < 1e9 else f"{local(value):.4g}"

@@ -13,6 +13,7 @@ from gym_gui.core.errors import MosaicError
 from gym_gui.services.training_film import Film, read_film
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
+from gym_gui.ui.numbers import local
 from gym_gui.ui.renderers.frame_view import FrameView
 from gym_gui.ui.widgets import Card, ElidedLabel, IconButton, muted_label
 
@@ -120,7 +121,7 @@ class PolicyNow(Card):
             return
         if file == self._wanted:
             self._film, self._at = film, 0
-            self._note.setText("" if film.step is None else f"at step {film.step:,}")
+            self._note.setText("" if film.step is None else f"at step {local(film.step):,}")
             self._show_frame()
             self._tend()
 

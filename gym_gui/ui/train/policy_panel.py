@@ -11,6 +11,7 @@ from PyQt6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
+from gym_gui.ui.numbers import local
 from gym_gui.ui.train.policies_model import evaluated_words, moment_of, score_words
 from gym_gui.ui.train.policy_agents import PolicyAgents
 from gym_gui.ui.train.run_words import algorithm_word
@@ -194,7 +195,7 @@ def _texts(policy: PolicyEntry, parts: Sequence[AgentPart]) -> dict[str, str]:
         "Algorithm": algorithm_word(about.algorithm),
         "Environment": about.env_id,
         "Worker": about.worker,
-        "Steps": f"{about.total_steps:,}" if about.total_steps else "",
+        "Steps": f"{local(about.total_steps):,}" if about.total_steps else "",
         "Score": score_words(policy),
         "Return": evaluated_words(policy),
         **(dict.fromkeys(alone, "") if parts else alone),  # of several agents, each has its own

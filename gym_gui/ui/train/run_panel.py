@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Final
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from gym_gui.analysis.wording import SCREEN, duration
+from gym_gui.analysis.wording import duration
 from gym_gui.core.training_of import group_name
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
+from gym_gui.ui.numbers import local, screen
 from gym_gui.ui.train.extend_training import ExtendTrainingForm
 from gym_gui.ui.train.numbers import NONE
 from gym_gui.ui.train.run_menu import run_actions
@@ -221,9 +222,13 @@ class RunPanel(QWidget):
         self._warning.setVisible(bool(record.warning))
 
     def _show_facts(self, record: TrainingRecord) -> None:
-        left = duration(record.remaining_s, SCREEN) if record.state == "running" else ""
+        left = duration(record.remaining_s, screen()) if record.state == "running" else ""
         here = record.live and not record.place
-        uses = f"{record.cpu_percent:.0f} % of one core, {record.memory_mb:,.0f} MB" if here else ""
+        uses = (
+            f"{local(record.cpu_percent):.0f} % of one core, {local(record.memory_mb):,.0f} MB"
+            if here
+            else ""
+        )
         texts = {
             "algorithm": algorithm_word(record.algorithm),
             "env": record.env_id,
@@ -232,7 +237,7 @@ class RunPanel(QWidget):
             "group": group_name(record.group, record.env_id) if record.group else "",
             "steps": progress_in_words(record),
             "return": return_sentence(record) or NONE,
-            "episodes": f"{record.episodes:,}",
+            "episodes": f"{local(record.episodes):,}",
             "took": duration(record.elapsed_s) if record.elapsed_s else "",
             "left": left,
             "machine": f"{uses}, GPU {record.gpu}" if uses and record.gpu else uses,

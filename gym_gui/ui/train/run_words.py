@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from gym_gui.analysis.wording import SCREEN, duration
+from gym_gui.analysis.wording import duration
 from gym_gui.services.run_titles import differences
 from gym_gui.services.training_choices import algorithm_word
+from gym_gui.ui.numbers import local, screen
 from gym_gui.ui.train.numbers import NONE, return_in_words, steps_in_words
 from gym_gui.workers.settings_text import text_of
 
@@ -88,7 +89,7 @@ def _setting(name: str, value: object) -> str:
 def left_in_words(record: TrainingRecord) -> str:
     """The column "Left": time, or where the run stands."""
     if record.state == "running":
-        return duration(record.remaining_s, SCREEN)
+        return duration(record.remaining_s, screen())
     if record.state == "queued":
         return "next" if record.position == 1 else f"{record.position}. in line" if record.position else NONE
     return STATE_WORDS.get(record.state, record.state).lower()
@@ -141,9 +142,13 @@ def why_no_film(record: TrainingRecord) -> str:
     if not record.over:
         at = every * (record.step // every + 1)
         late = bool(record.total_steps) and at >= record.total_steps
-        return "Its first film comes " + ("with the end of the training." if late else f"at step {at:,}.")
+        return "Its first film comes " + (
+            "with the end of the training." if late else f"at step {local(at):,}."
+        )
     if record.step < every:
-        return f"It ended at step {record.step:,}, before its first film (every {every:,} steps)."
+        return (
+            f"It ended at step {local(record.step):,}, before its first film (every {local(every):,} steps)."
+        )
     return "It has filmed nothing; its log may say why."
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from PyQt6.QtCore import Qt
 
 from gym_gui.analysis.wording import duration
+from gym_gui.ui.numbers import local
 from gym_gui.ui.train.numbers import NONE
 from gym_gui.ui.train.run_words import (
     STATE_WORDS,
@@ -104,7 +105,7 @@ def _return_tip(row: RunRow) -> str | None:
 
 
 def _speed(row: RunRow) -> str:
-    return f"{row.record.steps_per_s:,.0f}" if row.record.state == "running" else NONE
+    return f"{local(row.record.steps_per_s):,.0f}" if row.record.state == "running" else NONE
 
 
 def _left(row: RunRow) -> str:

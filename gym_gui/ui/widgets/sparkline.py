@@ -10,6 +10,7 @@ from PyQt6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
 from PyQt6.QtWidgets import QSizePolicy, QWidget
 
 from gym_gui.ui import theme
+from gym_gui.ui.numbers import local
 
 
 class Sparkline(QWidget):
@@ -89,7 +90,8 @@ class Sparkline(QWidget):
     def _describe(self) -> None:
         if self._values:
             low, high, last = min(self._values), max(self._values), self._values[-1]
-            text = f"Past returns: {len(self._values)}, from {low:.4g} to {high:.4g}, last {last:.4g}"
+            span = f"from {local(low):.4g} to {local(high):.4g}, last {local(last):.4g}"
+            text = f"Past returns: {len(self._values)}, {span}"
         else:
             text = "Past returns: none yet"
         self.setAccessibleName(text)
