@@ -4,6 +4,10 @@
 that is started with ``bus.variables`` tells its tree there, as it tells Orca on a person's desktop.
 """
 
+# jeepney tells no types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+
 from __future__ import annotations
 
 import contextlib

@@ -667,7 +667,7 @@ async def photograph(
                     shown = QApplication.activeModalWidget() or window
                     shown.grab().save(str(file))
                     print(file, flush=True)
-                tell(file.stem, does_not_fit(shown))
+                    tell(file.stem, does_not_fit(shown))
                 if (dialog := QApplication.activeModalWidget()) is not None:
                     dialog.close()
                     break  # whose size is its own

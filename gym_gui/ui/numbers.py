@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 from PyQt6.QtCore import QLocale
 
@@ -33,7 +33,7 @@ class local:  # noqa: N801  # a word of f-strings
         value: Any number.
     """
 
-    def __init__(self, value: float) -> None:
+    def __init__(self, value: Any) -> None:
         self._value = value
 
     def __format__(self, format_spec: str, /) -> str:

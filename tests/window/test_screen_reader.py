@@ -62,6 +62,8 @@ def window(start: Start) -> Iterator[Program]:
     """The program; the trainer that its Train page starts ends with the test."""
     result = start()
     yield result
+    if result.process.poll() is None:
+        result.quit()
     result.end_trainer()
 
 
@@ -112,10 +114,10 @@ def test_a_comparison_and_its_report_are_understood(start: Start, tmp_path: Path
     window.until_text("message-ok", lambda text: text == "Done: 16 episodes.", "all episodes are played")
     window.press("ctrl+6")
     window.until_page("results")
-    window.wait(lambda: window.current_row("runs-table") is not None, "the runs are listed")
+    window.wait(lambda: window.current_row("run-table"), "the runs are listed")
     root = hear(window)
     assert "Random, Passive" in " ".join(names(root, "cell"))
-    window.tab_to("runs-table")
+    window.tab_to("run-table")
     window.press("Return")
     verdict = window.until_text("results-verdict", bool, "there is a verdict")
     root = hear(window)

@@ -12,9 +12,12 @@ from PyQt6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidg
 from gym_gui.controllers.finding import Finding, Level
 from gym_gui.ui import theme
 from gym_gui.ui.agents.model import ConfigurationModel
-from gym_gui.ui.widgets import Card, Dot, LinkButton
+from gym_gui.ui.widgets import Card, LinkButton
+from gym_gui.ui.widgets.messages import IconLabel
 
 _TOKENS = {Level.ERROR: "error", Level.WARNING: "warning", Level.OK: "ok", Level.NOTE: "muted"}
+_ICONS = {Level.ERROR: "error", Level.WARNING: "warning", Level.OK: "ok", Level.NOTE: "info"}
+"""Told apart by their shape: colour never stands alone."""
 _WORDS = {Level.ERROR: "Wrong", Level.WARNING: "Mind", Level.OK: "Fine", Level.NOTE: "Note"}
 _USUAL_WIDTH = 600
 MOST = 8
@@ -129,14 +132,15 @@ def _line(finding: Finding) -> QWidget:
     row = QHBoxLayout(line)
     row.setContentsMargins(0, 0, 0, 0)
     row.setSpacing(6)
-    dot = Dot(_TOKENS[finding.level])
+    dot = IconLabel(_ICONS[finding.level], _TOKENS[finding.level], 14)
+    dot.setAccessibleName(_WORDS[finding.level])
     dot.setToolTip(_WORDS[finding.level])
     text = _Sentence(finding.text)
     text.setProperty("role", "muted" if finding.level is Level.NOTE else "")
     text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    # The dot stands beside the first line, however many there are.
+    # The sign stands beside the first line, however many there are.
     marked = QVBoxLayout()
-    marked.setContentsMargins(0, 4, 0, 0)
+    marked.setContentsMargins(0, 2, 0, 0)
     marked.addWidget(dot)
     marked.addStretch(1)
     row.addLayout(marked)

@@ -101,14 +101,14 @@ class CallStrip(QFrame):
         """Words that have no room are cut."""
         return QSize(60, HEIGHT)
 
-    def event(self, a0: QEvent | None) -> bool:
+    def event(self, e: QEvent | None) -> bool:
         """The tooltip has more of it, made when it is asked for."""
-        if a0 is not None and a0.type() == QEvent.Type.ToolTip and self._tip is not None:
+        if e is not None and e.type() == QEvent.Type.ToolTip and self._tip is not None:
             words = whole_words(self._tip)
             cut = f"{words[:_TIP]}…" if len(words) > _TIP else words
             lines = [part for line in cut.splitlines() for part in textwrap.wrap(line, _TIP_COLUMNS) or [""]]
             self.setToolTip("\n".join((*lines, "", "Click: all of it")))
-        return super().event(a0)
+        return super().event(e)
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
         """Draw each line, cut where it has no room."""

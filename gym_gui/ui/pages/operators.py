@@ -178,13 +178,13 @@ class OperatorsTab(Page):
             Command(
                 "operators.side_by_side", "Open side by side…", self.comparison.ask_open, "", "File", "open"
             ),
-            Command("operators.run", "Run or pause", self._on_toggle, "Ctrl+R", "Run", "run", some),
+            Command("operators.run", "Run or pause", self._on_toggle, "Ctrl+R", "Run", "run", self._can_run),
             Command("operators.step", "Step all", self._on_step_all, "Space", "Run", "step", some),
             Command(
                 "operators.step_player", "Step player", self._on_step_player, "Shift+Space", "Run", "", one
             ),
             Command("operators.reset", "Reset all", self.deck.reset_all, "Ctrl+Shift+R", "Run", "", some),
-            Command("operators.stop", "Stop all", self.deck.stop_all, "Ctrl+.", "Run", "stop", some),
+            Command("operators.stop", "Stop all", self._on_stop, "Ctrl+.", "Run", "stop", self._can_run),
             Command("operators.enlarge", "Enlarge the operator", self._on_enlarge, "F11", "View", "", one),
             Command("operators.plots", "Show or hide plots", self._on_plots, "Ctrl+G", "View", "train", some),
             Command(
@@ -321,8 +321,14 @@ class OperatorsTab(Page):
     def _has_selection(self) -> bool:
         return self.manual_mode and self.manual.current is not None
 
+    def _can_run(self) -> bool:
+        return self._has_operators() if self.manual_mode else self.script.plan is not None
+
     def _on_toggle(self) -> None:
-        self.controls.toggle()
+        self.controls.toggle() if self.manual_mode else self.script.toggle()
+
+    def _on_stop(self) -> None:
+        self.deck.stop_all() if self.manual_mode else self.script.stop()
 
     def _on_step_all(self) -> None:
         if not self.deck.running:

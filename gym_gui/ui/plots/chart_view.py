@@ -134,14 +134,14 @@ class ChartView(QFrame):
         else:
             super().keyPressEvent(a0)
 
-    def event(self, a0: QEvent | None) -> bool:
+    def event(self, e: QEvent | None) -> bool:
         """The tooltip is the sentence of what is pointed at."""
-        if isinstance(a0, QHelpEvent) and a0.type() == QEvent.Type.ToolTip:
-            at = self._at(QPointF(a0.pos()))
+        if isinstance(e, QHelpEvent) and e.type() == QEvent.Type.ToolTip:
+            at = self._at(QPointF(e.pos()))
             if at is not None:
-                QToolTip.showText(a0.globalPos(), self._sentence(at), self)
+                QToolTip.showText(e.globalPos(), self._sentence(at), self)
             return True
-        return super().event(a0)
+        return super().event(e)
 
     @property
     def _spots(self) -> tuple[Spot, ...]:

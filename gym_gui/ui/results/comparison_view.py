@@ -40,6 +40,8 @@ from gym_gui.ui.widgets import (
 )
 from gym_gui.ui.widgets.scrolling import tell_scrolling
 
+HIGHEST_PLOTS = 760
+"""In pixels: a few bars do not grow with a screen of 2160."""
 MOST_VERDICTS = 3
 """Said at once; more of them on request."""
 _PLOT_HEIGHT = 200
@@ -161,6 +163,7 @@ class ComparisonView(QWidget):
         table.add(self.pairings)
         table.add(self.table)
         self.plots = QWidget()
+        self.plots.setMaximumHeight(HIGHEST_PLOTS)
         plots = QHBoxLayout(self.plots)
         plots.setContentsMargins(0, 0, 0, 0)
         plots.setSpacing(theme.GAP)
@@ -178,8 +181,9 @@ class ComparisonView(QWidget):
         column.setSpacing(theme.GAP)
         for widget in (self.banner, self.failed, self.ratings, self.trainings, table):
             column.addWidget(widget)
-        column.addWidget(self.plots, 1)
+        column.addWidget(self.plots, 100)
         column.addWidget(self.notes)
+        column.addStretch(1)
         scroll = QScrollArea()
         scroll.setObjectName("comparison-scroll")
         tell_scrolling(scroll, "What came out")
