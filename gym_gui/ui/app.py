@@ -32,6 +32,8 @@ from gym_gui.ui.style_sheet import ASSETS
 _log = logging.getLogger(__name__)
 
 DEBUG: Final = "MOSAIC_DEBUG"
+_USUAL_DPI: Final = 96
+_LARGEST: Final = 2.0
 
 
 def create_window(argv: Sequence[str] | None = None) -> tuple[QApplication, MainWindow]:
@@ -48,6 +50,7 @@ def create_window(argv: Sequence[str] | None = None) -> tuple[QApplication, Main
         The application (the one there is, where there is one) and the window.
     """
     arguments = list(argv if argv is not None else sys.argv)
+    _scale_with_text()
     running = QApplication.instance()
     app = running if isinstance(running, QApplication) else QApplication(arguments[:1] or ["mosaic"])
     app.setApplicationName("MOSAIC")
@@ -71,6 +74,17 @@ def create_window(argv: Sequence[str] | None = None) -> tuple[QApplication, Main
     window.ended.connect(preloader.stop)
     _open(window, arguments[1:])
     return app, window
+
+
+def _scale_with_text() -> None:
+    """Where the system asks for larger text by its resolution, all of the window is larger, not cut.
+
+    Sizes here are pixels, which Qt scales as a whole (``QT_SCALE_FACTOR``).
+    """
+    with contextlib.suppress(ValueError):
+        factor = float(os.environ.get("QT_FONT_DPI", "")) / _USUAL_DPI
+        if factor > 1:
+            os.environ.setdefault("QT_SCALE_FACTOR", f"{min(factor, _LARGEST):g}")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

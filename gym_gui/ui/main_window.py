@@ -61,7 +61,9 @@ class MainWindow(QMainWindow):
         self._first = QSize()
         self.setObjectName("main-window")
         self.setWindowTitle("MOSAIC")
-        self.setMinimumSize(SMALLEST)
+        screen = self.screen()
+        # A screen at 200 % may have less room than the smallest window wants.
+        self.setMinimumSize(SMALLEST.boundedTo(screen.availableSize()) if screen is not None else SMALLEST)
         self.setAcceptDrops(True)
         self.feed = LogFeed(self)
         self.feed.open()
