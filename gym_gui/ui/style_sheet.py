@@ -148,7 +148,7 @@ QListView[role="field"] {{ border: 1px solid {line}; border-radius: 7px; padding
 QTableView::item:selected, QTreeView::item:selected, QListView::item:selected {{
     background: {wash}; color: {text}; }}
 QListView::item:hover:!selected, QTreeView::item:hover:!selected {{ background: {raised}; }}
-QHeaderView {{ background: transparent; }}
+QHeaderView {{ background: transparent; border: none; }}
 QHeaderView::section {{ background: {panel}; color: {muted}; font-size: 12px; font-weight: 500;
     border: none; border-bottom: 1px solid {line}; padding: 8px 12px; }}
 QTableCornerButton::section {{ background: {panel}; border: none; }}

@@ -52,7 +52,7 @@ def run_command(window: Program, words: str, title: str) -> None:
 
 def test_a_killed_window_has_everything_again_and_the_run_goes_on(start: Start, experiment: Path) -> None:
     many = experiment.read_text().replace("num_episodes: 8", "num_episodes: 1500")
-    experiment.write_text(many.replace("seeds: [0, 1, 2, 3, 4, 5, 6, 7]", "seeds: range(0, 1500)"))
+    experiment.write_text(many.replace("seeds: [0, 1, 2, 3, 4, 5, 6, 7]", 'seeds: "range(0, 1500)"'))
     window = start()
     choose(window, experiment)
     window.until_text("script-name", lambda text: text == experiment.name, "the file is shown")
