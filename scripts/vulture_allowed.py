@@ -85,3 +85,4 @@ action_box, _.chip_boxes, _.chip_texts, _.cursor_square, _.drawing, _.spot_rect
 # -- numbers of a table; what is not asked for holds a place
 LAVA, SEEN, VIEW
 _Listable  # named in quotes by a cast
+__format__  # called by f-strings
