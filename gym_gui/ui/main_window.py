@@ -62,8 +62,9 @@ class MainWindow(QMainWindow):
         self.setObjectName("main-window")
         self.setWindowTitle("MOSAIC")
         screen = self.screen()
-        # A screen at 200 % may have less room than the smallest window wants.
-        self.setMinimumSize(SMALLEST.boundedTo(screen.availableSize()) if screen is not None else SMALLEST)
+        # At 200 % a screen may have less room than the smallest window wants.
+        enlarged = screen is not None and screen.devicePixelRatio() > 1
+        self.setMinimumSize(SMALLEST.boundedTo(screen.availableSize()) if screen and enlarged else SMALLEST)
         self.setAcceptDrops(True)
         self.feed = LogFeed(self)
         self.feed.open()
@@ -206,6 +207,7 @@ class MainWindow(QMainWindow):
             before.left()
         self.context.commands.remove(self._page_commands)
         self._current = name
+        self.context.layout.setValue("window/page", name)  # at once: a window that is killed comes back there
         focused = self.focusWidget()
         if focused is None or self._stack.isAncestorOf(focused):
             # What is hidden would hand its focus to whatever stands first on the new page.

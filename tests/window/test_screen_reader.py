@@ -116,7 +116,7 @@ def test_a_comparison_and_its_report_are_understood(start: Start, tmp_path: Path
     window.until_page("results")
     window.until_text("run-count", lambda text: text == "1 run", "the run is listed")
     root = hear(window)
-    assert "Random, Passive" in " ".join(names(root, "cell"))
+    assert "Random and Passive" in " ".join(names(root, "cell"))
     window.tab_to("run-table")
     window.press("Home", "Return")
     verdict = window.until_text("results-verdict", bool, "there is a verdict")

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QFileDialog, QVBoxLayout, QWidget
@@ -42,6 +42,9 @@ CONSENT = (
 )
 
 _SOURCE_LETTERS = 1 << 16
+
+OPENED: Final = "operators/script"
+"""The file that is shown; empty while operators are played by hand."""
 
 
 class ScriptExperimentWidget(QWidget):
@@ -164,6 +167,7 @@ class ScriptExperimentWidget(QWidget):
         self._path, self._plan, self._job = path, None, None
         if path.is_file():
             self._recent.add(path.absolute())
+            self._context.layout.setValue(OPENED, str(path.absolute()))
         self.card.clear()
         self._start(self._read_script(path, allow_code=False), "Reading the experiment")
 

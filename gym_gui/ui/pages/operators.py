@@ -24,7 +24,7 @@ from gym_gui.ui.operators.config_widget import OperatorConfigWidget
 from gym_gui.ui.operators.control_panel import ControlPanelContainer
 from gym_gui.ui.operators.examples import random_operator, trained_against_random
 from gym_gui.ui.operators.manual import ManualOperators
-from gym_gui.ui.operators.script import ScriptExperimentWidget
+from gym_gui.ui.operators.script import OPENED, ScriptExperimentWidget
 from gym_gui.ui.page import Page
 from gym_gui.ui.widgets import SegmentedControl
 
@@ -70,6 +70,7 @@ class OperatorsTab(Page):
         inspector.add(self.config)
         self._connect()
         self._offer_beginnings()
+        self._opened_before = str(context.layout.value(OPENED, "") or "")
         self._set_mode("manual")
 
     def _connect(self) -> None:
@@ -103,7 +104,10 @@ class OperatorsTab(Page):
         self.kept.bring_back(self.deck.restore)
         self.comparison.begin()
         self._on_run_changed()
+        before, self._opened_before = self._opened_before, ""
         script = request.get("script")
+        if not request and before and Path(before).is_file():
+            script = before  # what was shown when the window was closed, or killed
         if isinstance(script, (str, Path)):
             self._set_mode("script")
             self.script.open(Path(script))
@@ -210,6 +214,8 @@ class OperatorsTab(Page):
     def _set_mode(self, mode: str) -> None:
         self._mode.set_value(mode)
         manual = mode == "manual"
+        if manual:
+            self.context.layout.setValue(OPENED, "")
         self._modes.setCurrentWidget(self.manual if manual else self.script)
         self.controls.set_manual(manual)
         self.comparison.button.setVisible(manual)
