@@ -22,6 +22,7 @@ from gym_gui.core.enums import EpisodeStatus, WorkerKind
 from gym_gui.core.live import AgentView, LiveView, PlayedMove, Pointing
 from gym_gui.core.plain import to_plain
 from gym_gui.core.types import PLAN_POINTS, REFUSED, AgentID, Plan
+from gym_gui.envs import Environment
 from gym_gui.services.backends import SlotInfo
 
 _T = TypeVar("_T")
@@ -44,6 +45,8 @@ class Spectator:
         slots: Spaces and words of every agent.
         on_event: Is shown it.
         eyes: What people who play are shown of a game that hides things from their seats.
+        is_drawn: Which environments can be drawn, where not all of them can: episodes in these are shown
+            before others.
     """
 
     def __init__(
@@ -53,8 +56,9 @@ class Spectator:
         slots: Mapping[AgentID, SlotInfo],
         on_event: OnSessionEvent,
         eyes: Eyes,
+        is_drawn: Callable[[Environment], bool] = lambda _environment: True,
     ) -> None:
-        self._eyes = eyes
+        self._eyes, self._is_drawn = eyes, is_drawn
         self._settings, self._mode, self._slots, self._on_event = settings, mode, slots, on_event
         self._interval = 1.0 / settings.fps
         self._every = False
@@ -79,7 +83,7 @@ class Spectator:
     def opened(self, episode: Episode) -> None:
         """An episode was reset."""
         self._live[episode.index] = episode
-        if self._shown is None or episode.index < self._shown.index:
+        if self._shown is None or self._rank(episode) < self._rank(self._shown):
             self._show(episode)
 
     def stepped(self, episode: Episode) -> None:
@@ -116,7 +120,7 @@ class Spectator:
         self._look(status.value, error, drawn=drawn)
         self._shown = None
         if self._live:
-            self._show(self._live[min(self._live)])
+            self._show(min(self._live.values(), key=self._rank))
 
     def close(self) -> None:
         """Nothing is shown any more."""
@@ -159,6 +163,9 @@ class Spectator:
             "latency_ms": row.latency_ms,
             **told,
         }
+
+    def _rank(self, episode: Episode) -> tuple[bool, int]:
+        return not self._is_drawn(episode.environment), episode.index
 
     # -- looking ---------------------------------------------------------------------------
 
@@ -203,7 +210,7 @@ class Spectator:
 
     def _draw(self, episode: Episode, eyes: tuple[AgentID, ...]) -> int:
         """Send a picture; returns its number, 0 where there is none."""
-        if self._mode != "rgb_array":
+        if self._mode != "rgb_array" or not self._is_drawn(episode.environment):
             return 0
         if not eyes:
             picture = episode.environment.picture(_plans(episode))
@@ -263,7 +270,8 @@ class Spectator:
     def _text(self, episode: Episode, number: int, eyes: tuple[AgentID, ...]) -> str:
         """Its own text; what people may know in words, where there is no picture of it."""
         if not eyes:
-            return episode.environment.ansi() if self._mode == "ansi" else ""
+            drawn = self._mode == "ansi" and self._is_drawn(episode.environment)
+            return episode.environment.ansi() if drawn else ""
         return "" if number or self._mode is None else self._eyes.text(episode, eyes)
 
     def _agent(

@@ -257,6 +257,19 @@ class LocalSession:
     def abort(self) -> None:
         self.controller.abort()
 
+    def watch(self, live: LiveSettings | None) -> None:
+        if self._settings.live is not None:
+            raise UsageError("this session is watched from its beginning")
+        controller = self.controller
+        if live is None:
+            controller.watch(None)
+            return
+        self._mode = _render_mode(self._resolved, live)
+        everything = Eyes(frozenset, True)  # nobody who plays looks
+        slots, tell = self._resolved.slots, self._on_event
+        spectator = Spectator(live, self._mode, slots, tell, everything, controller.is_drawn)
+        controller.watch(spectator, self._make_drawn if self._mode is not None else None)
+
     async def settled(self) -> None:
         """All is done, and told, when it is asked for."""
 

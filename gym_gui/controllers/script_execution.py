@@ -24,7 +24,8 @@ from gym_gui.controllers.operator_execution import (
 from gym_gui.controllers.resolved_operator import ResolvedOperator
 from gym_gui.controllers.run_ledger import RunLedger
 from gym_gui.controllers.run_looks import RunLooks
-from gym_gui.controllers.session_events import EpisodeFinished
+from gym_gui.controllers.run_watch import RunWatch
+from gym_gui.controllers.session_events import EpisodeFinished, OnSessionEvent
 from gym_gui.controllers.session_interface import OpenSession
 from gym_gui.controllers.session_shares import SessionShare
 from gym_gui.controllers.session_starts import SessionStarts
@@ -104,6 +105,7 @@ class OperatorScriptExecutionManager:
         self._tasks: set[asyncio.Task[None]] = set()
         self._starts = SessionStarts(self, experiment, open_session, self._ledger.introduce, kept)
         self._changed = asyncio.Event()
+        self._watch = RunWatch()
         self.stopping = self._in_haste = self._held_up = False
         self._shown = 0.0
 
@@ -191,6 +193,16 @@ class OperatorScriptExecutionManager:
         """End early, at once; what is done is kept."""
         self._in_haste = True
         self._give_out_no_more()
+
+    def watch(self, operator_id: str, listener: OnSessionEvent | None) -> None:
+        """Look at what an operator plays, as soon and as long as it does; results are the same.
+
+        Args:
+            operator_id: Who is looked at instead of whoever was before; ``""``: nobody.
+            listener: Told its looks and pictures, from the event loop.
+        """
+        self._watch.look(operator_id, listener)
+        self._watch.tend(self._seats)
 
     def _give_out_no_more(self) -> None:
         self.stopping = True
@@ -304,6 +316,7 @@ class OperatorScriptExecutionManager:
                 self._ledger.problem = self._ledger.problem or self._funds.why_left()
                 self._ledger.unplayed = sum(len(run.pending) + len(run.suspects) for run in self._runs)
                 break
+            self._watch.tend(self._seats)
             self._show()
             self._ledger.keep_up()
             self._check_ledger()
@@ -333,6 +346,7 @@ class OperatorScriptExecutionManager:
             seat.quarantine = False
         seat.feed()
         if not seat.assigned:
+            self._watch.let_go(seat)
             self._seats.remove(seat)
             if (run.pending or run.later) and sum(map(len, self._warm.values())) < KEPT_WARM:
                 seat.working = False  # for what others bring back of the run's budgets, or for the next look
@@ -429,6 +443,7 @@ class OperatorScriptExecutionManager:
             await seat.session.close(in_haste=self._in_haste)
 
     async def _close_all(self) -> None:
+        self._watch.look("", None)
         self._give_out_no_more()
         seats = [*self._seats, *(s for warm in self._warm.values() for s in warm)]
         self._seats.clear()

@@ -9,10 +9,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any
 
+from gym_gui.controllers.environment_pool import EnvironmentPool
 from gym_gui.controllers.episode import Episode
 from gym_gui.controllers.episode_queue import EpisodeQueue
 from gym_gui.controllers.lineup import Lineup, Player
@@ -71,7 +72,7 @@ class SessionController:
         self._queue, self._begin_again = EpisodeQueue(), begin_again
         self._more = True
         self._live: dict[int, Episode] = {}
-        self._idle: list[Environment] = []
+        self._environments = EnvironmentPool(lineup)
         self._ids = count(1)
         self._ready: list[Decision] = []
         self._gate = Gate(self._nudge)
@@ -179,6 +180,28 @@ class SessionController:
         """Whether an episode takes its next step as soon as its agents, who are asked now, have chosen."""
         episode = self._live.get(index)
         return episode is not None and (not self._gate.paused or episode.credit > 0)
+
+    def watch(self, spectator: Spectator | None, make_drawn: Callable[[], Environment] | None = None) -> None:
+        """Have somebody look from now on who has not until now; ``None``: nobody looks any more.
+
+        Episodes that are on are told of without a picture; the next one that begins has one.
+
+        Args:
+            spectator: Looks.
+            make_drawn: Makes an environment that can be drawn.
+        """
+        if self._spectator is not None:
+            self._spectator.close()
+        self._spectator = spectator
+        self._environments.draw_with(make_drawn if spectator is not None else None)
+        self._let_watch()
+        if spectator is not None:
+            for index in sorted(self._live):
+                spectator.opened(self._live[index])
+
+    def is_drawn(self, environment: Environment) -> bool:
+        """Whether an environment was made to be looked at; see :meth:`watch`."""
+        return self._environments.is_drawn(environment)
 
     def _let_watch(self) -> None:
         if self._spectator is not None:
@@ -291,9 +314,7 @@ class SessionController:
         self._policies.settle()
         if self._spectator is not None:
             self._spectator.close()
-        for environment in self._idle:
-            environment.close()
-        self._idle.clear()
+        self._environments.close()
 
     def _open_episodes(self) -> None:
         if not self._queue or (self._gate.paused and self._live):
@@ -312,7 +333,7 @@ class SessionController:
             yield self._episode_of(plan)
 
     def _episode_of(self, plan: EpisodePlan) -> Episode:
-        environment = self._idle.pop() if self._idle else self._lineup.make_environment()
+        environment = self._environments.take()
         seats = self._lineup.seatings[plan.seating]
         episode = Episode(
             plan,
@@ -477,10 +498,8 @@ class SessionController:
         for outcome in episode.trajectory.last_outcomes():
             self._policies.notify_result(outcome)
         self._policies.end_episode(episode.summaries(status))
-        if status is EpisodeStatus.COMPLETED and episode.environment.reusable:
-            self._idle.append(episode.environment)
-        else:
-            episode.environment.close()
+        fit = status is EpisodeStatus.COMPLETED and episode.environment.reusable
+        self._environments.give_back(episode.environment, fit=fit)
 
 
 def _source_of(player: Player) -> str:

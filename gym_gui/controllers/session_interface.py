@@ -96,6 +96,20 @@ class Session(Protocol):
         """
         ...
 
+    def watch(self, live: LiveSettings | None) -> None:
+        """Show what is played from now on, in a session that was begun without ``live``.
+
+        Nothing that is recorded changes by it, and people are not asked. What is on already is told of
+        without a picture, and with its board where it has one; the next episode is drawn.
+
+        Args:
+            live: How; ``None``: no more.
+
+        Raises:
+            UsageError: It has been watched since its beginning.
+        """
+        ...
+
     def answer(self, question_id: int, action: Any) -> None:
         """Answer a question to a person.
 

@@ -13,13 +13,16 @@ from gym_gui.controllers.session_events import (
     EpisodeFinished,
     EpisodeRetried,
     EpisodeStarted,
+    FrameDrawn,
     LogLine,
+    OnSessionEvent,
     SessionEnded,
     SessionEvent,
     StepsTaken,
 )
 from gym_gui.controllers.session_interface import Session, SessionReady
 from gym_gui.core.execution import EpisodePlan
+from gym_gui.core.live import LiveView
 
 _log = logging.getLogger(__name__)
 
@@ -82,6 +85,7 @@ class SessionShare:
         self.quarantine = False
         self.working = False
         self.dead = False
+        self.watcher: OnSessionEvent | None = None
         self.steps = 0
         self._finished = 0
         self.since = time.monotonic()
@@ -105,6 +109,8 @@ class SessionShare:
             case SessionEnded(reason):
                 self.dead = True
                 self._owner.lost(self, reason)
+            case FrameDrawn() | LiveView() if self.watcher is not None:
+                self.watcher(event)
             case _:  # nobody watches it
                 pass
 

@@ -26,6 +26,7 @@ from gym_gui.controllers.session_events import (
     Thought,
 )
 from gym_gui.controllers.session_interface import (
+    LiveSettings,
     SessionReady,
     SessionSettings,
     checked_pace,
@@ -38,7 +39,14 @@ from gym_gui.core.live import Compiling
 from gym_gui.core.spending import Amount
 from gym_gui.core.types import AgentID
 from gym_gui.host.frames import FrameReader, Places, make_memory
-from gym_gui.host.orders import allowance_message, episode_message, launch_message, player_of, ready_of
+from gym_gui.host.orders import (
+    allowance_message,
+    episode_message,
+    launch_message,
+    live_message,
+    player_of,
+    ready_of,
+)
 from gym_gui.host.process import FAREWELL_S, PATIENCE_S, HostLostError, HostProcess
 from gym_gui.host.program import TakeProgram
 from gym_gui.host.service import pb
@@ -267,6 +275,11 @@ class HostSession:
 
     def abort(self) -> None:
         self._command("Abort", pb.AbortRequest())
+
+    def watch(self, live: LiveSettings | None) -> None:
+        if self._settings.live is not None:
+            raise UsageError("this session is watched from its beginning")
+        self._command("Watch", pb.WatchRequest(live=None if live is None else live_message(live)))
 
     async def settled(self) -> None:
         if not self._started or self._ended or self._closing:

@@ -43,7 +43,7 @@ def launch_message(
         max_steps=settings.max_steps or 0,
         observations=settings.observations,
         secrets=secrets,
-        live=None if settings.live is None else _live_message(settings.live),
+        live=None if settings.live is None else live_message(settings.live),
     )
 
 
@@ -68,7 +68,7 @@ def settings_of(message: pb.LaunchRequest, resolved: ResolvedOperator) -> Sessio
         message.concurrency or default_concurrency(resolved, 1 << 30),
         message.max_steps or None,
         message.observations,
-        _live_of(message.live) if message.HasField("live") else None,
+        live_of(message.live) if message.HasField("live") else None,
     )
 
 
@@ -81,12 +81,18 @@ def secrets_of(message: pb.LaunchRequest) -> dict[str, dict[str, str]]:
     return secrets
 
 
-def _live_message(live: LiveSettings) -> pb.Live:
+def live_message(live: LiveSettings) -> pb.Live:
+    """How a session is watched."""
     first = None if live.first is None else episode_message(live.first)
     return pb.Live(fps=live.fps, render=live.render, everything=live.everything, first=first)
 
 
-def _live_of(message: pb.Live) -> LiveSettings:
+def live_of(message: pb.Live) -> LiveSettings:
+    """How a session is watched.
+
+    Raises:
+        UsageError: So often, or in that way, nothing can be shown.
+    """
     render: Any = message.render  # checked by the settings themselves
     first = plan_of(message.first) if message.HasField("first") else None
     return LiveSettings(message.fps, render, first, message.everything)

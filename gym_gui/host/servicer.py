@@ -15,6 +15,7 @@ from gym_gui.host.orders import (
     amount_of,
     assignment_of,
     keys_of,
+    live_of,
     operator_of,
     plan_of,
     player_message,
@@ -186,6 +187,14 @@ class SessionServicer:
     async def Abort(self, request: pb.AbortRequest) -> pb.Done:
         """End every episode."""
         self._session.abort()
+        return _DONE
+
+    async def Watch(self, request: pb.WatchRequest) -> pb.Done:
+        """Somebody looks, or nobody does any more."""
+        live = live_of(request.live) if request.HasField("live") else None
+        if live is not None:
+            _draw_in_memory()
+        self._session.watch(live)
         return _DONE
 
     async def Answer(self, request: pb.HumanAnswer) -> pb.Done:

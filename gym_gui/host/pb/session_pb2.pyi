@@ -68,6 +68,12 @@ class Live(_message.Message):
     everything: bool
     def __init__(self, fps: _Optional[float] = ..., render: _Optional[str] = ..., first: _Optional[_Union[Episode, _Mapping]] = ..., everything: bool = ...) -> None: ...
 
+class WatchRequest(_message.Message):
+    __slots__ = ("live",)
+    LIVE_FIELD_NUMBER: _ClassVar[int]
+    live: Live
+    def __init__(self, live: _Optional[_Union[Live, _Mapping]] = ...) -> None: ...
+
 class Episodes(_message.Message):
     __slots__ = ("episodes",)
     EPISODES_FIELD_NUMBER: _ClassVar[int]

@@ -59,6 +59,11 @@ class SessionStub(object):
                 request_serializer=mosaic_dot_v1_dot_session__pb2.AbortRequest.SerializeToString,
                 response_deserializer=mosaic_dot_v1_dot_session__pb2.Done.FromString,
                 )
+        self.Watch = channel.unary_unary(
+                '/mosaic.v1.Session/Watch',
+                request_serializer=mosaic_dot_v1_dot_session__pb2.WatchRequest.SerializeToString,
+                response_deserializer=mosaic_dot_v1_dot_session__pb2.Done.FromString,
+                )
         self.Answer = channel.unary_unary(
                 '/mosaic.v1.Session/Answer',
                 request_serializer=mosaic_dot_v1_dot_session__pb2.HumanAnswer.SerializeToString,
@@ -155,6 +160,13 @@ class SessionServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Watch(self, request, context):
+        """Show what is played in a session that was launched without live, or show it no more.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def Answer(self, request, context):
         """Missing associated documentation comment in .proto file."""
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -243,6 +255,11 @@ def add_SessionServicer_to_server(servicer, server):
             'Abort': grpc.unary_unary_rpc_method_handler(
                     servicer.Abort,
                     request_deserializer=mosaic_dot_v1_dot_session__pb2.AbortRequest.FromString,
+                    response_serializer=mosaic_dot_v1_dot_session__pb2.Done.SerializeToString,
+            ),
+            'Watch': grpc.unary_unary_rpc_method_handler(
+                    servicer.Watch,
+                    request_deserializer=mosaic_dot_v1_dot_session__pb2.WatchRequest.FromString,
                     response_serializer=mosaic_dot_v1_dot_session__pb2.Done.SerializeToString,
             ),
             'Answer': grpc.unary_unary_rpc_method_handler(
@@ -434,6 +451,23 @@ class Session(object):
             metadata=None):
         return grpc.experimental.unary_unary(request, target, '/mosaic.v1.Session/Abort',
             mosaic_dot_v1_dot_session__pb2.AbortRequest.SerializeToString,
+            mosaic_dot_v1_dot_session__pb2.Done.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def Watch(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/mosaic.v1.Session/Watch',
+            mosaic_dot_v1_dot_session__pb2.WatchRequest.SerializeToString,
             mosaic_dot_v1_dot_session__pb2.Done.FromString,
             options, channel_credentials,
             insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
