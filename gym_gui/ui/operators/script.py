@@ -12,9 +12,12 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QFileDialog, QVBoxLayout, QWidget
 
 from gym_gui.analysis.wording import count
+from gym_gui.controllers.session_events import FrameDrawn
 from gym_gui.core.errors import MosaicError
+from gym_gui.core.live import LiveView
 from gym_gui.core.trust import NotAllowedError
 from gym_gui.ui import theme
+from gym_gui.ui.live.watch_pane import WatchPane
 from gym_gui.ui.operators.comparison import keep_run
 from gym_gui.ui.operators.recent_files import RecentFiles
 from gym_gui.ui.operators.script_card import ScriptCard
@@ -69,6 +72,7 @@ class ScriptExperimentWidget(QWidget):
         self._work: asyncio.Task[None] | None = None
         self._message: InlineMessage | None = None
         self._stopping = False
+        self._watched = ""
         self._build()
         self._build_actions(bar)
         self._show()
@@ -85,6 +89,7 @@ class ScriptExperimentWidget(QWidget):
         self.empty.chosen.connect(self.open)
         self.empty.failed.connect(self._on_not_written)
         self.card = ScriptCard(self)
+        self.card.watch_toggled.connect(self._on_watch_toggled)
         column.addWidget(self.empty, 1)
         column.addWidget(self.card, 1)
 
@@ -168,6 +173,7 @@ class ScriptExperimentWidget(QWidget):
         if path.is_file():
             self._recent.add(path.absolute())
             self._context.layout.setValue(OPENED, str(path.absolute()))
+        self.watch("")
         self.card.clear()
         self._start(self._read_script(path, allow_code=False), "Reading the experiment")
 
@@ -260,6 +266,7 @@ class ScriptExperimentWidget(QWidget):
                 parent=self,
             )
             self._job.progressed.connect(self.card.show_standings)
+        self._look()
         self._stopping = False
         self._show_message(None)
         self._job.begin()
@@ -305,6 +312,47 @@ class ScriptExperimentWidget(QWidget):
     def _on_results(self) -> None:
         if self._job is not None and self._job.folder is not None:
             self._context.go("results", run=self._job.folder)
+
+    # -- watching --------------------------------------------------------------------
+
+    def watch(self, operator_id: str) -> None:
+        """Show what an operator plays, as soon as and as long as it does; ``""``: nobody's any more."""
+        self._watched = operator_id
+        if not operator_id or self._plan is None:
+            self.card.show_pane(None)
+            self._look()
+            return
+        pane = self.card.pane
+        if pane is None:
+            pane = WatchPane(self._context.theme)
+            pane.closed.connect(self._on_pane_closed)
+        self.card.show_pane(pane, operator_id)
+        config = next(o.config for o in self._plan.operators if o.config.operator_id == operator_id)
+        seats = {slot: player.worker_type for slot, player in config.resolved_slots().items()}
+        running = self._job is not None and self._job.running
+        why = "Others are playing; its turn comes." if running else "Run plays its episodes."
+        pane.begin(config.display_name, seats, "Nothing to see yet", why)
+        self._look()
+
+    def _look(self) -> None:
+        if self._job is not None:
+            self._job.watch(self._watched, self._on_seen if self._watched else None)
+
+    def _on_seen(self, event: object) -> None:
+        pane = self.card.pane
+        if pane is not None and isinstance(event, LiveView):
+            pane.show_view(event)
+        elif pane is not None and isinstance(event, FrameDrawn):
+            pane.show_frame(event.frame)
+
+    def _on_watch_toggled(self, operator_id: str, wanted: bool) -> None:
+        self.watch(operator_id if wanted else "")
+
+    def _on_pane_closed(self) -> None:
+        row = self.card.rows.get(self._watched)
+        self.watch("")
+        if row is not None:
+            row.eye.setFocus()
 
     # -- what is shown ---------------------------------------------------------------
 

@@ -5,20 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QPlainTextEdit, QScrollArea, QVBoxLayout, QWidget
+from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtGui import QResizeEvent
+from PyQt6.QtWidgets import QBoxLayout, QPlainTextEdit, QScrollArea, QVBoxLayout, QWidget
 
 from gym_gui.analysis.wording import count, duration
 from gym_gui.ui import theme
+from gym_gui.ui.live.watch_pane import WatchPane
 from gym_gui.ui.numbers import local
 from gym_gui.ui.operators.script_job import ScriptPlan, Standing
 from gym_gui.ui.operators.script_rows import OperatorRow
 from gym_gui.ui.widgets import Card, Divider, label, muted_label
 from gym_gui.ui.widgets.scrolling import see_through, tell_scrolling
 
+_BESIDE = 760
+"""Width from which a picture stands beside the rows."""
+
 
 class ScriptCard(Card):
     """Shows one experiment; does nothing with it."""
+
+    watch_toggled = pyqtSignal(str, bool)
+    """Operator id, and whether a person wants to see what it plays."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
@@ -39,7 +47,11 @@ class ScriptCard(Card):
         self._source.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self._source.setFont(theme.mono_font(theme.SECTION_PX))
         self._source.hide()
-        self.add(self._scroll, 1)
+        self.pane: WatchPane | None = None
+        self._halves = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._halves.setSpacing(theme.GAP)
+        self._halves.addWidget(self._scroll, 1)
+        self.body.addLayout(self._halves, 1)
         self.add(self._source, 1)
 
     def _make_list(self) -> QScrollArea:
@@ -79,6 +91,7 @@ class ScriptCard(Card):
             row = OperatorRow(operator, self._list)
             if plan.experiment.execution.until == "decided":
                 row.show_standing(Standing(total=operator.episodes, at_most=True))
+            row.watch_toggled.connect(self.watch_toggled)
             self.rows[operator.config.operator_id] = row
             self._column.insertWidget(self._column.count() - 1, row)
         self.say(plan_words(plan))
@@ -90,6 +103,23 @@ class ScriptCard(Card):
             if row is not None:
                 row.show_standing(standing)
         self.say(progress_words(standings))
+
+    def show_pane(self, pane: WatchPane | None, operator_id: str = "") -> None:
+        """Show what an operator plays beside the rows, or below in a narrow window; ``None``: no more."""
+        if pane is None and self.pane is not None:
+            self.pane.hide()
+            self.pane.deleteLater()
+        elif pane is not None and pane is not self.pane:
+            self._halves.addWidget(pane, 1)
+        self.pane = pane
+        for each, row in self.rows.items():
+            row.set_watched(pane is not None and each == operator_id)
+
+    def resizeEvent(self, a0: QResizeEvent | None) -> None:
+        """Divide the room."""
+        super().resizeEvent(a0)
+        beside, below = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
+        self._halves.setDirection(beside if self.width() >= _BESIDE else below)
 
     def clear(self) -> None:
         """Show no operators."""

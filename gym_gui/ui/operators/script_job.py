@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from gym_gui.controllers.operator_execution import OperatorProgress
     from gym_gui.controllers.resolved_operator import ResolvedOperator
     from gym_gui.controllers.script_execution import OperatorScriptExecutionManager, RunResult
+    from gym_gui.controllers.session_events import OnSessionEvent
     from gym_gui.core.config import Experiment, OperatorConfig
     from gym_gui.services.store import Store
 
@@ -270,6 +271,7 @@ class ScriptJob(QObject):
         self._plan, self._store, self._compress = plan, store, compress
         self._manager: OperatorScriptExecutionManager | None = None
         self._paces: dict[str, _Pace] = {}
+        self._watched: tuple[str, OnSessionEvent | None] = ("", None)
         self.folder: Path | None = None
         self.result: RunResult | None = None
         self._stopped_early = self._running = False
@@ -293,6 +295,7 @@ class ScriptJob(QObject):
         self._paces.clear()
         try:
             manager = self._manager = self._make(await asyncio.to_thread(self._header))
+            manager.watch(*self._watched)
             if self._stopped_early:
                 manager.stop()
             result = await manager.run()
@@ -330,6 +333,12 @@ class ScriptJob(QObject):
         self._stopped_early = True
         if self._manager is not None:
             self._manager.stop()
+
+    def watch(self, operator_id: str, listener: OnSessionEvent | None) -> None:
+        """Look at what an operator plays, as long as it does; see the manager's own."""
+        self._watched = operator_id, listener
+        if self._manager is not None:
+            self._manager.watch(operator_id, listener)
 
     def _header(self) -> Mapping[str, Any]:
         from gym_gui.core.paths import PACKAGE

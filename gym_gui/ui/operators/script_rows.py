@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
 from gym_gui.analysis.wording import count, duration
@@ -9,11 +10,16 @@ from gym_gui.ui import theme
 from gym_gui.ui.numbers import local
 from gym_gui.ui.operators.render_container import everybody, leading_kind
 from gym_gui.ui.operators.script_job import OperatorPlan, Standing
-from gym_gui.ui.widgets import ElidedLabel, KindBadge, label, muted_label
+from gym_gui.ui.widgets import ElidedLabel, IconButton, KindBadge, label, muted_label
+
+_LOOK = "See what it plays"
 
 
 class OperatorRow(QWidget):
     """Name, badge and environment; below it the progress with what is left."""
+
+    watch_toggled = pyqtSignal(str, bool)
+    """Operator id, and whether a person wants to see what it plays."""
 
     def __init__(self, plan: OperatorPlan, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -34,6 +40,11 @@ class OperatorRow(QWidget):
         self._left = muted_label("", parent=self)
         self._left.setObjectName("script-operator-left")
         self.failed = label("", "error", parent=self)
+        self.eye = IconButton("eye", _LOOK, name="script-operator-watch", on_click=self._on_eye)
+        self.eye.setCheckable(True)
+        self.eye.setFixedSize(26, 26)
+        self.eye.setVisible(not plan.error)
+        self.eye.setAccessibleName(f"{_LOOK}: {plan.config.display_name}")
         head = QHBoxLayout()
         head.setSpacing(theme.ROW)
         head.addWidget(self.name)
@@ -42,6 +53,7 @@ class OperatorRow(QWidget):
         head.addWidget(self.failed)
         head.addWidget(self._left)
         head.addWidget(self.count)
+        head.addWidget(self.eye)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, theme.STEP, 0, theme.STEP)
         column.setSpacing(6)
@@ -52,6 +64,14 @@ class OperatorRow(QWidget):
                 column.addWidget(label(text, role, wrap=True))
         self.bar.setVisible(not plan.error)
         self.show_standing(Standing(total=plan.episodes))
+
+    def _on_eye(self) -> None:
+        self.watch_toggled.emit(self.plan.config.operator_id, self.eye.isChecked())
+
+    def set_watched(self, watched: bool) -> None:
+        """Say whether it is being watched."""
+        self.eye.setChecked(watched)
+        self.eye.setToolTip("Look no more" if watched else _LOOK)
 
     def show_standing(self, standing: Standing) -> None:
         """Show how far it is."""

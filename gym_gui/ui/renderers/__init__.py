@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from gym_gui.ui.renderers.agent_words import SlotPlayer, outcome_words, score_words, seat_words
+from gym_gui.ui.renderers.agent_words import (
+    SlotPlayer,
+    facts_in_words,
+    outcome_words,
+    score_words,
+    seat_words,
+)
 from gym_gui.ui.renderers.board_view import BoardView
 from gym_gui.ui.renderers.frame_view import FrameView
 from gym_gui.ui.renderers.overlay import Overlay
@@ -16,6 +22,7 @@ __all__ = [
     "SlotPlayer",
     "StageView",
     "TextView",
+    "facts_in_words",
     "outcome_words",
     "score_words",
     "seat_words",

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from gym_gui.analysis import wording
 from gym_gui.core.enums import ActionSource
 from gym_gui.core.live import AgentView, LiveView
 from gym_gui.core.types import AgentID
@@ -78,6 +79,19 @@ def outcome_words(view: LiveView) -> str:
     if not winners:
         return "Draw" if any(result == "draw" for result in view.outcome.values()) else ""
     return f"{winners[0]} wins" if len(winners) == 1 else f"{' and '.join(winners)} win"
+
+
+def facts_in_words(view: LiveView) -> str:
+    """``Return 12.0 · step 12``, at the end with the outcome."""
+    parts = [score_words(view)] if view.scores else []
+    if len(view.agents) == 1 or not view.scores:
+        total = sum(agent.total for agent in view.agents)
+        parts.append(f"Return {wording.number(total)}")
+    parts.append(f"step {view.step}")
+    if view.over:
+        outcome = outcome_words(view) or ("" if view.over == "completed" else view.over)
+        parts += [outcome] if outcome else []
+    return " · ".join(part for part in parts if part)
 
 
 def agent_sentence(agent: AgentView, seat: SlotPlayer, *, to_move: bool) -> str:

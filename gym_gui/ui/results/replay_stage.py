@@ -5,11 +5,9 @@ from __future__ import annotations
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QHBoxLayout, QWidget
 
-from gym_gui.analysis import wording
 from gym_gui.analysis.pairing import STATE_MARK
-from gym_gui.core.live import LiveView
 from gym_gui.ui import theme
-from gym_gui.ui.renderers import SlotPlayer, StageView, outcome_words, score_words
+from gym_gui.ui.renderers import SlotPlayer, StageView, facts_in_words
 from gym_gui.ui.results.replay_player import ReplayPlayer
 from gym_gui.ui.theme import Theme
 from gym_gui.ui.widgets import Card, ElidedLabel, InlineMessage, KindBadge, label, muted_label
@@ -110,16 +108,3 @@ class ReplayStage(Card):
         self._trouble.show()
         if self._player is not None and not self._player.loaded:
             self.stage.clear("It cannot be played again", sentence)
-
-
-def facts_in_words(view: LiveView) -> str:
-    """``Return 12.0 · step 12``, at the end with the outcome."""
-    parts = [score_words(view)] if view.scores else []
-    if len(view.agents) == 1 or not view.scores:
-        total = sum(agent.total for agent in view.agents)
-        parts.append(f"Return {wording.number(total)}")
-    parts.append(f"step {view.step}")
-    if view.over:
-        outcome = outcome_words(view) or ("" if view.over == "completed" else view.over)
-        parts += [outcome] if outcome else []
-    return " · ".join(part for part in parts if part)

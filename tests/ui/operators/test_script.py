@@ -23,6 +23,7 @@ from gym_gui.analysis import open_run
 from gym_gui.controllers.knowledge import Knowledge
 from gym_gui.core import trust
 from gym_gui.ui.context import AppContext
+from gym_gui.ui.live.watch_pane import WatchPane
 from gym_gui.ui.operators.script import ScriptExperimentWidget
 from gym_gui.ui.operators.script_card import ScriptCard
 from gym_gui.ui.operators.script_rows import OperatorRow
@@ -293,3 +294,24 @@ def test_code_that_was_allowed_plays(
     qtbot.waitUntil(lambda: script.plan is not None and not script.busy, timeout=WAIT)
     assert script.plan.playable
     assert (tmp_path / "config" / "trust.json").exists() is kept
+
+
+def test_what_an_operator_plays_is_seen_by_its_eye_while_the_run_goes_on(
+    script: ScriptExperimentWidget, tmp_path: Path, qtbot: Any
+):
+    script.open(experiment(tmp_path, episodes=4000))
+    qtbot.waitUntil(lambda: script.plan is not None and not script.busy, timeout=WAIT)
+    row(script, "a").eye.click()
+    pane = named(script, WatchPane, "watch-pane")
+    assert "Run plays its episodes" in pane.stage.frame.hint[1]
+    script.toggle()
+    qtbot.waitUntil(lambda: "frame" in pane.stage.ways and "seed" in pane.facts.text(), timeout=WAIT)
+    assert row(script, "a").eye.isChecked() and not row(script, "b").eye.isChecked()
+    row(script, "b").eye.click()
+    assert pane.name.text() == "Bert" and row(script, "b").eye.isChecked()
+    assert not row(script, "a").eye.isChecked()
+    qtbot.keyClick(pane, Qt.Key.Key_Escape)
+    assert script.card.pane is None and script.window().focusWidget() is row(script, "b").eye
+    assert not row(script, "b").eye.isChecked() and script.job is not None and script.job.running
+    script.stop()
+    qtbot.waitUntil(lambda: not script.busy, timeout=WAIT)

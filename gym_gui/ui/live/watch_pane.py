@@ -1,0 +1,81 @@
+"""A picture of what is played elsewhere: an episode of a running experiment, or of a policy in training."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtGui import QKeyEvent
+from PyQt6.QtWidgets import QHBoxLayout, QWidget
+
+from gym_gui.core.live import LiveView
+from gym_gui.core.types import AgentID
+from gym_gui.ui import theme
+from gym_gui.ui.renderers import SlotPlayer, StageView, facts_in_words
+from gym_gui.ui.theme import Theme
+from gym_gui.ui.widgets import Card, ElidedLabel, IconButton
+
+
+class WatchPane(Card):
+    """Shows episodes, and takes no moves.
+
+    Args:
+        current: Colours.
+        parent: Qt owner.
+    """
+
+    closed = pyqtSignal()
+    """A person has seen enough (its button, or Escape)."""
+
+    def __init__(self, current: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.setObjectName("watch-pane")
+        self.name = ElidedLabel("", "strong", parent=self)
+        self.name.setObjectName("watch-name")
+        self._close = IconButton("close", "Look no more (Esc)", name="watch-close", on_click=self.closed.emit)
+        self._close.setFixedSize(24, 24)
+        head = QHBoxLayout()
+        head.setSpacing(theme.ROW)
+        head.addWidget(self.name, 1)
+        head.addWidget(self._close)
+        self.body.addLayout(head)
+        self.stage = StageView(current, self)
+        self.add(self.stage, 1)
+        self.facts = ElidedLabel("", "muted", parent=self)
+        self.facts.setObjectName("watch-facts")
+        self.add(self.facts)
+
+    def begin(self, name: str, seats: Mapping[AgentID, str], title: str, text: str = "") -> None:
+        """Wait for somebody's first look.
+
+        Args:
+            name: Who is looked at.
+            seats: Kinds of worker by slot.
+            title: Said until there is something to see.
+            text: More of it.
+        """
+        self.name.setText(name)
+        self.setAccessibleName(f"Watching {name}")
+        self.stage.set_seats({slot: SlotPlayer(kind) for slot, kind in seats.items()})
+        self.stage.set_overlay_shown(len(seats) > 1)
+        self.stage.clear(title, text)
+        self.facts.setText(title)
+
+    def show_view(self, view: LiveView) -> None:
+        """Show a look."""
+        self.stage.show_view(view)
+        if not self.stage.ways:
+            self.stage.set_hint("The next episode comes with pictures", "This one began before you looked.")
+        self.facts.setText(f"Episode {view.episode + 1} · seed {view.seed} · {facts_in_words(view)}")
+
+    def show_frame(self, frame: Any) -> None:
+        """Show a picture, ``(height, width, 3)``, ``uint8``."""
+        self.stage.show_frame(frame)
+
+    def keyPressEvent(self, a0: QKeyEvent | None) -> None:
+        """Escape closes it."""
+        if a0 is not None and a0.key() == Qt.Key.Key_Escape:
+            self.closed.emit()
+            return
+        super().keyPressEvent(a0)
