@@ -1,4 +1,4 @@
-"""The policy of a run as it plays now: the newest film that its training wrote, over and over."""
+"""The policy of a run as it plays now: the newest film of its training, or the policy itself at play."""
 
 from __future__ import annotations
 
@@ -10,16 +10,20 @@ from PyQt6.QtGui import QHideEvent, QShowEvent
 from PyQt6.QtWidgets import QHBoxLayout, QWidget
 
 from gym_gui.core.errors import MosaicError
+from gym_gui.core.live import LiveView
 from gym_gui.services.training_film import Film, read_film
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.numbers import local
-from gym_gui.ui.renderers.frame_view import FrameView
+from gym_gui.ui.renderers import StageView, facts_in_words
+from gym_gui.ui.train.policy_live import Playable, PolicyLive
 from gym_gui.ui.widgets import Card, ElidedLabel, IconButton, muted_label
+
+_LOOK = "See the newest policy play, live"
 
 
 class PolicyNow(Card):
-    """Card with a film; it rests while nobody sees it.
+    """Card with a film, or with the newest policy at play where a person asks; both rest while unseen.
 
     Args:
         context: Theme, and work in the background.
@@ -33,6 +37,7 @@ class PolicyNow(Card):
         self._wanted: Path | None = None
         self._film: Film | None = None
         self._at = 0
+        self._why_none = ""
         self._held = False
         self._reading: asyncio.Task[None] | None = None
         self._title = ElidedLabel("Policy now", "strong")
@@ -41,15 +46,23 @@ class PolicyNow(Card):
         self._note.setObjectName("policy-now-step")
         self._hold = IconButton("pause", "Hold the film", name="policy-now-hold", on_click=self.toggle)
         self._hold.setFixedSize(22, 22)
+        self._eye = IconButton("eye", _LOOK, name="policy-now-live", on_click=self._on_eye)
+        self._eye.setCheckable(True)
+        self._eye.setFixedSize(22, 22)
+        self._eye.hide()
+        self._offered: Playable | None = None
+        self._live: PolicyLive | None = None
+        self._ending: set[asyncio.Task[None]] = set()
         head = QHBoxLayout()
         head.setSpacing(theme.ROW)
         head.addWidget(self._title, 1)
         head.addWidget(self._note)
         head.addWidget(self._hold)
+        head.addWidget(self._eye)
         self.body.addLayout(head)
-        self._view = FrameView(context.theme)
-        self._view.setMinimumHeight(80)
-        self.add(self._view, 1)
+        self.stage = StageView(context.theme, self, overlay=False)
+        self.stage.setMinimumHeight(80)
+        self.add(self.stage, 1)
         self._timer = QTimer(self)
         self._timer.timeout.connect(self._on_time)
         self.show_run("", None)
@@ -87,9 +100,72 @@ class PolicyNow(Card):
         self._hold.setAccessibleName(words)
         self._tend()
 
+    # -- the policy itself -----------------------------------------------------------------
+
+    def offer(self, policy: Playable | None) -> None:
+        """Say which policy can be seen at play; ``None``: the run has kept none yet."""
+        if policy == self._offered:
+            return
+        self._offered = policy
+        self._eye.setVisible(policy is not None)
+        if policy is None:
+            self._eye.setChecked(False)
+        self._tend_live()
+
+    @property
+    def live(self) -> PolicyLive | None:
+        """The policy at play, while somebody looks."""
+        return self._live
+
+    def _on_eye(self) -> None:
+        self._tend_live()
+
+    def _tend_live(self) -> None:
+        """Play what is wished for; end what nobody sees."""
+        wanted = self._offered if self._eye.isChecked() and self.isVisible() else None
+        if self._live is not None and self._live.policy != wanted:
+            ending = self._live.end()
+            self._ending.add(ending)
+            ending.add_done_callback(self._ending.discard)
+            self._live.deleteLater()
+            self._live = None
+            self._show_film()
+        if wanted is not None and self._live is None:
+            self.stage.clear("Starting…", "It plays in a session of its own; the training goes on.")
+            self._live = PolicyLive(self._context, wanted, self)
+            self._live.viewed.connect(self._on_live_view)
+            self._live.framed.connect(self.stage.show_frame)
+            self._live.said.connect(self._on_live_trouble)
+        words = "Show the film again" if self._eye.isChecked() else _LOOK
+        self._eye.setToolTip(words)
+        self._eye.setAccessibleName(words)
+        self._show_note()
+        self._tend()
+
+    def _show_note(self, view: LiveView | None = None) -> None:
+        if self._live is not None:
+            step = self._live.step
+            trained = "" if step is None else f"live, at step {local(step):,}"
+            self._note.setText(trained if view is None else f"{trained} · {facts_in_words(view)}")
+        elif self._film is None or self._film.step is None:
+            self._note.setText("")
+        else:
+            self._note.setText(f"at step {local(self._film.step):,}")
+
+    def _on_live_view(self, view: LiveView) -> None:
+        if self.sender() is self._live:
+            self.stage.show_view(view)
+            self._show_note(view)
+
+    def _on_live_trouble(self, sentence: str) -> None:
+        if self.sender() is self._live:
+            self.stage.clear("It cannot be shown at play", sentence)
+
     async def closed(self) -> None:
         """Show nothing any more."""
         self._timer.stop()
+        self.offer(None)
+        await asyncio.gather(*self._ending, return_exceptions=True)
         if self._reading is not None:
             self._reading.cancel()
             await asyncio.gather(self._reading, return_exceptions=True)
@@ -98,11 +174,13 @@ class PolicyNow(Card):
         """Play."""
         super().showEvent(a0)
         self._tend()
+        self._tend_live()
 
     def hideEvent(self, a0: QHideEvent | None) -> None:
         """Rest."""
         super().hideEvent(a0)
         self._timer.stop()
+        self._tend_live()
 
     # -- inside --------------------------------------------------------------------------
 
@@ -121,23 +199,23 @@ class PolicyNow(Card):
             return
         if file == self._wanted:
             self._film, self._at = film, 0
-            self._note.setText("" if film.step is None else f"at step {local(film.step):,}")
+            self._show_note()
             self._show_frame()
             self._tend()
 
     def _clear(self, why: str) -> None:
         self._film = None
         self._timer.stop()
-        self._note.setText("")
+        self._show_note()
         self._hold.hide()
-        self._view.clear()
-        self._view.set_hint("No film yet", why)
+        self._why_none = why
+        self._show_film()
 
     def _tend(self) -> None:
         film = self._film
         moving = film is not None and len(film.frames) > 1
-        self._hold.setVisible(moving)
-        if film is not None and moving and not self._held and self.isVisible():
+        self._hold.setVisible(moving and self._live is None)
+        if film is not None and moving and not self._held and self._live is None and self.isVisible():
             self._timer.start(max(round(1000 / film.fps), 16))
         else:
             self._timer.stop()
@@ -150,4 +228,12 @@ class PolicyNow(Card):
 
     def _show_frame(self) -> None:
         assert self._film is not None
-        self._view.show_frame(self._film.frames[self._at])
+        if self._live is None:
+            self.stage.show_frame(self._film.frames[self._at])
+
+    def _show_film(self) -> None:
+        """Show the film, or say why there is none, where the policy itself is not looked at."""
+        if self._live is None:
+            self.stage.clear("No film yet", self._why_none)
+            if self._film is not None:
+                self._show_frame()

@@ -15,6 +15,7 @@ from gym_gui.ui.plots.series import Series
 from gym_gui.ui.train.curve_board import CurveBoard
 from gym_gui.ui.train.link import LinkState, TrainerLink
 from gym_gui.ui.train.log_view import RunLog
+from gym_gui.ui.train.policy_live import Playable
 from gym_gui.ui.train.policy_now import PolicyNow
 from gym_gui.ui.train.run_colours import RunColours
 from gym_gui.ui.train.run_content import RunContent
@@ -227,11 +228,17 @@ class RunsView(QWidget):
         record = self._with_film()
         if record is None:
             content.policy.show_run("", None)
+            content.policy.offer(None)
             return
         file = Path(record.video) if record.video else None
         if file is not None and not file.is_absolute():
             file = record.folder / file
-        content.policy.show_run(self.titles.get(record.run_id, ""), file, why_no_film(record))
+        title = self.titles.get(record.run_id, "")
+        content.policy.show_run(title, file, why_no_film(record))
+        kept = Path(record.policy) if record.policy else None
+        playable = kept is not None and kept.is_dir()  # of a run elsewhere it comes with its end
+        offered = Playable(kept, record.worker_id, record.env_id, title) if kept and playable else None
+        content.policy.offer(offered)
 
     def _follow(self) -> None:
         """Runs that are drawn, and the selected one for its league."""

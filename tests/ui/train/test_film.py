@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import psutil
 import pytest
 from PyQt6.QtWidgets import QLabel, QToolButton
 from pytestqt.qtbot import QtBot
 
+from gym_gui.services.policy_files import read_policy_file
 from gym_gui.services.video import write_video
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.renderers.frame_view import FrameView
+from gym_gui.ui.train.policy_live import Playable
 from gym_gui.ui.train.policy_now import PolicyNow
+from mosaic_worker.checkpoint import DESCRIPTION
 from tests.support.named import named
+from tests.support.policies import PPO
 from tests.ui.conftest import PATIENCE_MS
 
 
@@ -59,3 +67,42 @@ def rests(card: PolicyNow, qtbot: QtBot) -> bool:
     before = view.image()
     qtbot.wait(200)
     return view.image() == before
+
+
+def hosts() -> list[int]:
+    """Session hosts of this process."""
+    children = psutil.Process().children(recursive=True)
+    return [c.pid for c in children if c.status() != psutil.STATUS_ZOMBIE and "gym_gui.host" in c.cmdline()]
+
+
+def test_the_newest_policy_plays_live_where_a_person_asks_and_rests_unseen(
+    context: AppContext, qtbot: QtBot, film: Path, finish: Any, tmp_path: Path
+) -> None:
+    folder = tmp_path / "policy"
+    shutil.copytree(PPO, folder)
+    card = PolicyNow(context)
+    qtbot.addWidget(card)
+    card.resize(500, 400)
+    card.show()
+    card.show_run("PPO", film)
+    eye, note = named(card, QToolButton, "policy-now-live"), named(card, QLabel, "policy-now-step")
+    assert not eye.isVisible()
+    card.offer(Playable(folder, "cleanrl_worker", "CartPole-v1", "PPO"))
+    assert eye.isVisible() and hosts() == []
+    eye.click()
+    qtbot.waitUntil(lambda: "frame" in card.stage.ways, timeout=PATIENCE_MS)
+    steps = read_policy_file(folder).steps
+    assert note.text().startswith(f"live, at step {steps:,} · Return") and hosts()
+    live = card.live
+    assert live is not None
+    told = json.loads((folder / DESCRIPTION).read_text())
+    (folder / DESCRIPTION).write_text(json.dumps({**told, "total_steps": steps + 1000}))
+    live.look_again()
+    qtbot.waitUntil(lambda: note.text().startswith(f"live, at step {steps + 1000:,} ·"), timeout=PATIENCE_MS)
+    card.hide()
+    qtbot.waitUntil(lambda: hosts() == [], timeout=PATIENCE_MS)
+    card.show()
+    assert eye.isChecked() and card.live is not None
+    eye.click()
+    assert card.live is None and note.text() == "at step 20,000"
+    finish(card.closed())

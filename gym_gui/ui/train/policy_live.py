@@ -1,0 +1,113 @@
+"""The newest policy that a training has kept, at play in a session of its own; the training goes on."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from PyQt6.QtCore import QObject, pyqtSignal
+
+from gym_gui.core.errors import MosaicError
+from gym_gui.core.live import LiveView
+from gym_gui.services.policy_files import read_policy_file
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.live.operator import LiveOperator
+from gym_gui.ui.train.use_menu import operator_of
+
+_RATE = 20.0
+"""Steps a second: one can follow them."""
+
+
+@dataclass(frozen=True)
+class Playable:
+    """A policy that can be looked at while it is trained.
+
+    Attributes:
+        folder: Where the training keeps it.
+        worker_id: Who plays it.
+        env_id: Where.
+        title: What people call the training.
+    """
+
+    folder: Path
+    worker_id: str
+    env_id: str
+    title: str
+
+
+class PolicyLive(QObject):
+    """Plays one policy, one episode after the other, on seeds from 0 on; nothing is recorded.
+
+    After an episode a newer one that the training has kept meanwhile takes its place.
+
+    Args:
+        context: Sessions, and work in the background.
+        policy: What plays.
+        parent: Qt owner.
+    """
+
+    viewed = pyqtSignal(object)
+    """A :class:`LiveView`."""
+    framed = pyqtSignal(object)
+    """A picture, ``(height, width, 3)``, ``uint8``."""
+    said = pyqtSignal(str)
+    """Why there is nothing to see."""
+
+    def __init__(self, context: AppContext, policy: Playable, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._context, self.policy = context, policy
+        self._operator: LiveOperator | None = None
+        self._seed = 0
+        self._looking: asyncio.Task[None] | None = None
+        self.step: int | None = None
+        """Training steps of what plays; ``None`` until it is known."""
+        self.look_again()
+
+    def end(self) -> asyncio.Task[None]:
+        """End its session; done when nothing of it is left."""
+        if self._looking is not None:
+            self._looking.cancel()
+        operator, self._operator = self._operator, None
+        return self._context.spawn(self._end(operator), "Ending a look at a policy")
+
+    async def _end(self, operator: LiveOperator | None) -> None:
+        if operator is not None:
+            await operator.player.close()
+            operator.deleteLater()
+
+    def look_again(self) -> None:
+        """Have the newest play, where it is another one."""
+        self._looking = self._context.spawn(self._look(), "Looking at a policy")
+
+    async def _look(self) -> None:
+        """Begin with the newest; go on with what plays where there is none."""
+        try:
+            file = await asyncio.to_thread(read_policy_file, self.policy.folder)
+        except MosaicError as error:
+            self.said.emit(str(error))
+            return
+        step = None if file is None else file.steps
+        if self._operator is not None and step == self.step:
+            return
+        policy = self.policy
+        config = operator_of(
+            policy.folder, worker_id=policy.worker_id, env_id=policy.env_id, title=policy.title
+        )
+        before, self._operator = self._operator, None
+        await self._end(before)
+        operator = self._operator = LiveOperator(self._context, config, parent=self)
+        operator.viewed.connect(self._on_viewed)
+        operator.framed.connect(self.framed)
+        operator.broke.connect(self.said)
+        self.step = step
+        operator.player.set_rate(_RATE)
+        operator.player.start(self._seed)
+
+    def _on_viewed(self, view: Any) -> None:
+        if isinstance(view, LiveView) and self.sender() is self._operator:
+            self.viewed.emit(view)
+            if view.over:
+                self._seed = view.seed + 1
+                self.look_again()
