@@ -69,6 +69,12 @@ class EpisodeFeed:
         return None if self.limit is None else max(self.limit - self._next, 0)
 
     @property
+    def played(self) -> int:
+        """Episodes of the round that are over."""
+        flies = self.flight is not None and self.is_of_this_round(self.flight)
+        return self._next - flies
+
+    @property
     def done(self) -> bool:
         """Whether every episode that was asked for has been played."""
         return self.flight is None and self.left == 0

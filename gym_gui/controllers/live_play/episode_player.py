@@ -144,6 +144,17 @@ class EpisodePlayer(SessionPlay):
             self._play_next()
         self._check_state()
 
+    def play_until(self, episodes: int | None) -> None:
+        """Have the round end after so many episodes, and play up to there as fast as they come.
+
+        Args:
+            episodes: Of the round, those counted that are over; ``None``: without end again, as it stands.
+        """
+        self.feed.limit = episodes
+        if episodes is not None:
+            self.set_rate(None)
+            self.resume()
+
     def drive(self, driven: bool) -> None:
         """Have its state say that it runs although somebody else takes every step (lock-step)."""
         self._driven = driven

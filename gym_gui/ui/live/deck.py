@@ -19,6 +19,7 @@ from gym_gui.core.seeding import check_seed
 from gym_gui.services.operator import MultiOperatorService
 from gym_gui.services.operator_table import OperatorTable
 from gym_gui.ui.live.deck_run import DeckRun
+from gym_gui.ui.live.evening import Evening
 from gym_gui.ui.live.lock_step import LockStep
 from gym_gui.ui.live.operator import LiveOperator
 from gym_gui.ui.undo import Edit
@@ -59,6 +60,7 @@ class OperatorDeck(QObject):
 
     Attributes:
         undo_stack: The history of who plays, and of the seed.
+        evening: Has those play on that have finished fewer episodes; ends with whatever else is asked for.
     """
 
     added = pyqtSignal(object, int)
@@ -97,6 +99,7 @@ class OperatorDeck(QObject):
         self._common = LockStep(self._players, self)
         self._common.rate = self._rate
         self._common.exhausted.connect(self.pause)
+        self.evening = Evening(self._players, self.changed.emit)
 
     # -- what there is ---------------------------------------------------------------
 
@@ -273,6 +276,7 @@ class OperatorDeck(QObject):
             table: What it becomes.
             push: How; ``None``: undo has brought it back.
         """
+        self.evening.end()
         played, seeded = self.touched, table.seed != self._seed
         self._seed = table.seed
         self.service.operators.seed(table.seed)
@@ -349,6 +353,7 @@ class OperatorDeck(QObject):
             self.forget_removed()
             operator = LiveOperator(self._context, config, open_session=self._open_session, parent=self)
             operator.stepped.connect(self._on_stepped)
+            operator.episode_over.connect(self._on_episode_over)
             operator.state_changed.connect(self._on_state)
             self.service.add_operator(config)
         self._operators.insert(place, operator)
@@ -403,6 +408,7 @@ class OperatorDeck(QObject):
         """Play on; operators that have no session are started."""
         if not self._operators:
             return
+        self.evening.end()
         self._running = True
         self._prepare()
         for operator in self._operators:
@@ -417,8 +423,15 @@ class OperatorDeck(QObject):
         if not self._lock_step:
             operator.player.resume()
 
+    def even_out(self) -> None:
+        """Play the episodes that some have finished and others have not."""
+        self.pause()
+        self._prepare()
+        self.evening.begin()
+
     def pause(self) -> None:
         """Hold everybody before the next step."""
+        self.evening.end()
         self._running = False
         self._common.stop()
         for operator in self._operators:
@@ -428,7 +441,7 @@ class OperatorDeck(QObject):
 
     def step_all(self) -> None:
         """One step of every operator; while some have not taken the last one, nothing happens."""
-        if self._running:
+        if self._running or self.evening.target:
             self.pause()
         self._prepare()
         if not any(operator.player.stepping for operator in self._operators):
@@ -438,7 +451,7 @@ class OperatorDeck(QObject):
 
     def step_player(self, operator_id: str) -> None:
         """One agent's move in one operator; the others wait."""
-        if self._running:
+        if self._running or self.evening.target:
             self.pause()
         self._prepare()
         self._get(operator_id).player.step(by_agent=True)
@@ -452,6 +465,7 @@ class OperatorDeck(QObject):
 
     def _begin_again(self) -> None:
         """A new run, in which all that have a session begin at the seed."""
+        self.evening.end()
         self.forget_removed()
         self._run.begin(self._operators, self._seed)
         for operator in self._operators:
@@ -462,6 +476,7 @@ class OperatorDeck(QObject):
 
     def stop_all(self) -> None:
         """End every session and the run."""
+        self.evening.end()
         self.forget_removed()
         self._running = False
         self._common.stop()
@@ -530,6 +545,9 @@ class OperatorDeck(QObject):
             self.pause()
         self.run_changed.emit()
 
+    def _on_episode_over(self, _row: object) -> None:
+        self.evening.look()
+
     def _on_stepped(self) -> None:
         self._common.nudge()
 
@@ -539,4 +557,6 @@ class OperatorDeck(QObject):
 
     def _after_change(self) -> None:
         self._common.nudge()
+        if self.evening.target:
+            self.evening.look()
         self.changed.emit()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QSplitter, QStackedLayout, QVBoxLayout, QWidget
 
+from gym_gui.analysis.wording import count
 from gym_gui.core.live import HumanQuestion
 from gym_gui.ui import theme
 from gym_gui.ui.live.deck import OperatorDeck
@@ -19,6 +20,8 @@ from gym_gui.ui.operators.transcript_dock import TranscriptDock
 from gym_gui.ui.widgets import EmptyHint, InlineMessage, take_focus
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gym_gui.controllers.knowledge import Knowledge
     from gym_gui.ui.context import AppContext
 
@@ -84,6 +87,9 @@ class ManualOperators(QWidget):
         self._column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
         self._column.setSpacing(theme.GAP)
         self._column.addWidget(self._splitter, 1)
+        self._uneven: InlineMessage | None = None
+        self._uneven_seen: tuple[int, ...] = ()
+        deck.changed.connect(self._show_counts)
         deck.added.connect(self._on_added)
         deck.removed.connect(self._on_removed)
         deck.forgotten.connect(self.forget)
@@ -110,6 +116,59 @@ class ManualOperators(QWidget):
 
     def _on_split(self, _position: int, _index: int) -> None:
         self._context.layout.setValue(_SPLIT, self._splitter.saveState())
+
+    # -- counts ----------------------------------------------------------------------
+
+    @property
+    def uneven(self) -> InlineMessage | None:
+        """What is said of operators that have not finished as many episodes as others."""
+        return self._uneven
+
+    def _show_counts(self) -> None:
+        """Say who has finished how many episodes where that differs, and offer to even it out."""
+        deck = self._deck
+        evening = deck.evening
+        counts = tuple(operator.player.feed.played for operator in deck.operators)
+        if evening.target:
+            done = evening.missing - evening.left
+            self._say_counts(
+                f"Evening out: {done:,} of {count(evening.missing, 'missing episode')} played.",
+                ("Cancel", evening.end),
+                progress=True,
+            )
+        elif deck.running or len(set(counts)) < 2 or counts == self._uneven_seen:
+            self._say_counts("", None)
+        else:
+            each = zip(deck.operators, counts, strict=True)
+            stand = ", ".join(f"{operator.player.config.display_name} {n:,}" for operator, n in each)
+            missing = evening.lacking()
+            self._say_counts(
+                f"Finished episodes differ: {stand}. Means are of the same seeds once all have as many.",
+                (f"Play the missing {missing:,}" if missing > 1 else "Play the missing one", deck.even_out),
+            )
+
+    def _say_counts(
+        self, sentence: str, action: tuple[str, Callable[[], object]] | None, *, progress: bool = False
+    ) -> None:
+        before = self._uneven
+        asked = before.button.text() if before is not None and before.button is not None else ""
+        if before is not None and action is not None and asked == action[0]:
+            before.set_text(sentence)
+            return
+        if before is not None:
+            before.hide()
+            before.deleteLater()
+            self._uneven = None
+        if action is None:
+            return
+        self._uneven = InlineMessage("info", sentence, action, closable=not progress)
+        self._uneven.dismissed.connect(self._on_counts_dismissed)
+        self._column.insertWidget(self._column.count() - 1, self._uneven)
+
+    def _on_counts_dismissed(self) -> None:
+        """Said once of the same counts."""
+        self._uneven_seen = tuple(operator.player.feed.played for operator in self._deck.operators)
+        self._show_counts()
 
     # -- transcript ------------------------------------------------------------------
 

@@ -225,3 +225,35 @@ def test_step_player_moves_one_agent_of_one_operator(deck: OperatorDeck, qtbot: 
     deck.step_player("ttt")
     qtbot.waitUntil(lambda: game.player.last_view.step == 1, timeout=WAIT)
     assert game.player.last_view.turn == ("player_2",) and other.player.last_view.step == 0
+
+
+def played(deck: OperatorDeck) -> list[int]:
+    return [operator.player.feed.played for operator in deck.operators]
+
+
+def test_those_with_fewer_episodes_play_the_missing_ones_of_the_same_seeds(deck: OperatorDeck, qtbot: Any):
+    deck.set_pace(None, lock_step=True)
+    deck.add(baseline("short", "random"))
+    deck.add(baseline("long", "cycle"))
+    qtbot.waitUntil(lambda: ready(deck), timeout=WAIT)
+    assert deck.evening.lacking() == 0
+    deck.run()
+    qtbot.waitUntil(lambda: deck.evening.lacking() >= 2, timeout=WAIT)
+    deck.pause()
+    qtbot.waitUntil(lambda: not any(o.player.stepping for o in deck.operators), timeout=WAIT)
+    short = max(played(deck))
+    assert deck.evening.lacking() == short - min(played(deck)) >= 2
+    deck.even_out()
+    assert deck.evening.target == short and not deck.running
+    qtbot.waitUntil(lambda: deck.evening.target == 0, timeout=WAIT)
+    assert played(deck) == [short, short] and deck.evening.lacking() == 0
+    rows = [operator.player.tally.episodes_done for operator in deck.operators]
+    assert [row["seed"] for row in rows[0]] == [row["seed"] for row in rows[1]] == [*range(42, 42 + short)]
+    deck.run()  # both go on after that
+    qtbot.waitUntil(lambda: all(n > short for n in played(deck)), timeout=WAIT)
+    deck.pause()
+    qtbot.waitUntil(lambda: not any(o.player.stepping for o in deck.operators), timeout=WAIT)
+    if deck.evening.lacking():  # given up again in the middle
+        deck.even_out()
+        deck.evening.end()
+        assert deck.evening.target == 0 and all(o.player.paused for o in deck.operators)
