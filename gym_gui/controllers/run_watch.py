@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
 
-from gym_gui.controllers.session_events import FrameDrawn, OnSessionEvent
+from gym_gui.controllers.session_events import OnSessionEvent
 from gym_gui.controllers.session_interface import LiveSettings
 from gym_gui.controllers.session_shares import SessionShare
-from gym_gui.core.live import LiveView
 
-WATCHED: TypeAlias = FrameDrawn | LiveView
-"""What is told of it."""
 _FPS = 15.0
 """An experiment is to be done with: looks are taken less often than where somebody plays."""
 
@@ -33,7 +29,7 @@ class RunWatch:
 
         Args:
             operator_id: Who; ``""``: nobody.
-            listener: Told every :data:`WATCHED`.
+            listener: Told every look and picture.
         """
         self.let_go(self._seat)
         self.operator_id, self._listener = operator_id, listener

@@ -119,11 +119,6 @@ class ManualOperators(QWidget):
 
     # -- counts ----------------------------------------------------------------------
 
-    @property
-    def uneven(self) -> InlineMessage | None:
-        """What is said of operators that have not finished as many episodes as others."""
-        return self._uneven
-
     def _show_counts(self) -> None:
         """Say who has finished how many episodes where that differs, and offer to even it out."""
         deck = self._deck
@@ -143,7 +138,7 @@ class ManualOperators(QWidget):
             stand = ", ".join(f"{operator.player.config.display_name} {n:,}" for operator, n in each)
             missing = evening.lacking()
             self._say_counts(
-                f"Finished episodes differ: {stand}. Means are of the same seeds once all have as many.",
+                f"Finished episodes differ: {stand}. Means are of the same seeds only once all have as many.",
                 (f"Play the missing {missing:,}" if missing > 1 else "Play the missing one", deck.even_out),
             )
 
@@ -162,6 +157,7 @@ class ManualOperators(QWidget):
         if action is None:
             return
         self._uneven = InlineMessage("info", sentence, action, closable=not progress)
+        self._uneven.setObjectName("operators-uneven")
         self._uneven.dismissed.connect(self._on_counts_dismissed)
         self._column.insertWidget(self._column.count() - 1, self._uneven)
 

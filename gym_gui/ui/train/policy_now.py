@@ -146,7 +146,8 @@ class PolicyNow(Card):
         if self._live is not None:
             step = self._live.step
             trained = "" if step is None else f"live, at step {local(step):,}"
-            self._note.setText(trained if view is None else f"{trained} · {facts_in_words(view)}")
+            self._note.setText(trained)
+            self._note.setToolTip("" if view is None else facts_in_words(view))
         elif self._film is None or self._film.step is None:
             self._note.setText("")
         else:

@@ -332,3 +332,31 @@ def test_no_word_of_the_bar_is_cut_in_the_smallest_window(
         qtbot.waitUntil(wide_enough, timeout=WAIT)
     finally:
         theme.use_fonts(qapp)
+
+
+@pytest.mark.usefixtures("plays_here")
+def test_a_run_whose_counts_differ_says_so_and_evens_out(page: OperatorsTab, qtbot: Any):
+    deck, manual = page.deck, named(page, ManualOperators, "manual-operators")
+
+    def told() -> InlineMessage | None:
+        found = manual.findChildren(InlineMessage, "operators-uneven")
+        return next((each for each in found if not each.isHidden()), None)
+
+    page.play([baseline("short"), baseline("long", "cycle")])
+    deck.set_pace(None, lock_step=True)
+    qtbot.waitUntil(lambda: ready(page), timeout=WAIT)
+    assert told() is None
+    deck.run()
+    qtbot.waitUntil(lambda: deck.evening.lacking() >= 2, timeout=WAIT)
+    assert told() is None, "nothing is said while they play"
+    deck.pause()
+    message = told()
+    assert message is not None and message.text.startswith("Finished episodes differ: short ")
+    offer = named(message, QPushButton, "message-action")
+    assert offer.text() == f"Play the missing {deck.evening.lacking()}"
+    offer.click()
+    message = told()
+    assert message is not None and "missing episodes played" in message.text
+    assert named(message, QPushButton, "message-action").text() == "Cancel"
+    qtbot.waitUntil(lambda: told() is None, timeout=WAIT)
+    assert deck.evening.lacking() == 0 and not deck.running
