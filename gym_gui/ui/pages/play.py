@@ -19,6 +19,7 @@ from gym_gui.ui.commands import Command
 from gym_gui.ui.kept import Kept
 from gym_gui.ui.page import Page
 from gym_gui.ui.play.actions import PlayActions
+from gym_gui.ui.play.analysis import Analysis
 from gym_gui.ui.play.caption import Caption
 from gym_gui.ui.play.course import Course
 from gym_gui.ui.play.documentation import Documentation
@@ -116,7 +117,10 @@ class PlayPage(Page):
         self.caption = Caption(
             self.game, self.input, self.people, self.side.keys, self.course, self._stage_card, self
         )
-        self.scoring = Scoring(self.game, self.course, self.seating, self._stage_card, self.side.sheet, self)
+        self._analysis = Analysis(context, self._stage_card, self.side.sheet, self)
+        self.scoring = Scoring(
+            self.game, self.course, self.seating, self._stage_card, self.side.sheet, self._analysis, self
+        )
         self._connect()
         self.game_actions.show_state()
 
@@ -206,6 +210,7 @@ class PlayPage(Page):
         self.input.detach()
         await self.kept.close()
         await self.game.close()
+        await self._analysis.closed()
         await self._picker.closed()
         await self.knowledge.close()
 

@@ -47,6 +47,7 @@ class ScoreSheet(QWidget):
     """How many moves had been played once this one was."""
     flip_wanted = pyqtSignal()
     back_wanted = pyqtSignal()
+    evaluate_wanted = pyqtSignal()
 
     def __init__(self, heading: QWidget | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -68,12 +69,15 @@ class ScoreSheet(QWidget):
             "taken back, and counts nowhere",
             on_click=self.back_wanted.emit,
         )
-        for button in (self.flip, self.back):
+        self.evaluate = QuietButton("Evaluate", name="evaluate", on_click=self.evaluate_wanted.emit)
+        self.evaluate.hide()
+        for button in (self.flip, self.back, self.evaluate):
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         buttons = QHBoxLayout()
         buttons.setSpacing(theme.ROW)
         buttons.addWidget(self.back)
         buttons.addWidget(self.flip)
+        buttons.addWidget(self.evaluate)
         buttons.addStretch(1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)

@@ -7,6 +7,7 @@ import time
 from PyQt6.QtCore import QObject, QTimer
 
 from gym_gui.core.live import Board, LiveView
+from gym_gui.ui.play.analysis import Analysis
 from gym_gui.ui.play.course import Course
 from gym_gui.ui.play.game import PlayGame
 from gym_gui.ui.play.score_sheet import ScoreSheet
@@ -25,6 +26,7 @@ class Scoring(QObject):
         seating: Says who plays.
         card: Shows the board.
         sheet: The sheet.
+        analysis: Looks at games that are over.
         parent: Qt parent.
 
     Attributes:
@@ -38,12 +40,13 @@ class Scoring(QObject):
         seating: Seating,
         card: StageCard,
         sheet: ScoreSheet,
+        analysis: Analysis,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self.setObjectName("scoring")
         self._game, self._course, self._seating = game, course, seating
-        self._card, self._sheet = card, sheet
+        self._card, self._sheet, self._analysis = card, sheet, analysis
         self._view: LiveView | None = None
         self._since = 0.0
         self._boards: dict[int, Board] = {}
@@ -79,6 +82,7 @@ class Scoring(QObject):
             return
         past = self._boards.get(moves) if moves < view.step else None
         self._card.stage.look_back(past)
+        self._analysis.show(past or view.board, over=self._game.is_over)
         self._sheet.moves.mark(moves if past is not None else len(view.moves))
 
     # -- what happens ----------------------------------------------------------------
@@ -106,6 +110,7 @@ class Scoring(QObject):
         self._sheet.show_view(view, players)
         self.back_to = self._last_own(view) if view is not None else None
         self._sheet.back.setEnabled(self.back_to is not None)
+        self._analysis.show(view.board if view is not None else None, over=self._game.is_over)
         runs = view is not None and bool(view.turn) and not self._game.paused and not self._game.is_over
         if runs:
             self._ticks.start()

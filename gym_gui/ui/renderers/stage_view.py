@@ -14,6 +14,7 @@ from gym_gui.core.live import Board, LiveView
 from gym_gui.core.types import AgentID
 from gym_gui.ui.renderers.agent_words import SlotPlayer
 from gym_gui.ui.renderers.board_view import BoardView
+from gym_gui.ui.renderers.evaluation_bar import EvaluationBar
 from gym_gui.ui.renderers.frame_view import FrameView
 from gym_gui.ui.renderers.overlay import Overlay
 from gym_gui.ui.renderers.seat_notice import Cover, SeatNotice
@@ -56,6 +57,7 @@ class StageView(QFrame):
         self.frame = FrameView(theme, self, backdrop=backdrop)
         self.board = BoardView(theme, self, backdrop=backdrop)
         self.text = TextView(theme, self, backdrop=backdrop)
+        self.evaluation = EvaluationBar(self)
         self.overlay = Overlay(theme, self)
         self._ways: dict[str, QWidget] = {"board": self.board, "frame": self.frame, "text": self.text}
         self._has: set[str] = set()
@@ -181,7 +183,11 @@ class StageView(QFrame):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(ROW)
         layout.addWidget(self.notice)
-        layout.addWidget(self._stack, 1)
+        shown = QHBoxLayout()
+        shown.setSpacing(ROW)
+        shown.addWidget(self.evaluation)
+        shown.addWidget(self._stack, 1)
+        layout.addLayout(shown, 1)
         layout.addLayout(foot)
         self.overlay.setVisible(self._overlay_wanted)
 

@@ -15,11 +15,13 @@ from gym_gui.analysis.collect import collect_episodes
 from gym_gui.analysis.reader import open_run
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import OperatorConfig
+from gym_gui.services.chess_evaluation import find_stockfish
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.pages.play import PlayPage
 from gym_gui.ui.play.score_sheet import MoveList, ScoreSheet, clock_words
 from gym_gui.ui.play.who_plays import YOU, WhoPlays
 from gym_gui.ui.renderers.board_view import BoardView
+from gym_gui.ui.renderers.evaluation_bar import EvaluationBar
 from gym_gui.ui.widgets.badges import StatusDot
 from tests.support.named import named
 from tests.ui.conftest import PATIENCE_MS
@@ -59,6 +61,7 @@ def test_chess_for_two_with_a_move_taken_back(page: PlayPage, qtbot: QtBot) -> N
         view = page.view
         assert view is not None and view.board is not None
         step = view.step
+        helped.append(evaluate.isEnabled())
         move = next(move for move in view.board.moves if move.label == label)
         board.move_chosen.emit(move.action)
         wait(lambda: page.view is not None and page.view.step == step + 1)
@@ -66,6 +69,7 @@ def test_chess_for_two_with_a_move_taken_back(page: PlayPage, qtbot: QtBot) -> N
     page.opened(task="chess_v6", seed=3)
     wait(lambda: page.sheet is not None and page.input.questions)
     board, sheet = named(page, BoardView, "boardView"), named(page, ScoreSheet, "score-sheet")
+    evaluate, helped = named(page, QPushButton, "evaluate"), list[bool]()
     who = named(page, WhoPlays, "who-plays")
     who.chosen.emit("player_1", YOU)
     wait(lambda: page.game.people == ("player_0", "player_1"))
@@ -105,6 +109,19 @@ def test_chess_for_two_with_a_move_taken_back(page: PlayPage, qtbot: QtBot) -> N
     wait(lambda: page.game.is_over)
     assert named(page, QLabel, "result-headline").text() == "Black wins by checkmate."
     assert words(sheet.moves) == [["1. f3", "e5"], ["2. g4", "Qh4#"]]
+
+    # Now that it is over, an engine may look at it; position by position.
+    assert helped == [False] * 5
+    bar = named(page, EvaluationBar, "evaluation-bar")
+    if find_stockfish():
+        qtbot.mouseClick(evaluate, Qt.MouseButton.LeftButton)
+        wait(lambda: bar.isVisible() and bar.words == "mate")
+        sheet.moves.cellClicked.emit(0, 1)
+        wait(lambda: bar.words.startswith(("-", "+")))
+        qtbot.mouseClick(evaluate, Qt.MouseButton.LeftButton)
+        assert not bar.isVisible()
+    else:
+        assert not evaluate.isEnabled() and "apt-get install stockfish" in evaluate.toolTip()
 
     run = page.game.run
     assert run is not None
