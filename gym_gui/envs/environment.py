@@ -134,7 +134,7 @@ class Environment:
         Args:
             outcome: As :meth:`outcome` has it.
         """
-        return self.family.result(self, outcome) if outcome else ""
+        return self.family.result(self, outcome) if outcome else self.family.achieved(self)
 
     @property
     def notates(self) -> bool:

@@ -277,6 +277,11 @@ class Family:
             return "Draw" if names and not winners and outcome else ""
         return f"{names.get(winners[0], winners[0])} wins"
 
+    def achieved(self, environment: Instance) -> str:
+        """What those who play together came to, in the game's own words: ``17 of 25 points``; ``""`` where
+        nothing is to be said."""
+        return ""
+
     def notates(self, spec: EnvSpec) -> bool:
         """Whether :meth:`notation` can write down what is played."""
         return self.has_board(spec)

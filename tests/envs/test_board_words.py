@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from typing import Any
 
 import chess
@@ -173,7 +174,7 @@ def test_go_counts_points_and_stones() -> None:
     black, white = match.board().captured
     assert (black.pieces, white.pieces) == (("O",), ())
     match.play_named("pass", "pass")
-    assert match.result == "Black wins by 17.5 points"
+    assert match.result == "Black wins by 17.5 points: area 25 to 0, komi 7.5"
 
 
 def test_poker_says_who_folds() -> None:
@@ -184,6 +185,26 @@ def test_poker_says_who_folds() -> None:
     winner = next(name for name in match.environment.seat_names.values() if name != folder)
     assert match.result == f"{winner} wins: {folder} folds"
     assert match.environment.notation(match.played) == ("fold",)
+
+
+@pytest.mark.parametrize("task", ["hanabi_v5", "open_spiel/hanabi"])
+def test_hanabi_is_told_by_moves_and_points(task: str) -> None:
+    match = Match(task)
+    assert list(match.environment.seat_names.values()) == ["Player 1", "Player 2"]
+    match.play_out(1)
+    told = match.environment.notation(match.played)
+    move = r"(plays|discards) card \d|tells Player [12]: (\d|red|yellow|green|white|blue)"
+    assert len(told) == len(match.played) and all(re.fullmatch(move, word) for word in told)
+    assert match.environment.outcome(match.returns) is None
+    assert re.fullmatch(r"\d+ of 25 points(: all lives are lost)?", match.result)
+
+
+def test_cards_say_by_how_much() -> None:
+    match = Match("open_spiel/kuhn_poker")
+    match.play(1)
+    match.play(0)
+    assert match.environment.notation(match.played) == ("bet", "pass")
+    assert match.result == "Player 1 wins by 1 chip"
 
 
 def test_an_environment_without_winners_has_no_words_for_it() -> None:

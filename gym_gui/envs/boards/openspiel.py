@@ -24,7 +24,7 @@ from gym_gui.envs.boards.position import (
     square_named,
     turn_of,
 )
-from gym_gui.envs.boards.words import SIDES, chess_captured, chess_end, placed_word
+from gym_gui.envs.boards.words import SIDES, area_words, chess_captured, chess_end, placed_word
 from gym_gui.envs.index import is_installed
 
 if TYPE_CHECKING:
@@ -37,13 +37,13 @@ _MEN = {".": "", "o": FIRST, "8": FIRST * 2, "+": SECOND, "*": SECOND * 2}
 _STEP = re.compile(r"^([a-z]\d+)([a-z]\d+)([qrbn]?)$")
 
 
-def _state(environment: Instance) -> Any:
+def state_of(environment: Instance) -> Any:
     return environment.env.game_state
 
 
 def tic_tac_toe(environment: Instance) -> Board:
     """Tic-tac-toe: actions go row by row."""
-    state = _state(environment)
+    state = state_of(environment)
     lines = str(state).split()
     cells = [_MARKS[mark] for line in lines for mark in line]
     player = int(state.current_player())
@@ -59,7 +59,7 @@ def tic_tac_toe(environment: Instance) -> Board:
 
 def connect_four(environment: Instance) -> Board:
     """Connect four: actions are columns."""
-    lines = str(_state(environment)).split()
+    lines = str(state_of(environment)).split()
     cells = [_MARKS[mark] for line in lines for mark in line]
     return drops(
         "connect_four", cells, len(lines[0]), turn_of(environment), lambda action: f"column {action + 1}"
@@ -68,7 +68,7 @@ def connect_four(environment: Instance) -> Board:
 
 def go(environment: Instance) -> Board:
     """Go: actions go row by row from the bottom, the last one passes."""
-    grid = [parts[1] for line in str(_state(environment)).splitlines() if (parts := _go_line(line))]
+    grid = [parts[1] for line in str(state_of(environment)).splitlines() if (parts := _go_line(line))]
     size = len(grid)
     cells = [_STONES[mark] for line in grid for mark in line]
 
@@ -92,7 +92,7 @@ def _go_line(line: str) -> list[str]:
 
 def checkers(environment: Instance) -> Board:
     """Checkers: a capture of several men is as many moves."""
-    state = _state(environment)
+    state = state_of(environment)
     size: Mapping[str, int] = state.get_game().get_parameters()
     rows, columns = size["rows"], size["columns"]
     lines = str(state).splitlines()[:rows]
@@ -110,13 +110,13 @@ def chess(environment: Instance) -> Board:
     import pyspiel
 
     cells: list[str] = []
-    for letter in str(_state(environment)).split()[0].replace("/", ""):
+    for letter in str(state_of(environment)).split()[0].replace("/", ""):
         cells += [""] * int(letter) if letter.isdigit() else [letter]
 
     def named(position: Any, player: int, action: int) -> str:
         return str(pyspiel.chess.action_to_move(action, position.board()).to_lan())
 
-    board = replace(_steps(environment, "chess", 8, cells, named), fen=str(_state(environment)))
+    board = replace(_steps(environment, "chess", 8, cells, named), fen=str(state_of(environment)))
     black, white = environment.adapter.possible_agents  # it counts players by colour, black first
     return replace(board, captured=chess_captured(board, white, black), near=white)
 
@@ -137,7 +137,7 @@ def _steps(
         cells: Pieces, row by row from the top.
         named: Squares and promotion (``e7e8q``) of an action by a player in a position.
     """
-    state, turn = _state(environment), turn_of(environment)
+    state, turn = state_of(environment), turn_of(environment)
     moves: list[Move] = []
     for action in turn.legal:
         name = named(state, int(state.current_player()), action)
@@ -184,7 +184,7 @@ def words_since(environment: Instance, game: str, since: int) -> tuple[str, ...]
         game: As in :data:`READERS`.
         since: How many moves are known.
     """
-    state = _state(environment)
+    state = state_of(environment)
     history = [(int(each.player), int(each.action)) for each in state.full_history()]
     played = history[since:]
     if game in ("chess", "checkers"):
@@ -209,13 +209,14 @@ def words_since(environment: Instance, game: str, since: int) -> tuple[str, ...]
 def how_it_ended(environment: Instance, game: str) -> str:
     """By what a game was decided; chess needs python-chess to say it, OpenSpiel does not."""
     if game == "go":
-        return "on points"
+        komi = float(state_of(environment).get_game().get_parameters().get("komi", 7.5))
+        return area_words(go(environment).cells, komi)
     if game != "chess" or not is_installed("chess"):
         return ""
     import chess as rules
     import pyspiel
 
-    state, played = _state(environment), rules.Board()
+    state, played = state_of(environment), rules.Board()
     before = state.get_game().new_initial_state()
     for action in state.history():
         played.push_uci(str(pyspiel.chess.action_to_move(action, before.board()).to_lan()))

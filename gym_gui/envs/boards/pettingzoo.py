@@ -25,6 +25,7 @@ from gym_gui.envs.boards.position import (
 )
 from gym_gui.envs.boards.words import (
     SIDES,
+    area_words,
     chess_captured,
     chess_end,
     placed_word,
@@ -158,4 +159,4 @@ def how_it_ended(environment: Instance, game: str) -> str:
     """By what a game was decided, as :func:`~gym_gui.envs.boards.words.result_words` takes it."""
     if game == "chess":
         return chess_end(environment.env.board)
-    return f"by {abs(environment.env._go.score()):g} points" if game == "go" else ""
+    return area_words(go(environment).cells, float(environment.env._go.komi)) if game == "go" else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -76,6 +77,42 @@ def result_words(kind: str, names: Mapping[AgentID, str], outcome: Mapping[str, 
         loser = next((names.get(team, team) for team in outcome if team != winner), "")
         return f"{said}: {loser} has no move left"
     return f"{said} {how}".strip()
+
+
+def area_words(cells: Sequence[str], komi: float) -> str:
+    """By how much a game of go was won by area: ``by 12.5 points, 187 to 174 and 0.5 komi``.
+
+    A side's area are its stones and the empty points that touch no stone of the other.
+
+    Args:
+        cells: Of a square board, row by row.
+        komi: Points that White has from the beginning.
+    """
+    size = math.isqrt(len(cells))
+    areas, seen = Counter(cells), set[int]()
+    for start, cell in enumerate(cells):
+        if cell or start in seen:
+            continue
+        empty, touched, waiting = 0, set[str](), [start]
+        while waiting:
+            at = waiting.pop()
+            if cells[at]:
+                touched.add(cells[at])
+            elif at not in seen:
+                seen.add(at)
+                empty += 1
+                waiting += _beside(at, size)
+        if len(touched) == 1:
+            areas[touched.pop()] += empty
+    black, white = areas[FIRST], areas[SECOND]
+    margin = abs(black - white - komi)
+    return f"by {margin:g} point{'' if margin == 1 else 's'}: area {black} to {white}, komi {komi:g}"
+
+
+def _beside(at: int, size: int) -> list[int]:
+    row, column = divmod(at, size)
+    near = ((row - 1, column), (row + 1, column), (row, column - 1), (row, column + 1))
+    return [r * size + c for r, c in near if 0 <= r < size and 0 <= c < size]
 
 
 def chess_end(game: chess.Board) -> str:

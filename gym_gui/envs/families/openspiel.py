@@ -13,6 +13,7 @@ from gym_gui.core.errors import UsageError
 from gym_gui.core.paradigms import ParadigmAdapter
 from gym_gui.envs import index
 from gym_gui.envs.boards import openspiel as boards
+from gym_gui.envs.boards import spoken
 from gym_gui.envs.boards.openspiel import READERS
 from gym_gui.envs.boards.words import result_words
 from gym_gui.envs.family import Family, Teams, each_alone, ranked, team_returns
@@ -106,11 +107,25 @@ class OpenSpielFamily(Family):
     def result(self, environment: Instance, outcome: Mapping[str, Outcome]) -> str:
         game = environment.spec.id.removeprefix(_HEAD)
         if game not in READERS:
-            return super().result(environment, outcome)
+            said = super().result(environment, outcome)
+            names = list(self.seat_names(environment).values())
+            return f"{said} {spoken.stakes(boards.state_of(environment), game, names)}".strip()
         how = boards.how_it_ended(environment, game)
         return result_words(game, self.seat_names(environment), outcome, how)
 
+    def achieved(self, environment: Instance) -> str:
+        if _name(environment) != "hanabi" or not environment.adapter.is_episode_done():
+            return ""
+        return spoken.fireworks(boards.state_of(environment))
+
+    def notates(self, spec: EnvSpec) -> bool:
+        """Boards, and games whose moves everybody hears."""
+        return self.has_board(spec) or spec.id.removeprefix(_HEAD).partition("(")[0] in spoken.HEARD
+
     def notation(self, environment: Instance, played: Sequence[tuple[str, Any]], since: int) -> Sequence[str]:
+        if _name(environment) in spoken.HEARD:
+            names = list(self.seat_names(environment).values())
+            return spoken.heard_since(boards.state_of(environment), names, since)
         return boards.words_since(environment, environment.spec.id.removeprefix(_HEAD), since)
 
     def title_of(self, spec: EnvSpec) -> str:
@@ -198,6 +213,11 @@ _PAID = {
     "CONSTANT_SUM": "what is won is shared out",
     "IDENTICAL": "all win or lose together",
 }
+
+
+def _name(environment: Instance) -> str:
+    """Of the game, without its parameters."""
+    return environment.spec.id.removeprefix(_HEAD).partition("(")[0]
 
 
 def _kind(traits: Mapping[str, Any]) -> str:

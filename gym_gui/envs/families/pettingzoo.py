@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from gym_gui.core.enums import Outcome
 from gym_gui.core.paradigms import ParadigmAdapter
 from gym_gui.envs.boards import pettingzoo as boards
+from gym_gui.envs.boards import spoken
 from gym_gui.envs.boards.pettingzoo import READERS
 from gym_gui.envs.boards.words import result_words
 from gym_gui.envs.documents import summaries
@@ -184,6 +185,11 @@ class PettingZooFamily(Family):
         how = boards.how_it_ended(environment, game)
         return result_words(boards.KINDS[game], self.seat_names(environment), outcome, how)
 
+    def achieved(self, environment: Instance) -> str:
+        if _game(environment.spec) != "hanabi" or not environment.adapter.is_episode_done():
+            return ""
+        return spoken.fireworks(environment.env.hanabi_env.game_state)
+
     def _after_folding(self, environment: Instance, outcome: Mapping[str, Outcome]) -> str:
         """In poker: whether cards were shown."""
         moved: tuple[str, Any] | None = getattr(environment.adapter, "last_move", None)
@@ -195,13 +201,16 @@ class PettingZooFamily(Family):
         return f": {self.seat_names(environment)[agent]} folds" if folded else " at the showdown"
 
     def notates(self, spec: EnvSpec) -> bool:
-        """Boards, and poker, whose bets everybody hears."""
-        return self.has_board(spec) or _game(spec).startswith(("leduc", "texas"))
+        """Boards, and cards whose moves everybody hears: poker, Hanabi."""
+        return self.has_board(spec) or _game(spec).startswith(("leduc", "texas", "hanabi"))
 
     def notation(self, environment: Instance, played: Sequence[tuple[str, Any]], since: int) -> Sequence[str]:
         if self.has_board(environment.spec):
             actions = [int(action) for _, action in played]
             return boards.words_since(environment, _game(environment.spec), actions, since)
+        if _game(environment.spec) == "hanabi":
+            names = list(self.seat_names(environment).values())
+            return spoken.heard_since(environment.env.hanabi_env.game_state, names, since)
         return [self.action_meanings(environment, agent)[int(action)] for agent, action in played[since:]]
 
     def needs(self, spec: EnvSpec) -> tuple[str, ...]:
