@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import logging
 import os
 import sys
@@ -286,9 +287,15 @@ def _broken_workers_untold() -> Generator[None, None, None]:
         discovery.setLevel(before)
 
 
+@functools.cache
+def _program() -> Any:
+    """All commands; to make them takes longer than most command lines."""
+    return typer.main.get_command(app)
+
+
 def _run(arguments: Sequence[str]) -> int:
     trust.begin()
-    command = typer.main.get_command(app)
+    command = _program()
     try:
         with reported(as_json="--json" in arguments):
             result = _invoked(command, arguments)

@@ -82,7 +82,7 @@ def _set_environment(env: Mapping[str, str]) -> None:
 @contextlib.contextmanager
 def _imports(home: Path) -> Generator[None]:
     """The search path is as before afterwards, and modules that lie at ``home`` are forgotten."""
-    path = list(sys.path)
+    path, here = list(sys.path), f"{home}{os.sep}"
     importlib.invalidate_caches()
     try:
         yield
@@ -90,7 +90,7 @@ def _imports(home: Path) -> Generator[None]:
         sys.path[:] = path
         for name, module in list(sys.modules.items()):
             file = getattr(module, "__file__", None)
-            if file and Path(file).is_relative_to(home):
+            if file and file.startswith(here):
                 del sys.modules[name]
 
 
