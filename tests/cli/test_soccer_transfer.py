@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 
+import pytest
 import yaml
 
 from gym_gui.analysis import open_run
@@ -29,7 +30,8 @@ def test_the_expert_scores_from_both_seats(mosaic: Mosaic) -> None:
     assert sum(map(sum, seats.values())) >= 9
 
 
-def test_a_row_plays_one_against_one_experts_two_against_two(mosaic: Mosaic) -> None:
+@pytest.mark.full
+def test_every_row_is_ready_to_be_played(mosaic: Mosaic) -> None:
     done = mosaic("run", EXAMPLES / "transfer.yaml", "--trust", "--dry-run")
     assert done.status == 0, done.err
     assert "llm_vs_llm" in done.err + done.out
