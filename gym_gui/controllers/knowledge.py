@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from importlib import import_module
+from importlib import import_module, invalidate_caches
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -51,9 +51,12 @@ class Knowledge:
                 self._checks = ConfigurationChecks(*self._workers, files)
         return self._checks
 
-    def forget_workers(self) -> None:
-        """Another one was installed: they are looked for anew."""
+    def renew(self) -> None:
+        """A worker or environments were installed: everything is looked for anew."""
+        invalidate_caches()
         self._workers = self._checks = None
+        if self._probe is not None:
+            self._probe.cancel()  # its process knows only what was there when it began
 
     @property
     def probe(self) -> EnvironmentProbe:

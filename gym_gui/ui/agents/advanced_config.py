@@ -9,6 +9,7 @@ from typing import Any
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
+from gym_gui.controllers.installing import Missing
 from gym_gui.ui import theme
 from gym_gui.ui.agents.checks_panel import ChecksPanel
 from gym_gui.ui.agents.link_dialog import LinkAgentsDialog
@@ -20,7 +21,7 @@ from gym_gui.ui.agents.steps_dialog import StepsDialog
 from gym_gui.ui.agents.table import AgentConfigTable, policy_items
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.language.desk import SettingsDesk
-from gym_gui.ui.play.install_dialog import InstallDialog
+from gym_gui.ui.play.install_dialog import InstallDialog, open_install_dialog
 from gym_gui.ui.widgets import Card, ElidedLabel, EmptyHint, KindBadge, PickerButton, label
 
 _STARTS = (
@@ -96,6 +97,8 @@ class AdvancedConfigTab(QWidget):
         parent: Qt owner.
     """
 
+    installed = pyqtSignal()
+    """There are environments or a worker that were missing."""
     policy_binding_changed = pyqtSignal(str, str)
     """A slot, and the id of the policy that decides for it from now on."""
 
@@ -191,18 +194,13 @@ class AdvancedConfigTab(QWidget):
         row = self.model.draft.rows[agent]
         self.model.set_row(agent, replace(row, preprocess=steps), f"change what {agent} is shown")
 
-    def open_install_dialog(self, worker_id: str) -> InstallDialog:
-        """Offer to install a worker that is missing."""
-        worker = self.model.checks.workers.get(worker_id) if self.model.checks is not None else None
-        title = worker.display_name if worker is not None else worker_id
-        dialog = InstallDialog(self._context, worker_id, title, "workers", self.window())
-        dialog.installed.connect(self._on_installed)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
-        return dialog
+    def open_install_dialog(self, missing: Missing) -> InstallDialog:
+        """Offer to install environments or a worker that are missing."""
+        return open_install_dialog(self._context, missing, self, self._on_installed)
 
-    def _on_installed(self, _worker_id: str) -> None:
-        self.model.renew_workers()
+    def _on_installed(self) -> None:
+        self.installed.emit()
+        self.model.renew()
 
     def _on_linked(self, primary: str, agents: list[str]) -> None:
         draft = self.model.draft

@@ -10,6 +10,7 @@ from PyQt6.QtGui import QResizeEvent
 from PyQt6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from gym_gui.controllers.finding import Finding, Level
+from gym_gui.controllers.installing import Missing, missing_in
 from gym_gui.ui import theme
 from gym_gui.ui.agents.model import ConfigurationModel
 from gym_gui.ui.widgets import Card, LinkButton
@@ -32,8 +33,8 @@ class ChecksPanel(Card):
         parent: Qt owner.
     """
 
-    install_asked = pyqtSignal(str)
-    """A worker that somebody wants to have installed."""
+    install_asked = pyqtSignal(object)
+    """Environments or a worker that somebody wants to have installed (a :class:`Missing`)."""
 
     def __init__(self, model: ConfigurationModel, parent: QWidget | None = None) -> None:
         super().__init__("Checks", margin=theme.PAGE, parent=parent)
@@ -80,8 +81,9 @@ class ChecksPanel(Card):
                 widget.deleteLater()
         for finding in findings[:MOST]:
             line = _line(finding)
-            if finding.worker:
-                _add_install(line, partial(self.install_asked.emit, finding.worker))
+            missing = Missing("workers", finding.worker) if finding.worker else missing_in(finding.text)
+            if missing is not None:
+                _add_install(line, partial(self.install_asked.emit, missing))
             self._lines.addWidget(line)
         more = len(findings) - MOST
         if more > 0:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -236,10 +235,9 @@ class ConfigurationModel(QObject):
         """
         return await self._knowledge.probe.preview(self.draft.request(), seed)
 
-    def renew_workers(self) -> None:
-        """Another worker can be started now: who may play is found out anew."""
-        importlib.invalidate_caches()
-        self._knowledge.forget_workers()
+    def renew(self) -> None:
+        """A worker or environments were installed: what there is, and who may play, is found out anew."""
+        self._knowledge.renew()
         self._look_at_environment()
 
     def stop_looking(self) -> None:

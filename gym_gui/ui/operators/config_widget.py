@@ -23,6 +23,7 @@ from gym_gui.ui.operators.environment_look import EnvironmentLook
 from gym_gui.ui.operators.human_controls import HumanControls
 from gym_gui.ui.operators.record import OperatorRecord
 from gym_gui.ui.play.environment_picker import EnvironmentPicker
+from gym_gui.ui.play.install_dialog import install_action
 from gym_gui.ui.widgets import FormRows, InlineMessage, LinkButton, QuietButton, muted_label, section_label
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from gym_gui.controllers.configuration_draft import Draft
     from gym_gui.controllers.environment_probe import EnvironmentRequest
     from gym_gui.controllers.environment_sheet import EnvironmentSheet
+    from gym_gui.controllers.finding import Finding
     from gym_gui.ui.context import AppContext
 
 _SETTLE_MS = 350
@@ -53,6 +55,8 @@ class OperatorConfigWidget(QWidget):
     """A new :class:`OperatorConfig` of the same id."""
     duplicate_requested = pyqtSignal(str)
     remove_requested = pyqtSignal(str)
+    installed = pyqtSignal(object)
+    """What the operator (a :class:`LiveOperator`) lacked is there."""
     details_requested = pyqtSignal(object)
 
     def __init__(self, context: AppContext, knowledge: Knowledge, parent: QWidget | None = None) -> None:
@@ -233,7 +237,15 @@ class OperatorConfigWidget(QWidget):
     def _on_not_found(self, reason: str) -> None:
         self._sheet = None
         self._clear_panel()
-        self._show_notes([InlineMessage("error", reason)])
+        install = install_action(self._context, reason, self, self._on_installed)
+        self._show_notes([InlineMessage("error", reason, install)])
+
+    def _on_installed(self) -> None:
+        """What was missing is there: it is looked at anew, and begins."""
+        self._knowledge.renew()
+        self.environment.renew()
+        self._look_again()
+        self.installed.emit(self._operator)
 
     def _on_found(self, sheet: EnvironmentSheet, checks: ConfigurationChecks) -> None:
         draft = self._draft
@@ -303,13 +315,15 @@ class OperatorConfigWidget(QWidget):
 
     def _say_findings(self, report: Report) -> None:
         wrong = [finding for finding in report.findings if finding.level in ("error", "warning")]
-        shown: list[QWidget] = [
-            InlineMessage("error" if f.level == "error" else "warning", f"{f.text}.")
-            for f in wrong[:_MOST_FINDINGS]
-        ]
+        shown: list[QWidget] = [self._said(finding) for finding in wrong[:_MOST_FINDINGS]]
         if len(wrong) > _MOST_FINDINGS:
             shown.append(muted_label(f"and {len(wrong) - _MOST_FINDINGS} more on the Agents page", wrap=True))
         self._show_notes(shown)
+
+    def _said(self, finding: Finding) -> InlineMessage:
+        kind = "error" if finding.level == "error" else "warning"
+        install = install_action(self._context, finding.text, self, self._on_installed)
+        return InlineMessage(kind, f"{finding.text}.", install)
 
     def _show_notes(self, notes: list[QWidget]) -> None:
         for note in self._notes:
@@ -330,7 +344,7 @@ class OperatorConfigWidget(QWidget):
             self._changed()
 
     def _on_environment(self, task: object) -> None:
-        if self._draft is None or self._sheet is None or task == self._sheet.env_id:
+        if self._draft is None or (self._sheet is not None and task == self._sheet.env_id):
             return
         same = self._draft
         # What belonged to the other environment goes with it; who decides stays where it can.

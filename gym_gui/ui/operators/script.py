@@ -12,6 +12,7 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QFileDialog, QVBoxLayout, QWidget
 
 from gym_gui.analysis.wording import count
+from gym_gui.controllers.installing import missing_in
 from gym_gui.controllers.session_events import FrameDrawn
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.live import LiveView
@@ -31,7 +32,9 @@ from gym_gui.ui.operators.script_job import (
 )
 from gym_gui.ui.operators.script_rows import OperatorRow
 from gym_gui.ui.operators.script_start import ScriptStart
+from gym_gui.ui.play.install_dialog import install_action
 from gym_gui.ui.widgets import InlineMessage, PageBar, PrimaryButton, QuietButton
+from gym_gui.ui.widgets.messages import Action
 
 if TYPE_CHECKING:
     from gym_gui.controllers.knowledge import Knowledge
@@ -210,7 +213,7 @@ class ScriptExperimentWidget(QWidget):
             return
         except MosaicError as error:
             self.card.say("It cannot be run as it is.")
-            self._show_message(InlineMessage("error", str(error), ("Read it again", self._on_again)))
+            self._show_message(InlineMessage("error", str(error), self._way_out(str(error))))
             return
         self._take_plan(plan)
 
@@ -221,6 +224,17 @@ class ScriptExperimentWidget(QWidget):
         if self._path is not None and not self.busy:
             self._start(self._read_script(self._path, allow_code=True), "Reading the experiment")
 
+    def _way_out(self, sentence: str) -> Action:
+        """What is missing is installed; whatever else is wrong, the file is to be read again."""
+        return install_action(self._context, sentence, self, self._on_installed) or (
+            "Read it again",
+            self._on_again,
+        )
+
+    def _on_installed(self) -> None:
+        self._knowledge.renew()
+        self._on_again()
+
     def _on_again(self) -> None:
         if self._path is not None and not self.busy:
             self.open(self._path)
@@ -229,13 +243,13 @@ class ScriptExperimentWidget(QWidget):
         self._plan = plan
         self.card.show_plan(plan)
         if not plan.playable:
-            self._show_message(
-                InlineMessage(
-                    "error",
-                    "Some operators cannot play. Correct the file, then read it again.",
-                    ("Read it again", self._on_again),
-                )
+            missing = next((o.error for o in plan.operators if missing_in(o.error)), "")
+            words = (
+                "Some operators cannot play. What they lack can be installed here; then the file is read again."
+                if missing
+                else "Some operators cannot play. Correct the file, then read it again."
             )
+            self._show_message(InlineMessage("error", words, self._way_out(missing)))
         elif plan.experiment.execution.auto_run:
             self._begin()
 

@@ -86,6 +86,7 @@ class AgentsPage(Page):
         self.model.sheet_changed.connect(self._refresh)
         self.model.report_changed.connect(self._on_report_changed)
         self._tab.policy_binding_changed.connect(self._on_policy_binding_changed)
+        self._tab.installed.connect(self._picker.renew)
         self._refresh()
 
     @property

@@ -10,6 +10,7 @@ from PyQt6.QtWidgets import QStackedLayout
 
 from gym_gui.controllers.finding import listed
 from gym_gui.controllers.knowledge import Knowledge
+from gym_gui.controllers.live_play.state import OperatorState
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import UsageError
 from gym_gui.services.operator_table import NAME, OperatorTable
@@ -88,6 +89,7 @@ class OperatorsTab(Page):
         self.config.duplicate_requested.connect(self._on_duplicate)
         self.config.remove_requested.connect(self.manual.remove)
         self.config.details_requested.connect(self._on_details)
+        self.config.installed.connect(self._on_installed)
         self.config.desk.on_prompts = self._on_prompts
 
     def _offer_beginnings(self) -> None:
@@ -268,6 +270,11 @@ class OperatorsTab(Page):
 
     def _on_duplicate(self, operator_id: str) -> None:
         self._try(self.deck.duplicate, operator_id)
+
+    def _on_installed(self, operator: LiveOperator) -> None:
+        """What it lacked is there: one that stopped for want of it goes on."""
+        if operator in self.deck.operators and operator.player.state is OperatorState.BROKEN:
+            self._try(self.deck.restart, operator.player.config.operator_id)
 
     def _on_details(self, config: OperatorConfig) -> None:
         """Where it is playing, another policy chosen there decides from its agent's next move on."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtWidgets import QStackedWidget, QVBoxLayout
@@ -29,6 +30,7 @@ from gym_gui.ui.play.first_games import FirstGames
 from gym_gui.ui.play.game import PlayGame
 from gym_gui.ui.play.hands import Hands
 from gym_gui.ui.play.human_input import HumanInput
+from gym_gui.ui.play.install_dialog import install_action
 from gym_gui.ui.play.keyboards_panel import Find
 from gym_gui.ui.play.opening import open_environment
 from gym_gui.ui.play.own_keyboards import OwnKeyboards
@@ -275,8 +277,17 @@ class PlayPage(Page):
             self._stage_card.stage.clear("This cannot be played here", error.sentence)
             self._stage_card.set_prompt("error", "Choose another environment above.")
             self.side.set_shown(False)
+            again = partial(self._on_installed, task, config)
+            if install := install_action(self.context, error.sentence, self, again):
+                self._stage_card.show_trouble("It can be installed here, and is opened then.", install)
         finally:
             self._list_environments()
+
+    def _on_installed(self, task: str, config: OperatorConfig | None) -> None:
+        """What was missing is there: the list has it, and it is opened."""
+        self.knowledge.renew()
+        self._picker.renew()
+        self._open(task, config)
 
     def start_game(self, config: OperatorConfig, clock: Clock, render: str) -> None:
         """Begin to play; the description may follow."""

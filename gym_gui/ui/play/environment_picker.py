@@ -9,11 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QWidget
 
+from gym_gui.controllers.installing import Missing
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.play.environment_looks import EnvironmentLooks
-from gym_gui.ui.play.install_dialog import InstallDialog
+from gym_gui.ui.play.install_dialog import open_install_dialog
 from gym_gui.ui.widgets import PickerButton, PickerItem
 
 if TYPE_CHECKING:
@@ -35,6 +37,9 @@ class EnvironmentPicker(PickerButton):
             draws them.
         parent: Qt parent.
     """
+
+    installed = pyqtSignal()
+    """Environments were installed from it."""
 
     def __init__(
         self,
@@ -87,16 +92,16 @@ class EnvironmentPicker(PickerButton):
             super()._on_picked(value)
             return
         title = next(item.label for item in self.items if item.value == value)
-        dialog = InstallDialog(self._context, str(value).removeprefix(_ABSENT), title, parent=self.window())
-        dialog.installed.connect(self._on_installed)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        missing = Missing("envs", str(value).removeprefix(_ABSENT))
+        open_install_dialog(self._context, missing, self, self.renew, title=title)
 
-    def _on_installed(self, _family: str) -> None:
+    def renew(self) -> None:
+        """Environments were installed: fill the list anew, or let whoever fills it do so."""
         importlib.invalidate_caches()
-        self._loaded = False
-        if self._context is not None:
+        if self._loaded and self._context is not None:
+            self._loaded = False
             self._context.spawn(self.load(), "Listing the environments")
+        self.installed.emit()
 
     async def load(self) -> None:
         """Fill the list, off the GUI thread: reading registries takes a second when cold."""

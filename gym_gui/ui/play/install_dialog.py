@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Literal
+from collections.abc import Callable
+from functools import partial
 
 from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QDialog, QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
+from gym_gui.controllers.installing import Missing, missing_in
 from gym_gui.core.errors import MosaicError
 from gym_gui.services.subprocess_job import run_subprocess_job
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.widgets import PrimaryButton, QuietButton, muted_label, title_label
+from gym_gui.ui.widgets.messages import Action
 
 
 class InstallDialog(QDialog):
@@ -20,9 +23,8 @@ class InstallDialog(QDialog):
 
     Args:
         context: Whose event loop does the work.
-        name: Name of the family of environments, or id of the worker.
-        title: What people call it.
-        what: Which of the two it is.
+        missing: What it installs.
+        title: What people call it; by default what it is known by here.
         parent: The window.
     """
 
@@ -32,20 +34,20 @@ class InstallDialog(QDialog):
     def __init__(
         self,
         context: AppContext,
-        name: str,
-        title: str,
-        what: Literal["envs", "workers"] = "envs",
+        missing: Missing,
+        title: str = "",
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
-        self._context, self._name, self._title, self._what = context, name, title, what
+        title = title or missing.title
+        self._context, self._missing, self._title = context, missing, title
         self._work: asyncio.Task[None] | None = None
         self.setObjectName("install-dialog")
-        self.setWindowTitle("Install environments" if what == "envs" else "Install a worker")
+        self.setWindowTitle("Install environments" if missing.what == "envs" else "Install a worker")
         self.setMinimumWidth(420)
         self.state = muted_label(
             f"What it lacks is downloaded and installed for MOSAIC; nothing else changes.\n"
-            f"In a terminal: mosaic {what} install {name}",
+            f"In a terminal: mosaic {missing.what} install {missing.name}",
             wrap=True,
         )
         self.state.setObjectName("install-state")
@@ -79,7 +81,7 @@ class InstallDialog(QDialog):
         self._work = self._context.spawn(self._install(), f"Installing {self._title}")
 
     async def _install(self) -> None:
-        command = (self._what, "install", self._name, "--json")
+        command = (self._missing.what, "install", self._missing.name, "--json")
         try:
             finished = await run_subprocess_job("gym_gui", *command, on_progress=self._tell)
             complaint = finished.complaint if finished.status else ""
@@ -92,9 +94,55 @@ class InstallDialog(QDialog):
             self.start.set_text("Try again")
             self.start.setEnabled(True)
             return
-        self.installed.emit(self._name)
+        self.installed.emit(self._missing.name)
         self._context.notify(f"{self._title} is installed")
         self.accept()
 
     def _tell(self, text: object) -> None:
         self.state.setText(str(text))
+
+
+def open_install_dialog(
+    context: AppContext,
+    missing: Missing,
+    parent: QWidget,
+    on_installed: Callable[[], object],
+    *,
+    title: str = "",
+) -> InstallDialog:
+    """Offer to install something in front of a window.
+
+    Args:
+        context: Whose event loop does the work.
+        missing: What it is.
+        parent: A widget of the window.
+        on_installed: What is done once it is there.
+        title: What people call it; by default what it is known by here.
+    """
+    dialog = InstallDialog(context, missing, title, parent.window())
+    dialog.installed.connect(lambda _name: on_installed())
+    dialog.finished.connect(dialog.deleteLater)
+    dialog.open()
+    return dialog
+
+
+def install_action(
+    context: AppContext, sentence: str, parent: QWidget, on_installed: Callable[[], object]
+) -> Action | None:
+    """The button of a message whose sentence names the line that installs what is missing.
+
+    Args:
+        context: Whose event loop does the work.
+        sentence: The message.
+        parent: A widget of the window.
+        on_installed: What is done once it is there, such as trying again.
+
+    Returns:
+        ``None`` where nothing that it says can be installed.
+    """
+    missing = missing_in(sentence)
+    if missing is None:
+        return None
+    return "Install\N{HORIZONTAL ELLIPSIS}", partial(
+        open_install_dialog, context, missing, parent, on_installed
+    )

@@ -13,6 +13,7 @@ from gym_gui.ui.numbers import local
 from gym_gui.ui.play.result_banner import FOOT, ResultBanner
 from gym_gui.ui.renderers import StageView, score_words
 from gym_gui.ui.widgets import Card, ElidedLabel, InlineMessage, StatusDot, muted_label, take_focus
+from gym_gui.ui.widgets.messages import Action
 
 if TYPE_CHECKING:
     from gym_gui.core.live import LiveView
@@ -90,8 +91,14 @@ class StageCard(Card):
         """Show the result in the line below the stage, or what is awaited."""
         self._foot.setCurrentIndex(1 if shown else 0)
 
-    def show_trouble(self, sentence: str) -> None:
-        """Say why it does not go on; empty: it does."""
+    def show_trouble(self, sentence: str, action: Action | None = None) -> None:
+        """Say why it does not go on; empty: it does.
+
+        Args:
+            sentence: Why.
+            action: The way out; by default a restart.
+        """
+        self._trouble.set_action(action or ("Restart", self.enter_pressed.emit))
         self._trouble.set_text(sentence)
         self._trouble.setVisible(bool(sentence))
 

@@ -6,9 +6,10 @@ import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from PyQt6.QtCore import pyqtSignal
+from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
+from gym_gui.controllers.installing import missing_in
 from gym_gui.services.training_choices import (
     Trainer,
     algorithm_reason,
@@ -21,6 +22,7 @@ from gym_gui.ui import theme
 from gym_gui.ui.agents.settings_form import LABEL_WIDTH, SettingsForm
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.play.environment_picker import EnvironmentPicker, catalogue
+from gym_gui.ui.play.install_dialog import open_install_dialog
 from gym_gui.ui.preset_menu import PresetMenu
 from gym_gui.ui.train.link import LinkState, TrainerLink
 from gym_gui.ui.train.run_numbers import RunNumbers
@@ -29,6 +31,7 @@ from gym_gui.ui.train.start_runs import start_runs
 from gym_gui.ui.widgets import (
     FormRows,
     InlineMessage,
+    LinkButton,
     PickerButton,
     PickerItem,
     PrimaryButton,
@@ -99,8 +102,9 @@ class NewRunForm(QWidget):
         self.algorithm = PickerButton(name="train-algorithm", search_hint="Search algorithms")
         self.algorithm.chosen.connect(self._on_algorithm_chosen)
         rows.add_row("Algorithm", self.algorithm, tooltip="How it learns")
-        self._environment = EnvironmentPicker(name="train-environment")
+        self._environment = EnvironmentPicker(self._context, name="train-environment")
         self._environment.chosen.connect(self._on_environment_chosen)
+        self._environment.installed.connect(self._on_installed)
         self._environment.set_items([PickerItem(FIRST_ENVIRONMENT, FIRST_ENVIRONMENT)])
         self._environment.set_value(FIRST_ENVIRONMENT)
         rows.add_row("Environment", self._environment, tooltip="Where it learns")
@@ -122,6 +126,8 @@ class NewRunForm(QWidget):
         self.start = PrimaryButton("Start", name="train-start", on_click=self.submit)
         self._problem = label("", "error", wrap=True)
         self._problem.setObjectName("train-problem")
+        self._install = LinkButton("Install…", name="train-install", on_click=self._on_install)
+        self._install.setToolTip("Install what it lacks, here and now")
         self.foot = QWidget()
         self.foot.setObjectName("train-foot")
         row = QHBoxLayout()
@@ -131,7 +137,11 @@ class NewRunForm(QWidget):
         foot = QVBoxLayout(self.foot)
         foot.setContentsMargins(theme.PAGE, theme.ROW, theme.PAGE, theme.ROW)
         foot.setSpacing(theme.ROW)
-        foot.addWidget(self._problem)
+        problem = QHBoxLayout()
+        problem.setSpacing(theme.ROW)
+        problem.addWidget(self._problem, 1)
+        problem.addWidget(self._install, 0, Qt.AlignmentFlag.AlignTop)
+        foot.addLayout(problem)
         foot.addLayout(row)
 
     # -- what there is to choose from ----------------------------------------------------
@@ -159,13 +169,11 @@ class NewRunForm(QWidget):
         self.check()
 
     def _offer_workers(self) -> None:
-        items = [
-            PickerItem(worker_id, trainer.definition.display_name, "", "", trainer.reason, worker_id)
-            for worker_id, trainer in self._trainers.items()
-        ]
+        items = [_worker_item(trainer) for trainer in self._trainers.values()]
         self._worker.set_items(items)
         if self._worker.value is None and items:
-            first = next((i for i in items if i.value == FIRST_WORKER and not i.reason), items[0])
+            ready = [i for i in items if not self._trainers[str(i.value)].reason]
+            first = next((i for i in ready if i.value == FIRST_WORKER), [*ready, *items][0])
             self._choose_worker(str(first.value))
 
     def _offer_algorithms(self) -> None:
@@ -293,6 +301,25 @@ class NewRunForm(QWidget):
 
     def _on_worker_chosen(self, value: object) -> None:
         self._choose_worker(str(value))
+        if missing_in(self._trainers[str(value)].reason):
+            self._on_install()
+
+    def _on_install(self) -> None:
+        """Offer to install what the worker or the environment lacks."""
+        missing = missing_in(self._problem.text())
+        if missing is not None:
+            open_install_dialog(self._context, missing, self, self._environment.renew)
+
+    def _on_installed(self) -> None:
+        """What there is to choose from is looked for again; what was chosen stays."""
+        self._spaces.renew()
+        self._loading = self._context.spawn(self._load_again(), "Looking for workers and environments")
+
+    async def _load_again(self) -> None:
+        before = self.trainer
+        await self._load()
+        if before is not None and before.reason and self.trainer is not None and not self.trainer.reason:
+            self._choose_worker(before.definition.type_id)  # its algorithms can be read now
 
     def _on_algorithm_chosen(self, value: object) -> None:
         kept = self.settings.values() if self.settings is not None else {}
@@ -326,6 +353,7 @@ class NewRunForm(QWidget):
         unfit = self._incompatibility()
         self._problem.setText(unfit)
         self._problem.setVisible(bool(unfit))
+        self._install.setVisible(missing_in(unfit) is not None)
         settings = self.settings.problems if self.settings is not None else {}
         wrong = [*settings.values(), *numbers]
         reason = unfit or next(iter(wrong), "") or self._not_yet()
@@ -408,6 +436,13 @@ class NewRunForm(QWidget):
     async def closed(self) -> None:
         """End the process that looks at environments."""
         await self._spaces.close()
+
+
+def _worker_item(trainer: Trainer) -> PickerItem:
+    """A worker that is not installed can be chosen where it can be installed."""
+    worker, absent = trainer.definition, missing_in(trainer.reason) is not None
+    detail, reason = ("Install…", "") if absent else ("", trainer.reason)
+    return PickerItem(worker.type_id, worker.display_name, detail, "", reason, worker.type_id)
 
 
 def _environments() -> tuple[dict[str, EnvSpec], list[PickerItem]]:

@@ -45,6 +45,7 @@ class SpaceLook(QObject):
         self._knowledge = Knowledge(context.store)
         self._task: asyncio.Task[None] | None = None
         self._spaces = Spaces()
+        self._wanted = ""
 
     @property
     def begun(self) -> bool:
@@ -57,9 +58,16 @@ class SpaceLook(QObject):
 
     def look(self, env_id: str) -> None:
         """Find out; :attr:`found` follows."""
+        self._wanted = env_id
         if self._task is not None:
             self._task.cancel()
         self._task = self._context.spawn(self._look(env_id), "Looking at the environment")
+
+    def renew(self) -> None:
+        """Environments or a worker were installed: what is missing may be there now."""
+        self._knowledge.renew()
+        if self.begun:
+            self.look(self._wanted)
 
     async def close(self) -> None:
         """End the process that looks at environments, where one was needed."""

@@ -95,6 +95,12 @@ class InlineMessage(QFrame):
         self._label.setText(text)
         self.setAccessibleName(f"{self.kind.capitalize()}: {text}")
 
+    def set_action(self, action: Action) -> None:
+        """Have its button say and do something else; it must have one."""
+        assert self.button is not None
+        self.button.set_text(action[0])
+        self._handler = action[1]
+
     def _on_action(self) -> None:
         self.action_triggered.emit()
         if self._handler is not None:

@@ -36,6 +36,7 @@ from gym_gui.ui.widgets import EmptyHint, KindBadge, PickerButton
 from gym_gui.ui.widgets.picker_list import PickerPopup
 from gym_gui.workers.status import WorkerStatus
 from tests.support.cut_words import cut_words
+from tests.support.missing import missing_environment
 from tests.support.named import named
 
 FOUR = "classic/connect_four_v3"
@@ -122,6 +123,16 @@ def test_what_is_missing_is_installed_from_its_line(
     assert dialog is not None and dialog.isVisible()
     assert line in named(dialog, QLabel, "install-state").text()
     dialog.reject()
+
+    task, family = missing_environment()
+    tab.model.choose_environment(task)
+    qtbot.waitUntil(lambda: bool(buttons()) and "not installed" in panel.sentences[0])
+    qtbot.mouseClick(buttons()[0], Qt.MouseButton.LeftButton)
+    asked = [d for d in tab.window().findChildren(InstallDialog) if d.isVisible()]
+    assert f"mosaic envs install {family}" in named(asked[0], QLabel, "install-state").text()
+    with qtbot.waitSignal(tab.model.looking_changed):
+        asked[0].installed.emit(family)
+    asked[0].reject()
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QDoubleSpinBox, QLabel, QLineEdit, QWidget
+from PyQt6.QtWidgets import QDoubleSpinBox, QLabel, QLineEdit, QPushButton, QWidget
 
 from gym_gui.controllers.knowledge import Knowledge
 from gym_gui.controllers.live_play.tally import Tally
@@ -30,7 +30,9 @@ from gym_gui.ui.operators.config_widget import OperatorConfigWidget
 from gym_gui.ui.operators.examples import bundled_policies, random_operator
 from gym_gui.ui.operators.record import record_words
 from gym_gui.ui.play.environment_picker import EnvironmentPicker
+from gym_gui.ui.play.install_dialog import InstallDialog
 from gym_gui.ui.widgets.picker_list import PickerPopup
+from tests.support.missing import missing_environment
 from tests.support.named import named
 from tests.ui.conftest import messages
 
@@ -138,6 +140,27 @@ def test_an_environment_that_is_not_there_is_said(
     config.show_operator(operator, 1, 1)
     qtbot.waitUntil(lambda: any("CartPole" in said for said in messages(config)), timeout=WAIT)
     assert config.findChild(SingleAgentPanel) is None
+
+
+def test_an_environment_that_is_not_installed_can_be_and_another_one_chosen(
+    config: OperatorConfigWidget, deck: OperatorDeck, qtbot: Any
+):
+    task, family = missing_environment()
+    operator = deck.add(baseline(task=task), start=False)
+    config.show_operator(operator, 1, 1)
+    qtbot.waitUntil(lambda: any("not installed" in said for said in messages(config)), timeout=WAIT)
+    qtbot.mouseClick(named(config, QPushButton, "message-action"), Qt.MouseButton.LeftButton)
+    dialog = config.findChild(InstallDialog)
+    assert dialog is not None and dialog.isVisible()
+    assert f"mosaic envs install {family}" in named(dialog, QLabel, "install-state").text()
+    with qtbot.waitSignal(config.installed, timeout=WAIT) as told:
+        dialog.installed.emit(family)  # in a terminal meanwhile, say; it is looked at again
+    assert told.args == [operator]
+    dialog.reject()
+    qtbot.waitUntil(lambda: any("not installed" in said for said in messages(config)), timeout=WAIT)
+    config.environment.chosen.emit("FrozenLake-v1")
+    qtbot.waitUntil(lambda: config.findChild(SingleAgentPanel) is not None, timeout=WAIT)
+    assert messages(config) == [] and config.draft is not None and config.draft.task == "FrozenLake-v1"
 
 
 def test_name_and_limit_are_edited(config: OperatorConfigWidget, deck: OperatorDeck, qtbot: Any):

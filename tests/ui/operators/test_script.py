@@ -28,8 +28,10 @@ from gym_gui.ui.operators.script import ScriptExperimentWidget
 from gym_gui.ui.operators.script_card import ScriptCard
 from gym_gui.ui.operators.script_rows import OperatorRow
 from gym_gui.ui.operators.script_start import ScriptStart
+from gym_gui.ui.play.install_dialog import InstallDialog
 from gym_gui.ui.widgets import PageBar
 from gym_gui.ui.widgets.messages import InlineMessage
+from tests.support.missing import missing_environment
 from tests.support.named import named
 
 from .conftest import WAIT
@@ -245,6 +247,20 @@ def test_an_operator_that_cannot_play_is_marked(script: ScriptExperimentWidget, 
     qtbot.waitUntil(lambda: script.plan is not None and not script.busy, timeout=WAIT)
     assert "CartPole" in script.plan.operators[0].error and not script.plan.operators[1].error
     assert not named(script.window(), QPushButton, "script-run").isEnabled()
+
+
+def test_what_an_operator_lacks_can_be_installed(script: ScriptExperimentWidget, tmp_path: Path, qtbot: Any):
+    task, family = missing_environment()
+    script.open(experiment(tmp_path, task=task))
+    qtbot.waitUntil(lambda: script.plan is not None and not script.busy, timeout=WAIT)
+    qtbot.mouseClick(named(script, QPushButton, "message-action"), Qt.MouseButton.LeftButton)
+    dialog = script.findChild(InstallDialog)
+    assert dialog is not None
+    assert f"mosaic envs install {family}" in named(dialog, QLabel, "install-state").text()
+    before = script.plan
+    dialog.installed.emit(family)
+    qtbot.waitUntil(lambda: script.plan is not before and script.plan is not None, timeout=WAIT)
+    dialog.reject()
 
 
 def test_a_person_in_a_script_is_warned_about(script: ScriptExperimentWidget, tmp_path: Path, qtbot: Any):
