@@ -245,7 +245,7 @@ class ScriptExperimentWidget(QWidget):
         if not plan.playable:
             missing = next((o.error for o in plan.operators if missing_in(o.error)), "")
             words = (
-                "Some operators cannot play. What they lack can be installed here; then the file is read again."
+                "Some operators cannot play. What they lack can be installed; then the file is read anew."
                 if missing
                 else "Some operators cannot play. Correct the file, then read it again."
             )

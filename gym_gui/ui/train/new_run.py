@@ -373,7 +373,9 @@ class NewRunForm(QWidget):
             return trainer.reason
         spec = self._specs.get(env_id)
         if self._specs and self._environment.value is not None and spec is None:
-            return f"There is no environment {env_id} here: choose another one."
+            trouble = self._spaces.of(env_id).trouble
+            absent = f"There is no environment {env_id} here: choose another one."
+            return trouble if missing_in(trouble) else absent
         if spec is not None and (reason := environment_reason(trainer, spec)):
             return f"{spec.id}: {reason}."
         name = str(self.algorithm.value)

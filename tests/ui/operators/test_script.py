@@ -254,7 +254,7 @@ def test_what_an_operator_lacks_can_be_installed(script: ScriptExperimentWidget,
     script.open(experiment(tmp_path, task=task))
     qtbot.waitUntil(lambda: script.plan is not None and not script.busy, timeout=WAIT)
     qtbot.mouseClick(named(script, QPushButton, "message-action"), Qt.MouseButton.LeftButton)
-    dialog = script.findChild(InstallDialog)
+    dialog = script.window().findChild(InstallDialog)
     assert dialog is not None
     assert f"mosaic envs install {family}" in named(dialog, QLabel, "install-state").text()
     before = script.plan

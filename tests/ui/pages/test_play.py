@@ -35,6 +35,7 @@ from gym_gui.ui.play.documentation import Documentation
 from gym_gui.ui.play.environment_picker import EnvironmentPicker
 from gym_gui.ui.play.evdev_input import EvdevInput, Keyboard, Keyboards
 from gym_gui.ui.play.first_games import FirstGames
+from gym_gui.ui.play.install_dialog import InstallDialog
 from gym_gui.ui.play.key_editor import KeyEditor
 from gym_gui.ui.play.key_list import KeyList, KeyRowButton
 from gym_gui.ui.play.keyboards_panel import KeyboardsPanel
@@ -52,6 +53,7 @@ from gym_gui.ui.widgets.badges import StatusDot
 from gym_gui.ui.widgets.messages import InlineMessage
 from gym_gui.ui.widgets.seed import SeedBox
 from gym_gui.ui.widgets.segments import SegmentedControl
+from tests.support.missing import missing_environment
 from tests.support.named import named
 from tests.ui.conftest import PATIENCE_MS
 
@@ -148,6 +150,7 @@ def test_a_game_is_chosen_read_about_and_left(page: PlayPage, you: Player) -> No
     page.open_task("CartPol-v1")
     you.wait(lambda: "CartPole-v1" in named(page, FrameView, "frameView").hint[1])
     assert not who.isVisible()
+    what_is_not_installed_can_be(page, you)
     you.open(task="CartPole-v1", seed=3)
     assert who.isVisible()
 
@@ -160,6 +163,21 @@ def test_a_game_is_chosen_read_about_and_left(page: PlayPage, you: Player) -> No
     you.key(Qt.Key.Key_Escape)
     assert named(page, StageCard, "stage-card").isVisible() and page.input.listening
     looking_elsewhere_pauses_real_time(page, you)
+
+
+def what_is_not_installed_can_be(page: PlayPage, you: Player) -> None:
+    task, family = missing_environment()
+    page.open_task(task)
+    install = named(page, QPushButton, "message-action")
+    you.wait(lambda: install.isVisible() and install.text().startswith("Install"))
+    you.qtbot.mouseClick(install, Qt.MouseButton.LeftButton)
+    dialog = page.window().findChild(InstallDialog)  # type: ignore[union-attr]
+    assert dialog is not None
+    assert f"mosaic envs install {family}" in named(dialog, QLabel, "install-state").text()
+    dialog.installed.emit(family)
+    assert not install.isVisible(), "it is opened again"
+    you.wait(install.isVisible)
+    dialog.reject()
 
 
 def looking_elsewhere_pauses_real_time(page: PlayPage, you: Player) -> None:

@@ -22,6 +22,7 @@ from gym_gui.ui.agents.settings_form import SettingsForm
 from gym_gui.ui.main_window import MainWindow
 from gym_gui.ui.pages.train import TrainPage
 from gym_gui.ui.play.environment_picker import EnvironmentPicker
+from gym_gui.ui.play.install_dialog import InstallDialog
 from gym_gui.ui.preset_menu import PresetMenu
 from gym_gui.ui.renderers.frame_view import FrameView
 from gym_gui.ui.train import runs_model as columns
@@ -38,6 +39,7 @@ from gym_gui.ui.train.runs_view import RunsView
 from gym_gui.ui.widgets.badges import StatusDot
 from gym_gui.ui.widgets.messages import EmptyHint, InlineMessage
 from tests.support.groups import member
+from tests.support.missing import missing_environment
 from tests.support.named import named
 from tests.ui.train.conftest import PATIENCE_MS, fill, kill_daemon
 
@@ -305,7 +307,28 @@ def test_the_form(page: TrainPage, qtbot: QtBot) -> None:
     assert problem.text() == "There is no environment NoSuch-v0 here: choose another one."
     offered = {item.value: item.reason for item in named(form, EnvironmentPicker, "train-environment").items}
     assert "several agents" in offered["classic/connect_four_v3"] and offered["CartPole-v1"] == ""
+    what_is_not_installed_can_be(page, qtbot)
     presets_are_saved_and_taken(page, qtbot)
+
+
+def what_is_not_installed_can_be(page: TrainPage, qtbot: QtBot) -> None:
+    """A training of another machine is done again in an environment that there is not here."""
+    task, family = missing_environment()
+    form, install = named(page, NewRunForm, "train-new-run"), named(page, QPushButton, "train-install")
+    assert not install.isVisible()
+    form.fill(TrainingPreset("search_trainer", "search", task))
+    qtbot.waitUntil(install.isVisible, timeout=PATIENCE_MS)
+    qtbot.mouseClick(install, Qt.MouseButton.LeftButton)
+    dialog = page.window().findChild(InstallDialog)  # type: ignore[union-attr]
+    assert dialog is not None
+    assert f"mosaic envs install {family}" in named(dialog, QLabel, "install-state").text()
+    with qtbot.waitSignal(form.loaded, timeout=PATIENCE_MS):
+        dialog.installed.emit(family)
+    dialog.reject()
+    absent = [
+        i for i in named(form, EnvironmentPicker, "train-environment").items if "family:" in str(i.value)
+    ]
+    assert absent and not any(item.reason for item in absent), "each can be chosen, to be installed"
 
 
 def presets_are_saved_and_taken(page: TrainPage, qtbot: QtBot) -> None:
