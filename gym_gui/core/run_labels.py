@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, cast
@@ -114,6 +117,27 @@ def change_labels(
         LabelsError: A label is too long or of the wrong kind; what is in the file cannot be read, and
             would be lost; or the folder cannot be written.
     """
+    with _held(folder):
+        return _change(folder, changes, add, remove)
+
+
+@contextmanager
+def _held(folder: Path) -> Iterator[None]:
+    """Nobody else changes its labels meanwhile, be it a thread, or a command beside the window.
+
+    The lock is the folder's own, so that nothing is left in it; a file system without locks has none.
+    """
+    with ExitStack() as held:
+        with suppress(OSError):
+            handle = os.open(folder, os.O_RDONLY)
+            held.callback(os.close, handle)  # which lets go of it
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+def _change(
+    folder: Path, changes: Mapping[str, object], add: Sequence[str], remove: Sequence[str]
+) -> tuple[RunLabels, RunLabels]:
     before = read_labels(folder)
     after = _taken(dict(changes), before)
     if add or remove:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,13 @@ def test_what_is_said_is_kept_and_the_rest_stays(tmp_path: Path) -> None:
     assert after == RunLabels("The baseline", ("paper", "Final"), "sweep", "Two lines,\nsee group.", True)
     assert json.loads((tmp_path / FILE).read_text()) == {"format": 1, **after.to_data()}
     assert [entry.name for entry in tmp_path.iterdir()] == [FILE], "nothing half written is left"
+
+
+def test_several_who_change_one_run_at_once_lose_nothing(tmp_path: Path) -> None:
+    tags = [f"tag {number}" for number in range(40)]
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(lambda tag: change_labels(tmp_path, {}, add=[tag]), tags))
+    assert sorted(read_labels(tmp_path).tags) == sorted(tags)
 
 
 def test_labels_that_are_all_taken_away_leave_no_file(tmp_path: Path) -> None:

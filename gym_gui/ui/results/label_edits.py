@@ -40,6 +40,7 @@ class LabelEdits(QObject):
         self.undo_stack = QUndoStack(self)
         self.undo_stack.setUndoLimit(200)
         self._recording = False
+        self._writing = asyncio.Lock()  # what was said last is what stands
 
     def change(self, runs: Sequence[RunEntry], changes: Mapping[str, Any]) -> None:
         """Give runs labels, undoably; what is not named stays."""
@@ -56,7 +57,8 @@ class LabelEdits(QObject):
             self._context.spawn(self._change(changes, text, add, remove), "Labelling runs")
 
     async def _change(self, changes: Changes, text: str, add: Sequence[str], remove: Sequence[str]) -> None:
-        done, refused = await asyncio.to_thread(_write, changes, add, remove)
+        async with self._writing:
+            done, refused = await asyncio.to_thread(_write, changes, add, remove)
         if done:
             tags = {"tags"} if add or remove else set[str]()
             before = {path: _only({*changes[path], *tags}, was) for path, (was, _) in done.items()}
@@ -71,7 +73,8 @@ class LabelEdits(QObject):
             self._context.spawn(self._write_again(changes), "Labelling runs")
 
     async def _write_again(self, changes: Changes) -> None:
-        _, refused = await asyncio.to_thread(_write, changes)
+        async with self._writing:
+            _, refused = await asyncio.to_thread(_write, changes)
         await self._tell(changes, refused)
 
     async def _tell(self, changes: Changes, refused: Sequence[LabelsError]) -> None:
