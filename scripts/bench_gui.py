@@ -312,7 +312,7 @@ class Figures:
 
     def library(self) -> Iterator[Figure]:
         """The list of many runs: until the first are seen, until all are, and until a filter has chosen."""
-        options = {"runs": RUNS, "searches": SEARCHES}
+        options: dict[str, Any] = {"runs": RUNS, "searches": SEARCHES}
         rows = [self._window.play("library", **options) for _ in range(max(1, self._tries // 2))]
         bare = self._window.play("library", BARE, runs=RUNS, word="ppo")
         plain = bare["read_s"], "the files read and parsed one after the other"

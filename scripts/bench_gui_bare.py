@@ -4,6 +4,9 @@ An empty window of PyQt6, the bare environment of the soccer card, and files of 
 the other; each in a process of its own, as ``bench_gui_window.py`` is.
 """
 
+# PyQt6's stubs do not say what a slot is.
+# pyright: reportUnknownMemberType=false
+
 from __future__ import annotations
 
 import json

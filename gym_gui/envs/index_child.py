@@ -7,7 +7,10 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _WORDED = 64
 
@@ -33,7 +36,7 @@ def gymnasium_rows(module: str) -> list[dict[str, Any]]:
 
 def _is_plain(value: Any) -> bool:
     if isinstance(value, (list, tuple)):
-        return all(map(_is_plain, value))
+        return all(map(_is_plain, cast("Iterable[Any]", value)))
     return value is None or isinstance(value, (bool, int, float, str))
 
 

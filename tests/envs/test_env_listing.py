@@ -87,7 +87,7 @@ def fresh() -> tuple[dict[str, object], ...]:
 
 
 def test_a_package_is_imported_once_and_not_here(package: Path) -> None:
-    expected = ({"id": "Toy-v0", "entry_point": "toy_world:Toy", "max_episode_steps": 7},)
+    expected = ({"id": "Toy-v0", "entry_point": "toy_world:Toy", "max_episode_steps": 7, "kwargs": {}},)
     assert fresh() == expected
     assert fresh() == expected
     assert (package / "imports").read_text() == "x"

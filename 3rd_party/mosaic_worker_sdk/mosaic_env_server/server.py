@@ -81,9 +81,8 @@ class EnvironmentServer:
         self._sent = time.monotonic()
 
     def _report(self, order: pb.Order) -> pb.Report:
-        number = order.instance
+        number, what = order.instance, order.WhichOneof("body")
         try:
-            what = order.WhichOneof("body")
             if what == "step":
                 return pb.Report(instance=number, state=self._known(number).step(order.step.actions))
             if what == "reset":

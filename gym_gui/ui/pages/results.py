@@ -200,7 +200,7 @@ class ResultsPage(Page):
             self.show_run(Path(str(run)))
         elif (find := request.get("find")) is not None:
             self.show_library()
-            self._library.find(str(find))
+            self._library.find_runs(str(find))
         else:
             self._tell_bar()
             if self._replay is not None and self._replay.players:

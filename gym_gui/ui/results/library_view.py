@@ -217,7 +217,7 @@ class LibraryView(QWidget):
         self._search.setFocus()
         self._search.selectAll()
 
-    def find(self, words: str) -> None:
+    def find_runs(self, words: str) -> None:
         """Show only what fits these words, as if they had been typed, whatever was chosen beside them."""
         self._on_show_all()
         self._search.setText(words)
