@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -21,6 +22,7 @@ LONGEST_TAG: Final = 40
 MOST_TAGS: Final = 50
 LONGEST_NOTES: Final = 20_000
 _MAX_BYTES: Final = 2**18
+_one_at_a_time = threading.Lock()
 
 
 class LabelsError(UsageError):
@@ -125,11 +127,12 @@ def change_labels(
 def _held(folder: Path) -> Iterator[None]:
     """Nobody else changes its labels meanwhile, be it a thread, or a command beside the window.
 
-    The lock is the folder's own, so that nothing is left in it; a file system without locks has none.
+    The lock is ``run.json``'s, so that nothing is left in the folder, whose own is that of who records the
+    run. A file system without locks has none.
     """
-    with ExitStack() as held:
+    with _one_at_a_time, ExitStack() as held:
         with suppress(OSError):
-            handle = os.open(folder, os.O_RDONLY)
+            handle = os.open(folder / "run.json", os.O_RDONLY | os.O_NOFOLLOW)
             held.callback(os.close, handle)  # which lets go of it
             fcntl.flock(handle, fcntl.LOCK_EX)
         yield

@@ -168,7 +168,7 @@ def test_a_game_is_chosen_read_about_and_left(page: PlayPage, you: Player) -> No
 def what_is_not_installed_can_be(page: PlayPage, you: Player) -> None:
     task, family = missing_environment()
     page.open_task(task)
-    install = named(page, QPushButton, "message-action")
+    install = named(named(page, StageCard, "stage-card"), QPushButton, "message-action")
     you.wait(lambda: install.isVisible() and install.text().startswith("Install"))
     you.qtbot.mouseClick(install, Qt.MouseButton.LeftButton)
     dialog = page.window().findChild(InstallDialog)  # type: ignore[union-attr]
