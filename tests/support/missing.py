@@ -10,7 +10,7 @@ from gym_gui import envs
 
 _ENVIRONMENTS: Final = {
     "atari": "ALE/Pong-v5",
-    "bsuite": "bsuite/catch-0",
+    "bsuite": "bsuite/catch/0",
     "textarena": "textarena/TicTacToe-v0",
 }
 

@@ -168,7 +168,8 @@ def test_a_game_is_chosen_read_about_and_left(page: PlayPage, you: Player) -> No
 def what_is_not_installed_can_be(page: PlayPage, you: Player) -> None:
     task, family = missing_environment()
     page.open_task(task)
-    install = named(named(page, StageCard, "stage-card"), QPushButton, "message-action")
+    trouble = named(named(page, StageCard, "stage-card"), InlineMessage, "message-error")
+    install = named(trouble, QPushButton, "message-action")
     you.wait(lambda: install.isVisible() and install.text().startswith("Install"))
     you.qtbot.mouseClick(install, Qt.MouseButton.LeftButton)
     dialog = page.window().findChild(InstallDialog)  # type: ignore[union-attr]
@@ -178,6 +179,7 @@ def what_is_not_installed_can_be(page: PlayPage, you: Player) -> None:
     assert not install.isVisible(), "it is opened again"
     you.wait(install.isVisible)
     dialog.reject()
+    page.activateWindow()  # no window manager does so here
 
 
 def looking_elsewhere_pauses_real_time(page: PlayPage, you: Player) -> None:
