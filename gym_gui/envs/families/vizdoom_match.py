@@ -1,9 +1,11 @@
 """A match of ViZDoom: two to four players in one world, each with an engine and a screen of its own.
 
-The engines are peers of one network game on this machine. They are stepped tic by tic, all at once: none
-goes on before all have said what they do. Of two, the host gathers what they do (``-netmode 1``), and a match
-can be played again exactly. More than two do not get to the first tic that way, so that each tells each
-other (``-netmode 0``); an action then counts a tic later now and then, and a match cannot be played again.
+The engines are peers of one network game on this machine, stepped tic by tic. Of two, the host gathers what
+they do (``-netmode 1``), and takes its tic before the other, whose action counts a tic later. Now and then a
+match begins in which the host has to wait for the other, whose action is then in time; such a match is begun
+again, so that what is played can be played again. More than two do not get to the first tic that
+way, so that each tells each other (``-netmode 0``) and all are stepped at once; an action then counts a tic
+later now and then, and a match cannot be played again.
 """
 
 # ViZDoom's stubs leave much out.
@@ -35,6 +37,8 @@ _START_S, _STEP_S, _CLOSE_S, _KILLED_S = 60.0, 20.0, 5.0, 1.0
 """Longest that engines are waited for."""
 _APART_S = 0.2
 """Between the starts of two engines."""
+_STARTS, _AHEAD_S = 8, 1.0
+"""How often two are begun, and how long the host may take for a tic that needs nobody else."""
 _WIDTH, _HEIGHT = 320, 240
 _VARIABLES = (
     *("KILLCOUNT", "HEALTH", "ARMOR", "SELECTED_WEAPON", "SELECTED_WEAPON_AMMO"),
@@ -229,7 +233,14 @@ class DoomMatch:
         self.close()
         if seed is not None:
             self._random, _ = seeding.np_random(seed)
-        self._start(int(self._random.integers(0, 2**32, dtype=np.uint32)))
+        number = int(self._random.integers(0, 2**32, dtype=np.uint32))
+        for _ in range(_STARTS):
+            self._start(number)
+            if self._in_step():
+                break
+            self.close()
+        else:
+            raise RuntimeError(f"Doom did not get into step in {_STARTS} starts; is the machine overloaded?")
         self._tics, self.agents = 0, self.possible_agents[:]
         self._seen = [self._zeros() for _ in self._games]
         self._seen = [self._look(game, self._zeros()) for game in self._games]
@@ -246,7 +257,10 @@ class DoomMatch:
         over = False
         for tic in range(self._skip):
             last = tic == self._skip - 1 or self._tics + 1 >= self._length
-            self._all(lambda i, last=last: self._tic(i, acts[i], last), _STEP_S, "did not answer")
+            for players in self._turns():
+                self._all(
+                    lambda i, last=last: self._tic(i, acts[i], last), _STEP_S, "did not answer", players
+                )
             self._tics += 1
             over = any(game.is_episode_finished() for game in self._games)
             if over or last:
@@ -299,6 +313,20 @@ class DoomMatch:
             hand.start()
         self._all(self._begin, _START_S, "did not start")
 
+    def _in_step(self) -> bool:
+        """Take the first tic, in which nobody does anything; whether the host waits for nobody."""
+        if len(self._turns()) == 1:
+            return True
+        idle = [0.0] * len(self._available)
+        first = self._hands[0].do(partial(self._tic, 0, idle, True))
+        ahead = bool(wait([first], _AHEAD_S).done)
+        late = partial(self._all, lambda _: first.result(), _START_S, "did not start", [0])
+        if ahead:
+            late()  # it may have failed
+        self._all(lambda i: self._tic(i, idle, True), _START_S, "did not start", [1])
+        late()
+        return ahead
+
     def _begin(self, player: int) -> None:
         """Start an engine, a moment after those before are processes: two that start at once abort ours."""
         until = time.monotonic() + _START_S
@@ -343,21 +371,29 @@ class DoomMatch:
         game.set_action(act)
         game.advance_action(1, last)
 
-    def _all(self, do: Callable[[int], Any], patience: float, fails: str) -> None:
-        """Have all engines do something at once; where one fails, all are ended."""
+    def _turns(self) -> Sequence[Sequence[int]]:
+        """Who takes a tic at once, one group after the other."""
+        players = range(len(self._games))
+        return [[player] for player in players] if len(players) == 2 else [players]
+
+    def _all(
+        self, do: Callable[[int], Any], patience: float, fails: str, players: Sequence[int] | None = None
+    ) -> None:
+        """Have engines do something at once, by default all; where one fails, all are ended."""
         if not self._hands:
             raise RuntimeError("no match is played: reset() begins one")
-        jobs = [hand.do(partial(do, i)) for i, hand in enumerate(self._hands)]
-        done, waiting = wait(jobs, patience, FIRST_EXCEPTION)
-        broken = [i for i, job in enumerate(jobs) if job in done and job.exception() is not None]
+        players = range(len(self._hands)) if players is None else players
+        jobs = {i: self._hands[i].do(partial(do, i)) for i in players}
+        done, waiting = wait(jobs.values(), patience, FIRST_EXCEPTION)
+        broken = [i for i, job in jobs.items() if job in done and job.exception() is not None]
         if not broken and not waiting:
             return
         cause = jobs[broken[0]].exception() if broken else None
-        at_fault = broken or [i for i, job in enumerate(jobs) if job in waiting]
+        at_fault = broken or [i for i, job in jobs.items() if job in waiting]
         said = self._engines[at_fault[0]].last_words if cause is not None else ""
         who = " and ".join(self.possible_agents[i] for i in at_fault)
         self._kill()
-        wait(jobs, _KILLED_S)
+        wait(jobs.values(), _KILLED_S)
         self.close()
         self.agents = []
         what = "ended" if cause is not None else f"{fails} within {patience:g} s"
