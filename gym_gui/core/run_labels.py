@@ -6,7 +6,7 @@ import fcntl
 import json
 import os
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -124,7 +124,7 @@ def change_labels(
 
 
 @contextmanager
-def _held(folder: Path) -> Iterator[None]:
+def _held(folder: Path) -> Generator[None]:
     """Nobody else changes its labels meanwhile, be it a thread, or a command beside the window.
 
     The lock is ``run.json``'s, so that nothing is left in the folder, whose own is that of who records the

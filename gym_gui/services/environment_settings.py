@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from gym_gui.core.errors import UsageError
 from gym_gui.core.validation import plain_mapping
@@ -54,7 +54,7 @@ def read_further(text: str) -> dict[str, Any]:
         return {}
     if not isinstance(found, dict):
         raise UsageError("further arguments are no names with values", fix=_EXAMPLE)
-    return dict(plain_mapping(found, "further arguments"))
+    return dict(plain_mapping(cast("object", found), "further arguments"))
 
 
 def write_further(values: Mapping[str, Any]) -> str:

@@ -88,7 +88,7 @@ class Caption(QObject):
         game, known = self._game, self._known
         limit = (game.config.max_steps if game.config else None) or (known.page.max_steps if known else None)
         step = self.view.step if self.view is not None else 0
-        steps = f"step {step} of {limit}" if limit else f"step {step}"
+        steps = f"step {local(step):,} of {local(limit):,}" if limit else f"step {local(step):,}"
         pace = f"{local(game.clock.rate):g} steps/s" if game.clock.realtime else "waits for you"
         self._card.facts.setText(f"{steps} · {pace}" if game.people else steps)
 

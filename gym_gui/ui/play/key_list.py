@@ -50,7 +50,7 @@ class KeyRowButton(QPushButton):
         self._caps.setContentsMargins(0, 0, 0, 0)
         self._caps.setSpacing(theme.STEP)
         layout.addWidget(caps)
-        word = QLabel(row.word, self)
+        word = QLabel(row.word.replace("_", " "), self)
         word.setTextFormat(Qt.TextFormat.PlainText)
         word.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         layout.addWidget(word, 1)
