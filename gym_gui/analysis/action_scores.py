@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from gym_gui.analysis import wording
+from gym_gui.analysis.considered import considered_of
 from gym_gui.analysis.decision_rows import numbers_of
 
 MOST = 10
@@ -24,16 +25,24 @@ class Score(NamedTuple):
         share: Length of its bar, 0 to 1: the score itself where all of them lie there, else its place
             between the least and the greatest.
         written: The score as people read it, all of a decision with as many digits.
+        more: What else was found out of it: how often it was tried, what follows; empty: nothing was told.
     """
 
     word: str
     value: float
     share: float
     written: str
+    more: str = ""
 
 
-def scores_of(given: Any) -> tuple[Score, ...]:
-    """What a row says of scores, the best first; what is no number is left out."""
+def scores_of(given: Any, considered: Any = None) -> tuple[Score, ...]:
+    """What a row says of scores, the best first; what is no number is left out.
+
+    Args:
+        given: Under ``scores``.
+        considered: Under ``considered``.
+    """
+    more = considered_of(considered)
     found = numbers_of(given)
     values = [value for _, value in found]
     low, high = min([0.0, *values]), max([1.0, *values])
@@ -42,8 +51,14 @@ def scores_of(given: Any) -> tuple[Score, ...]:
     length = high / 2 - low / 2  # halves: the difference of two floats may be none
     digits = wording.decimals(*values)
     scores = [
-        Score(w, v, (v / 2 - low / 2) / length if length else 1.0, wording.number(v, digits))
-        for w, v in found
+        Score(
+            word,
+            value,
+            (value / 2 - low / 2) / length if length else 1.0,
+            wording.number(value, digits),
+            more[word].words if word in more else "",
+        )
+        for word, value in found
     ]
     return tuple(sorted(scores, key=lambda score: -score.value))
 

@@ -15,7 +15,9 @@ DECISION = "decision"
 """Kind of turn: a decision of which its row tells more than the action."""
 SCORES = "scores"
 """Field of a row: how the agent scored its actions before it chose."""
-TOLD = (thoughts.FIELD, SCORES)
+CONSIDERED = "considered"
+"""Field of a row: what a search found out of some of these actions: how often tried, how good, what next."""
+TOLD = (thoughts.FIELD, SCORES, CONSIDERED)
 """Fields of rows that tell more of a decision."""
 
 

@@ -331,8 +331,9 @@ def _bars(turn: Turn) -> str:
 
 def _bar(score: Score, played: bool) -> str:
     kind = ' class="played"' if played else ""
+    more = f' <span class="muted">{safe(score.more)}</span>' if score.more else ""
     return (
-        f'<tr{kind}><td class="word">{safe(score.word)}</td><td>{safe(score.written)}</td>'
+        f'<tr{kind}><td class="word">{safe(score.word)}{more}</td><td>{safe(score.written)}</td>'
         f'<td><i style="width: {100 * score.share:.1f}%"></i></td></tr>'
     )
 

@@ -10,7 +10,7 @@ import orjson
 
 from gym_gui.analysis import thoughts, wording
 from gym_gui.analysis.action_scores import Score, scores_of
-from gym_gui.analysis.decision_rows import DECISION, SCORES, tells_more
+from gym_gui.analysis.decision_rows import CONSIDERED, DECISION, SCORES, tells_more
 from gym_gui.analysis.thoughts import Thought, thought_of
 from gym_gui.core.enums import FALLBACKS
 from gym_gui.core.record_fields import count, items, mapping, number, text
@@ -205,7 +205,7 @@ def with_row(turn: Turn, row: Mapping[str, Any]) -> Turn:
         said=text(row.get("said")) or "",
         refused=source in FALLBACKS,
         why_refused=text(row.get(REFUSED)) or "",
-        scores=scores_of(row.get(SCORES)),
+        scores=scores_of(row.get(SCORES), row.get(CONSIDERED)),
     )
 
 

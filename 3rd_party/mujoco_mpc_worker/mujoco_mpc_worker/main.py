@@ -40,11 +40,18 @@ def make_planner(simulation: Simulation, settings: Settings, seed: int) -> Plann
 
 
 class Decided(NamedTuple):
-    """An action, what its plan is expected to earn, and where that leads."""
+    """An action, what its plan is expected to earn and where that leads, and what all plans earn."""
 
     action: Any
     value: float
     points: list[list[float]]
+    scores: dict[str, float]
+
+    @property
+    def told(self) -> dict[str, Any] | None:
+        """What is recorded beside the action."""
+        told = {"plan_points": self.points, "scores": self.scores}
+        return {name: value for name, value in told.items() if value} or None
 
 
 class _Player:
@@ -111,7 +118,7 @@ class _Player:
                 self.simulation.plan_for(self._aims[int(decision.observation["option"])])
             action = planner.act(decision.step, decision.state).astype(self._space.dtype or np.float32)
             points = planner.path(decision.state, self._trace, self._points)
-            decided = Decided(action.reshape(self._space.shape), planner.value, points)
+            decided = Decided(action.reshape(self._space.shape), planner.value, points, planner.tried)
             self._plans[decision.episode] = planner, decision.step, decided
         return decided
 
@@ -155,7 +162,7 @@ class MpcWorker(Worker):
         return Actions(
             [each.action for each in answers],
             values=np.array([each.value for each in answers]),
-            extras=[{"plan_points": each.points} if each.points else None for each in answers],
+            extras=[each.told for each in answers],
         )
 
     def on_episode_end(self, slot: Slot, ends: Sequence[EpisodeEnd]) -> None:

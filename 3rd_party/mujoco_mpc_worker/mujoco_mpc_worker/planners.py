@@ -103,6 +103,8 @@ class Planner:
         self._at = 0
         self.value = 0.0
         """What the best plan found earns."""
+        self._earned: list[Array] = []
+        """What the plans of each round of this step earn; the first of a round is the plan as it was."""
 
     def _set_up(self, simulation: Simulation, settings: Settings) -> None:
         self._weights = weights(settings.spline, min(settings.knots, settings.horizon), settings.horizon)
@@ -142,8 +144,24 @@ class Planner:
         self._shift(step - self._at)
         self._at = step
         rng = np.random.default_rng((self._seed, step))
+        self._earned = []
         self._search(state, rng, self._clock() + self.settings.budget_ms / 1000)
         return self._plan[0]
+
+    @property
+    def tried(self) -> dict[str, float]:
+        """What plans of the last step earn, in words; empty where none were tried beside each other."""
+        if not self._earned:
+            return {}
+        plans = np.concatenate(self._earned)
+        sane = plans[np.isfinite(plans)]
+        told = {
+            "best plan": float(sane.max(initial=-np.inf)),
+            "plan of the step before": float(self._earned[0][0]),
+            f"middle of {len(plans)} plans": float(np.median(sane)) if sane.size else -np.inf,
+            "worst plan": float(sane.min(initial=np.inf)),
+        }
+        return {words: round(value, 4) for words, value in told.items() if np.isfinite(value)}
 
     def path(self, state: Array, trace: str, count: int) -> list[list[float]]:
         """Where the plan leads from a state on: see :meth:`Simulation.path`."""
@@ -209,6 +227,7 @@ class Planner:
         around = self._again(rng, plans) if settings.planner == "predictive_sampling" else self._plan
         tried = self._playable(around + np.einsum("tk,nku->ntu", self._weights, changes))
         earned = self._simulation.returns(state, tried)
+        self._earned.append(earned)
         if settings.planner == "cem":
             count = min(max(2, round(settings.elites * plans)), int(np.isfinite(earned).sum()))
             best = np.argsort(-earned, kind="stable")[:count]

@@ -432,8 +432,12 @@ def test_below_a_manager_it_goes_where_it_is_sent() -> None:
         for step in range(60):
             seen, seeds = {"option": np.array([number])}, np.zeros(1, np.uint64)
             batch = Batch(slot, [step], [0], [step], seeds, seen, states=[state_of(env)])
-            (action,) = worker.select_actions(batch).actions
+            answer = worker.select_actions(batch)
+            (action,) = answer.actions
             env.step(action)
+            told = answer.extras[0]["scores"]
+            assert told["best plan"] >= told["middle of 32 plans"] >= told["worst plan"]
+            assert answer.values[0] >= told["plan of the step before"] - 1e-3
         worker.close()
         assert np.linalg.norm(np.subtract(place, env.data.qpos[:2])) < 0.5 * began
 

@@ -14,6 +14,8 @@ import numpy as np
 from open_spiel.python.algorithms.ismcts import ISMCTSBot
 from open_spiel.python.algorithms.mcts import RandomRolloutEvaluator
 
+from openspiel_worker.moves import Tried
+
 
 class InformationSetSearch(ISMCTSBot):
     """OpenSpiel's search, begun from all states that a seat takes for possible.
@@ -67,6 +69,12 @@ class InformationSetSearch(ISMCTSBot):
         """Share of each move among the simulations."""
         tried = self._root.child_info
         return {int(action): tried[action].visits / self._root.total_visits for action in sorted(tried)}
+
+    @property
+    def tried(self) -> Mapping[int, Tried]:
+        """What was found out of each move; what follows it depends on what is hidden."""
+        known = self._root.child_info
+        return {int(a): Tried(int(known[a].visits), float(known[a].value())) for a in sorted(known)}
 
     def ranked(self, best: bool) -> list[int]:
         """Moves, first the one to play: the one tried most often, or one at random by how often each was."""

@@ -17,7 +17,7 @@ from mosaic_worker.worker import (
     Worker,
 )
 from openspiel_worker.cfr import Solved
-from openspiel_worker.moves import Found, Player
+from openspiel_worker.moves import Found, Player, Tried
 from openspiel_worker.search import Budget, Search
 from openspiel_worker.seat import Seat
 from openspiel_worker.table import Table
@@ -66,7 +66,22 @@ class _Slot:
         shares = {self._table.word(state, action): round(found.shares[action], 4) for action in most}
         searched = {"search": {"simulations": found.simulations}} if found.simulations else {}
         value = {} if found.value is None else {"value": found.value}
-        return {**value, **searched, "scores": shares}
+        tried = {
+            self._table.word(state, action): self._considered(state, action, found.tried[action])
+            for action in most
+            if action in found.tried
+        }
+        considered = {"considered": tried} if tried else {}
+        return {**value, **searched, "scores": shares, **considered}
+
+    def _considered(self, state: Any, action: int, tried: Tried) -> dict[str, Any]:
+        told: dict[str, Any] = {"visits": tried.visits, "value": round(tried.value, 4)}
+        at, words = state.clone(), list[str]()
+        for follows in tried.line:
+            at.apply_action(action)
+            words.append(self._table.word(at, follows))
+            action = follows
+        return {**told, "line": words} if words else told
 
 
 class OpenSpielWorker(Worker):

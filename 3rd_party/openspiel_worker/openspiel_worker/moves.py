@@ -8,6 +8,20 @@ from typing import Any, NamedTuple, Protocol
 from mosaic_worker.worker import LoadError, Slot
 
 
+class Tried(NamedTuple):
+    """What a search found out of one move.
+
+    Attributes:
+        visits: How often it was tried.
+        value: The return that is expected of it, to who is on turn.
+        line: OpenSpiel's actions that are expected to follow.
+    """
+
+    visits: int
+    value: float
+    line: Sequence[int] = ()
+
+
 class Found(NamedTuple):
     """What was found for a position.
 
@@ -16,12 +30,14 @@ class Found(NamedTuple):
         shares: Share of each action among the simulations, or how likely it is.
         simulations: How many there were; 0 where nothing was searched.
         value: The return that is expected; ``None`` where that is not known.
+        tried: What was found out of each move that was searched.
     """
 
     ranked: Sequence[int]
     shares: Mapping[int, float]
     simulations: int = 0
     value: float | None = None
+    tried: Mapping[int, Tried] = {}
 
 
 class Player(Protocol):

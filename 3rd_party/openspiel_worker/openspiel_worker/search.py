@@ -15,7 +15,7 @@ import pyspiel
 from mosaic_worker.rng import bits_of
 from mosaic_worker.worker import LoadError, Slot
 from openspiel_worker.information_sets import InformationSetSearch
-from openspiel_worker.moves import Found, number
+from openspiel_worker.moves import Found, Tried, number
 from openspiel_worker.seat import can_be_followed
 from openspiel_worker.table import Table
 
@@ -24,6 +24,8 @@ _NO_LIMIT = -1.0
 _WITHOUT_COUNT = 2**31 - 1
 """Simulations where time is the limit."""
 _SEED_BITS = 31
+_DEEP, _SEEN = 3, 4
+"""Moves that are told to follow one, and how often each has to have been tried for that."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +125,7 @@ class Search:
         search = InformationSetSearch(self._table.game, states, self._exploration, budget.rollouts, seed)
         search.run(budget.simulations, budget.seconds)
         ranked = search.ranked(self._best)
-        return Found(ranked, search.shares, search.simulations, search.value(ranked[0]))
+        return Found(ranked, search.shares, search.simulations, search.value(ranked[0]), search.tried)
 
     def _over_states(self, state: Any, seed: int) -> Found:
         root = self._bot(seed).mcts_search(state)
@@ -131,7 +133,26 @@ class Search:
         children = sorted(root.children, key=lambda child: (-child.explore_count, child.action))
         ranked = [best.action, *(child.action for child in children if child.action != best.action)]
         total = max(1, sum(child.explore_count for child in children))
-        solved = list(best.outcome)
-        value = solved[best.player] if solved else best.total_reward / max(1, best.explore_count)
+        value = _worth(best)
         shares = {child.action: child.explore_count / total for child in children}
-        return Found(ranked, shares, int(root.explore_count), float(value))
+        tried = {
+            child.action: Tried(int(child.explore_count), _worth(child), _line(child)) for child in children
+        }
+        return Found(ranked, shares, int(root.explore_count), value, tried)
+
+
+def _worth(node: Any) -> float:
+    """Return that is expected of a move to who makes it: known where its subtree is solved."""
+    solved = list(node.outcome)
+    return float(solved[node.player] if solved else node.total_reward / max(1, node.explore_count))
+
+
+def _line(node: Any) -> list[int]:
+    """What is expected to follow a move: of each position the move that was tried most often."""
+    line: list[int] = []
+    while node.children and len(line) < _DEEP:
+        node = max(node.children, key=lambda child: (child.explore_count, -child.action))
+        if node.explore_count < _SEEN or node.player < 0:
+            break  # tried too seldom to say anything, or a die
+        line.append(int(node.action))
+    return line

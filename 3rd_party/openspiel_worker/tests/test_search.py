@@ -139,3 +139,8 @@ def test_the_worker_plays_legal_moves_and_says_what_it_expects(new_slot: NewSlot
     assert told is not None
     assert -1 <= told["value"] <= 1
     assert told["search"]["simulations"] == 60
+    considered = told["considered"]
+    assert list(considered) == list(told["scores"]) and len(considered) == 5
+    assert all(-1 <= each["value"] <= 1 for each in considered.values())
+    visits = [each["visits"] for each in considered.values()]
+    assert visits == sorted(visits, reverse=True) and sum(visits) <= 60

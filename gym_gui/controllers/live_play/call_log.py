@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import orjson
 
-from gym_gui.analysis.decision_rows import DECISION, SCORES
+from gym_gui.analysis.decision_rows import CONSIDERED, DECISION, SCORES
 from gym_gui.analysis.turn import CHAT, DRY, Turn, turn_of, with_row
 from gym_gui.core.enums import FALLBACKS
 from gym_gui.core.live import LiveView
@@ -162,7 +162,10 @@ class CallLog:
             agent = str(row.get("agent_id"))
             key = (seats.get(agent, agent), int(row.get("episode_index", -1)), int(row.get("step_index", -1)))
             if key in self._newest:
-                kept = {name: row.get(name) for name in ("action", "action_source", "said", SCORES, REFUSED)}
+                kept = {
+                    name: row.get(name)
+                    for name in ("action", "action_source", "said", SCORES, CONSIDERED, REFUSED)
+                }
                 self._played[key] = kept
                 number, attempt = self._newest[key]
                 self._newest[key] = self._answer(number, key, row.get("call_ref")), attempt

@@ -76,7 +76,7 @@ class CallStrip(QFrame):
         rows = _decision_rows(turn) if turn.is_decision else _call_rows(turn)
         whose = [turn.agent] if several else []
         costs = [spending.words] if spending.calls else []
-        told = wording.count(len(turn.scores), "action") if turn.scores else ""
+        told = wording.count(len(turn.scores), _scored(turn)) if turn.scores else ""
         told = turn.thought.changes if turn.thought is not None else told
         last = " \N{MIDDLE DOT} ".join(filter(None, [*whose, told, *costs, f"at step {turn.step}"]))
         rows = (*rows, _Row("", last, "muted"))
@@ -166,6 +166,11 @@ class CallStrip(QFrame):
             self.opened.emit()
             return
         super().keyPressEvent(a0)
+
+
+def _scored(turn: Turn) -> str:
+    """What was scored: actions, or plans that led to one."""
+    return "action" if any(score.word == turn.word for score in turn.scores) else "choice"
 
 
 def _call_rows(turn: Turn) -> tuple[_Row, ...]:

@@ -218,11 +218,14 @@ def _decision(turn: Turn, fit: Callable[[str], str], action: str) -> Iterator[Se
 
 
 def _scores(turn: Turn) -> Iterator[Section]:
-    """A line for each action: its score, a bar of that length, its word."""
+    """A line for each action: its score, a bar of that length, its word; below it what a search found."""
     shown = listed(turn.scores, turn.word)
     if not shown:
         return
-    rows = [f"{s.written}  {'▇' * round(_BAR * s.share)} {s.word}" for s in shown]
+    rows: list[str] = []
+    for score in shown:
+        rows.append(f"{score.written}  {'▇' * round(_BAR * score.share)} {score.word}")
+        rows += [f"        {score.more}"] if score.more else []
     if rest := len(turn.scores) - len(shown):
         rows.append(f"and {wording.count(rest, 'action')} with lower scores")
     yield "Scores", "\n".join(rows), "text"
