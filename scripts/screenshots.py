@@ -104,6 +104,7 @@ class Scenes:
             "operators-language": self.operators_language,
             "operators-transcript": self.operators_transcript,
             "operators-program": self.operators_program,
+            "operators-one-agent": self.operators_one_agent,
             "operators-two-levels": self.operators_two_levels,
             "operators-planner": self.operators_planner,
             "operators-everyone": self.operators_everyone,
@@ -285,6 +286,16 @@ class Scenes:
         page.manual.select(first)
         page.manual.show_transcript()
         await asyncio.sleep(_SETTLE_S)
+
+    async def operators_one_agent(self) -> None:
+        """What the program sees and believes, beside the whole."""
+        from gym_gui.ui.minds import MindView
+
+        await self.operators_program()
+        manual = self._page("operators").manual
+        manual.show_mind()
+        picture = manual.findChild(MindView, "mind").picture
+        await self._until(lambda: picture.isVisible() and picture.image() is not None, "what it sees")
 
     async def operators_two_levels(self) -> None:
         """A program that asks skills for one thing after another, and a person who is to choose the next."""
@@ -589,7 +600,7 @@ class Scenes:
         await asyncio.sleep(0)
         replay = self._page("results").replay
         asked = replay.aside.choice
-        await self._until(lambda: replay.image() is not None and asked.isVisible(), "the replay")
+        await self._until(lambda: replay.image() is not None and replay.aside.calls, "the replay")
         asked.set_value("transcript")
         asked.chosen.emit("transcript")
         await self._until(lambda: replay.current.over, "all of it")

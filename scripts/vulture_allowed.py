@@ -15,7 +15,7 @@ _._collect_treasure  # particles.py: `_` and the environment's name, like `_simp
 _.CancelRun, _.ControlStream, _.GetHealth, _.ListRuns  # trainer_pb2_grpc
 _.RemoveRun, _.SubmitRun, _.WatchRuns  # trainer_pb2_grpc
 _.Abort, _.Answer, _.Follow, _.Greet, _.Launch, _.Pause, _.Play, _.Present, _.Rebind  # session_pb2_grpc
-_.Replay, _.Resume, _.SetPace, _.Settle, _.Step, _.Stop  # session_pb2_grpc
+_.Replay, _.Resume, _.See, _.SetPace, _.Settle, _.Step, _.Stop  # session_pb2_grpc
 _.intercept_service  # gRPC
 _.continued  # asked of vectorized environments, `call("continued")`
 BundleWorkers, _.PLUGIN_NAME, _.initialize  # hatchling's hook

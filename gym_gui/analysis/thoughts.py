@@ -15,6 +15,7 @@ from gym_gui.core.record_fields import items, mapping, text
 FIELD = "bdi"
 """Its name in a row."""
 FAILED = "Goals that failed"
+COME, GONE = "Believes now", "Believes no longer"
 _INSIDE = " \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} "
 
 
@@ -62,8 +63,8 @@ class Thought:
             (FAILED, "\n".join(self.failed)),
             ("Printed", "\n".join(self.printed)),
             ("Heard over XMPP", "\n".join(self.heard)),
-            ("Believes now", "\n".join(self.added)),
-            ("Believes no longer", "\n".join(self.removed)),
+            (COME, "\n".join(self.added)),
+            (GONE, "\n".join(self.removed)),
         )
         yield from (piece for piece in told if piece[1])
 

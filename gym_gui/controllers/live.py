@@ -122,6 +122,11 @@ class Spectator:
         if self._live:
             self._show(min(self._live.values(), key=self._rank))
 
+    def keeps(self, episode: Episode, agent: AgentID) -> bool:
+        """Whether what an agent sees is kept from the people who play and look on."""
+        eyes = self._eyes.looking(episode)
+        return bool(eyes) and agent not in eyes
+
     def close(self) -> None:
         """Nothing is shown any more."""
         self._live.clear()

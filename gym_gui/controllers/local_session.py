@@ -34,12 +34,14 @@ from gym_gui.controllers.session_interface import (
     SessionSettings,
     checked_pace,
 )
+from gym_gui.controllers.sight import sight_of
 from gym_gui.controllers.slot_context import slot_context
 from gym_gui.controllers.staffing import Secrets, staff, start_worker
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.errors import EpisodeError, MosaicError, UsageError
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.live import Compiling
+from gym_gui.core.sight import Sight
 from gym_gui.core.spending import Amount
 from gym_gui.core.types import AgentID
 from gym_gui.envs import Environment, EnvSpec
@@ -312,6 +314,22 @@ class LocalSession:
         if self._controller is None:
             raise UsageError("the session is not running", fix="Start it first")
         return slot_context(self._resolved, agent, self._controller.question_to(agent))
+
+    async def see(self, agent: AgentID) -> Sight:
+        if self._controller is None:
+            raise UsageError("the session is not running", fix="Start it first")
+        found = self._controller.asked_in(agent)
+        if found is None:
+            raise UsageError(f"{agent} is not asked anything now", fix="Step until it is its turn")
+        episode, decision = found
+        if self._spectator is not None and self._spectator.keeps(episode, decision.agent_id):
+            raise UsageError(
+                f"what {decision.agent_id} sees is kept from you while you play",
+                fix="It can be looked at in the replay",
+            )
+        slot = self._supervisor.slot_of(agent)
+        fed = None if slot is None else slot.fed(decision)
+        return sight_of(episode.environment, decision, self._resolved.views.get(agent), fed)
 
     @property
     def _grace_s(self) -> float:

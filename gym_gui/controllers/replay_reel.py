@@ -16,6 +16,7 @@ from typing import IO
 from gym_gui.controllers.replay_session import Picture, ReplayFrame
 from gym_gui.core.live import Board
 from gym_gui.core.packed_picture import PackedPicture, unpack
+from gym_gui.core.sight import Sight
 
 ROOM = 512 << 20
 """Bytes that an episode's compressed pictures may take; beyond it every other one goes."""
@@ -33,6 +34,7 @@ class Look:
         text: The same.
         scores: The same.
         result: The same.
+        sight: The same, without its picture: that is the look's own.
     """
 
     position: int
@@ -42,6 +44,7 @@ class Look:
     text: str = ""
     scores: Mapping[str, float] | None = None
     result: str = ""
+    sight: Sight | None = None
 
     @classmethod
     def of(cls, frame: ReplayFrame) -> Look:

@@ -17,12 +17,14 @@ from numpy.typing import NDArray
 
 from gym_gui.controllers.lineup import read_slots
 from gym_gui.controllers.replayed_episode import ReplayedEpisode
+from gym_gui.controllers.replayed_sight import ReplayedSight
 from gym_gui.controllers.resolved_operator import make_environment
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import EpisodeError, RunFormatError
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.experiment_data import experiment_from_data
 from gym_gui.core.live import Board
+from gym_gui.core.sight import Sight
 from gym_gui.core.trust import TYPED, Origin
 from gym_gui.core.types import PLAN_POINTS, AgentID, Plan
 from gym_gui.services.backends import SlotInfo
@@ -47,6 +49,7 @@ class ReplayOrder:
         max_steps: Where the engine cut it off, or ``None``.
         lines: Its rows as JSON lines.
         origin: The run's file that names the environment.
+        eyes: Seat whose sight is wanted, in place of pictures of the whole; empty: nobody's.
     """
 
     operator: Mapping[str, Any]
@@ -56,10 +59,11 @@ class ReplayOrder:
     max_steps: int | None
     lines: bytes
     origin: Origin = TYPED
+    eyes: AgentID = ""
 
     @classmethod
-    def of(cls, recorded: RecordedEpisode) -> ReplayOrder:
-        """The order for a recorded episode.
+    def of(cls, recorded: RecordedEpisode, eyes: AgentID = "") -> ReplayOrder:
+        """The order for a recorded episode; ``eyes`` as in :attr:`eyes`.
 
         Raises:
             RunFormatError: It has no seed, so that nobody can play it again.
@@ -76,6 +80,7 @@ class ReplayOrder:
             recorded.max_steps,
             recorded.lines,
             Origin(str(recorded.run / "run.json"), str(recorded.run)),
+            eyes,
         )
 
     @property
@@ -99,6 +104,7 @@ class ReplayFrame:
         scores: Score by team, as the environment keeps it.
         moves: What was played since the look before, in the game's own notation.
         result: Who won how, once the game is over.
+        sight: What the seat sees whose eyes are wanted: its open question, else the one that it had last.
     """
 
     position: int
@@ -110,6 +116,7 @@ class ReplayFrame:
     scores: Mapping[str, float] | None = None
     moves: tuple[str, ...] = ()
     result: str = ""
+    sight: Sight | None = None
 
 
 @dataclass
@@ -150,6 +157,7 @@ class EpisodeReplay:
             self.order.max_steps,
             seats={agent: self.order.seats.get(agent, agent) for agent in slots},
         )
+        self._sights = self._eyes(slots) if self.order.eyes else None
         self.seats = self._environment.seat_names
         self.meanings = {agent: _words_from_0(slot) for agent, slot in slots.items()}
 
@@ -169,8 +177,17 @@ class EpisodeReplay:
             error = str(exc)
         self.departs = self._compare(error)
 
+    def _eyes(self, slots: Mapping[AgentID, SlotInfo]) -> ReplayedSight:
+        order = self.order
+        slot = order.seats.get(order.eyes, order.eyes)
+        player = order.config.resolved_slots().get(slot)
+        return ReplayedSight(order.eyes, order.index, self._environment, player, slots.get(slot))
+
     def _look(self, position: int) -> ReplayFrame:
         environment, episode, played = self._environment, self._again.episode, self._again.played
+        if self._sights is not None:
+            sight = self._sights.look(self._again.pending)
+            return ReplayFrame(position, episode.steps, played, sight=sight)
         plans = self._plans()
         picture = _tried(lambda: environment.picture(plans)) if self.render else None
         board = _tried(environment.board) if self.render else None

@@ -170,10 +170,15 @@ class SessionController:
 
     def question_to(self, slot: AgentID) -> Decision | None:
         """What a slot is asked now in the lowest episode in flight; ``None``: nothing."""
+        found = self.asked_in(slot)
+        return None if found is None else found[1]
+
+    def asked_in(self, slot: AgentID) -> tuple[Episode, Decision] | None:
+        """The same, with the episode in which it is asked."""
         for index in sorted(self._live):
             for decision in self._live[index].asked.values():
                 if decision.slot == slot:
-                    return decision
+                    return self._live[index], decision
         return None
 
     def is_moving(self, index: int) -> bool:

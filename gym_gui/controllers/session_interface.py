@@ -13,6 +13,7 @@ from gym_gui.controllers.session_events import OnSessionEvent
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.errors import UsageError
 from gym_gui.core.execution import EpisodePlan
+from gym_gui.core.sight import Sight
 from gym_gui.core.spending import Amount
 from gym_gui.core.types import AgentID
 
@@ -148,6 +149,17 @@ class Session(Protocol):
 
         Raises:
             UsageError: It is shown nothing, or is not asked now.
+        """
+        ...
+
+    async def see(self, agent: AgentID) -> Sight:
+        """What a slot sees at this moment, for whoever looks on.
+
+        Args:
+            agent: A slot, whoever plays it.
+
+        Raises:
+            UsageError: It is not asked now, or what it sees is kept from people who play.
         """
         ...
 

@@ -36,6 +36,7 @@ from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.errors import KilledWhileStartingError, MosaicError, UsageError, WorkerLaunchError
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.live import Compiling
+from gym_gui.core.sight import Sight
 from gym_gui.core.spending import Amount
 from gym_gui.core.types import AgentID
 from gym_gui.host.frames import FrameReader, Places, make_memory
@@ -50,7 +51,7 @@ from gym_gui.host.orders import (
 from gym_gui.host.process import FAREWELL_S, PATIENCE_S, HostLostError, HostProcess
 from gym_gui.host.program import TakeProgram
 from gym_gui.host.service import pb
-from gym_gui.host.views import picture_in, question_of, view_of
+from gym_gui.host.views import picture_in, question_of, sight_of, view_of
 from gym_gui.processes.outcome import ChildOutcome, ChildStatus
 from gym_gui.services.rpc.calling import Requests
 from gym_gui.services.secrets import resolve_secrets
@@ -316,6 +317,11 @@ class HostSession:
         self._hand_out()
         presented = await self._answered(self._host.order("Present", pb.PresentRequest(agent=agent)))
         return json.loads(presented.json)
+
+    async def see(self, agent: AgentID) -> Sight:
+        self._check_running()
+        self._hand_out()
+        return sight_of(await self._answered(self._host.order("See", pb.PresentRequest(agent=agent))))
 
     def _check_running(self) -> None:
         if not self._started or self._ended:

@@ -6,6 +6,8 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping
 
+from msgspec import structs
+
 from gym_gui.controllers.replay_reel import Look, Reel
 from gym_gui.controllers.replay_session import ReplayOrder
 from gym_gui.controllers.resolved_operator import vouch
@@ -14,7 +16,7 @@ from gym_gui.core.types import AgentID
 from gym_gui.host.process import HostProcess
 from gym_gui.host.replay_messages import replay_message
 from gym_gui.host.service import pb
-from gym_gui.host.views import board_of, packed_of, scores_of, text_by_name, words_by_name
+from gym_gui.host.views import board_of, packed_of, scores_of, sight_of, text_by_name, words_by_name
 from gym_gui.processes.outcome import ChildOutcome
 from gym_gui.services.store import Store
 
@@ -110,7 +112,11 @@ class ReplaySession:
         board = board_of(look.board) if look.HasField("board") else None
         scores = scores_of(look.scores) if look.HasField("scores") else None
         picture = packed_of(look.picture) if look.HasField("picture") else None
+        sight = None
+        if look.HasField("sight"):
+            sight = sight_of(look.sight)
+            picture, sight = sight.picture, structs.replace(sight, picture=None)
         self.reel.add(
-            Look(look.position, look.step, look.rows, board, look.text, scores, look.result), picture
+            Look(look.position, look.step, look.rows, board, look.text, scores, look.result, sight), picture
         )
         self.moves += look.moves

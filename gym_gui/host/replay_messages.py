@@ -21,6 +21,7 @@ def replay_message(order: ReplayOrder) -> pb.ReplayRequest:
         lines=order.lines,
         origin=order.origin.file,
         folder=order.origin.folder,
+        eyes=order.eyes,
     )
 
 
@@ -34,4 +35,5 @@ def replay_order_of(message: pb.ReplayRequest) -> ReplayOrder:
         message.max_steps if message.HasField("max_steps") else None,
         message.lines,
         Origin(message.origin, message.folder),
+        message.eyes,
     )

@@ -10,7 +10,7 @@ from gym_gui.controllers.replay_session import EpisodeReplay, ReplayFrame
 from gym_gui.core.packed_picture import pack
 from gym_gui.host.replay_messages import replay_order_of
 from gym_gui.host.service import pb
-from gym_gui.host.views import board_message, pixels_message, scores_message, texts, words
+from gym_gui.host.views import board_message, pixels_message, scores_message, sight_message, texts, words
 
 _EVERY_S = 0.05
 _BYTES = 1 << 18
@@ -33,7 +33,7 @@ async def replayed(request: pb.ReplayRequest) -> AsyncGenerator[pb.Looks]:
         for frame in replay.frames():
             look = _look(frame)
             news.looks.append(look)
-            size += len(look.picture.rgb)
+            size += len(look.picture.rgb) + len(look.sight.picture.rgb)
             if size > _BYTES or time.monotonic() - sent > _EVERY_S:
                 yield news
                 news, size, sent = pb.Looks(), 0, time.monotonic()
@@ -55,4 +55,5 @@ def _look(frame: ReplayFrame) -> pb.Look:
         scores=scores_message(frame.scores),
         moves=frame.moves,
         result=frame.result,
+        sight=None if frame.sight is None else sight_message(frame.sight),
     )

@@ -25,6 +25,7 @@ from gym_gui.host.orders import (
 )
 from gym_gui.host.outbox import Outbox
 from gym_gui.host.service import greeting, pb
+from gym_gui.host.views import sight_message
 from gym_gui.services.secrets import resolve_secrets
 from mosaic_worker.failures import described
 
@@ -216,6 +217,10 @@ class SessionServicer:
         except Exception as exc:  # the border to a describer's own code; the client is told
             raise UsageError(f"what {request.agent} is shown cannot be told: {described(exc)}") from exc
         return pb.Presented(json=json.dumps(dict(shown)).encode())
+
+    async def See(self, request: pb.PresentRequest) -> pb.Sight:
+        """What a slot sees."""
+        return sight_message(await self._session.see(request.agent))
 
     async def Rebind(self, request: pb.RebindRequest) -> pb.Player:
         """Somebody else plays a slot; others go on."""

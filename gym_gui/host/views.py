@@ -21,6 +21,7 @@ from gym_gui.core.live import (
     Pointing,
 )
 from gym_gui.core.packed_picture import PackedPicture, pack, unpack
+from gym_gui.core.sight import Sight
 from gym_gui.host.service import pb
 
 
@@ -250,6 +251,34 @@ def picture_in(frame: pb.Frame) -> NDArray[np.uint8]:
         ValueError: It is not as large as the message says.
     """
     return unpack(packed_of(frame.pixels))
+
+
+def sight_message(sight: Sight) -> pb.Sight:
+    """What an agent sees."""
+    return pb.Sight(
+        agent=sight.agent,
+        step=sight.step,
+        text=sight.text,
+        fed=sight.fed,
+        preprocessing=sight.preprocessing,
+        legal=sight.legal,
+        caption=sight.caption,
+        picture=None if sight.picture is None else pixels_message(sight.picture),
+    )
+
+
+def sight_of(message: pb.Sight) -> Sight:
+    """The sight of a message."""
+    return Sight(
+        message.agent,
+        message.step,
+        message.text,
+        message.fed,
+        message.preprocessing,
+        tuple(message.legal),
+        message.caption,
+        packed_of(message.picture) if message.HasField("picture") else None,
+    )
 
 
 # -- mappings whose order is kept -------------------------------------------------------------

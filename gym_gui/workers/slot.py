@@ -19,7 +19,7 @@ from gym_gui.processes.outcome import ChildOutcome
 from gym_gui.wire import add_columns, pb
 from gym_gui.workers.connection import WorkerConnection
 from gym_gui.workers.extras import read_extras
-from gym_gui.workers.streams import EpisodeStreams
+from gym_gui.workers.streams import EpisodeStreams, Fed
 from mosaic_worker.failures import described
 from mosaic_worker.preprocessing import Pipeline
 
@@ -184,6 +184,15 @@ class WorkerSlot:
         if failed:
             self._sink(failed)
         return fine
+
+    def fed(self, decision: Decision) -> Fed | None:
+        """An open question's observation as the worker gets it; ``None``: as the environment gave it."""
+        if self._streams is None or decision.episode not in self._begun:
+            return None
+        try:
+            return self._streams.fed(decision.episode, decision.observation, decision.encoded)
+        except Exception:  # the border to Gymnasium's wrappers; whoever is asked is told of it
+            return None
 
     @staticmethod
     def _seen(streams: EpisodeStreams, outcome: StepOutcome) -> StepOutcome:

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from gym_gui.core.spaces import Parts, SpaceCodec
-from mosaic_worker.preprocessing import Pipeline, Stream
+from gym_gui.core.spaces import Parts, Space, SpaceCodec
+from mosaic_worker.preprocessing import Pipeline, Stream, describe_steps
 
 _SPARE = 64
 """Streams of episodes that are over which are kept for later ones: making one costs more than using it."""
+
+
+class Fed(NamedTuple):
+    """An observation as a policy gets it.
+
+    Attributes:
+        space: What it is of.
+        value: The observation.
+        steps: What was done to it before, in words.
+    """
+
+    space: Space
+    value: Any
+    steps: str = ""
 
 
 class EpisodeStreams:
@@ -60,6 +74,17 @@ class EpisodeStreams:
     def seen(self, episode: int) -> Parts:
         """What :meth:`see` returned last for an episode."""
         return self._seen[episode][1]
+
+    def fed(self, episode: int, observation: Any, encoded: Parts) -> Fed:
+        """What :meth:`see` makes of the newest observation, decoded: for whoever looks on, before it is asked
+        about too. What is asked about then is the same, as it is worked on once.
+
+        Raises:
+            Exception: As :meth:`see`.
+        """
+        parts = self.see(episode, observation, encoded)
+        steps = describe_steps(self._played.get(episode, self._pipeline).steps)
+        return Fed(self._codec.space, self._codec.decode(parts), steps)
 
     def end(self, episode: int) -> None:
         """An episode is over."""

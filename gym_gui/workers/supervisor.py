@@ -303,8 +303,8 @@ class Supervisor:
         gpus = assign_gpus(definition, first.settings, len(self._posts))
         return lambda events: WorkerProcess(Launch(definition, self._operator, agents, gpus), events)
 
-    def slot_of(self, agent: str, *, other_than: WorkerSlot) -> WorkerSlot | None:
-        """Who filled an agent's slot before ``other_than`` was started for it."""
+    def slot_of(self, agent: str, *, other_than: WorkerSlot | None = None) -> WorkerSlot | None:
+        """Who fills an agent's slot, or filled it before ``other_than`` was started for it."""
         slots = (slot for post in self._posts for slot in post.slots if slot.index not in post.unused)
         return next((slot for slot in slots if slot.agent_id == agent and slot is not other_than), None)
 

@@ -45,6 +45,25 @@ async def test_all_looks_arrive_in_order(tmp_path: Path, offspring: Offspring) -
     offspring.assert_none()
 
 
+async def test_what_one_agent_saw_arrives_in_place_of_the_whole(tmp_path: Path, offspring: Offspring) -> None:
+    order = dataclasses.replace(
+        await order_of(tmp_path, "MiniGrid-Empty-5x5-v0", max_steps=3), eyes="agent_0"
+    )
+    reel = Reel()
+    await ReplaySession(order, reel, lambda: None).play()
+    sights = [look.sight for look in reel.looks]
+    assert [sight.step for sight in sights if sight is not None] == [0, 1, 2, 2], (
+        "the last is kept at the end"
+    )
+    assert sights[0] is not None and "You look east" in sights[0].text and sights[0].picture is None
+    own = reel.picture(0)
+    assert own is not None and own.shape[0] == own.shape[1] == 7 * (own.shape[0] // 7), (
+        "its seven by seven cells"
+    )
+    reel.close()
+    offspring.assert_none()
+
+
 async def test_stopping_leaves_nothing(tmp_path: Path, offspring: Offspring) -> None:
     reel, begun = Reel(), asyncio.Event()
     session = ReplaySession(await order_of(tmp_path), reel, begun.set)

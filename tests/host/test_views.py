@@ -9,6 +9,8 @@ from msgspec.structs import replace
 
 from gym_gui.core.enums import ActionSource, Outcome
 from gym_gui.core.live import AgentView, Board, HumanQuestion, LiveView, Move, Pointing
+from gym_gui.core.packed_picture import pack
+from gym_gui.core.sight import Sight
 from gym_gui.core.spaces import to_space
 from gym_gui.host.service import pb
 from gym_gui.host.views import (
@@ -18,6 +20,8 @@ from gym_gui.host.views import (
     picture_in,
     question_message,
     question_of,
+    sight_message,
+    sight_of,
     view_message,
     view_of,
 )
@@ -76,6 +80,26 @@ def test_a_question_arrives_as_it_was(space: gym.Space):
     assert got == question
     assert Space.from_json(got.space) == to_space(space)
     assert asked(HumanQuestion(1, 0, 0, "a", "a")).legal is None
+
+
+@pytest.mark.parametrize(
+    "sight",
+    [
+        Sight("a", 3),
+        Sight(
+            "a",
+            3,
+            "a wall",
+            "[1, 2]",
+            "flatten",
+            ("up", "down"),
+            "Drawn",
+            pack(np.eye(6, dtype=np.uint8).reshape(3, 4, 3)),
+        ),
+    ],
+)
+def test_what_an_agent_sees_arrives_as_it_was(sight: Sight) -> None:
+    assert sight_of(pb.Sight.FromString(sight_message(sight).SerializeToString())) == sight
 
 
 def test_a_picture_can_travel_in_the_message():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gym_gui.controllers.live_play.session_play import SessionPlay
 from gym_gui.controllers.live_play.state import ALIVE
@@ -16,7 +16,11 @@ from gym_gui.core.config import OperatorConfig, WorkerAssignment
 from gym_gui.core.errors import UsageError
 from gym_gui.core.execution import Opening
 from gym_gui.core.live import HumanQuestion
+from gym_gui.core.sight import Sight
 from gym_gui.core.spending import Taking
+
+if TYPE_CHECKING:
+    from gym_gui.controllers.session_interface import Session
 
 
 class EpisodePlayer(SessionPlay):
@@ -215,11 +219,22 @@ class EpisodePlayer(SessionPlay):
         Raises:
             UsageError: Nothing plays, or the slot is not asked now.
         """
+        return await (await self._playing()).present(agent)
+
+    async def see(self, agent: str) -> Sight:
+        """What a slot sees at this moment.
+
+        Raises:
+            UsageError: Nothing plays, the slot is not asked now, or it is kept from people who play.
+        """
+        return await (await self._playing()).see(agent)
+
+    async def _playing(self) -> Session:
         if self.link.session is not None and self.link.playing is None:
             await self.settled()
         if self.link.playing is None:
             raise UsageError("nothing plays", fix="Step or Run starts it")
-        return await self.link.playing.present(agent)
+        return self.link.playing
 
     def stop(self) -> None:
         """End the session; what was played stays on show, :meth:`start` begins anew."""

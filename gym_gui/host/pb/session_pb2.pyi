@@ -175,6 +175,26 @@ class Presented(_message.Message):
     json: bytes
     def __init__(self, json: _Optional[bytes] = ...) -> None: ...
 
+class Sight(_message.Message):
+    __slots__ = ("agent", "step", "text", "fed", "preprocessing", "legal", "caption", "picture")
+    AGENT_FIELD_NUMBER: _ClassVar[int]
+    STEP_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    FED_FIELD_NUMBER: _ClassVar[int]
+    PREPROCESSING_FIELD_NUMBER: _ClassVar[int]
+    LEGAL_FIELD_NUMBER: _ClassVar[int]
+    CAPTION_FIELD_NUMBER: _ClassVar[int]
+    PICTURE_FIELD_NUMBER: _ClassVar[int]
+    agent: str
+    step: int
+    text: str
+    fed: str
+    preprocessing: str
+    legal: _containers.RepeatedScalarFieldContainer[str]
+    caption: str
+    picture: Pixels
+    def __init__(self, agent: _Optional[str] = ..., step: _Optional[int] = ..., text: _Optional[str] = ..., fed: _Optional[str] = ..., preprocessing: _Optional[str] = ..., legal: _Optional[_Iterable[str]] = ..., caption: _Optional[str] = ..., picture: _Optional[_Union[Pixels, _Mapping]] = ...) -> None: ...
+
 class Compiling(_message.Message):
     __slots__ = ("title", "functions", "total")
     TITLE_FIELD_NUMBER: _ClassVar[int]
@@ -544,7 +564,7 @@ class Withdrawn(_message.Message):
     def __init__(self, question: _Optional[int] = ...) -> None: ...
 
 class ReplayRequest(_message.Message):
-    __slots__ = ("operator", "index", "seed", "seats", "max_steps", "lines", "origin", "folder")
+    __slots__ = ("operator", "index", "seed", "seats", "max_steps", "lines", "origin", "folder", "eyes")
     OPERATOR_FIELD_NUMBER: _ClassVar[int]
     INDEX_FIELD_NUMBER: _ClassVar[int]
     SEED_FIELD_NUMBER: _ClassVar[int]
@@ -553,6 +573,7 @@ class ReplayRequest(_message.Message):
     LINES_FIELD_NUMBER: _ClassVar[int]
     ORIGIN_FIELD_NUMBER: _ClassVar[int]
     FOLDER_FIELD_NUMBER: _ClassVar[int]
+    EYES_FIELD_NUMBER: _ClassVar[int]
     operator: bytes
     index: int
     seed: int
@@ -561,7 +582,8 @@ class ReplayRequest(_message.Message):
     lines: bytes
     origin: str
     folder: str
-    def __init__(self, operator: _Optional[bytes] = ..., index: _Optional[int] = ..., seed: _Optional[int] = ..., seats: _Optional[_Iterable[_Union[NamedText, _Mapping]]] = ..., max_steps: _Optional[int] = ..., lines: _Optional[bytes] = ..., origin: _Optional[str] = ..., folder: _Optional[str] = ...) -> None: ...
+    eyes: str
+    def __init__(self, operator: _Optional[bytes] = ..., index: _Optional[int] = ..., seed: _Optional[int] = ..., seats: _Optional[_Iterable[_Union[NamedText, _Mapping]]] = ..., max_steps: _Optional[int] = ..., lines: _Optional[bytes] = ..., origin: _Optional[str] = ..., folder: _Optional[str] = ..., eyes: _Optional[str] = ...) -> None: ...
 
 class Looks(_message.Message):
     __slots__ = ("looks", "meanings", "over", "departs", "seats")
@@ -578,7 +600,7 @@ class Looks(_message.Message):
     def __init__(self, looks: _Optional[_Iterable[_Union[Look, _Mapping]]] = ..., meanings: _Optional[_Iterable[_Union[NamedWords, _Mapping]]] = ..., over: bool = ..., departs: _Optional[str] = ..., seats: _Optional[_Iterable[_Union[NamedText, _Mapping]]] = ...) -> None: ...
 
 class Look(_message.Message):
-    __slots__ = ("position", "step", "rows", "picture", "board", "text", "scores", "moves", "result")
+    __slots__ = ("position", "step", "rows", "picture", "board", "text", "scores", "moves", "result", "sight")
     POSITION_FIELD_NUMBER: _ClassVar[int]
     STEP_FIELD_NUMBER: _ClassVar[int]
     ROWS_FIELD_NUMBER: _ClassVar[int]
@@ -588,6 +610,7 @@ class Look(_message.Message):
     SCORES_FIELD_NUMBER: _ClassVar[int]
     MOVES_FIELD_NUMBER: _ClassVar[int]
     RESULT_FIELD_NUMBER: _ClassVar[int]
+    SIGHT_FIELD_NUMBER: _ClassVar[int]
     position: int
     step: int
     rows: int
@@ -597,4 +620,5 @@ class Look(_message.Message):
     scores: Scores
     moves: _containers.RepeatedScalarFieldContainer[str]
     result: str
-    def __init__(self, position: _Optional[int] = ..., step: _Optional[int] = ..., rows: _Optional[int] = ..., picture: _Optional[_Union[Pixels, _Mapping]] = ..., board: _Optional[_Union[Board, _Mapping]] = ..., text: _Optional[str] = ..., scores: _Optional[_Union[Scores, _Mapping]] = ..., moves: _Optional[_Iterable[str]] = ..., result: _Optional[str] = ...) -> None: ...
+    sight: Sight
+    def __init__(self, position: _Optional[int] = ..., step: _Optional[int] = ..., rows: _Optional[int] = ..., picture: _Optional[_Union[Pixels, _Mapping]] = ..., board: _Optional[_Union[Board, _Mapping]] = ..., text: _Optional[str] = ..., scores: _Optional[_Union[Scores, _Mapping]] = ..., moves: _Optional[_Iterable[str]] = ..., result: _Optional[str] = ..., sight: _Optional[_Union[Sight, _Mapping]] = ...) -> None: ...

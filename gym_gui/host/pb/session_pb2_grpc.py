@@ -79,6 +79,11 @@ class SessionStub(object):
                 request_serializer=mosaic_dot_v1_dot_session__pb2.PresentRequest.SerializeToString,
                 response_deserializer=mosaic_dot_v1_dot_session__pb2.Presented.FromString,
                 )
+        self.See = channel.unary_unary(
+                '/mosaic.v1.Session/See',
+                request_serializer=mosaic_dot_v1_dot_session__pb2.PresentRequest.SerializeToString,
+                response_deserializer=mosaic_dot_v1_dot_session__pb2.Sight.FromString,
+                )
         self.Stop = channel.unary_unary(
                 '/mosaic.v1.Session/Stop',
                 request_serializer=mosaic_dot_v1_dot_session__pb2.StopRequest.SerializeToString,
@@ -187,6 +192,13 @@ class SessionServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def See(self, request, context):
+        """What does a slot see at this moment? Told to whoever looks on.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def Stop(self, request, context):
         """Abort what is running, then end.
         """
@@ -276,6 +288,11 @@ def add_SessionServicer_to_server(servicer, server):
                     servicer.Present,
                     request_deserializer=mosaic_dot_v1_dot_session__pb2.PresentRequest.FromString,
                     response_serializer=mosaic_dot_v1_dot_session__pb2.Presented.SerializeToString,
+            ),
+            'See': grpc.unary_unary_rpc_method_handler(
+                    servicer.See,
+                    request_deserializer=mosaic_dot_v1_dot_session__pb2.PresentRequest.FromString,
+                    response_serializer=mosaic_dot_v1_dot_session__pb2.Sight.SerializeToString,
             ),
             'Stop': grpc.unary_unary_rpc_method_handler(
                     servicer.Stop,
@@ -520,6 +537,23 @@ class Session(object):
         return grpc.experimental.unary_unary(request, target, '/mosaic.v1.Session/Present',
             mosaic_dot_v1_dot_session__pb2.PresentRequest.SerializeToString,
             mosaic_dot_v1_dot_session__pb2.Presented.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def See(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/mosaic.v1.Session/See',
+            mosaic_dot_v1_dot_session__pb2.PresentRequest.SerializeToString,
+            mosaic_dot_v1_dot_session__pb2.Sight.FromString,
             options, channel_credentials,
             insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
 

@@ -16,7 +16,7 @@ from gym_gui.ui.operators.human_seats import OperatorHumans
 from gym_gui.ui.operators.plots_panel import OperatorPlots
 from gym_gui.ui.operators.render_container import OperatorRenderContainer
 from gym_gui.ui.operators.render_tabs import RenderTabs
-from gym_gui.ui.operators.transcript_dock import TranscriptDock
+from gym_gui.ui.operators.transcript_dock import MIND, TURNS, TranscriptDock
 from gym_gui.ui.widgets import EmptyHint, InlineMessage, take_focus
 
 if TYPE_CHECKING:
@@ -185,7 +185,29 @@ class ManualOperators(QWidget):
 
     def toggle_transcript(self) -> None:
         """Show the transcript, or put it away."""
-        self.show_transcript(self._transcript is None or not self._transcript.isVisibleTo(self))
+        dock = self._transcript
+        shown = dock is not None and dock.isVisibleTo(self) and dock.choice.value == TURNS
+        self.show_transcript(not shown)
+        if self._transcript is not None:
+            self._transcript.show_what(TURNS)
+
+    def toggle_mind(self) -> None:
+        """Show what an agent of the selected operator sees and thinks, or put it away."""
+        dock = self._transcript
+        if dock is not None and dock.isVisibleTo(self) and dock.choice.value == MIND:
+            self.show_transcript(False)
+        else:
+            self.show_mind()
+
+    def show_mind(self, agent: str = "") -> None:
+        """Show what this agent (seat) of the selected operator sees and thinks."""
+        self.show_transcript()
+        assert self._transcript is not None
+        self._transcript.show_what(MIND, agent)
+
+    def _on_agent_chosen(self, operator: LiveOperator, agent: str) -> None:
+        self.select(operator)
+        self.show_mind(agent)
 
     def _on_transcript_closed(self) -> None:
         self.show_transcript(False)
@@ -195,6 +217,7 @@ class ManualOperators(QWidget):
         self.show_transcript()
         if self._transcript is not None:
             last = operator.player.tally.calls.last if operator.player.tally.calls is not None else None
+            self._transcript.show_what(TURNS)
             self._transcript.follow(operator, last.agent if last is not None else None)
             self._transcript.panel.select_last()
 
@@ -250,6 +273,7 @@ class ManualOperators(QWidget):
             card.restart_requested.connect(self._deck.restart)
             card.enlarge_requested.connect(self._grid.toggle)
             card.transcript_requested.connect(self._on_transcript_requested)
+            card.agent_chosen.connect(self._on_agent_chosen)
             card.strip_changed.connect(self._level)
             self._cards[operator] = card
             self._humans[operator] = OperatorHumans(self._context, operator, self._knowledge, card)

@@ -71,6 +71,8 @@ class OperatorRenderContainer(Card):
     """Operator id and a move that was made on its board."""
     transcript_requested = pyqtSignal(object)
     """The operator whose calls are to be shown in full."""
+    agent_chosen = pyqtSignal(object, str)
+    """The operator, and the agent (seat) whose view is to be shown."""
     strip_changed = pyqtSignal()
     """It has a strip of calls now, or has none any more."""
 
@@ -108,6 +110,8 @@ class OperatorRenderContainer(Card):
         operator.config_changed.connect(self._on_config_changed)
         operator.called.connect(self._on_called)
         self.stage.move_chosen.connect(self._on_move_chosen)
+        self.stage.overlay.set_clickable(True)
+        self.stage.overlay.agent_chosen.connect(self._on_agent_chosen)
         self.double_clicked.connect(self._on_enlarge)
         self._on_config_changed(operator.player.config)
         self.refresh()
@@ -361,6 +365,9 @@ class OperatorRenderContainer(Card):
 
     def _on_restart(self) -> None:
         self.restart_requested.emit(self.operator.player.config.operator_id)
+
+    def _on_agent_chosen(self, agent: str) -> None:
+        self.agent_chosen.emit(self.operator, agent)
 
     def _on_move_chosen(self, action: object) -> None:
         self.move_chosen.emit(self.operator.player.config.operator_id, action)

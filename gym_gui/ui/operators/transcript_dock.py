@@ -1,4 +1,4 @@
-"""The transcript of the selected operator, below the cards."""
+"""Below the cards: the transcript of the selected operator, or what one of its agents sees and thinks."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ from gym_gui.controllers.play_setup import asks_models, runs_programs
 from gym_gui.ui import theme
 from gym_gui.ui.language.transcript import TranscriptPanel
 from gym_gui.ui.live.operator import LiveOperator
-from gym_gui.ui.widgets import Card, ElidedLabel, EmptyHint, IconButton
+from gym_gui.ui.minds.live_mind import LiveMind
+from gym_gui.ui.widgets import Card, ElidedLabel, EmptyHint, IconButton, SegmentedControl
 
 if TYPE_CHECKING:
     from gym_gui.controllers.live_play.latest_job import Spawn
 
 
+TURNS, MIND = "turns", "mind"
+"""What it shows."""
 _TO_COME = (
     "Nobody has been asked yet",
     "Step or Run: what a language model is asked and answers is told here, "
@@ -45,17 +48,23 @@ class TranscriptDock(Card):
         self.setObjectName("transcript-dock")
         self.setMinimumHeight(170)
         self._operator: LiveOperator | None = None
-        self._title = ElidedLabel("Transcript", "strong")
-        self._close_button = IconButton("close", "Put the transcript away", name="transcript-close")
+        self._title = ElidedLabel("", "strong")
+        self.choice = SegmentedControl([(TURNS, "Transcript"), (MIND, "One agent")], name="transcript-what")
+        self.choice.setToolTip("What was asked and answered, or what one agent sees and thinks now")
+        self.choice.chosen.connect(self._on_chosen)
+        self._close_button = IconButton("close", "Put it away", name="transcript-close")
         self._close_button.clicked.connect(self.close_requested)
         head = QHBoxLayout()
+        head.addWidget(self.choice)
         head.addWidget(self._title, 1)
         head.addWidget(self._close_button)
         self.panel = TranscriptPanel(spawn, parent=self)
         self._hint = EmptyHint(*_TO_COME)
         self.body.addLayout(head)
+        self.mind = LiveMind(spawn, self)
         self.add(self._hint, 1)
         self.add(self.panel, 1)
+        self.add(self.mind, 1)
         self._show()
 
     @property
@@ -77,18 +86,34 @@ class TranscriptDock(Card):
         if agent is not None:
             self.panel.choose_agent(agent)
 
+    def show_what(self, what: str, agent: str = "") -> None:
+        """Show the transcript, or one agent.
+
+        Args:
+            what: :data:`TURNS` or :data:`MIND`.
+            agent: The agent (seat); empty: the one that was looked at last.
+        """
+        self.choice.set_value(what)
+        self._show()
+        if agent:
+            self.mind.choose(agent)
+
+    def _on_chosen(self, _what: str) -> None:
+        self._show()
+
     def _show(self) -> None:
-        operator = self._operator
+        operator, looking = self._operator, self.choice.value == MIND
+        self.mind.setVisible(looking)
+        self.mind.follow(operator if looking else None)
         calls = operator.player.tally.calls if operator is not None else None
-        name = f" of {operator.player.config.display_name}" if operator is not None else ""
-        self._title.setText(f"Transcript{name}")
+        self._title.setText(operator.player.config.display_name if operator is not None else "")
         self.panel.follow(calls)
         talks = (
             operator is None or asks_models(operator.player.config) or runs_programs(operator.player.config)
         )
         self._hint.set_text(*(_TO_COME if talks else _SILENT))
-        self.panel.setVisible(calls is not None)
-        self._hint.setVisible(calls is None)
+        self.panel.setVisible(calls is not None and not looking)
+        self._hint.setVisible(calls is None and not looking)
 
     def _on_called(self, _turn: Turn) -> None:
         if self._hint.isVisibleTo(self) or (self._operator is not None and not self._follows_it()):

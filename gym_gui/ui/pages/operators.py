@@ -202,6 +202,15 @@ class OperatorsTab(Page):
                 "transcript",
                 one,
             ),
+            Command(
+                "operators.mind",
+                "Show or hide what one agent sees and thinks",
+                self.manual.toggle_mind,
+                "Ctrl+I",
+                "View",
+                "agents",
+                one,
+            ),
             Command("operators.next", "Next operator", self._on_next, "Ctrl+Tab", "View", "", some),
             Command(
                 "operators.duplicate", "Duplicate operator", self._on_duplicate_it, "Ctrl+D", "File", "", one

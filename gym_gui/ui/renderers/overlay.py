@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from PyQt6.QtCore import QEvent, QRect, QRectF, QSize, Qt
+from PyQt6.QtCore import QEvent, QPoint, QRect, QRectF, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import (
     QColor,
     QFont,
     QFontMetrics,
     QHelpEvent,
+    QMouseEvent,
     QPainter,
     QPaintEvent,
     QPen,
@@ -64,6 +65,9 @@ class Overlay(QWidget):
         parent: Qt owner.
     """
 
+    agent_chosen = pyqtSignal(str)
+    """The chip of an agent (seat) was clicked."""
+
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("overlay")
@@ -78,7 +82,7 @@ class Overlay(QWidget):
         self._shown: list[_Chip] = []
         self._widths: dict[str, int] = {}
         self._lines = 1
-        self._compact = False
+        self._compact = self._clickable = False
         theme.changed.connect(self.update)
 
     def set_seats(self, seats: Mapping[AgentID, SlotPlayer]) -> None:
@@ -141,6 +145,31 @@ class Overlay(QWidget):
                 QToolTip.showText(a0.globalPos(), chip.sentence, self, chip.box)
             return True
         return super().event(a0)
+
+    def set_clickable(self, clickable: bool) -> None:
+        """Whether a click on an agent's chip chooses that agent."""
+        self._clickable = clickable
+        self.setMouseTracking(clickable)
+
+    def mouseMoveEvent(self, a0: QMouseEvent | None) -> None:
+        """A hand over chips of agents."""
+        super().mouseMoveEvent(a0)
+        if a0 is not None and self._clickable:
+            hand = Qt.CursorShape.PointingHandCursor
+            self.setCursor(hand if self._agent_at(a0.pos()) else Qt.CursorShape.ArrowCursor)
+
+    def mouseReleaseEvent(self, a0: QMouseEvent | None) -> None:
+        """A click on the chip of an agent chooses it."""
+        agent = self._agent_at(a0.pos()) if a0 is not None and self._clickable else ""
+        if a0 is not None and agent and a0.button() == Qt.MouseButton.LeftButton:
+            a0.accept()
+            self.agent_chosen.emit(agent)
+            return
+        super().mouseReleaseEvent(a0)
+
+    def _agent_at(self, point: QPoint) -> str:
+        agents = {agent.agent for agent in self._view.agents} if self._view is not None else set[str]()
+        return next((c.key for c in self._shown if c.box.contains(point) and c.key in agents), "")
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
         """All chips in one go: widgets of their own would cost a layout for every step."""

@@ -28,7 +28,7 @@ class EpisodeTranscript(QWidget):
     step_chosen = pyqtSignal(int)
     """Step of a call that a person has selected."""
     found = pyqtSignal(int)
-    """How many calls the episode has."""
+    """How many calls the episode has; :attr:`turns` has them."""
 
     def __init__(self, spawn: Spawn, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -37,6 +37,7 @@ class EpisodeTranscript(QWidget):
         self._task: asyncio.Task[None] | None = None
         self._known: tuple[Path, str] | None = None
         self._transcript: Transcript | None = None
+        self.turns: list[Turn] = []
         self._trouble = InlineMessage("error", "")
         self._trouble.hide()
         self.panel = TranscriptPanel(spawn, Qt.Orientation.Vertical, self)
@@ -75,6 +76,7 @@ class EpisodeTranscript(QWidget):
             trouble = str(error)
         self._trouble.set_text(trouble)
         self._trouble.setVisible(bool(trouble))
+        self.turns = turns
         self.panel.show_turns(turns)
         self.found.emit(len(turns) if not trouble else max(len(turns), 1))
 

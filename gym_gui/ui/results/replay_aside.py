@@ -1,4 +1,4 @@
-"""Beside the pictures of a replay: the table of its steps, or what its models were asked and answered."""
+"""Beside the pictures of a replay: its steps, what its models were asked and answered, or one agent of it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QWidget
 
 from gym_gui.analysis.turn import Turn
-from gym_gui.controllers.live_play.latest_job import Spawn
 from gym_gui.ui import theme
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.minds.replay_mind import ReplayMind
 from gym_gui.ui.results.episode_transcript import EpisodeTranscript
 from gym_gui.ui.results.replay_player import ReplayPlayer
 from gym_gui.ui.results.step_table import StepTable
@@ -24,38 +25,44 @@ class ReplayAside(Card):
     """Follows the position of a replay; a row or a call that is chosen leads to its own.
 
     Args:
-        spawn: Runs work in the background.
+        context: What the window's parts share.
         parent: Qt owner.
 
     Attributes:
-        choice: Steps or transcript; there where a model was asked.
+        choice: Steps, transcript (where a model was asked, or more was told), or one agent.
+        calls: Turns of that transcript.
     """
 
     position_chosen = pyqtSignal(int)
     """The position of a row or of a call that a person has selected."""
 
-    def __init__(self, spawn: Spawn, parent: QWidget | None = None) -> None:
-        super().__init__("Steps", margin=theme.GAP, parent=parent)
+    def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
+        super().__init__(margin=theme.GAP, parent=parent)
         self.setObjectName("replay-steps")
         self.setFixedWidth(_TABLE_WIDTH)
         self._player: ReplayPlayer | None = None
-        self._position = self._room = 0
+        self._position = self._room = self.calls = 0
         self._table = StepTable(self)
         self._table.position_chosen.connect(self.position_chosen)
-        self._transcript = EpisodeTranscript(spawn, self)
+        self._transcript = EpisodeTranscript(context.spawn, self)
         self._transcript.step_chosen.connect(self._on_step_chosen)
         self._transcript.found.connect(self._on_calls_found)
         self._transcript.panel.view.action_words = self._action_words
         self._transcript.hide()
+        self._mind = ReplayMind(context, self)
+        self._mind.hide()
         self.choice = SegmentedControl(
-            [("steps", "Steps"), ("transcript", "Transcript")], name="replay-aside"
+            [("steps", "Steps"), ("transcript", "Transcript"), ("mind", "One agent")], name="replay-aside"
         )
-        self.choice.setToolTip("What was played, or what its models were asked and answered")
+        self.choice.setToolTip(
+            "What was played, what was asked and answered, or what one agent saw and thought"
+        )
         self.choice.chosen.connect(self._on_chosen)
-        self.choice.hide()
+        self.choice.set_offered("transcript", False)
         self.add(self.choice)
         self.add(self._table, 1)
         self.add(self._transcript, 1)
+        self.add(self._mind, 1)
 
     def show_players(self, run: Path, players: Sequence[ReplayPlayer]) -> None:
         """Show the steps of episodes, from their beginning, and read the calls of the first.
@@ -68,11 +75,23 @@ class ReplayAside(Card):
         recorded = players[0].recorded
         self._table.show_players(players, [player.recorded.name for player in players])
         self._fit()
+        self._mind.show_player(players[0])
         self._transcript.look(run, recorded.operator_id, recorded.episode.episode_index)
 
     def let_go(self) -> None:
         """What is shown is played no more."""
         self._player = None
+        self._mind.show_player(None)
+
+    async def settled(self) -> None:
+        """Wait until what was played for it has ended."""
+        await self._mind.settled()
+
+    def show_agent(self, agent: str) -> None:
+        """Show what an agent (seat) of the first episode saw and thought."""
+        self.choice.set_value("mind")
+        self._on_chosen("mind")
+        self._mind.view.choose(agent)
 
     def clear(self) -> None:
         """Nothing is replayed."""
@@ -83,6 +102,7 @@ class ReplayAside(Card):
         """Stand on a position of the replay."""
         self._position = position
         self._table.follow(position)
+        self._mind.follow(position)
         if self._transcript.isVisibleTo(self):
             self._tell_transcript()
 
@@ -91,6 +111,7 @@ class ReplayAside(Card):
         self._table.steps.rows_changed()
         self._fit()
         self._transcript.panel.view.refresh()
+        self._mind.refresh()
 
     def fit_into(self, width: int) -> None:
         """Where there is room, what is read has more of it.
@@ -102,7 +123,7 @@ class ReplayAside(Card):
         self._fit()
 
     def _fit(self) -> None:
-        reading = self._transcript.isVisibleTo(self)
+        reading = self.choice.value != "steps"
         wanted = self._table.wanted_width + 2 * theme.GAP + 2  # and the card's edge
         wide = _WIDE_TABLE if reading else min(max(wanted, _TABLE_WIDTH), _WIDE_TABLE)
         self.setFixedWidth(_WIDEST_TABLE if reading and self._room >= _ROOMY else wide)
@@ -124,23 +145,24 @@ class ReplayAside(Card):
         return str(turn.action) if player is None or row is None else player.track.words(row, player.meanings)
 
     def _on_calls_found(self, calls: int) -> None:
-        """Where no model was asked, there is nothing to choose."""
-        self.choice.setVisible(calls > 0)
-        if self.heading is not None:
-            self.heading.setVisible(not calls)  # the choice says what it shows
-        if not calls:
-            self.choice.set_value("steps")
+        """Where no model was asked and nothing was told, there is no transcript."""
+        reading = self.choice.value == "transcript"
+        self.choice.set_offered("transcript", calls > 0)
+        self.calls = calls
+        self._mind.show_turns(self._transcript.turns)
+        if not calls and reading:
             self._on_chosen("steps")
         else:
             self._tell_transcript()
 
     def _on_chosen(self, which: str) -> None:
-        reading = which == "transcript"
-        self._table.setVisible(not reading)
-        self._transcript.setVisible(reading)
+        self._table.setVisible(which == "steps")
+        self._transcript.setVisible(which == "transcript")
+        self._mind.setVisible(which == "mind")
         self._fit()
-        if reading:
+        if which == "transcript":
             self._tell_transcript()
+        self._mind.refresh()
 
     def _on_step_chosen(self, step: int) -> None:
         position = self._table.steps.position_of_step(step)

@@ -17,6 +17,7 @@ from gym_gui.controllers.replay_session import ReplayOrder
 from gym_gui.controllers.replay_track import Meanings, ReplayTrack
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.live import LiveView
+from gym_gui.core.sight import Sight
 from gym_gui.services.recorded_episode import RecordedEpisode, load_episode
 from gym_gui.ui.context import AppContext
 
@@ -31,6 +32,7 @@ class ReplayPlayer(QObject):
         context: For work in the background and folders.
         track: The episode, with its rows read.
         parent: Qt owner.
+        eyes: Seat whose sight is played, in place of pictures of the whole; empty: nobody's.
     """
 
     grown = pyqtSignal()
@@ -38,8 +40,11 @@ class ReplayPlayer(QObject):
     broke = pyqtSignal(str)
     """The replay cannot go on, in a sentence; what there is can still be looked at."""
 
-    def __init__(self, context: AppContext, track: ReplayTrack, parent: QObject | None = None) -> None:
+    def __init__(
+        self, context: AppContext, track: ReplayTrack, parent: QObject | None = None, *, eyes: str = ""
+    ) -> None:
         super().__init__(parent)
+        self.eyes = eyes
         self._context = context
         self.track = track
         self.reel = Reel()
@@ -94,6 +99,10 @@ class ReplayPlayer(QObject):
         """The picture at a position, ``None`` where the environment draws none."""
         return self.reel.picture(min(position, self.loaded - 1)) if self.loaded else None
 
+    def sight(self, position: int) -> Sight | None:
+        """What the seat sees at a position; its picture is :meth:`picture`."""
+        return self.reel.looks[min(position, self.loaded - 1)].sight if self.loaded else None
+
     def rows_at(self, position: int) -> tuple[int, int]:
         """Rows of the record that led from the position before to this one: first, and one past the last."""
         if not self.loaded:
@@ -104,7 +113,7 @@ class ReplayPlayer(QObject):
     async def _play(self) -> None:
         from gym_gui.host.replay import ReplaySession  # brings gRPC
 
-        order = ReplayOrder.of(self.recorded)
+        order = ReplayOrder.of(self.recorded, self.eyes)
         session = ReplaySession(order, self.reel, self._on_looks, self._context.store)
         self._session = session
         try:
@@ -119,7 +128,8 @@ class ReplayPlayer(QObject):
     def _on_looks(self) -> None:
         assert self._session is not None
         self.meanings, self._over = self._session.meanings, self._session.over
-        self.track.seats, self.track.moves = self._session.seats, self._session.moves
+        if not self.eyes:  # whose sight alone is played, nothing of the whole is told
+            self.track.seats, self.track.moves = self._session.seats, self._session.moves
         self.grown.emit()
 
     def _break(self, sentence: str) -> None:
@@ -139,3 +149,9 @@ async def read_episode(run: Path, operator_id: str, index: int | None) -> Replay
         return ReplayTrack(load_episode(open_run(run), operator_id, index))
 
     return await asyncio.to_thread(read)
+
+
+async def retire(player: ReplayPlayer) -> None:
+    """End a player that nobody looks at any more, and its process."""
+    await player.close()
+    player.deleteLater()

@@ -17,7 +17,7 @@ from gym_gui.ui.context import AppContext
 from gym_gui.ui.language.turn_list import TurnList
 from gym_gui.ui.results.replay_aside import ReplayAside
 from gym_gui.ui.results.replay_pickers import NOBODY, ReplayPickers
-from gym_gui.ui.results.replay_player import ReplayPlayer, read_episode
+from gym_gui.ui.results.replay_player import ReplayPlayer, read_episode, retire
 from gym_gui.ui.results.replay_stage import ReplayStage
 from gym_gui.ui.results.transport import Transport
 from gym_gui.ui.widgets import InlineMessage, take_focus
@@ -58,7 +58,7 @@ class ReplayView(QFrame):
         self.stages[1].hide()
         self.transport = Transport(self)
         self.transport.moved.connect(self._on_moved)
-        self.aside = ReplayAside(context.spawn, self)
+        self.aside = ReplayAside(context, self)
         self.aside.position_chosen.connect(self._on_position_chosen)
         self._trouble = InlineMessage("error", "")
         self._trouble.setObjectName("replay-trouble")
@@ -72,6 +72,8 @@ class ReplayView(QFrame):
         stages.setSpacing(theme.GAP)
         for stage in self.stages:
             stages.addWidget(stage, 1)
+        self.stages[0].stage.overlay.set_clickable(True)
+        self.stages[0].stage.overlay.agent_chosen.connect(self.aside.show_agent)
         left = QVBoxLayout()
         left.setSpacing(theme.GAP)
         left.addWidget(self._trouble)
@@ -151,7 +153,7 @@ class ReplayView(QFrame):
     async def close_players(self) -> None:
         """End everything, and wait for it."""
         self.clear()
-        await asyncio.gather(*self._closing, return_exceptions=True)
+        await asyncio.gather(self.aside.settled(), *self._closing, return_exceptions=True)
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         if self._opening is not None:
@@ -183,7 +185,7 @@ class ReplayView(QFrame):
         self.aside.let_go()
         for player in players:
             player.grown.disconnect(self._on_grown)
-            task = self._context.spawn(_retire(player), "Ending a replay")
+            task = self._context.spawn(retire(player), "Ending a replay")
             self._closing.add(task)
             task.add_done_callback(self._closing.discard)
 
@@ -285,8 +287,3 @@ class ReplayView(QFrame):
     def _on_chosen(self, operator_id: str, index: object, beside: str) -> None:
         if self._run is not None and self._players:
             self.show_episode(self._run, operator_id, index if isinstance(index, int) else None, beside)
-
-
-async def _retire(player: ReplayPlayer) -> None:
-    await player.close()
-    player.deleteLater()

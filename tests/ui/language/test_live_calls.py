@@ -25,6 +25,7 @@ from gym_gui.ui.language.turn_list import TurnList
 from gym_gui.ui.language.turn_view import TurnView
 from gym_gui.ui.live.deck import OperatorDeck
 from gym_gui.ui.live.operator import LiveOperator
+from gym_gui.ui.minds import MindView
 from gym_gui.ui.operators.manual import ManualOperators
 from gym_gui.ui.operators.strips import FactsStrip
 from gym_gui.ui.operators.transcript_dock import TranscriptDock
@@ -132,9 +133,9 @@ def its_transcript_grows_while_it_plays(manual: ManualOperators, deck: OperatorD
     deck.set_pace(None, lock_step=False)
     deck.run()
     qtbot.waitUntil(lambda: operator.player.tally.episodes >= 1, timeout=WAIT)
-    deck.pause()
-    qtbot.waitUntil(lambda: panel.model.rowCount() >= 4, timeout=WAIT)
     assert sizes.seen == []  # calls come and go without the picture changing its size
+    deck.pause()  # where their counts differ now, the message that says so takes some of it
+    qtbot.waitUntil(lambda: panel.model.rowCount() >= 4, timeout=WAIT)
     assert panel.model.turn(1).source == "retry"  # what became of it is known once the episode is over
     list_view = named(panel, TurnList, "turn-list")
     list_view.select(0)
@@ -267,9 +268,10 @@ def replay(context: AppContext, run: Path, qtbot: Any, finish: Any) -> None:
     try:
         view.show_episode(run, "reader", 0)
         aside = named(view, SegmentedControl, "replay-aside")
-        qtbot.waitUntil(lambda: aside.isVisible(), timeout=WAIT)
+        offered = named(aside, QPushButton, "replay-aside-transcript")
+        qtbot.waitUntil(offered.isVisible, timeout=WAIT)
         qtbot.waitUntil(lambda: all(p.over for p in view.players), timeout=WAIT)
-        aside.chosen.emit("transcript")
+        offered.click()
         panel = named(view, TranscriptPanel, "transcript")
         assert panel.isVisible() and panel.model.rowCount() == 4
         transport = named(view, Transport, "replay-transport")
@@ -282,6 +284,12 @@ def replay(context: AppContext, run: Path, qtbot: Any, finish: Any) -> None:
         list_view.select(0)
         assert transport.position == 1 and turn_view.turn.refused
         assert turn_view.turn.attempt == 0
+        named(aside, QPushButton, "replay-aside-mind").click()
+        mind = named(view, MindView, "mind").text
+        qtbot.waitUntil(lambda: "SEES AT STEP 1" in mind.toPlainText(), timeout=WAIT)
+        assert (
+            "REPLY\nIt looks <b>free</b> there." in mind.toPlainText() and "\nASKED\n" in mind.toPlainText()
+        )
     finally:
         finish(view.close_players())
         view.close()
@@ -302,6 +310,7 @@ def test_a_session_of_its_own_tells_what_a_slot_is_shown(
         assert not operator.player.trouble and not server.requests  # what it will be asked can be looked at
         moment = finish(operator.player.present("agent_0"))
         assert moment["slot"]["briefing"] and moment["decision"]["text"]
+        assert finish(operator.player.see("agent_0")).text == moment["decision"]["text"]
         with pytest.raises(UsageError, match="nobody who reads"):
             finish(operator.player.present("agent_7"))
     finally:

@@ -16,6 +16,7 @@ from gym_gui.core.config import OperatorConfig, WorkerAssignment
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.language.strip import CallStrip
 from gym_gui.ui.live.deck import OperatorDeck
+from gym_gui.ui.minds import MindView
 from gym_gui.ui.operators.manual import ManualOperators
 from gym_gui.ui.operators.transcript_dock import TranscriptDock
 from tests.support.named import named
@@ -69,3 +70,15 @@ def test_a_search_shows_what_its_moves_were_worth(manual: ManualOperators, qtbot
     told = named(dock, QTextEdit, "turn-text").toPlainText()
     assert told.index("PLAYED") < told.index("SCORES\n0.")
     assert "▇" in told and turn.scores[0].word in told
+    # How often each was tried, what it is worth, and what is expected to follow.
+    assert " times, value " in turn.scores[0].more and turn.scores[0].more in told
+    manual.show_mind(turn.agent)
+    mind = named(dock, MindView, "mind").text
+    qtbot.waitUntil(lambda: turn.scores[0].more in mind.toPlainText(), timeout=WAIT)
+    for step in (2, 3):
+        qtbot.waitUntil(lambda: not operator.player.stepping, timeout=WAIT)
+        deck.step_all()
+        qtbot.waitUntil(lambda step=step: operator.player.last_view.step == step, timeout=WAIT)
+    manual.show_mind("player_2")
+    qtbot.waitUntil(lambda: "MAY CHOOSE OF 6 ACTIONS" in mind.toPlainText(), timeout=WAIT)
+    assert "PLAYED (STEP 1)" in mind.toPlainText() and "SCORES\n" in mind.toPlainText()

@@ -12,7 +12,7 @@ from PyQt6.QtCore import Qt
 
 pytest.importorskip("agentspeak")
 
-from PyQt6.QtWidgets import QLabel, QLineEdit, QTextEdit
+from PyQt6.QtWidgets import QLabel, QLineEdit, QPushButton, QTextEdit
 
 from gym_gui.controllers.knowledge import Knowledge
 from gym_gui.controllers.live_play.call_log import CallLog
@@ -24,6 +24,7 @@ from gym_gui.ui.language.transcript import TranscriptPanel
 from gym_gui.ui.language.turn_view import TurnView
 from gym_gui.ui.live.deck import OperatorDeck
 from gym_gui.ui.live.operator import LiveOperator
+from gym_gui.ui.minds import MindView
 from gym_gui.ui.operators.manual import ManualOperators
 from gym_gui.ui.operators.transcript_dock import TranscriptDock
 from gym_gui.ui.results.replay_view import ReplayView
@@ -84,6 +85,7 @@ def test_a_program_is_followed_from_its_card_to_the_replay(
     operator = manual.deck.add(door_key(str(DOORKEY)))
     its_card_tells_its_thoughts(manual, operator, qtbot)
     its_transcript_tells_more(manual, operator)
+    its_beliefs_stand_beside_the_whole(manual, qtbot)
     length = every_decision_is_told(manual.deck, operator, qtbot)
     run = operator.player.recording
     finish(manual.deck.close())
@@ -114,6 +116,20 @@ def its_transcript_tells_more(manual: ManualOperators, operator: LiveOperator) -
     assert "BELIEVES NOW\nmission(" in told and "tokens" not in named(panel, QLabel, "turn-facts").text()
 
 
+def its_beliefs_stand_beside_the_whole(manual: ManualOperators, qtbot: Any) -> None:
+    """All of them, not only how they changed; with what it sees and means to do, and the plan that acted."""
+    manual.toggle_mind()
+    mind = named(manual, MindView, "mind")
+    qtbot.waitUntil(lambda: "SEES AT STEP 1" in mind.text.toPlainText(), timeout=WAIT)
+    told = mind.text.toPlainText()
+    assert told.index("INTENTION\nsolve") < told.index("PLAN\nline ") < told.index("BELIEVES\n")
+    believed = told[told.index("BELIEVES\n") :].split("\n\n")[0].splitlines()[1:]
+    assert believed == sorted(believed) and any(each.startswith("mission(") for each in believed)
+    assert mind.picture.image() is not None
+    manual.toggle_mind()
+    assert not mind.isVisible()
+
+
 def every_decision_is_told(deck: OperatorDeck, operator: LiveOperator, qtbot: Any) -> int:
     """However fast it plays; returns how many there are in its first episode."""
     deck.set_pace(None, lock_step=False)
@@ -134,14 +150,19 @@ def its_replay_tells_them_again(context: AppContext, run: Path, length: int, qtb
     try:
         view.show_episode(run, "mind", 0)
         aside = named(view, SegmentedControl, "replay-aside")
-        qtbot.waitUntil(lambda: aside.isVisible(), timeout=WAIT)
+        offered = named(aside, QPushButton, "replay-aside-transcript")
+        qtbot.waitUntil(offered.isVisible, timeout=WAIT)
         qtbot.waitUntil(lambda: all(p.over for p in view.players), timeout=WAIT)
-        aside.chosen.emit("transcript")
+        offered.click()
         panel = named(view, TranscriptPanel, "transcript")
         assert named(panel, QLabel, "transcript-count").text() == f"{length} decisions"
         named(view, Transport, "replay-transport").go(3)
         view_view = named(panel, TurnView, "turn-view")
         assert view_view.turn.step == 2 and view_view.turn.thought.goals[0] == "solve"
+        named(aside, QPushButton, "replay-aside-mind").click()
+        mind = named(view, MindView, "mind").text
+        qtbot.waitUntil(lambda: "SEES AT STEP 3" in mind.toPlainText(), timeout=WAIT)
+        assert "BELIEVES\n" in mind.toPlainText() and "INTENTION\nsolve" in mind.toPlainText()
     finally:
         finish(view.close_players())
         view.close()

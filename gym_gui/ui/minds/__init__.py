@@ -1,0 +1,8 @@
+"""What one agent sees and thinks, beside the whole."""
+
+from __future__ import annotations
+
+from gym_gui.ui.minds.mind import Mind
+from gym_gui.ui.minds.mind_view import MindView
+
+__all__ = ["Mind", "MindView"]

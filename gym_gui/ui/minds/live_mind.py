@@ -1,0 +1,171 @@
+"""One agent of an operator that plays: asked for what it sees as often as somebody can read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from PyQt6.QtCore import QTimer
+from PyQt6.QtWidgets import QVBoxLayout, QWidget
+
+from gym_gui.analysis.beliefs import Beliefs
+from gym_gui.analysis.turn import Turn
+from gym_gui.core.errors import MosaicError
+from gym_gui.core.live import AgentView
+from gym_gui.core.packed_picture import unpack
+from gym_gui.core.sight import Sight
+from gym_gui.ui.live.operator import LiveOperator
+from gym_gui.ui.minds.mind import Mind
+from gym_gui.ui.minds.mind_view import MindView
+
+if TYPE_CHECKING:
+    from gym_gui.controllers.live_play.call_log import CallLog
+    from gym_gui.controllers.live_play.latest_job import Spawn
+
+EVERY_MS: Final = 120
+
+
+class LiveMind(QWidget):
+    """Follows one agent of one operator; costs nothing while it is not seen.
+
+    Args:
+        spawn: Runs work in the background.
+        parent: Qt owner.
+    """
+
+    def __init__(self, spawn: Spawn, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("live-mind")
+        self._spawn = spawn
+        self._operator: LiveOperator | None = None
+        self._sights: dict[str, tuple[int, Sight, NDArray[np.uint8] | None]] = {}
+        self._believing: _Believing | None = None
+        self._asking = self._stale = False
+        self.view = MindView(parent=self)
+        self.view.agent_chosen.connect(self._on_news)
+        self._soon = QTimer(self)
+        self._soon.setSingleShot(True)
+        self._soon.setInterval(EVERY_MS)
+        self._soon.timeout.connect(self._look)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self.view)
+
+    def follow(self, operator: LiveOperator | None) -> None:
+        """Look at an agent of this operator; ``None``: nobody is looked at."""
+        before, self._operator = self._operator, operator
+        if before is operator:
+            return
+        for each, change in ((before, "disconnect"), (operator, "connect")):
+            if each is not None:
+                for signal in (each.viewed, each.called, each.state_changed):
+                    getattr(signal, change)(self._on_news)
+        self._sights.clear()
+        self._believing = None
+        self.view.show_mind(None)
+        if operator is None:
+            self._soon.stop()
+        else:
+            self._look()
+
+    def choose(self, agent: str) -> None:
+        """Look at this agent (seat)."""
+        self.view.choose(agent)
+
+    def _on_news(self, _news: object = None) -> None:
+        if self._operator is not None and not self._soon.isActive():
+            self._soon.start()
+
+    def _look(self) -> None:
+        operator = self._operator
+        if operator is None:
+            return
+        if self._asking:
+            self._stale = True
+            return
+        view = operator.player.last_view
+        if view is None:
+            self.view.offer(())
+        else:
+            self.view.offer(view.agents, view.turn)
+        seat = self._seat
+        if seat is None:
+            self.view.show_mind(Mind("", trouble="Nothing plays yet: Step or Run starts it."))
+        elif operator.player.link.playing is None:
+            self._show("It is shown as soon as its session is ready.")
+        else:
+            self._asking = True
+            self._spawn(self._ask(operator, seat), "Looking at an agent")
+
+    @property
+    def _seat(self) -> AgentView | None:
+        view = self._operator.player.last_view if self._operator is not None else None
+        agents = () if view is None else view.agents
+        return next((each for each in agents if each.agent == self.view.agent), None)
+
+    async def _ask(self, operator: LiveOperator, seat: AgentView) -> None:
+        trouble = ""
+        try:
+            sight = await operator.player.see(seat.slot)
+            view = operator.player.last_view
+            if operator is self._operator and view is not None:
+                picture = None if sight.picture is None else unpack(sight.picture)
+                self._sights[seat.agent] = view.episode, sight, picture
+        except MosaicError as error:
+            trouble = str(error)
+        finally:
+            self._asking = False
+        if operator is self._operator:
+            self._show(trouble)
+        if self._stale:
+            self._stale = False
+            self._on_news()
+
+    def _show(self, trouble: str) -> None:
+        """Whoever is not asked now is shown as it was when it was."""
+        operator, seat = self._operator, self._seat
+        view = operator.player.last_view if operator is not None else None
+        if operator is None or view is None or seat is None:
+            return
+        episode, sight, picture = self._sights.get(seat.agent, (-1, None, None))
+        if episode != view.episode:
+            sight = picture = None
+        turn, believes = self._thoughts(operator, seat, view.episode)
+        action = turn.word if turn is not None else ""
+        if turn is not None and turn.step < len(view.moves):  # what has a notation goes turn by turn
+            action = view.moves[turn.step].word
+        self.view.show_mind(Mind(seat.agent, view, sight, trouble, turn, believes, action), picture)
+
+    def _thoughts(self, operator: LiveOperator, seat: AgentView, episode: int) -> tuple[Turn | None, str]:
+        log = operator.player.tally.calls
+        if log is None:
+            return None, ""
+        now = self._believing
+        if now is None or not now.fits(log, seat.slot, episode):
+            now = self._believing = _Believing(log, seat.slot, episode)
+        return now.last(), now.beliefs.words
+
+
+class _Believing:
+    """The turns of one agent in one episode, read once each."""
+
+    def __init__(self, log: CallLog, agent: str, episode: int) -> None:
+        self._log, self._agent, self._episode = log, agent, episode
+        self._next = log.first
+        self._last: int | None = None
+        self.beliefs = Beliefs()
+
+    def fits(self, log: CallLog, agent: str, episode: int) -> bool:
+        """Whether these are its turns."""
+        return (log, agent, episode) == (self._log, self._agent, self._episode)
+
+    def last(self) -> Turn | None:
+        """The newest; what it believes is brought up to it."""
+        log = self._log
+        for number in range(max(self._next, log.first), len(log)):
+            if log.agent(number) == self._agent and log.place(number)[0] == self._episode:
+                self._last = number
+                self.beliefs.take([log.turn(number)])
+        self._next = len(log)
+        return None if self._last is None or self._last < log.first else log.turn(self._last)

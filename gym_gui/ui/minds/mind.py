@@ -1,0 +1,111 @@
+"""One agent at one moment: what it sees, what it is asked for, what it thought last; and how that is told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gym_gui.analysis import wording
+from gym_gui.analysis.thoughts import COME, GONE
+from gym_gui.analysis.turn import Turn
+from gym_gui.core.config import GOAL_SUFFIX
+from gym_gui.core.live import AgentView, LiveView
+from gym_gui.core.sight import Sight
+from gym_gui.core.types import AgentID
+from gym_gui.ui.language.turn_view import Section, sections
+from gym_gui.ui.renderers.agent_words import number_words, option_words, source_words
+
+
+@dataclass(frozen=True, slots=True)
+class Mind:
+    """What is told of an agent.
+
+    Attributes:
+        agent: Whose it is (seat).
+        view: The look at the whole beside which it stands; ``None``: there is none yet.
+        sight: What it sees, or saw when it was asked last; ``None`` where that is not known.
+        trouble: Why it is not, in a sentence.
+        turn: What was told of its last decision; ``None`` where nothing was.
+        believes: All that it believes, a line each; of programs.
+        action: The action of :attr:`turn`, in words.
+    """
+
+    agent: AgentID
+    view: LiveView | None = None
+    sight: Sight | None = None
+    trouble: str = ""
+    turn: Turn | None = None
+    believes: str = ""
+    action: str = ""
+
+
+def mind_sections(mind: Mind) -> Iterator[Section]:
+    """What is told of an agent: what it is to do, sees, thought and believes, then the numbers.
+
+    What a program or a search thought is short, and comes before what it sees; a model's prompt after it.
+    """
+    seats = {} if mind.view is None else {each.agent: each for each in mind.view.agents}
+    yield from _goal(mind, seats)
+    parts = [_sees(mind), _decided(mind, seats.get(mind.agent))]
+    if mind.turn is not None and mind.turn.is_decision:
+        parts.reverse()
+    for part in parts:
+        yield from part
+    if mind.believes:
+        yield "Believes", mind.believes, "text"
+    if mind.sight is not None:
+        yield from _numbers(mind.sight)
+
+
+def _sees(mind: Mind) -> Iterator[Section]:
+    if mind.sight is None and mind.trouble:
+        yield "Sees", mind.trouble, "muted"
+    if mind.sight is not None and mind.sight.text:
+        yield f"Sees at step {mind.sight.step}", mind.sight.text, "text"
+
+
+def _goal(mind: Mind, seats: dict[AgentID, AgentView]) -> Iterator[Section]:
+    """What is pursued, and who asked for it or carries it out."""
+    managing = mind.agent.endswith(GOAL_SUFFIX)
+    pursuer = seats.get(mind.agent.removesuffix(GOAL_SUFFIX))
+    if pursuer is None:
+        return
+    manager = seats.get(f"{pursuer.agent}{GOAL_SUFFIX}")
+    # What was chosen last is pursued from the pursuer's next action on, which alone says since when.
+    goal = manager.action if manager is not None and manager.action else pursuer.option
+    if goal == pursuer.option:
+        goal = option_words(pursuer)
+    if manager is not None and mind.view is not None and manager.agent in mind.view.turn:
+        goal = f"{goal}; the next one is being chosen" if goal else "The first one is being chosen"
+    if managing:
+        does = f"\n{pursuer.agent} did last: {pursuer.action}" if pursuer.action else ""
+        yield f"Goal for {pursuer.agent}", f"{goal}{does}", "text"
+    elif goal:
+        yield "Goal", f"{goal}{f', asked for by {manager.agent}' if manager is not None else ''}", "text"
+
+
+def _decided(mind: Mind, seat: AgentView | None) -> Iterator[Section]:
+    turn = mind.turn
+    if turn is not None:
+        for heading, words, colour in sections(turn, action=mind.action):
+            if heading in (COME, GONE) and mind.believes:
+                continue  # all of them are told; the transcript has how they changed
+            yield f"{heading} (step {turn.step})" if heading == "Played" else heading, words, colour
+    elif seat is not None and seat.action:
+        how = source_words(seat)
+        parts = [f"{seat.action} ({how})" if how else seat.action, f"reward {number_words(seat.reward)}"]
+        if seat.value is not None:
+            parts.append(f"expects a value of {number_words(seat.value)}")
+        yield "Did last", "\n".join(parts), "text"
+
+
+def _numbers(sight: Sight) -> Iterator[Section]:
+    """What a policy gets, and what it may do."""
+    if sight.preprocessing:
+        yield "Done to its observation", sight.preprocessing, "text"
+    if sight.fed:
+        after = "after that" if sight.preprocessing else "as numbers"
+        yield f"Its observation, {after}", sight.fed, "muted"
+    if sight.legal:
+        some = wording.count(len(sight.legal), "action")
+        yield f"May choose of {some}", ", ".join(sight.legal), "muted"

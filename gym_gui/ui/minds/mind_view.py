@@ -1,0 +1,147 @@
+"""Shows one agent: its picture, and in words what it sees and thinks."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QSplitter, QTextEdit, QVBoxLayout, QWidget
+
+from gym_gui.core.live import AgentView
+from gym_gui.ui import theme
+from gym_gui.ui.agents.setting_controls import SteadyComboBox
+from gym_gui.ui.language.turn_view import Section, write_sections
+from gym_gui.ui.minds.mind import Mind, mind_sections
+from gym_gui.ui.renderers.agent_words import seat_words
+from gym_gui.ui.renderers.frame_view import FrameView
+from gym_gui.ui.widgets import ElidedLabel
+
+_PICTURE: Final = 220
+"""Pixels of the picture at first, across the splitter."""
+
+
+class MindView(QWidget):
+    """A choice of agents; the picture of one, where there is one, and what is told of it.
+
+    Args:
+        orientation: Whether the picture stands beside the words or above them.
+        parent: Qt owner.
+    """
+
+    agent_chosen = pyqtSignal(str)
+    """Another agent (seat) is to be looked at."""
+
+    def __init__(
+        self, orientation: Qt.Orientation = Qt.Orientation.Horizontal, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("mind")
+        self._told: list[Section] = []
+        self._agents: tuple[tuple[str, str], ...] = ()
+        self._choice = SteadyComboBox(self)
+        self._choice.setObjectName("mind-agent")
+        self._choice.setAccessibleName("Whose view")
+        self._choice.setToolTip("Which agent's view is shown")
+        self._choice.activated.connect(self._on_activated)
+        self._choice.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self._choice.hide()
+        self._caption = ElidedLabel("", "muted")
+        self._caption.setObjectName("mind-caption")
+        self._caption.hide()
+        self.picture = FrameView(theme.current(), self)
+        self.picture.setObjectName("mind-picture")
+        self.picture.setAccessibleName("What the agent sees")
+        self.text = QTextEdit(self)
+        self.text.setObjectName("mind-text")
+        self.text.setAccessibleName("What the agent sees and thinks")
+        self.text.setReadOnly(True)
+        self.text.setUndoRedoEnabled(False)
+        self.text.setAcceptRichText(False)
+        self._splitter = QSplitter(orientation, self)
+        self._splitter.setObjectName("mind-splitter")
+        self._splitter.setChildrenCollapsible(False)
+        self._splitter.setHandleWidth(theme.ROW)
+        self._splitter.addWidget(self.picture)
+        self._splitter.addWidget(self.text)
+        self._splitter.setStretchFactor(0, 2)
+        self._splitter.setStretchFactor(1, 3)
+        self._splitter.setSizes([_PICTURE, 2 * _PICTURE])
+        self.picture.hide()
+        head = QHBoxLayout()
+        head.setSpacing(theme.ROW)
+        head.addWidget(self._choice)
+        head.addWidget(self._caption, 1)
+        head.addStretch()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.ROW)
+        column.addLayout(head)
+        column.addWidget(self._splitter, 1)
+        theme.current().changed.connect(self._rewrite)
+
+    @property
+    def agent(self) -> str:
+        """Whose it is (seat); empty while nobody is there."""
+        return str(self._choice.currentData() or "")
+
+    def offer(self, agents: Sequence[AgentView], asked: Collection[str] = ()) -> None:
+        """Which agents can be looked at; the one that is chosen stays where it is among them.
+
+        Args:
+            agents: All of them.
+            asked: Those that are asked now, one of whom is shown first.
+        """
+        offered = tuple((each.agent, seat_words(each)) for each in agents)
+        if offered == self._agents:
+            return
+        before, self._agents = self.agent, offered
+        self._choice.clear()
+        for agent, words in offered:
+            self._choice.addItem(words, agent)
+        places = [i for i, each in enumerate(agents) if each.agent in asked]
+        first = places[0] if places else 0
+        kept = self._choice.findData(before)
+        self._choice.setCurrentIndex((kept if kept >= 0 else first) if offered else -1)
+        self._choice.setVisible(len(offered) > 1)
+        if self.agent != before:
+            self.agent_chosen.emit(self.agent)
+
+    def choose(self, agent: str) -> None:
+        """Look at this agent, where it is among them."""
+        place = self._choice.findData(agent)
+        if place >= 0 and agent != self.agent:
+            self._choice.setCurrentIndex(place)
+            self.agent_chosen.emit(agent)
+
+    def show_mind(self, mind: Mind | None, picture: NDArray[np.uint8] | None = None) -> None:
+        """Show an agent; ``None``: nobody.
+
+        Args:
+            mind: What is told of it.
+            picture: Its own, (height, width, 3) RGB.
+        """
+        told = [] if mind is None else list(mind_sections(mind))
+        sight = None if mind is None else mind.sight
+        if picture is not None:
+            self.picture.show_frame(picture)
+        self.picture.setVisible(picture is not None)
+        shown = sight is not None and sight.caption and picture is not None
+        self._caption.setText(f"{sight.caption} at step {sight.step}" if sight is not None and shown else "")
+        self._caption.setVisible(bool(shown))
+        if told != self._told:
+            self._told = told
+            self._rewrite()
+
+    def _rewrite(self) -> None:
+        """What somebody reads stays in its place."""
+        bar = self.text.verticalScrollBar()
+        at = bar.value() if bar is not None else 0
+        write_sections(self.text, self._told)
+        if bar is not None:
+            bar.setValue(at)
+
+    def _on_activated(self, _index: int) -> None:
+        self.agent_chosen.emit(self.agent)
