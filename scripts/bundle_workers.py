@@ -1,4 +1,5 @@
-"""Build hook: a wheel carries the bundled workers, a copy of the worker SDK, and examples to begin with.
+"""Build hook: a wheel carries the bundled workers, a copy of the worker SDK, examples to begin with,
+and the pages that the window shows.
 
 ``3rd_party/<name>_worker`` becomes ``gym_gui/bundled/<name>_worker``, so that a new worker folder is
 shipped without a line of configuration. The SDK is there a second time beside the top-level
@@ -8,6 +9,7 @@ and must not see the rest of our site-packages.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,8 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 _EXAMPLES = ("quickstart.py", "checkpoints", "bdi")
 """What the window's first page starts, and programs to begin with; the rest is for reading."""
+_PAGES = ("*.md", "guide/*.md", "cluster/*.md")
+_PICTURE = re.compile(r"\]\(((?:\.\./)*images/[\w-]+\.png)\)")
 _SDK = ("mosaic_worker", "mosaic_env_server")
 _LEFT_OUT = {"tests", "__pycache__", "node_modules", "build", "dist"}
 
@@ -52,6 +56,12 @@ class BundleWorkers(BuildHookInterface[BuilderConfig]):
                 target = Path("gym_gui", "bundled", "examples", *file.relative_to(examples).parts)
                 build_data["force_include"][str(file)] = target.as_posix()
 
+        docs = Path(self.root) / "docs"
+        pages = [page for pattern in _PAGES for page in sorted(docs.glob(pattern))]
+        for file in {*pages, *(picture for page in pages for picture in _pictures(page))}:
+            target = Path("gym_gui", "bundled", "docs", *file.relative_to(docs).parts)
+            build_data["force_include"][str(file)] = target.as_posix()
+
     def _shipped(self, folder: Path) -> Iterator[Path]:
         """Files of ``folder`` without tests, caches, hidden files and what git ignores."""
         for file in sorted(folder.rglob("*")):
@@ -61,3 +71,11 @@ class BundleWorkers(BuildHookInterface[BuilderConfig]):
                 continue
             if not self.build_config.path_is_excluded(file.relative_to(self.root).as_posix()):
                 yield file
+
+
+def _pictures(page: Path) -> Iterator[Path]:
+    """Pictures that a page shows, and the same in the dark theme."""
+    for name in _PICTURE.findall(page.read_text("utf-8")):
+        for picture in {name, name.replace("-light", "-dark")}:
+            if (page.parent / picture).is_file():
+                yield (page.parent / picture).resolve()

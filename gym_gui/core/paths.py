@@ -29,6 +29,8 @@ PACKAGE = Path(__file__).resolve().parents[1]
 """The folder of this package."""
 EXAMPLES = (PACKAGE / "bundled" / "examples", PACKAGE.parent / "docs" / "examples")
 """Where the examples may lie that come with it: in a wheel inside the package, in a checkout beside it."""
+DOCS = (PACKAGE / "bundled" / "docs", PACKAGE.parent / "docs")
+"""Where the documentation may lie, likewise."""
 
 
 def data_dir() -> Path:

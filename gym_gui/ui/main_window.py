@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from PyQt6.QtCore import QSize, Qt, QTimer, pyqtSignal
 from PyQt6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QPaintEvent, QShowEvent
@@ -26,6 +26,9 @@ from gym_gui.ui.status_line import StatusLine
 from gym_gui.ui.widgets.messages import EmptyHint
 from gym_gui.ui.widgets.tab_order import tab_on
 from gym_gui.version import __version__
+
+if TYPE_CHECKING:
+    from gym_gui.ui.guide.dock import GuideDock
 
 _log = logging.getLogger(__name__)
 
@@ -58,6 +61,7 @@ class MainWindow(QMainWindow):
         self._current = ""
         self._ending: asyncio.Task[None] | None = None
         self._painted = self._shut = self._shutting = False
+        self._guide: GuideDock | None = None
         self._first = QSize()
         self.setObjectName("main-window")
         self.setWindowTitle("MOSAIC")
@@ -145,7 +149,9 @@ class MainWindow(QMainWindow):
             ),
             Command("view.log", "Log", self._status.log.toggle, "Ctrl+L", "View", "log"),
             Command("view.full", "Full screen", self._on_full_screen, "F11", "View", "expand"),
-            Command("help.shortcuts", "Shortcuts", self._on_shortcuts, "F1", "Help", "keyboard"),
+            Command("help.guide", "Guide to this page", self._on_guide, "F1", "Help", "help"),
+            Command("help.contents", "Guide", self.show_guide, "", "Help", "help"),
+            Command("help.shortcuts", "Shortcuts", self._on_shortcuts, "Shift+F1", "Help", "keyboard"),
             Command("help.about", "About MOSAIC", self._on_about, "", "Help", "info"),
             Command("file.quit", "Quit", self.close, "Ctrl+Q", "File", "close"),
         ]
@@ -259,6 +265,37 @@ class MainWindow(QMainWindow):
             kinds = ", ".join(EXPERIMENTS)
             self.context.notify(f"{path.name} is not an experiment file ({kinds}) or a run folder", "warning")
 
+    def show_guide(self, page: str = "", heading: str = "") -> None:
+        """Open the guide beside the pages.
+
+        Args:
+            page: ``guide/play.md``; the one of the last time where none is given.
+            heading: What a link calls one of its headings.
+        """
+        if self._guide is None:
+            from gym_gui.ui.guide.dock import GuideDock
+
+            self._guide = GuideDock(self.context, self)
+            self._guide.left.connect(self._on_guide_left)
+            self.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, self._guide)
+        shut = self._guide.isHidden()
+        self._guide.open(page, heading)
+        if shut:
+            self.resizeDocks([self._guide], [self._guide.wanted_width], Qt.Orientation.Horizontal)
+
+    def _on_guide(self) -> None:
+        """The guide to what is shown; where that is shown already, put it away."""
+        page = self._places[self._current].guide if self._current in self._places else ""
+        if self._guide is not None and self._guide.isVisible() and self._guide.page == page:
+            self._guide.shut()
+            return
+        self.show_guide(page)
+        if self._guide is not None:
+            self._guide.browser.setFocus()
+
+    def _on_guide_left(self) -> None:
+        self._stack.setFocus()
+
     def _on_file_selected(self, path: str) -> None:
         self.open_file(Path(path))
 
@@ -327,6 +364,8 @@ class MainWindow(QMainWindow):
         layout.setValue("window/geometry", self.saveGeometry())
         layout.setValue("window/splitter", self._splitter.saveState())
         layout.setValue("window/page", self._current)
+        if self._guide is not None:
+            self._guide.remember()
 
     # ------------------------------------------------------------------ events
 
@@ -410,6 +449,8 @@ class MainWindow(QMainWindow):
     def _on_first_painted(self) -> None:
         self._fit_frame()
         self._status.start()
+        if self.context.layout.value("guide/shown", False, type=bool):
+            self.show_guide()
         self.painted.emit()
 
 

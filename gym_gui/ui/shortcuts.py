@@ -1,4 +1,4 @@
-"""The sheet of shortcuts (F1): what the commands say, nothing written twice."""
+"""The sheet of shortcuts (Shift+F1): what the commands say, nothing written twice."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ class ShortcutSheet(QDialog):
         self.resize(460, 560)
 
     def keyPressEvent(self, a0: QKeyEvent | None) -> None:
-        """F1 closes it as it opened it."""
-        if a0 is not None and a0.key() == Qt.Key.Key_F1:
+        """The keys that opened it close it."""
+        if a0 is not None and a0.key() == Qt.Key.Key_F1 and a0.modifiers() & Qt.KeyboardModifier.ShiftModifier:
             self.close()
             return
         super().keyPressEvent(a0)

@@ -300,12 +300,12 @@ class TestMenus:
         assert not {f"Alt+{letter}" for letter in "FVRH"} & set(keys)
 
     def test_the_sheet_lists_the_shortcuts(self, window: MainWindow, qtbot: QtBot) -> None:
-        qtbot.keyClick(window, Qt.Key.Key_F1)
+        qtbot.keyClick(window, Qt.Key.Key_F1, Qt.KeyboardModifier.ShiftModifier)
         sheet = window.findChild(ShortcutSheet)
         assert sheet is not None
         texts = {child.property("text") for child in sheet.findChildren(QWidget)}
         assert {"New comparison", "Search everything…", "Quit"} <= texts
-        qtbot.keyClick(sheet, Qt.Key.Key_F1)
+        qtbot.keyClick(sheet, Qt.Key.Key_F1, Qt.KeyboardModifier.ShiftModifier)
         assert not sheet.isVisible()
 
 

@@ -89,9 +89,9 @@ def test_every_page_is_understood_by_somebody_who_hears_it(window: Program, hear
         window.until_page(page)
         root = hear(window)
         assert f"{window.find(f'page-{page}').says}, the page" in names(root, "layered pane")  # type: ignore[union-attr]
-    window.press("F1")
+    window.press("shift+F1")
     window.wait(lambda: "Close" in names(hear(window), "push button"), "the shortcuts are told")
-    window.press("F1")
+    window.press("shift+F1")
     window.press("ctrl+shift+p")
     window.until("one can search", lambda s: s["focus"][:1] == ["palette-search"])
     window.type("dark")

@@ -20,6 +20,7 @@ class Place:
         title: What people read.
         icon: Name in :mod:`gym_gui.ui.icons`.
         target: ``module:Class`` below this package.
+        guide: Its page of the guide, in ``docs``.
         foot: Stands at the foot of the rail.
     """
 
@@ -27,6 +28,7 @@ class Place:
     title: str
     icon: str
     target: str
+    guide: str
     foot: bool = False
 
     @property
@@ -45,13 +47,13 @@ class Place:
 
 
 PLACES: Final = (
-    Place("home", "Home", "home", "home:HomePage"),
-    Place("play", "Play", "play", "play:PlayPage"),
-    Place("operators", "Operators", "operators", "operators:OperatorsPage"),
-    Place("agents", "Agents", "agents", "agents:AgentsPage"),
-    Place("train", "Train", "train", "train:TrainPage"),
-    Place("results", "Results", "results", "results:ResultsPage"),
-    Place("settings", "Settings", "settings", "settings:SettingsPage", foot=True),
+    Place("home", "Home", "home", "home:HomePage", "guide/first_steps.md"),
+    Place("play", "Play", "play", "play:PlayPage", "guide/play.md"),
+    Place("operators", "Operators", "operators", "operators:OperatorsPage", "guide/operators.md"),
+    Place("agents", "Agents", "agents", "agents:AgentsPage", "guide/agents.md"),
+    Place("train", "Train", "train", "train:TrainPage", "guide/train.md"),
+    Place("results", "Results", "results", "results:ResultsPage", "guide/results_and_replay.md"),
+    Place("settings", "Settings", "settings", "settings:SettingsPage", "guide/settings_and_keys.md", foot=True),
 )
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtGui import QKeyEvent, QTextBlock, QTextBlockFormat, QTextCursor
-from PyQt6.QtWidgets import QHBoxLayout, QTextBrowser, QVBoxLayout, QWidget
+from PyQt6.QtGui import QKeyEvent
+from PyQt6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from gym_gui.ui import theme
 from gym_gui.ui.widgets import Card, LinkButton, QuietButton, label, muted_label
+from gym_gui.ui.widgets.prose import Prose
 
 _SHORT: Final = 420
 """Letters of the summary that stand in the inspector."""
@@ -75,7 +76,7 @@ class Documentation(Card):
         head.addWidget(self._title)
         head.addStretch(1)
         head.addWidget(back)
-        self.browser = QTextBrowser(self)
+        self.browser = Prose(self)
         self.browser.setObjectName("documentation-text")
         self.browser.setProperty("role", "bare")
         self.browser.setOpenExternalLinks(True)
@@ -87,24 +88,7 @@ class Documentation(Card):
         """Show a page."""
         self._title.setText(title)
         link = f"\n\n[{url}]({url})\n" if url else ""
-        self.browser.setMarkdown(markdown + link)
-        self._space_out()
-
-    def _space_out(self) -> None:
-        """Room between paragraphs, which Markdown has none of here."""
-        document = self.browser.document()
-        if document is None:
-            return
-        cursor = QTextCursor(document)
-        block = document.begin()
-        while block.isValid():
-            shape = QTextBlockFormat()
-            shape.setTopMargin(10.0 if _heading(block) else 2.0)
-            shape.setBottomMargin(4.0 if block.textList() is not None else 8.0)
-            shape.setLineHeight(125.0, QTextBlockFormat.LineHeightTypes.ProportionalHeight.value)
-            cursor.setPosition(block.position())
-            cursor.mergeBlockFormat(shape)
-            block = block.next()
+        self.browser.show_markdown(markdown + link)
 
     def keyPressEvent(self, a0: QKeyEvent | None) -> None:
         """Escape goes back."""
@@ -112,7 +96,3 @@ class Documentation(Card):
             self.closed.emit()
             return
         super().keyPressEvent(a0)
-
-
-def _heading(block: QTextBlock) -> bool:
-    return block.blockFormat().headingLevel() > 0

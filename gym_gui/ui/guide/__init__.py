@@ -1,0 +1,1 @@
+"""The guide beside the window."""

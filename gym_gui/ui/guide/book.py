@@ -1,0 +1,96 @@
+"""The pages of the documentation that come with MOSAIC: found, read, and made fit for Qt's Markdown."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Final
+
+from PyQt6.QtCore import QUrl
+
+from gym_gui.core.errors import UsageError
+from gym_gui.core.paths import DOCS
+from mosaic_worker.plain_files import read_file
+
+FIRST: Final = "guide/index.md"
+_DIRECTIVE: Final = re.compile(r"^(`{3,}|:{3,})\{[\w-]+\}.*?^\1\s*$", re.MULTILINE | re.DOTALL)
+_ROLE: Final = re.compile(r"\{[a-z]+\}`([^`<]+?)(?: <[^`>]*>)?`")
+_PICTURE: Final = re.compile(r"(?<!\[)!\[([^\]]*)\]\(([^)\s]+)\)")
+_TITLE: Final = re.compile(r"^# (.+)$", re.MULTILINE)
+_OF_PAGE: Final = re.compile(r"^\| \[([^\]]+)\]\((\w+\.md)\) \|", re.MULTILINE)
+
+
+class Book:
+    """The documentation.
+
+    Args:
+        roots: Where it may lie; the first one that is there counts.
+    """
+
+    def __init__(self, roots: tuple[Path, ...] = DOCS) -> None:
+        self.root = next((root.resolve() for root in roots if (root / FIRST).is_file()), None)
+
+    def path(self, page: str) -> Path:
+        """The file of a page.
+
+        Args:
+            page: Its name below the root, ``guide/play.md``.
+
+        Raises:
+            UsageError: There is no such page here, or it is outside of the documentation.
+        """
+        if self.root is None:
+            raise UsageError(
+                "the guide is not in this installation", fix="Install mosaic-gym-gui again, it comes with it"
+            )
+        path = (self.root / page).resolve()
+        if not path.is_relative_to(self.root) or path.suffix != ".md" or not path.is_file():
+            raise UsageError(
+                f"the page {page} is not in this installation", fix="It is in docs of MOSAIC's source"
+            )
+        return path
+
+    def name(self, path: Path) -> str:
+        """The name of a page by its file; empty for what is no page of this book."""
+        if self.root is None or path.suffix != ".md" or not path.resolve().is_relative_to(self.root):
+            return ""
+        return path.resolve().relative_to(self.root).as_posix()
+
+    def text(self, page: str) -> str:
+        """A page as it is written; raises as :meth:`path`."""
+        return read_file(self.path(page)).decode("utf-8")
+
+    def title(self, page: str) -> str:
+        """Its first heading; raises as :meth:`path`."""
+        found = _TITLE.search(self.text(page))
+        return found.group(1) if found is not None else page
+
+    def contents(self) -> list[tuple[str, str]]:
+        """Pages of the guide with their titles, in their order: those that its first page lists."""
+        listed = [(f"guide/{file}", title) for title, file in _OF_PAGE.findall(self.text(FIRST))]
+        return [(FIRST, self.title(FIRST)), *listed]
+
+    def markdown(self, page: str, *, dark: bool) -> str:
+        """A page for Qt: pictures lead to themselves and are those of the theme, what only Sphinx knows is gone.
+
+        Raises as :meth:`path`.
+        """
+        path = self.path(page)
+        text = _ROLE.sub(r"`\1`", _DIRECTIVE.sub("", self.text(page)))
+
+        def picture(found: re.Match[str]) -> str:
+            words, target = found.groups()
+            file = (path.parent / target).resolve()
+            twin = file.with_name(file.name.replace("-light", "-dark"))
+            file = twin if dark and twin.is_file() else file
+            if self.root is None or not file.is_relative_to(self.root) or not file.is_file():
+                return f"*{words}*"
+            address = QUrl.fromLocalFile(str(file)).toString(QUrl.ComponentFormattingOption.FullyEncoded)
+            return f"[![{words}]({address})]({address})"
+
+        return _PICTURE.sub(picture, text)
+
+
+def slug(heading: str) -> str:
+    """What a link calls a heading, as MyST and GitHub make it."""
+    return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")

@@ -1,0 +1,343 @@
+"""The guide beside the window: pages with pictures, links, back and forward, and words to be found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from PyQt6.QtCore import Qt, QUrl, pyqtSignal
+from PyQt6.QtGui import QDesktopServices, QGuiApplication, QKeyEvent, QKeySequence, QPixmap, QShortcut, QTextDocument
+from PyQt6.QtWidgets import QDialog, QDockWidget, QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
+
+from gym_gui.core.errors import UsageError
+from gym_gui.ui import theme
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.guide.book import FIRST, Book, slug
+from gym_gui.ui.widgets import IconButton, PickerButton, PickerItem, muted_label
+from gym_gui.ui.widgets.prose import Prose
+
+WIDTH: Final = 400
+NARROWEST: Final = 280
+_PAGE: Final = "guide/page"
+SHOWN: Final = "guide/shown"
+_WIDE: Final = "guide/width"
+_MOST: Final = 100
+"""Places that one can go back to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A place in the guide.
+
+    Attributes:
+        page: Name of the page, ``guide/play.md``.
+        heading: What a link calls its heading; empty for the beginning.
+        scroll: How far down, in pixels, where it was left.
+    """
+
+    page: str
+    heading: str = ""
+    scroll: int = 0
+
+
+class GuideDock(QDockWidget):
+    """See the module. Made when it is first wanted; remembers its page, its width and whether it is open.
+
+    Args:
+        context: The window's services.
+        parent: The main window.
+        book: What it shows; what comes with MOSAIC by default.
+    """
+
+    left = pyqtSignal()
+    """The keyboard goes back to the page."""
+    shown_page = pyqtSignal(str)
+
+    def __init__(self, context: AppContext, parent: QWidget, book: Book | None = None) -> None:
+        super().__init__("Guide", parent)
+        self._context = context
+        self._book = book or Book()
+        self._back: list[Spot] = []
+        self._forward: list[Spot] = []
+        self._spot: Spot | None = None
+        self.setObjectName("guide-dock")
+        self.setAccessibleName("Guide")
+        self.setAllowedAreas(Qt.DockWidgetArea.LeftDockWidgetArea | Qt.DockWidgetArea.RightDockWidgetArea)
+        self.setTitleBarWidget(self._head())
+        content = QWidget(self)
+        content.setObjectName("guide")
+        content.setProperty("role", "inspector")
+        content.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        content.setMinimumWidth(NARROWEST)
+        self.browser = Prose(content)
+        self.browser.setObjectName("guide-text")
+        self.browser.setAccessibleName("Page of the guide")
+        self.browser.setOpenLinks(False)
+        self.browser.anchorClicked.connect(self.follow)
+        column = QVBoxLayout(content)
+        column.setContentsMargins(theme.GAP, theme.ROW, theme.STEP, theme.STEP)
+        column.setSpacing(theme.ROW)
+        column.addLayout(self._search_row())
+        column.addWidget(self.browser, 1)
+        self.setWidget(content)
+        for keys, slot in (
+            (QKeySequence.StandardKey.Find, self._on_find),
+            (QKeySequence.StandardKey.Back, self.go_back),
+            (QKeySequence.StandardKey.Forward, self.go_forward),
+        ):
+            shortcut = QShortcut(QKeySequence(keys), self, slot)
+            shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        context.theme.changed.connect(self._on_theme_changed)
+        self._fill_contents()
+
+    # ------------------------------------------------------------------ parts
+
+    def _head(self) -> QWidget:
+        head = QWidget(self)
+        head.setObjectName("guide-head")
+        head.setProperty("role", "bar")
+        head.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        head.setFixedHeight(theme.BAR_HEIGHT)
+        self._back_button = IconButton("left", "Back (Alt+Left)", name="guide-back", on_click=self.go_back)
+        self._forward_button = IconButton(
+            "right", "Forward (Alt+Right)", name="guide-forward", on_click=self.go_forward
+        )
+        self._pages = PickerButton(
+            name="guide-pages", placeholder="Pages of the guide", search_hint="Search the pages"
+        )
+        self._pages.setAccessibleName("Page of the guide")
+        self._pages.setMinimumWidth(110)
+        self._pages.chosen.connect(self._on_page_chosen)
+        self._float = IconButton(
+            "expand", "In a window of its own, or beside this one", name="guide-float", on_click=self._on_float
+        )
+        close = IconButton("close", "Close the guide (F1)", name="guide-close", on_click=self.shut)
+        row = QHBoxLayout(head)
+        row.setContentsMargins(theme.STEP, 0, theme.STEP, 0)
+        row.setSpacing(2)
+        row.addWidget(self._back_button)
+        row.addWidget(self._forward_button)
+        row.addWidget(self._pages, 1)
+        row.addWidget(self._float)
+        row.addWidget(close)
+        return head
+
+    def _search_row(self) -> QHBoxLayout:
+        self.search = QLineEdit(self)
+        self.search.setObjectName("guide-search")
+        self.search.setPlaceholderText("Find in the guide (Ctrl+F)")
+        self.search.setAccessibleName("Find in the guide")
+        self.search.setClearButtonEnabled(True)
+        self.search.textChanged.connect(self._on_words_changed)
+        self.search.returnPressed.connect(self.find_next)
+        self._found = muted_label("")
+        self._found.setObjectName("guide-found")
+        row = QHBoxLayout()
+        row.setContentsMargins(0, 0, theme.ROW, 0)
+        row.addWidget(self.search, 1)
+        row.addWidget(self._found)
+        return row
+
+    def _fill_contents(self) -> None:
+        try:
+            pages = self._book.contents()
+        except UsageError as error:
+            self._tell(error)
+            return
+        self._pages.set_items([PickerItem(page, title) for page, title in pages])
+
+    # ------------------------------------------------------------------ going about
+
+    @property
+    def page(self) -> str:
+        """The page that is shown, ``guide/play.md``."""
+        return self._spot.page if self._spot is not None else ""
+
+    def open(self, page: str = "", heading: str = "") -> None:
+        """Show the dock, at a page; at the one of the last time where none is given."""
+        self._context.layout.setValue(SHOWN, True)
+        self.show()
+        kept = str(self._context.layout.value(_PAGE, FIRST) or FIRST)
+        if page or self._spot is None:
+            self.go(Spot(page or kept, heading))
+
+    def shut(self) -> None:
+        """Put it away."""
+        self.remember()
+        self._context.layout.setValue(SHOWN, False)
+        self.hide()
+        self.left.emit()
+
+    def remember(self) -> None:
+        """Keep how wide it is."""
+        if self.isVisible() and not self.isFloating():
+            self._context.layout.setValue(_WIDE, self.width())
+
+    @property
+    def wanted_width(self) -> int:
+        """As wide as it was the last time, in pixels."""
+        return int(self._context.layout.value(_WIDE, WIDTH, type=int))
+
+    def go(self, spot: Spot) -> bool:
+        """Go to a place, with a way back; ``False`` where there is no such page."""
+        here = self._here()
+        if not self._show(spot):
+            return False
+        if here is not None and replace(here, scroll=0) != replace(spot, scroll=0):
+            self._back = [*self._back[1 - _MOST :], here]
+            self._forward = []
+        self._tell_ways()
+        return True
+
+    def go_back(self) -> None:
+        """Where one was before."""
+        here = self._here()
+        if self._back and here is not None and self._show(self._back[-1]):
+            self._back.pop()
+            self._forward.append(here)
+            self._tell_ways()
+
+    def go_forward(self) -> None:
+        """Where one went back from."""
+        here = self._here()
+        if self._forward and here is not None and self._show(self._forward[-1]):
+            self._forward.pop()
+            self._back.append(here)
+            self._tell_ways()
+
+    def follow(self, url: QUrl) -> None:
+        """Follow a link: to a page, a heading, a picture; other addresses open in the browser."""
+        if url.scheme() in ("http", "https", "mailto"):
+            QDesktopServices.openUrl(url)
+            return
+        target, heading = url.path(), url.fragment()
+        if not target:
+            self.go(Spot(self.page, heading))
+            return
+        path = Path(url.toLocalFile()) if url.isLocalFile() else self._beside(target)
+        if path.suffix == ".png":
+            self._show_picture(path)
+        elif page := self._book.name(path):
+            self.go(Spot(page, heading))
+        else:
+            self._context.notify(f"{path.name} is no page of the guide: it is in MOSAIC's source", "info")
+
+    def find_next(self) -> None:
+        """The next place with the words, on this page or on one after it."""
+        words = self.search.text().strip()
+        if not words or self._spot is None:
+            return
+        if self.browser.find(words):
+            self._found.setText("")
+            return
+        try:
+            pages = [page for page, _ in self._book.contents()]
+            at = pages.index(self.page) if self.page in pages else -1
+            after = (*pages[at + 1 :], *pages[: at + 1])
+            page = next((p for p in after if words.lower() in self._book.text(p).lower()), None)
+        except UsageError as error:
+            self._tell(error)
+            return
+        if page is None:
+            self._found.setText("Nowhere")
+            return
+        if page != self.page:
+            self.go(Spot(page))
+        self.browser.moveCursor(self.browser.textCursor().MoveOperation.Start)
+        there = self.browser.find(words)
+        self._found.setText("" if there else "Nowhere")
+
+    # ------------------------------------------------------------------ within
+
+    def _here(self) -> Spot | None:
+        bar = self.browser.verticalScrollBar()
+        if self._spot is None or bar is None:
+            return None
+        return replace(self._spot, scroll=bar.value())
+
+    def _show(self, spot: Spot) -> bool:
+        if self._spot is None or spot.page != self._spot.page:
+            try:
+                text = self._book.markdown(spot.page, dark=self._context.theme.dark)
+            except (UsageError, OSError, UnicodeDecodeError) as error:
+                self._tell(error)
+                return False
+            self.browser.show_markdown(text)
+        self._spot = spot
+        self._context.layout.setValue(_PAGE, spot.page)
+        self._pages.set_value(spot.page)
+        bar = self.browser.verticalScrollBar()
+        if spot.scroll and bar is not None:
+            bar.setValue(spot.scroll)
+        else:
+            self._show_heading(spot.heading)
+        self.shown_page.emit(spot.page)
+        return True
+
+    def _show_heading(self, heading: str) -> None:
+        for words, block in self.browser.headings():
+            if not heading or slug(words) == heading:
+                self.browser.show_block(block)
+                return
+
+    def _beside(self, target: str) -> Path:
+        return (self._book.path(self.page).parent / target).resolve()
+
+    def _show_picture(self, path: Path) -> None:
+        """A picture as large as it is, or as the screen has room for."""
+        picture = QPixmap(str(path))
+        screen = self.screen()
+        if picture.isNull() or screen is None:
+            return
+        room = screen.availableSize() * 0.92
+        if picture.width() > room.width() or picture.height() > room.height():
+            picture = picture.scaled(
+                room, Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.SmoothTransformation
+            )
+        dialog = QDialog(self.window())
+        dialog.setObjectName("guide-picture")
+        dialog.setWindowTitle("Picture of the guide")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        shown = QLabel(dialog)
+        shown.setPixmap(picture)
+        shown.setAccessibleName("Picture")
+        layout = QVBoxLayout(dialog)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(shown)
+        dialog.open()
+
+    def _tell(self, error: Exception) -> None:
+        self._context.notify(str(error), "warning")
+
+    def _tell_ways(self) -> None:
+        self._back_button.setEnabled(bool(self._back))
+        self._forward_button.setEnabled(bool(self._forward))
+
+    # ------------------------------------------------------------------ slots and events
+
+    def _on_page_chosen(self, page: object) -> None:
+        self.go(Spot(str(page)))
+
+    def _on_find(self) -> None:
+        self.search.setFocus()
+        self.search.selectAll()
+
+    def _on_words_changed(self, _words: str) -> None:
+        self._found.setText("")
+
+    def _on_float(self) -> None:
+        self.setFloating(not self.isFloating())
+
+    def _on_theme_changed(self) -> None:
+        """Pictures of the other theme; the place stays."""
+        here, self._spot = self._here(), None
+        if here is not None:
+            self._show(here)
+
+    def keyPressEvent(self, event: QKeyEvent | None) -> None:
+        """Escape gives the keyboard back to the page."""
+        if event is not None and event.key() == Qt.Key.Key_Escape:
+            self.left.emit()
+            return
+        super().keyPressEvent(event)

@@ -1,0 +1,88 @@
+"""The guide beside the window: F1, links, back, find, pictures, and that it is there again."""
+
+from __future__ import annotations
+
+import pytest
+from PyQt6.QtCore import Qt, QUrl
+from PyQt6.QtTest import QTest
+from PyQt6.QtWidgets import QDialog, QLabel, QLineEdit, QToolButton
+from pytestqt.qtbot import QtBot
+
+from gym_gui.core.errors import UsageError
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.guide.book import Book, slug
+from gym_gui.ui.guide.dock import GuideDock
+from gym_gui.ui.main_window import MainWindow
+from gym_gui.ui.pages import places
+from tests.support.named import named
+from tests.ui.conftest import messages
+
+KEY = Qt.Key
+
+
+def test_every_link_and_picture_of_the_guide_leads_somewhere() -> None:
+    book = Book()
+    pages = [page for page, _ in book.contents()]
+    assert len(pages) >= 10 and {place.guide for place in places()} <= set(pages)
+    for page in pages:
+        text = book.markdown(page, dark=True)
+        assert "toctree" not in text and "images/" in text or page == "guide/troubleshooting.md"
+        assert "-light-" not in text, "the dark theme has its own pictures"
+    with pytest.raises(UsageError, match=r"\.\./pyproject\.toml is not in this installation"):
+        book.path("../pyproject.toml")
+    assert slug("Settings and keys: F1, Ctrl+O") == "settings-and-keys-f1-ctrlo"
+
+
+def test_somebody_reads_beside_the_page(window: MainWindow, context: AppContext, qtbot: QtBot) -> None:
+    assert window.findChild(GuideDock) is None, "made when it is wanted"
+    QTest.keyClick(window, KEY.Key_F1)
+    dock = named(window, GuideDock, "guide-dock")
+    assert dock.isVisible() and dock.page == "guide/first_steps.md"
+    assert dock.browser.hasFocus()
+
+    # A link by keyboard: Tab to it, Enter.
+    dock.follow(QUrl("play.md#boards"))
+    assert dock.page == "guide/play.md"
+    bar = dock.browser.verticalScrollBar()
+    assert bar is not None
+    qtbot.waitUntil(lambda: bar.value() > 200)
+    down = bar.value()
+    named(dock, QToolButton, "guide-back").click()
+    assert dock.page == "guide/first_steps.md"
+    dock.go_forward()
+    assert (dock.page, bar.value()) == ("guide/play.md", down)
+
+    # Words that are on another page only.
+    search = named(dock, QLineEdit, "guide-search")
+    search.setText("tensorboard")
+    QTest.keyClick(search, KEY.Key_Return)
+    assert dock.page == "guide/train.md"
+    assert dock.browser.textCursor().selectedText().lower() == "tensorboard"
+    search.setText("no such words anywhere")
+    QTest.keyClick(search, KEY.Key_Return)
+    assert named(dock, QLabel, "guide-found").text() == "Nowhere"
+
+    # A picture as wide as the dock, and large at a click; in the other theme the other one.
+    dock.follow(QUrl("first_steps.md"))
+    markdown = dock.browser.document()
+    assert markdown is not None and 0 < markdown.size().width() <= dock.browser.width()
+    picture = Book().markdown(dock.page, dark=False).partition("](")[2].partition(")")[0]
+    dock.follow(QUrl(picture))
+    shown = named(window, QDialog, "guide-picture")
+    assert shown.width() > dock.width()
+    shown.close()
+
+    dock.follow(QUrl("../../pyproject.toml"))
+    assert any("pyproject.toml is no page of the guide" in text for text in messages(window))
+
+    # F1 elsewhere goes to that page; there, it puts the guide away.
+    window.go("settings")
+    QTest.keyClick(window, KEY.Key_F1)
+    assert dock.page == "guide/settings_and_keys.md"
+    QTest.keyClick(dock.browser, KEY.Key_Escape)
+    assert not dock.browser.hasFocus() and dock.isVisible()
+    QTest.keyClick(window, KEY.Key_F1)
+    assert dock.isHidden()
+    context.commands.run("help.contents")
+    assert dock.isVisible() and dock.page == "guide/settings_and_keys.md"
+    assert context.layout.value("guide/page") == "guide/settings_and_keys.md"
