@@ -281,6 +281,7 @@ class MainWindow(QMainWindow):
         shut = self._guide.isHidden()
         self._guide.open(page, heading)
         if shut:
+            self._guide.find_room(self)
             self.resizeDocks([self._guide], [self._guide.wanted_width], Qt.Orientation.Horizontal)
 
     def _on_guide(self) -> None:

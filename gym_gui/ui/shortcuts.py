@@ -58,7 +58,11 @@ class ShortcutSheet(QDialog):
 
     def keyPressEvent(self, a0: QKeyEvent | None) -> None:
         """The keys that opened it close it."""
-        if a0 is not None and a0.key() == Qt.Key.Key_F1 and a0.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+        if (
+            a0 is not None
+            and a0.key() == Qt.Key.Key_F1
+            and a0.modifiers() & Qt.KeyboardModifier.ShiftModifier
+        ):
             self.close()
             return
         super().keyPressEvent(a0)

@@ -71,7 +71,7 @@ class Book:
         return [(FIRST, self.title(FIRST)), *listed]
 
     def markdown(self, page: str, *, dark: bool) -> str:
-        """A page for Qt: pictures lead to themselves and are those of the theme, what only Sphinx knows is gone.
+        """A page for Qt: pictures lead to themselves and are the theme's, what only Sphinx knows is gone.
 
         Raises as :meth:`path`.
         """

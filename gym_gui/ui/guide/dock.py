@@ -6,8 +6,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from PyQt6.QtCore import Qt, QUrl, pyqtSignal
-from PyQt6.QtGui import QDesktopServices, QGuiApplication, QKeyEvent, QKeySequence, QPixmap, QShortcut, QTextDocument
+from PyQt6.QtCore import QPoint, Qt, QUrl, pyqtSignal
+from PyQt6.QtGui import (
+    QDesktopServices,
+    QKeyEvent,
+    QKeySequence,
+    QPixmap,
+    QShortcut,
+)
 from PyQt6.QtWidgets import QDialog, QDockWidget, QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from gym_gui.core.errors import UsageError
@@ -19,6 +25,8 @@ from gym_gui.ui.widgets.prose import Prose
 
 WIDTH: Final = 400
 NARROWEST: Final = 280
+PAGE_NEEDS: Final = 840
+"""Pixels of the window that pages and rail need; where the guide leaves less, it is a window of its own."""
 _PAGE: Final = "guide/page"
 SHOWN: Final = "guide/shown"
 _WIDE: Final = "guide/width"
@@ -98,7 +106,6 @@ class GuideDock(QDockWidget):
         head.setObjectName("guide-head")
         head.setProperty("role", "bar")
         head.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        head.setFixedHeight(theme.BAR_HEIGHT)
         self._back_button = IconButton("left", "Back (Alt+Left)", name="guide-back", on_click=self.go_back)
         self._forward_button = IconButton(
             "right", "Forward (Alt+Right)", name="guide-forward", on_click=self.go_forward
@@ -110,11 +117,15 @@ class GuideDock(QDockWidget):
         self._pages.setMinimumWidth(110)
         self._pages.chosen.connect(self._on_page_chosen)
         self._float = IconButton(
-            "expand", "In a window of its own, or beside this one", name="guide-float", on_click=self._on_float
+            "expand",
+            "In a window of its own, or beside the page",
+            name="guide-float",
+            on_click=self._on_float,
         )
         close = IconButton("close", "Close the guide (F1)", name="guide-close", on_click=self.shut)
         row = QHBoxLayout(head)
-        row.setContentsMargins(theme.STEP, 0, theme.STEP, 0)
+        around = (theme.BAR_HEIGHT - theme.CONTROL_HEIGHT) // 2
+        row.setContentsMargins(theme.STEP, around, theme.STEP, around)  # a dock asks for the hint alone
         row.setSpacing(2)
         row.addWidget(self._back_button)
         row.addWidget(self._forward_button)
@@ -173,6 +184,15 @@ class GuideDock(QDockWidget):
         """Keep how wide it is."""
         if self.isVisible() and not self.isFloating():
             self._context.layout.setValue(_WIDE, self.width())
+
+    def find_room(self, window: QWidget) -> None:
+        """Beside the pages, or over the right edge of a window that is too narrow for both."""
+        narrow = window.width() - self.wanted_width < PAGE_NEEDS
+        if narrow != self.isFloating():
+            self.setFloating(narrow)
+        if narrow:
+            self.resize(self.wanted_width, window.height())
+            self.move(window.mapToGlobal(window.rect().topRight()) - QPoint(self.wanted_width, 0))
 
     @property
     def wanted_width(self) -> int:

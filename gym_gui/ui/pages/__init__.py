@@ -53,7 +53,9 @@ PLACES: Final = (
     Place("agents", "Agents", "agents", "agents:AgentsPage", "guide/agents.md"),
     Place("train", "Train", "train", "train:TrainPage", "guide/train.md"),
     Place("results", "Results", "results", "results:ResultsPage", "guide/results_and_replay.md"),
-    Place("settings", "Settings", "settings", "settings:SettingsPage", "guide/settings_and_keys.md", foot=True),
+    Place(
+        "settings", "Settings", "settings", "settings:SettingsPage", "guide/settings_and_keys.md", foot=True
+    ),
 )
 
 

@@ -4,12 +4,29 @@ from __future__ import annotations
 
 from typing import Final
 
-from PyQt6.QtCore import QTimer, QUrl, QVariant, Qt
-from PyQt6.QtGui import QImage, QResizeEvent, QTextBlock, QTextBlockFormat, QTextCursor, QTextDocument
+from PyQt6.QtCore import Qt, QTimer, QUrl, QVariant
+from PyQt6.QtGui import (
+    QFont,
+    QImage,
+    QResizeEvent,
+    QTextBlock,
+    QTextBlockFormat,
+    QTextCharFormat,
+    QTextCursor,
+    QTextDocument,
+    QTextFormat,
+    QTextLength,
+    QTextTable,
+)
 from PyQt6.QtWidgets import QTextBrowser, QWidget
+
+from gym_gui.ui import theme
 
 _RESIZED_MS: Final = 120
 _MARGIN: Final = 12
+_PICTURE: Final = "\ufffc"
+_SIZES: Final = {1: 20, 2: 16, 3: 14}
+"""Pixels of headings by their level."""
 
 
 class Prose(QTextBrowser):
@@ -34,7 +51,7 @@ class Prose(QTextBrowser):
         self._pictures.clear()
         self._width = self._room()
         self.setMarkdown(markdown)
-        self._space_out()
+        self._shape()
 
     def headings(self) -> list[tuple[str, QTextBlock]]:
         """Headings as they are written, with where they stand."""
@@ -87,22 +104,42 @@ class Prose(QTextBrowser):
         self._width = self._room()
         for key in self._pictures:
             url = QUrl(key)
-            document.addResource(QTextDocument.ResourceType.ImageResource.value, url, QVariant(self._fitted(url)))
+            document.addResource(
+                QTextDocument.ResourceType.ImageResource.value, url, QVariant(self._fitted(url))
+            )
         document.markContentsDirty(0, document.characterCount())
 
-    def _space_out(self) -> None:
-        """Room between paragraphs, which Markdown has none of here."""
+    def _shape(self) -> None:
+        """Room between paragraphs, the window's weights and sizes of type, tables in proportion."""
         document = self.document()
         if document is None:
             return
         cursor = QTextCursor(document)
+        cursor.beginEditBlock()
         for block in _blocks(document):
             shape = QTextBlockFormat()
-            shape.setTopMargin(10.0 if _heading(block) else 2.0)
+            level = block.blockFormat().headingLevel()
+            shape.setTopMargin((14.0 if block.position() else 0.0) if level else 2.0)
             shape.setBottomMargin(4.0 if block.textList() is not None else 8.0)
-            shape.setLineHeight(125.0, QTextBlockFormat.LineHeightTypes.ProportionalHeight.value)
+            if _PICTURE not in block.text():  # the room would be as high as the picture
+                kind = QTextBlockFormat.LineHeightTypes.ProportionalHeight.value
+                shape.setLineHeight(125.0, kind)
             cursor.setPosition(block.position())
             cursor.mergeBlockFormat(shape)
+            for start, length, bold in _strong(block):
+                words = QTextCharFormat()
+                if level or bold:
+                    words.setFontWeight(QFont.Weight.DemiBold)
+                if level:
+                    words.setProperty(QTextFormat.Property.FontPixelSize, _SIZES.get(level, theme.TEXT_PX))
+                    words.clearProperty(QTextFormat.Property.FontSizeAdjustment)
+                cursor.setPosition(start)
+                cursor.setPosition(start + length, QTextCursor.MoveMode.KeepAnchor)
+                cursor.mergeCharFormat(words)
+        cursor.endEditBlock()
+        for frame in document.rootFrame().childFrames():  # type: ignore[union-attr]
+            if isinstance(frame, QTextTable):
+                _shape_table(frame)
 
 
 def _blocks(document: QTextDocument | None) -> list[QTextBlock]:
@@ -116,3 +153,43 @@ def _blocks(document: QTextDocument | None) -> list[QTextBlock]:
 
 def _heading(block: QTextBlock) -> bool:
     return block.blockFormat().headingLevel() > 0
+
+
+def _strong(block: QTextBlock) -> list[tuple[int, int, bool]]:
+    """Where pieces of a paragraph begin, how long they are, and whether they are bold."""
+    found: list[tuple[int, int, bool]] = []
+    pieces = block.begin()
+    while not pieces.atEnd():
+        piece = pieces.fragment()
+        bold = piece.charFormat().fontWeight() > QFont.Weight.Normal.value
+        found.append((piece.position(), piece.length(), bold))
+        pieces += 1
+    return found
+
+
+def _shape_table(table: QTextTable) -> None:
+    """No row of empty headings, thin lines, columns as wide as what stands in them."""
+    columns, rows = table.columns(), table.rows()
+    if rows > 1 and not any(_cell(table, 0, column) for column in range(columns)):
+        table.removeRows(0, 1)
+        rows -= 1
+    lengths = [max((len(_cell(table, row, c)) for row in range(rows)), default=1) for c in range(columns)]
+    # A word has to fit; beyond some lines more width helps little.
+    shares = [min(max(length, 9), 46) for length in lengths]
+    shape = table.format()
+    kind = QTextLength.Type.PercentageLength
+    shape.setColumnWidthConstraints([QTextLength(kind, 100 * share / sum(shares)) for share in shares])
+    shape.setWidth(QTextLength(kind, 100))
+    shape.setBorderCollapse(True)
+    shape.setBorder(1)
+    shape.setBorderBrush(theme.current().colour("line"))
+    shape.setCellPadding(4)
+    shape.setBottomMargin(10)
+    table.setFormat(shape)
+
+
+def _cell(table: QTextTable, row: int, column: int) -> str:
+    cell = table.cellAt(row, column)
+    cursor = cell.firstCursorPosition()
+    cursor.setPosition(cell.lastCursorPosition().position(), QTextCursor.MoveMode.KeepAnchor)
+    return cursor.selectedText().strip()
