@@ -69,6 +69,12 @@ def test_it_carries_what_the_first_page_starts(names: set[str]) -> None:
     assert "gym_gui/ui/assets/home-duel.png" in names
 
 
+def test_it_carries_the_guide_with_its_pictures(names: set[str]) -> None:
+    docs = "gym_gui/bundled/docs/"
+    assert {f"{docs}{page}" for page in ("guide/index.md", "guide/play.md", "run_directory.md")} <= names
+    assert {f"{docs}images/home-{theme}-1280.png" for theme in ("light", "dark")} <= names
+
+
 @pytest.mark.parametrize(
     ("package", "file"), [("mosaic_worker", "worker.py"), ("mosaic_env_server", "server.py")]
 )

@@ -173,9 +173,12 @@ def _shape_table(table: QTextTable) -> None:
     if rows > 1 and not any(_cell(table, 0, column) for column in range(columns)):
         table.removeRows(0, 1)
         rows -= 1
-    lengths = [max((len(_cell(table, row, c)) for row in range(rows)), default=1) for c in range(columns)]
-    # A word has to fit; beyond some lines more width helps little.
-    shares = [min(max(length, 9), 46) for length in lengths]
+    shares: list[float] = []
+    for column in range(columns):
+        texts = [_cell(table, row, column) for row in range(rows)]
+        word = max((len(word) for text in texts for word in text.split()), default=1)
+        # A word has to fit; beyond some lines more width helps little.
+        shares.append(max(1.6 * min(word, 16), min(max(map(len, texts), default=1), 40)))
     shape = table.format()
     kind = QTextLength.Type.PercentageLength
     shape.setColumnWidthConstraints([QTextLength(kind, 100 * share / sum(shares)) for share in shares])
