@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -29,6 +30,7 @@ from gym_gui.version import __version__
 
 if TYPE_CHECKING:
     from gym_gui.ui.guide.dock import GuideDock
+    from gym_gui.ui.tours.guide import TourGuide
 
 _log = logging.getLogger(__name__)
 
@@ -36,6 +38,7 @@ SMALLEST: Final = QSize(1000, 640)
 FIRST: Final = QSize(1280, 800)
 CLOSING_MS: Final = 300
 """After this long, closing says that it is closing."""
+TOURS: Final = "play, compare, mix a team, ask a model, train, publish"
 EXPERIMENTS: Final = (".py", ".yaml", ".yml", ".json")
 
 
@@ -62,6 +65,7 @@ class MainWindow(QMainWindow):
         self._ending: asyncio.Task[None] | None = None
         self._painted = self._shut = self._shutting = False
         self._guide: GuideDock | None = None
+        self._tours: TourGuide | None = None
         self._first = QSize()
         self.setObjectName("main-window")
         self.setWindowTitle("MOSAIC")
@@ -102,6 +106,8 @@ class MainWindow(QMainWindow):
         column = QVBoxLayout()
         column.setSpacing(0)
         column.addWidget(self._splitter, 1)
+        self._tour_place = QVBoxLayout()
+        column.addLayout(self._tour_place)
         column.addWidget(self.notices)
         column.addWidget(self._status)
         centre = QWidget(self)
@@ -151,6 +157,7 @@ class MainWindow(QMainWindow):
             Command("view.full", "Full screen", self._on_full_screen, "F11", "View", "expand"),
             Command("help.guide", "Guide to this page", self._on_guide, "F1", "Help", "help"),
             Command("help.contents", "Guide", self.show_guide, "", "Help", "help"),
+            Command("help.tours", "Tours…", self.choose_tour, "", "Help", "star", detail=TOURS),
             Command("help.shortcuts", "Shortcuts", self._on_shortcuts, "Shift+F1", "Help", "keyboard"),
             Command("help.about", "About MOSAIC", self._on_about, "", "Help", "info"),
             Command("file.quit", "Quit", self.close, "Ctrl+Q", "File", "close"),
@@ -294,6 +301,24 @@ class MainWindow(QMainWindow):
         if self._guide is not None:
             self._guide.browser.setFocus()
 
+    @property
+    def tours(self) -> TourGuide:
+        """Leads through tours; made when the first one is wanted."""
+        if self._tours is None:
+            from gym_gui.ui.tours.guide import TourGuide
+            from gym_gui.ui.tours.strip import TourStrip
+
+            strip = TourStrip(self)
+            self._tour_place.addWidget(strip)
+            self._tours = TourGuide(self, strip)
+        return self._tours
+
+    def choose_tour(self) -> None:
+        """Show the tours there are."""
+        from gym_gui.ui.tours.chooser import TourChooser
+
+        TourChooser(self.tours.progress, self.tours.start, self).open()
+
     def _on_guide_left(self) -> None:
         self._stack.setFocus()
 
@@ -421,6 +446,8 @@ class MainWindow(QMainWindow):
         self._shutting = True
         self._remember()
         self._status.stop()
+        if self._tours is not None:
+            self._tours.close()
         note = QTimer(self)
         note.setSingleShot(True)
         note.timeout.connect(self._on_closing_slow)
@@ -452,7 +479,14 @@ class MainWindow(QMainWindow):
         self._status.start()
         if self.context.layout.value("guide/shown", False, type=bool):
             self.show_guide()
+        if tour := str(self.context.layout.value("tours/current", "") or ""):
+            self._take_up(tour)
         self.painted.emit()
+
+    def _take_up(self, tour: str) -> None:
+        """Go on with the tour that was on the last time; the page is the one that was shown."""
+        with contextlib.suppress(KeyError):  # a later version knew it
+            self.tours.start(tour, stay=True)
 
 
 class _Go:

@@ -45,7 +45,7 @@ _EPISODES_WIDTH, _WHEN_WIDTH = 96, 84
 _ROOMY_ROW: Final = 560
 """Pixels in which a recent run has room for all its columns."""
 _PICTURE_RATIO: Final = 400 / 616
-_WAYS: Final = ("file.new", "file.open", "go.train", "go.play", "go.results")
+_WAYS: Final = ("file.new", "file.open", "go.train", "go.play", "go.results", "help.tours")
 """Commands of the Start list, as far as they are there."""
 
 
@@ -261,6 +261,7 @@ class HomePage(Page):
             "go.train": "Train a policy",
             "go.play": "Play an environment",
             "go.results": "Look at results",
+            "help.tours": "Take a tour",
         }
         for command_id in _WAYS:
             command = self.context.commands.get(command_id)
@@ -310,7 +311,9 @@ class HomePage(Page):
                 widget.deleteLater()
         if not runs:
             hint = EmptyHint(
-                "No runs yet", "Every episode you watch or play is recorded. Start with a card above."
+                "No runs yet",
+                "Every episode you watch or play is recorded. Start with a card above, or take a tour.",
+                ("Take a tour", self._on_tours) if self.context.commands.get("help.tours") else None,
             )
             hint.setMinimumHeight(118)
             self.runs.add(hint)
@@ -340,6 +343,9 @@ class HomePage(Page):
         row = self.sender()
         if isinstance(row, WayRow):
             self.context.commands.run(row.command_id)
+
+    def _on_tours(self) -> None:
+        self.context.commands.run("help.tours")
 
     def _on_search(self) -> None:
         self.context.commands.run("view.palette")

@@ -1,0 +1,88 @@
+"""The six tours to choose from, each with what one has at its end and how far one is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from PyQt6.QtCore import Qt
+from PyQt6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from gym_gui.ui import theme
+from gym_gui.ui.tours.guide import Progress
+from gym_gui.ui.tours.tour import TOURS, Tour
+from gym_gui.ui.widgets import IconLabel, QuietButton, label, muted_label, title_label
+
+_WIDTH = 560
+
+
+class TourChooser(QDialog):
+    """See the module.
+
+    Args:
+        progress: How far one is.
+        start: Called with the name of the one that was chosen.
+        parent: The main window.
+    """
+
+    def __init__(self, progress: Progress, start: Callable[[str], object], parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("tours")
+        self.setWindowTitle("Tours")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._start = start
+        head = QHBoxLayout()
+        head.addWidget(title_label("Tours"))
+        head.addStretch(1)
+        head.addWidget(QuietButton("Close", name="tours-close", on_click=self.reject))
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
+        layout.setSpacing(theme.STEP)
+        layout.addLayout(head)
+        about = "A few minutes each, on real data. A step is over when it has really happened."
+        layout.addWidget(muted_label(about, wrap=True))
+        layout.addSpacing(theme.ROW)
+        first: QWidget | None = None
+        for each in TOURS:
+            row = _Row(each, _state(progress, each), done=progress.done(each))
+            row.clicked.connect(partial(self._on_chosen, each.name))
+            layout.addWidget(row)
+            if first is None and not progress.done(each):
+                first = row
+        self.setFixedWidth(_WIDTH)
+        if first is not None:
+            first.setFocus()
+
+    def _on_chosen(self, name: str, _checked: bool = False) -> None:
+        self.accept()
+        self._start(name)
+
+
+class _Row(QPushButton):
+    """One tour; a click begins it, or goes on with it."""
+
+    def __init__(self, tour: Tour, state: str, *, done: bool) -> None:
+        super().__init__()
+        self.setObjectName(f"tour-{tour.name}")
+        self.setProperty("role", "row")
+        self.setAccessibleName(f"{tour.title}: {tour.text}, {state}")
+        self.setFixedHeight(52)
+        words = QVBoxLayout()
+        words.setSpacing(0)
+        words.addWidget(label(tour.title, "strong"))
+        words.addWidget(muted_label(tour.text))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(8, 4, 8, 4)
+        row.setSpacing(theme.ROW)
+        row.addLayout(words, 1)
+        if done:
+            row.addWidget(IconLabel("ok", "ok", 16))
+        row.addWidget(muted_label(state))
+        for child in self.findChildren(QWidget):
+            child.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+
+
+def _state(progress: Progress, tour: Tour) -> str:
+    if progress.begun(tour):
+        return f"go on at step {progress.step(tour) + 1} of {len(tour.steps)}"
+    return "done" if progress.done(tour) else f"about {tour.minutes} minutes"

@@ -1,0 +1,279 @@
+"""Leads through a tour: points, looks at what really happens, keeps how far one is."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, Final
+
+from PyQt6.QtCore import QObject, QSettings, Qt, QTimer
+from PyQt6.QtWidgets import QScrollArea, QWidget
+
+from gym_gui.ui.commands import Command
+from gym_gui.ui.tours.ring import Ring
+from gym_gui.ui.tours.scene import Scene, read_record
+from gym_gui.ui.tours.strip import TourStrip
+from gym_gui.ui.tours.tour import TOURS, Step, Tour, tour
+
+if TYPE_CHECKING:
+    from gym_gui.ui.main_window import MainWindow
+
+CURRENT: Final = "tours/current"
+"""In the window's layout: the tour that was on when the window was closed."""
+_POINT_MS: Final = 250
+_LOOK_EVERY: Final = 3
+"""Files are looked at each third time that the ring is put where it belongs."""
+
+
+class Progress:
+    """How far one is in the tours, kept in the window's layout.
+
+    Args:
+        layout: Where.
+    """
+
+    def __init__(self, layout: QSettings) -> None:
+        self._layout = layout
+
+    def step(self, of: Tour) -> int:
+        """The step that one is at, from 0."""
+        return min(max(int(self._layout.value(f"tours/{of.name}/step", 0, type=int)), 0), len(of.steps) - 1)
+
+    def since(self, of: Tour) -> float:
+        """Since when what happens counts, Unix time; 0 where it has not been begun."""
+        return float(self._layout.value(f"tours/{of.name}/since", 0.0, type=float))
+
+    def done(self, of: Tour) -> bool:
+        """Whether it was taken to its end."""
+        return bool(self._layout.value(f"tours/{of.name}/done", False, type=bool))
+
+    def begun(self, of: Tour) -> bool:
+        """Whether one is in the middle of it."""
+        return self.since(of) > 0
+
+    def keep(self, of: Tour, step: int, since: float) -> None:
+        """Keep where one is."""
+        self._layout.setValue(f"tours/{of.name}/step", step)
+        self._layout.setValue(f"tours/{of.name}/since", since)
+        self._layout.setValue(CURRENT, of.name)
+
+    def end(self, of: Tour) -> None:
+        """It was taken to its end; the next time it begins anew."""
+        self._layout.setValue(f"tours/{of.name}/done", True)
+        self._layout.remove(f"tours/{of.name}/step")
+        self._layout.remove(f"tours/{of.name}/since")
+        self.leave()
+
+    def leave(self) -> None:
+        """None is on."""
+        self._layout.setValue(CURRENT, "")
+
+    @property
+    def next(self) -> Tour | None:
+        """The first one that was not taken yet."""
+        return next((each for each in TOURS if not self.done(each)), None)
+
+
+class TourGuide(QObject):
+    """See the module. Does nothing while no tour is on.
+
+    Args:
+        window: The main window.
+        strip: Says the steps.
+    """
+
+    def __init__(self, window: MainWindow, strip: TourStrip) -> None:
+        super().__init__(window)
+        self._window, self._context, self._strip = window, window.context, strip
+        self.progress = Progress(self._context.layout)
+        self._tour: Tour | None = None
+        self._ended = ""
+        self._number = 0
+        self._since = 0.0
+        self._ring = Ring(window)
+        self._target: QWidget | None = None
+        self._described = ""
+        self._looking: asyncio.Task[None] | None = None
+        self._ticks = 0
+        self._timer = QTimer(self)
+        self._timer.setInterval(_POINT_MS)
+        self._timer.timeout.connect(self._on_tick)
+        strip.show_wanted.connect(self.show_target)
+        strip.guide_wanted.connect(self._on_guide)
+        strip.leave_wanted.connect(self.leave)
+        strip.next_wanted.connect(self._on_next)
+        strip.step_wanted.connect(self.go_to)
+
+    @property
+    def tour(self) -> Tour | None:
+        """The tour that is on."""
+        return self._tour
+
+    @property
+    def step(self) -> Step | None:
+        """The step one is at."""
+        return self._tour.steps[self._number] if self._tour is not None else None
+
+    # ------------------------------------------------------------------ beginning and ending
+
+    def start(self, name: str, *, stay: bool = False) -> None:
+        """Begin a tour, or go on with it where it was left.
+
+        Args:
+            name: Of the tour.
+            stay: On the page that is shown; else the step's own is.
+
+        Raises:
+            KeyError: There is no such tour.
+        """
+        self._stop()
+        chosen = tour(name)
+        self._tour = chosen
+        self._number = self.progress.step(chosen)
+        self._since = self.progress.since(chosen) or time.time()
+        self.progress.keep(chosen, self._number, self._since)
+        self._context.commands.add(
+            Command("help.tour_show", "Tour: show me where", self.show_target, "F6", "Help", "eye"),
+            Command("help.tour_leave", "Leave the tour", self.leave, "", "Help", "close"),
+        )
+        self._strip.show_step(chosen, self._number, after_one=False)
+        if not stay:
+            self._window.go(chosen.steps[self._number].page)
+        self._timer.start()
+        self._on_tick()
+
+    def go_to(self, number: int) -> None:
+        """Go on from another step; one that lies behind is to be done again."""
+        if self._tour is None:
+            ended = next((each for each in TOURS if each.name == self._ended), None)
+            if ended is None:
+                return
+            self.start(ended.name)
+            self._number = len(ended.steps)
+        assert self._tour is not None
+        if number <= self._number:
+            self._since = time.time()
+        self._number = number
+        self._tell(after_one=False)
+        self._window.go(self._tour.steps[number].page)
+
+    def leave(self) -> None:
+        """Put it away; how far one is stays known."""
+        self._stop()
+        self.progress.leave()
+        self._strip.hide()
+
+    def close(self) -> None:
+        """The window closes: the tour is on again the next time."""
+        self._stop()
+
+    def _finish(self, finished: Tour) -> None:
+        self._stop()
+        self._ended = finished.name
+        self.progress.end(finished)
+        self._strip.show_end(finished, self.progress.next)
+
+    def _stop(self) -> None:
+        self._timer.stop()
+        self._point_at(None)
+        self._tour = None
+        if self._looking is not None:
+            self._looking.cancel()
+            self._looking = None
+        self._context.commands.remove(["help.tour_show", "help.tour_leave"])
+
+    # ------------------------------------------------------------------ looking
+
+    def _on_tick(self) -> None:
+        step = self.step
+        if step is None:
+            return
+        self._point_at(self._find_target(step))
+        self._ticks += 1
+        if self._ticks % _LOOK_EVERY == 1 and (self._looking is None or self._looking.done()):
+            self._looking = self._context.spawn(self._look(), "Looking how far the tour is")
+
+    async def _look(self) -> None:
+        store, since = self._context.store, self._since
+        record = await asyncio.to_thread(read_record, store.runs, store.data, since)
+        on, step = self._tour, self.step
+        if on is None or step is None or since != self._since:
+            return
+        if not step.done(Scene(self._window, since, record)):
+            return
+        if self._number + 1 == len(on.steps):
+            self._finish(on)
+            return
+        self._number += 1
+        self._tell(after_one=True)
+
+    def _tell(self, *, after_one: bool) -> None:
+        if self._tour is not None:
+            self.progress.keep(self._tour, self._number, self._since)
+            self._strip.show_step(self._tour, self._number, after_one=after_one)
+            self._on_tick()
+
+    # ------------------------------------------------------------------ pointing
+
+    def _find_target(self, step: Step) -> QWidget | None:
+        names = step.at if self._window.current == step.page else (f"go-{step.page}",)
+        scene = Scene(self._window, self._since)
+        return next((found for name in names if (found := scene.widget(name)) is not None), None)
+
+    def _point_at(self, target: QWidget | None) -> None:
+        """Put the ring around it; screen readers hear the step where it has the keyboard."""
+        if target is not self._target:
+            if self._target is not None:
+                try:
+                    self._target.setAccessibleDescription(self._described)
+                    self._target.destroyed.disconnect(self._on_target_gone)
+                except (RuntimeError, TypeError):
+                    pass  # it has gone
+            self._target = target
+            if target is not None and self.step is not None:
+                self._described = target.accessibleDescription()
+                target.setAccessibleDescription(f"Tour: {self.step.text}")
+                target.destroyed.connect(self._on_target_gone)
+        if target is None:
+            self._ring.hide()
+        else:
+            self._ring.show_around(target)
+
+    def _on_target_gone(self) -> None:
+        self._target = None
+
+    def show_target(self) -> None:
+        """Go to the page of the step, and give the keyboard to what it is about."""
+        step = self.step
+        if step is None:
+            return
+        if self._window.current != step.page:
+            self._window.go(step.page)
+        target = self._find_target(step)
+        if target is None:
+            return
+        above: QWidget | None = target.parentWidget()
+        while above is not None:
+            if isinstance(above, QScrollArea):
+                above.ensureWidgetVisible(target)
+            above = above.parentWidget()
+        self._point_at(target)
+        _focusable(target).setFocus(Qt.FocusReason.TabFocusReason)
+
+    def _on_guide(self) -> None:
+        shown = self._tour or next((each for each in TOURS if each.name == self._ended), None)
+        if shown is not None:
+            self._window.show_guide(shown.guide)
+
+    def _on_next(self) -> None:
+        following = self.progress.next
+        if following is not None:
+            self.start(following.name)
+
+
+def _focusable(widget: QWidget) -> QWidget:
+    """The widget, or the first in it that takes the keyboard."""
+    candidates = (widget, *widget.findChildren(QWidget))
+    return next(
+        (c for c in candidates if c.isVisible() and c.focusPolicy() & Qt.FocusPolicy.TabFocus), widget
+    )

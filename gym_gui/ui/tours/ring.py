@@ -1,0 +1,58 @@
+"""The ring around what a step of a tour is about."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PyQt6.QtCore import QPoint, QRect, QRectF, Qt
+from PyQt6.QtGui import QColor, QPainter, QPaintEvent, QPen
+from PyQt6.QtWidgets import QWidget
+
+from gym_gui.ui import theme
+
+_AIR: Final = 5
+"""Pixels between the ring and what it is around."""
+
+
+class Ring(QWidget):
+    """Lies over a window, lets every click through, takes no keyboard.
+
+    Args:
+        parent: The window; :meth:`show_around` moves it into another one.
+    """
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("tour-ring")
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.setAttribute(Qt.WidgetAttribute.WA_NoSystemBackground)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.hide()
+
+    def show_around(self, target: QWidget) -> None:
+        """Stand around what is seen of a widget; hide where nothing is."""
+        window, seen = target.window(), target.visibleRegion().boundingRect()
+        if window is None or seen.isEmpty():
+            self.hide()
+            return
+        if self.parentWidget() is not window:
+            self.setParent(window)
+        place = QRect(target.mapTo(window, QPoint(seen.topLeft())), seen.size())
+        wanted = place.adjusted(-_AIR, -_AIR, _AIR, _AIR).intersected(window.rect())
+        if self.geometry() != wanted:
+            self.setGeometry(wanted)
+        if not self.isVisible():
+            self.show()
+        self.raise_()
+
+    def paintEvent(self, a0: QPaintEvent | None) -> None:
+        """A line in the accent's colour, and a soft one around it."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        accent = theme.current().colour("accent")
+        soft = QColor(accent)
+        soft.setAlpha(70)
+        box = QRectF(self.rect())
+        for colour, width, inset in ((soft, 4.0, 2.0), (accent, 2.0, 3.0)):
+            painter.setPen(QPen(colour, width))
+            painter.drawRoundedRect(box.adjusted(inset, inset, -inset, -inset), 9, 9)

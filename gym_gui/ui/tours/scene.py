@@ -1,0 +1,155 @@
+"""What is there while a tour is on: the window as it stands, and what was recorded since it began."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from PyQt6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QWidget
+
+from gym_gui.core.errors import MosaicError
+from gym_gui.services.presets import CONFIGURATIONS
+from gym_gui.ui.widgets import InlineMessage
+
+if TYPE_CHECKING:
+    from gym_gui.core.records import EpisodeRecord
+    from gym_gui.services.trainer.records import TrainingRecord
+    from gym_gui.ui.main_window import MainWindow
+
+NEWEST: Final = 12
+"""Run folders that are looked at: a tour makes two or three."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedRun:
+    """A run of which something is new since the tour began.
+
+    Attributes:
+        path: Its folder.
+        episodes: Those that have begun since then.
+        files: Names of files in the folder that were written since then.
+    """
+
+    path: Path
+    episodes: tuple[EpisodeRecord, ...] = ()
+    files: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What lies on the disk.
+
+    Attributes:
+        runs: Runs of which something is new, the newest first.
+        presets: Files of configurations that were saved since the tour began.
+    """
+
+    runs: Sequence[PlayedRun] = ()
+    presets: Sequence[Path] = ()
+
+
+def read_record(runs: Path, data: Path, since: float) -> Record:
+    """Look what was written since a moment (Unix time). Takes a while: not for the GUI thread."""
+    try:
+        names = sorted((entry.name for entry in os.scandir(runs) if entry.is_dir()), reverse=True)[:NEWEST]
+    except OSError:
+        names = []
+    found = [run for name in names if (run := _read_run(runs / name, since)) is not None]
+    presets = [p for p in (data / "presets").glob(f"*{CONFIGURATIONS.suffix}") if _is_new(p, since)]
+    return Record(found, presets)
+
+
+def _read_run(folder: Path, since: float) -> PlayedRun | None:
+    from gym_gui.analysis.reader import open_run
+
+    try:
+        files = frozenset(entry.name for entry in os.scandir(folder) if entry.stat().st_mtime >= since)
+        fresh = any(_is_new(path, since) for path in folder.glob("operators/*/episodes.jsonl*"))
+        if not files and not fresh:
+            return None
+        run = open_run(folder)
+        episodes = tuple(
+            episode
+            for operator in (run.operators.values() if fresh else ())
+            for episode in operator.episodes()
+            if _began(episode) >= since
+        )
+    except (OSError, MosaicError):  # it is being written, or somebody removes it
+        return None
+    return PlayedRun(folder, episodes, files)
+
+
+def _began(episode: EpisodeRecord) -> float:
+    try:
+        return datetime.fromisoformat(episode.started_at or "").timestamp()
+    except ValueError:
+        return 0.0
+
+
+def _is_new(path: Path, since: float) -> bool:
+    try:
+        return path.stat().st_mtime >= since
+    except OSError:
+        return False
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Everything that a step's sign may look at. Nothing here changes anything.
+
+    Attributes:
+        window: The main window.
+        since: When the tour began, Unix time.
+        record: What was written since then.
+    """
+
+    window: MainWindow
+    since: float
+    record: Record = field(default_factory=Record)
+
+    @property
+    def page(self) -> str:
+        """The page that is shown."""
+        return self.window.current
+
+    def widgets(self, name: str) -> Iterator[QWidget]:
+        """Widgets of that name that are shown, be it in the window or in a dialog of it."""
+        return (widget for widget in self.window.findChildren(QWidget, name) if widget.isVisible())
+
+    def widget(self, name: str) -> QWidget | None:
+        """The first of them."""
+        return next(self.widgets(name), None)
+
+    def text(self, name: str) -> str:
+        """What it says; empty where it is not shown."""
+        widget = self.widget(name)
+        return widget.text() if isinstance(widget, QAbstractButton | QLabel | QLineEdit) else ""
+
+    def value(self, name: str) -> object:
+        """What is chosen in a list of that name."""
+        return getattr(self.widget(name), "value", None)
+
+    def said(self, within: str) -> list[str]:
+        """Messages that are shown in something."""
+        return [
+            message.text
+            for place in self.widgets(within)
+            for message in place.findChildren(InlineMessage)
+            if message.isVisible()
+        ]
+
+    @property
+    def comparison(self) -> Path | None:
+        """The file of the comparison that is shown on Operators, where it was saved since the tour began."""
+        path = Path(str(self.window.context.layout.value("comparison/file", "") or ""))
+        return path if path.is_file() and _is_new(path, self.since) else None
+
+    @property
+    def trainings(self) -> Sequence[TrainingRecord]:
+        """Trainings that were started since the tour began, as the Train page knows them."""
+        page: Any = self.window.pages.get("train")
+        return [r for r in page.link.runs if r.submitted_at >= self.since] if page is not None else []

@@ -1,0 +1,315 @@
+"""The six tours, as data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from gym_gui.ui.tours import signs
+from gym_gui.ui.tours.signs import Sign
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing to do.
+
+    Attributes:
+        text: What to do, in a sentence or two.
+        page: Where.
+        at: ``objectName`` of what is pointed at, the first that is shown; on other pages, the way there.
+        done: Whether it has happened.
+    """
+
+    text: str
+    page: str
+    at: tuple[str, ...]
+    done: Sign
+
+
+@dataclass(frozen=True, slots=True)
+class Tour:
+    """A few steps to something of one's own.
+
+    Attributes:
+        name: Where its progress is kept.
+        title: What it is called.
+        text: What one has at its end.
+        guide: The page of the guide that says more.
+        minutes: How long it takes, about.
+        steps: In order.
+        end: What is said when it is over.
+    """
+
+    name: str
+    title: str
+    text: str
+    guide: str
+    minutes: int
+    steps: tuple[Step, ...]
+    end: str
+
+
+SEATS: Final = ("policy_green_0", "policy_green_1", "policy_blue_0", "policy_blue_1")
+FEW_STEPS: Final = 50_000
+"""Of a training that is over within a tour."""
+LAKE: Final = "FrozenLake-v1"
+
+TOURS: Final = (
+    Tour(
+        "play",
+        "Play",
+        "A game of yours, recorded under a name",
+        "guide/play.md",
+        3,
+        (
+            Step(
+                "Choose Play CartPole: click its card, or Tab to it and press Enter.",
+                "home",
+                ("start-cartpole",),
+                signs.shown("play", "stage-card"),
+            ),
+            Step(
+                "Keep the pole up with ← and →. Time stands still until your first key; "
+                "the game is recorded when the pole has fallen.",
+                "play",
+                ("stage-card",),
+                signs.played_by("human"),
+            ),
+            Step(
+                "That was recorded, every step of it. Choose Show in Results.",
+                "play",
+                ("show-in-results",),
+                signs.shown("results", "results-report"),
+            ),
+            Step(
+                "Every step can be seen again: choose Replay, and Play (Space) there.",
+                "results",
+                ("replay-play", "results-replay"),
+                signs.shown("results", "replay-play"),
+            ),
+            Step(
+                "Give the run a name, so that you find it again: back to the list (Alt+Left), "
+                "then type it under Details, or press F2 in the list.",
+                "results",
+                ("run-details-name", "run-table", "results-back"),
+                signs.named_run,
+            ),
+        ),
+        "The game is yours: its name stands in Results, its record in a folder that any program can read.",
+    ),
+    Tour(
+        "compare",
+        "Compare",
+        "A comparison of two players, saved as a file",
+        "guide/operators.md",
+        3,
+        (
+            Step(
+                "Choose PPO against random: a trained policy and random actions, on the same seeds.",
+                "home",
+                ("start-duel",),
+                signs.cards(2),
+            ),
+            Step(
+                "Let each finish five episodes. At 15 steps a second that takes a while: "
+                "in the speed menu, As fast as possible.",
+                "operators",
+                ("operators-speed",),
+                signs.side_by_side(5),
+            ),
+            Step(
+                "That is enough to say something. Pause them (Ctrl+R).",
+                "operators",
+                ("operators-run",),
+                signs.at_rest,
+            ),
+            Step(
+                "Who is better? In Results (Ctrl+6), choose the newest run and press Enter.",
+                "results",
+                ("run-table",),
+                signs.says("results-verdict", "."),
+            ),
+            Step(
+                "Keep what you compared: back on Operators (Ctrl+3), save it as a file (Ctrl+S).",
+                "operators",
+                ("comparison",),
+                signs.saved_comparison,
+            ),
+        ),
+        "The comparison is yours: an experiment file that this window and mosaic run play again.",
+    ),
+    Tour(
+        "team",
+        "Mix a team",
+        "A soccer team of different minds, saved under a name",
+        "guide/agents.md",
+        4,
+        (
+            Step(
+                "Choose an environment with teams: open the list, type soccer, take Soccer 2v2.",
+                "agents",
+                ("environment-picker",),
+                signs.shown("agents", *SEATS),
+            ),
+            Step(
+                "Everybody is random. Give green_0 to somebody who knows the game: Soccer chaser.",
+                "agents",
+                ("policy_green_0",),
+                signs.several_kinds(*SEATS),
+            ),
+            Step(
+                "Checks are green. Press Apply (Ctrl+Enter): the team comes to Operators.",
+                "agents",
+                ("apply",),
+                signs.cards(1),
+            ),
+            Step(
+                "Run it (Ctrl+R) until a game is over. As fast as possible, in the speed menu, helps.",
+                "operators",
+                ("operators-run",),
+                signs.mixed_team,
+            ),
+            Step(
+                "Keep the team: back on Agents (Ctrl+4), save it under a name (Ctrl+S).",
+                "agents",
+                ("presets",),
+                signs.saved_preset,
+            ),
+        ),
+        "The team is yours: under Presets on Agents, and as a file in the data folder that you can pass on.",
+    ),
+    Tour(
+        "ask",
+        "Ask a model",
+        "A transcript of what a language model was asked and said",
+        "guide/language_models.md",
+        6,
+        (
+            Step(
+                "Begin an empty comparison (Ctrl+N) and add an operator (Ctrl+Shift+N).",
+                "operators",
+                ("operators-add",),
+                signs.cards(1),
+            ),
+            Step(
+                "Choose a small world for it: Environment, type frozen, take FrozenLake.",
+                "operators",
+                ("operator-environment",),
+                signs.chosen("operator-environment", LAKE),
+            ),
+            Step(
+                "Give the seat to a model: Decided by, type language, take Language model.",
+                "operators",
+                ("player-agent_0",),
+                signs.shown("operators", "setting_base_url"),
+            ),
+            Step(
+                "Say where the model is: provider, model and base URL. Test asks the server for its models "
+                "and costs nothing. A model on your own machine will do: the guide says how to start one.",
+                "operators",
+                ("setting_base_url_test", "setting_base_url"),
+                signs.told("setting_base_url_said", "ok"),
+            ),
+            Step(
+                "Nothing is asked before you say so. Set Max steps to 5, then Run (Ctrl+R): "
+                "the card says what the model was asked and answered, until its episode is over.",
+                "operators",
+                ("operators-run",),
+                signs.played_by("llm", whole=False),
+            ),
+            Step(
+                "In Results (Ctrl+6), open the newest run and choose Report: "
+                "it has the transcript beside it, every question and every answer.",
+                "results",
+                ("results-report", "run-table"),
+                signs.wrote("transcript.html"),
+            ),
+        ),
+        "The transcript is yours: transcript.html in the run's folder, to be read without MOSAIC.",
+    ),
+    Tour(
+        "train",
+        "Train",
+        "A policy that you have trained",
+        "guide/train.md",
+        5,
+        (
+            Step(
+                "Train PPO on CartPole-v1, as the form proposes, but shortly: type 20000 as Total steps.",
+                "train",
+                ("setting_total_steps", "train-new"),
+                signs.number_below("setting_total_steps", FEW_STEPS),
+            ),
+            Step(
+                "Start it (Ctrl+Enter).",
+                "train",
+                ("train-start",),
+                signs.training_begun,
+            ),
+            Step(
+                "The curve grows while it learns. Wait until it has ended: half a minute or so. "
+                "You may close the window, it goes on.",
+                "train",
+                ("train-curves",),
+                signs.training_over,
+            ),
+            Step(
+                "See what it has learned: choose the run, then Use in a slot, Watch it in Operators.",
+                "train",
+                ("train-run-use", "training-runs"),
+                signs.cards(1),
+            ),
+            Step(
+                "Run (Ctrl+R) until an episode is over: your policy plays it.",
+                "operators",
+                ("operators-run",),
+                signs.played_by("rl"),
+            ),
+        ),
+        "The policy is yours: under Policies on Train, ready for any slot of CartPole.",
+    ),
+    Tour(
+        "publish",
+        "Publish",
+        "A verified report and its table, to be passed on",
+        "guide/results_and_replay.md",
+        3,
+        (
+            Step(
+                "Open a run with two operators: choose it and press Enter. "
+                "Where there is none yet, the tour Compare makes one.",
+                "results",
+                ("run-table",),
+                signs.says("results-verdict", "."),
+            ),
+            Step(
+                "Would others get the same? Verify plays every recorded action again and compares.",
+                "results",
+                ("results-verify", "run-table"),
+                signs.job_said("Verified"),
+            ),
+            Step(
+                "Write the report: numbers with their intervals, plots, and episodes to be watched.",
+                "results",
+                ("results-report", "run-table"),
+                signs.wrote("report.html"),
+            ),
+            Step(
+                "Take the numbers along for a paper: Export, Comparison as a table….",
+                "results",
+                ("results-export", "run-table"),
+                signs.job_said("Written"),
+            ),
+        ),
+        "Report and table are yours: report.html opens in any browser, with all that it needs in it.",
+    ),
+)
+
+
+def tour(name: str) -> Tour:
+    """A tour by its name.
+
+    Raises:
+        KeyError: There is no such tour.
+    """
+    return {each.name: each for each in TOURS}[name]
