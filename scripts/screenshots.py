@@ -125,6 +125,8 @@ class Scenes:
             "replay-transcript": self.replay_transcript,
             "settings": self.settings,
             **self._elsewhere.by_name(),
+            "guide": self.guide,
+            "tour": self.tour,
         }
 
     def close(self) -> None:
@@ -156,6 +158,22 @@ class Scenes:
         await self._until(
             lambda: home._reading and home._reading.done(), "the recent runs with their verdicts"
         )
+
+    async def tour(self) -> None:
+        """A step of a tour that points at one of Home's cards."""
+        from PyQt6.QtWidgets import QDockWidget, QWidget
+
+        for dock in self._window.findChildren(QDockWidget):
+            dock.hide()
+        await self.home()
+        self._window.tours.start("compare")
+        strip = self._window.findChild(QWidget, "tour-strip")
+        await self._until(strip.isVisible, "the tour")
+
+    async def guide(self) -> None:
+        """The guide beside the list of runs."""
+        await self.results_list()
+        self._window.show_guide("guide/results_and_replay.md")
 
     async def play(self) -> None:
         """Soccer: a person in one of four slots."""

@@ -7,13 +7,14 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from PyQt6.QtCore import QObject, QSettings, Qt, QTimer
-from PyQt6.QtWidgets import QScrollArea, QWidget
+from PyQt6.QtWidgets import QWidget
 
 from gym_gui.ui.commands import Command
 from gym_gui.ui.tours.ring import Ring
 from gym_gui.ui.tours.scene import Scene, read_record
 from gym_gui.ui.tours.strip import TourStrip
 from gym_gui.ui.tours.tour import TOURS, Step, Tour, tour
+from gym_gui.ui.widgets.tab_order import bring_into_view
 
 if TYPE_CHECKING:
     from gym_gui.ui.main_window import MainWindow
@@ -234,6 +235,8 @@ class TourGuide(QObject):
                 self._described = target.accessibleDescription()
                 target.setAccessibleDescription(f"Tour: {self.step.text}")
                 target.destroyed.connect(self._on_target_gone)
+                if target.visibleRegion().isEmpty():
+                    bring_into_view(target)
         if target is None:
             self._ring.hide()
         else:
@@ -252,11 +255,7 @@ class TourGuide(QObject):
         target = self._find_target(step)
         if target is None:
             return
-        above: QWidget | None = target.parentWidget()
-        while above is not None:
-            if isinstance(above, QScrollArea):
-                above.ensureWidgetVisible(target)
-            above = above.parentWidget()
+        bring_into_view(target)
         self._point_at(target)
         _focusable(target).setFocus(Qt.FocusReason.TabFocusReason)
 

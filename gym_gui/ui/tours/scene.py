@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from PyQt6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QWidget
+from PyQt6.QtWidgets import QAbstractButton, QAbstractSpinBox, QLabel, QLineEdit, QWidget
 
 from gym_gui.core.errors import MosaicError
 from gym_gui.services.presets import CONFIGURATIONS
@@ -127,7 +127,8 @@ class Scene:
     def text(self, name: str) -> str:
         """What it says; empty where it is not shown."""
         widget = self.widget(name)
-        return widget.text() if isinstance(widget, QAbstractButton | QLabel | QLineEdit) else ""
+        sayers = QAbstractButton | QAbstractSpinBox | QLabel | QLineEdit
+        return widget.text() if isinstance(widget, sayers) else ""
 
     def value(self, name: str) -> object:
         """What is chosen in a list of that name."""

@@ -52,6 +52,7 @@ class Tour:
 SEATS: Final = ("policy_green_0", "policy_green_1", "policy_blue_0", "policy_blue_1")
 FEW_STEPS: Final = 50_000
 """Of a training that is over within a tour."""
+FEW_QUESTIONS: Final = 20
 LAKE: Final = "FrozenLake-v1"
 
 TOURS: Final = (
@@ -88,7 +89,7 @@ TOURS: Final = (
                 signs.shown("results", "replay-play"),
             ),
             Step(
-                "Give the run a name, so that you find it again: back to the list (Alt+Left), "
+                "Give the run a name, so that you find it again: back to the list (Alt+Left, twice), "
                 "then type it under Details, or press F2 in the list.",
                 "results",
                 ("run-details-name", "run-table", "results-back"),
@@ -211,8 +212,14 @@ TOURS: Final = (
                 signs.told("setting_base_url_said", "ok"),
             ),
             Step(
-                "Nothing is asked before you say so. Set Max steps to 5, then Run (Ctrl+R): "
-                "the card says what the model was asked and answered, until its episode is over.",
+                "A few questions are enough: set Max steps to 5.",
+                "operators",
+                ("operator-max-steps",),
+                signs.number_below("operator-max-steps", FEW_QUESTIONS),
+            ),
+            Step(
+                "Nothing is asked before you say so: Run (Ctrl+R). "
+                "The card says what the model was asked and answered, until its episode is over.",
                 "operators",
                 ("operators-run",),
                 signs.played_by("llm", whole=False),

@@ -33,7 +33,7 @@ def tab_on(within: QWidget, *, forward: bool) -> bool:
         inside = [i for i, each in enumerate(stops) if here.isAncestorOf(each)] or range(len(stops))
         place = inside[0 if forward else -1]
     stops[place].setFocus(Qt.FocusReason.TabFocusReason if forward else Qt.FocusReason.BacktabFocusReason)
-    _bring_into_view(stops[place])
+    bring_into_view(stops[place])
     return True
 
 
@@ -62,7 +62,8 @@ def _laid_out(layout: QLayout | None) -> Iterator[QWidget]:
             yield from _laid_out(item.layout())
 
 
-def _bring_into_view(widget: QWidget) -> None:
+def bring_into_view(widget: QWidget) -> None:
+    """Have whatever a widget lies in scroll until it is seen."""
     above = widget.parentWidget()
     while above is not None:
         if isinstance(above, QScrollArea):
