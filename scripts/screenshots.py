@@ -171,9 +171,9 @@ class Scenes:
         await self._until(strip.isVisible, "the tour")
 
     async def guide(self) -> None:
-        """The guide beside the list of runs."""
-        await self.results_list()
-        self._window.show_guide("guide/results_and_replay.md")
+        """The guide beside Home."""
+        await self.home()
+        self._window.show_guide("guide/first_steps.md")
 
     async def play(self) -> None:
         """Soccer: a person in one of four slots."""

@@ -310,7 +310,14 @@ class MainWindow(QMainWindow):
 
             strip = TourStrip(self)
             self._tour_place.addWidget(strip)
-            self._tours = TourGuide(self, strip)
+            self._tours = TourGuide(
+                self.context,
+                self,
+                strip,
+                shown=lambda: self._current,
+                pages=self.pages,
+                open_guide=self.show_guide,
+            )
         return self._tours
 
     def choose_tour(self) -> None:

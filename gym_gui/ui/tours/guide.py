@@ -11,13 +11,15 @@ from PyQt6.QtWidgets import QWidget
 
 from gym_gui.ui.commands import Command
 from gym_gui.ui.tours.ring import Ring
-from gym_gui.ui.tours.scene import Scene, read_record
+from gym_gui.ui.tours.scene import Record, Scene, read_record
 from gym_gui.ui.tours.strip import TourStrip
 from gym_gui.ui.tours.tour import TOURS, Step, Tour, tour
 from gym_gui.ui.widgets.tab_order import bring_into_view
 
 if TYPE_CHECKING:
-    from gym_gui.ui.main_window import MainWindow
+    from collections.abc import Callable, Mapping
+
+    from gym_gui.ui.context import AppContext
 
 CURRENT: Final = "tours/current"
 """In the window's layout: the tour that was on when the window was closed."""
@@ -79,13 +81,27 @@ class TourGuide(QObject):
     """See the module. Does nothing while no tour is on.
 
     Args:
-        window: The main window.
+        context: The window's services.
+        window: The main window; its owner.
         strip: Says the steps.
+        shown: The name of the page that is shown.
+        pages: Pages that have been made, by name.
+        open_guide: Opens a page of the guide.
     """
 
-    def __init__(self, window: MainWindow, strip: TourStrip) -> None:
+    def __init__(
+        self,
+        context: AppContext,
+        window: QWidget,
+        strip: TourStrip,
+        *,
+        shown: Callable[[], str],
+        pages: Mapping[str, QWidget],
+        open_guide: Callable[[str], object],
+    ) -> None:
         super().__init__(window)
-        self._window, self._context, self._strip = window, window.context, strip
+        self._context, self._window, self._strip = context, window, strip
+        self._shown, self._pages, self._open_guide = shown, pages, open_guide
         self.progress = Progress(self._context.layout)
         self._tour: Tour | None = None
         self._ended = ""
@@ -139,7 +155,7 @@ class TourGuide(QObject):
         )
         self._strip.show_step(chosen, self._number, after_one=False)
         if not stay:
-            self._window.go(chosen.steps[self._number].page)
+            self._context.go(chosen.steps[self._number].page)
         self._timer.start()
         self._on_tick()
 
@@ -156,7 +172,7 @@ class TourGuide(QObject):
             self._since = time.time()
         self._number = number
         self._tell(after_one=False)
-        self._window.go(self._tour.steps[number].page)
+        self._context.go(self._tour.steps[number].page)
 
     def leave(self) -> None:
         """Put it away; how far one is stays known."""
@@ -200,13 +216,16 @@ class TourGuide(QObject):
         on, step = self._tour, self.step
         if on is None or step is None or since != self._since:
             return
-        if not step.done(Scene(self._window, since, record)):
+        if not step.done(self._scene(since, record)):
             return
         if self._number + 1 == len(on.steps):
             self._finish(on)
             return
         self._number += 1
         self._tell(after_one=True)
+
+    def _scene(self, since: float, record: Record) -> Scene:
+        return Scene(self._context, self._window, self._shown(), self._pages, since, record)
 
     def _tell(self, *, after_one: bool) -> None:
         if self._tour is not None:
@@ -217,8 +236,8 @@ class TourGuide(QObject):
     # ------------------------------------------------------------------ pointing
 
     def _find_target(self, step: Step) -> QWidget | None:
-        names = step.at if self._window.current == step.page else (f"go-{step.page}",)
-        scene = Scene(self._window, self._since)
+        names = step.at if self._shown() == step.page else (f"go-{step.page}",)
+        scene = self._scene(self._since, Record())
         return next((found for name in names if (found := scene.widget(name)) is not None), None)
 
     def _point_at(self, target: QWidget | None) -> None:
@@ -250,8 +269,8 @@ class TourGuide(QObject):
         step = self.step
         if step is None:
             return
-        if self._window.current != step.page:
-            self._window.go(step.page)
+        if self._shown() != step.page:
+            self._context.go(step.page)
         target = self._find_target(step)
         if target is None:
             return
@@ -262,7 +281,7 @@ class TourGuide(QObject):
     def _on_guide(self) -> None:
         shown = self._tour or next((each for each in TOURS if each.name == self._ended), None)
         if shown is not None:
-            self._window.show_guide(shown.guide)
+            self._open_guide(shown.guide)
 
     def _on_next(self) -> None:
         following = self.progress.next

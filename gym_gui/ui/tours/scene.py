@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -18,7 +18,7 @@ from gym_gui.ui.widgets import InlineMessage
 if TYPE_CHECKING:
     from gym_gui.core.records import EpisodeRecord
     from gym_gui.services.trainer.records import TrainingRecord
-    from gym_gui.ui.main_window import MainWindow
+    from gym_gui.ui.context import AppContext
 
 NEWEST: Final = 12
 """Run folders that are looked at: a tour makes two or three."""
@@ -102,19 +102,20 @@ class Scene:
     """Everything that a step's sign may look at. Nothing here changes anything.
 
     Attributes:
+        context: The window's services.
         window: The main window.
+        page: The page that is shown.
+        pages: Those that have been made, by name.
         since: When the tour began, Unix time.
         record: What was written since then.
     """
 
-    window: MainWindow
+    context: AppContext
+    window: QWidget
+    page: str
+    pages: Mapping[str, QWidget]
     since: float
     record: Record = field(default_factory=Record)
-
-    @property
-    def page(self) -> str:
-        """The page that is shown."""
-        return self.window.current
 
     def widgets(self, name: str) -> Iterator[QWidget]:
         """Widgets of that name that are shown, be it in the window or in a dialog of it."""
@@ -146,11 +147,11 @@ class Scene:
     @property
     def comparison(self) -> Path | None:
         """The file of the comparison that is shown on Operators, where it was saved since the tour began."""
-        path = Path(str(self.window.context.layout.value("comparison/file", "") or ""))
+        path = Path(str(self.context.layout.value("comparison/file", "") or ""))
         return path if path.is_file() and _is_new(path, self.since) else None
 
     @property
     def trainings(self) -> Sequence[TrainingRecord]:
         """Trainings that were started since the tour began, as the Train page knows them."""
-        page: Any = self.window.pages.get("train")
+        page: Any = self.pages.get("train")
         return [r for r in page.link.runs if r.submitted_at >= self.since] if page is not None else []

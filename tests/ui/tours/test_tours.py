@@ -105,7 +105,8 @@ def test_a_tour_is_left_and_taken_up_again(
 
 def test_only_what_has_happened_since_counts(window: MainWindow, store: Store, run_folder: Path) -> None:
     def scene(since: float) -> Scene:
-        return Scene(window, since, read_record(store.runs, store.data, since))
+        record = read_record(store.runs, store.data, since)
+        return Scene(window.context, window, window.current, window.pages, since, record)
 
     now, later = scene(0.0), scene(time.time() + 60)
     assert signs.side_by_side(3)(now) and not signs.side_by_side(4)(now)
