@@ -355,9 +355,9 @@ class GuideDock(QDockWidget):
         if here is not None:
             self._show(here)
 
-    def keyPressEvent(self, event: QKeyEvent | None) -> None:
+    def keyPressEvent(self, a0: QKeyEvent | None) -> None:
         """Escape gives the keyboard back to the page."""
-        if event is not None and event.key() == Qt.Key.Key_Escape:
+        if a0 is not None and a0.key() == Qt.Key.Key_Escape:
             self.left.emit()
             return
-        super().keyPressEvent(event)
+        super().keyPressEvent(a0)

@@ -16,6 +16,7 @@ from gym_gui.services.presets import CONFIGURATIONS
 from gym_gui.ui.widgets import InlineMessage
 
 if TYPE_CHECKING:
+    from gym_gui.core.config import OperatorConfig
     from gym_gui.core.records import EpisodeRecord
     from gym_gui.services.trainer.records import TrainingRecord
     from gym_gui.ui.context import AppContext
@@ -128,8 +129,9 @@ class Scene:
     def text(self, name: str) -> str:
         """What it says; empty where it is not shown."""
         widget = self.widget(name)
-        sayers = QAbstractButton | QAbstractSpinBox | QLabel | QLineEdit
-        return widget.text() if isinstance(widget, sayers) else ""
+        if isinstance(widget, QAbstractButton | QAbstractSpinBox | QLabel | QLineEdit):
+            return widget.text()
+        return ""
 
     def value(self, name: str) -> object:
         """What is chosen in a list of that name."""
@@ -149,6 +151,13 @@ class Scene:
         """The file of the comparison that is shown on Operators, where it was saved since the tour began."""
         path = Path(str(self.context.layout.value("comparison/file", "") or ""))
         return path if path.is_file() and _is_new(path, self.since) else None
+
+    @property
+    def ready(self) -> list[OperatorConfig]:
+        """Operators side by side that show their world, as they play."""
+        page: Any = self.pages.get("operators")
+        live = page.deck.operators if page is not None and self.page == "operators" else ()
+        return [each.player.config for each in live if each.player.last_view is not None]
 
     @property
     def trainings(self) -> Sequence[TrainingRecord]:

@@ -55,6 +55,11 @@ def number_below(name: str, most: int) -> Sign:
     return holds
 
 
+def short_episodes(most: int) -> Sign:
+    """An operator that is ready plays so many steps at most; what was only typed does not count yet."""
+    return lambda scene: any((config.max_steps or most + 1) <= most for config in scene.ready)
+
+
 def cards(count: int) -> Sign:
     """So many operators stand on the Operators page, or more."""
     return lambda s: s.page == "operators" and len(list(s.widgets("operator-card-name"))) >= count

@@ -215,7 +215,7 @@ TOURS: Final = (
                 "A few questions are enough: set Max steps to 5.",
                 "operators",
                 ("operator-max-steps",),
-                signs.number_below("operator-max-steps", FEW_QUESTIONS),
+                signs.short_episodes(FEW_QUESTIONS),
             ),
             Step(
                 "Nothing is asked before you say so: Run (Ctrl+R). "

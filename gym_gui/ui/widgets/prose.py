@@ -78,9 +78,9 @@ class Prose(QTextBrowser):
             return QVariant(self._fitted(name))
         return QVariant()
 
-    def resizeEvent(self, e: QResizeEvent | None) -> None:
+    def resizeEvent(self, a0: QResizeEvent | None) -> None:
         """Pictures follow once the size stays."""
-        super().resizeEvent(e)
+        super().resizeEvent(a0)
         if self._pictures and self._room() != self._width:
             self._fit_soon.start()
 
