@@ -199,7 +199,7 @@ def test_train(window: Program) -> None:
     until_step(window, 3, 5)
     until_step(window, 4, 5)
     window.tab_to("training-runs")
-    window.press("Home", "space")
+    window.press("Down")
     window.click("train-run-use")
     window.pick("train-use-menu", "Watch it in Operators")
     until_step(window, 5, 5)

@@ -46,6 +46,9 @@ _WORDS: Final = {"pause": "Pause", "resume": "Go on", "stop": "Stop, and keep wh
 _ICONS: Final = {"pause": "pause", "resume": "run", "stop": "stop"}
 
 
+_MOVES = (Qt.Key.Key_Space, Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_Home, Qt.Key.Key_End)
+
+
 class RunsTable(RowsTable[RunRow]):
     """See the module. Says what somebody wants; does nothing itself.
 
@@ -103,8 +106,13 @@ class RunsTable(RowsTable[RunRow]):
         self.setColumnHidden(self.rows.section(ENVIRONMENT), room + SPEED.width < 2 * _LEAST_WORDS)
 
     def keyPressEvent(self, e: QKeyEvent | None) -> None:
-        """Space draws the selected runs or not, Delete removes them, Esc selects none."""
-        if e is not None and e.key() == Qt.Key.Key_Space:
+        """Space draws the selected runs or not, Delete removes them, Esc selects none.
+
+        Where none is selected, whatever would move selects the one that has the keyboard, be it the only one.
+        """
+        if e is not None and e.key() in _MOVES and not self.selected and self.rows.rowCount():
+            self.selectRow(max(self.currentIndex().row(), 0))
+        elif e is not None and e.key() == Qt.Key.Key_Space:
             for chosen in self.selected:
                 self.action_requested.emit(chosen, "draw")
         elif e is not None and e.key() == Qt.Key.Key_Delete and self.selected:
