@@ -89,14 +89,14 @@ def test_every_page_is_understood_by_somebody_who_hears_it(window: Program, hear
         window.until_page(page)
         root = hear(window)
         assert f"{window.find(f'page-{page}').says}, the page" in names(root, "layered pane")  # type: ignore[union-attr]
-    window.press("shift+F1")
-    window.wait(lambda: "Close" in names(hear(window), "push button"), "the shortcuts are told")
-    window.press("shift+F1")
     window.press("F1")
     window.until("the guide has the keyboard", lambda s: s["focus"][:1] == ["guide-text"])
     assert "Page of the guide" in [node.name for node in hear(window).walk()]
     window.press("F1")
     window.wait(lambda: window.find("guide-text") is None, "the guide is put away")
+    window.press("shift+F1")
+    window.wait(lambda: "Close" in names(hear(window), "push button"), "the shortcuts are told")
+    window.press("shift+F1")
     window.press("ctrl+shift+p")
     window.until("one can search", lambda s: s["focus"][:1] == ["palette-search"])
     window.type("dark")
