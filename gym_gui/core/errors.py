@@ -8,6 +8,21 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import NamedTuple
+
+
+class Place(NamedTuple):
+    """Where in a file of the person's something is wrong.
+
+    Attributes:
+        file: The file; while it is read, what messages call it.
+        line: Its line, from 1; 0: no line is known.
+        column: Its column, from 1; 0: the whole line.
+    """
+
+    file: str
+    line: int = 0
+    column: int = 0
 
 
 def with_capital(words: str) -> str:
@@ -22,12 +37,14 @@ class MosaicError(Exception):
     Args:
         message: What happened, as a sentence without a trailing full stop.
         fix: What to do about it, or an empty string.
+        place: Where in a file of the person's it is.
     """
 
-    def __init__(self, message: str, *, fix: str = "") -> None:
+    def __init__(self, message: str, *, fix: str = "", place: Place | None = None) -> None:
         super().__init__(message)
         self.message = message
         self.fix = fix
+        self.place = place
 
     def __str__(self) -> str:
         return f"{self.message}. {self.fix}" if self.fix else self.message

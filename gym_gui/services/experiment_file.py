@@ -10,6 +10,8 @@ from __future__ import annotations
 import difflib
 import io
 import json
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -17,7 +19,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import Experiment, OperatorConfig
-from gym_gui.core.errors import ExperimentError
+from gym_gui.core.errors import ExperimentError, MosaicError, Place
 from gym_gui.core.experiment_data import experiment_from_data
 from gym_gui.core.experiment_text import describe
 from gym_gui.core.own_code import hash_of
@@ -28,6 +30,7 @@ from gym_gui.core.tournament import Tournament, tournament_from_data
 from gym_gui.core.trust import Origin
 from gym_gui.core.validation import ConfigError, shown
 from gym_gui.services.experiment_literal import NotLiteralError, literal_values, parse_python
+from gym_gui.services.experiment_places import place_of_value
 from gym_gui.services.experiment_process import NAMES, Limits, evaluate_file, missing_operators
 from gym_gui.services.experiment_yaml import parse_yaml
 from gym_gui.services.group_operators import members_of, pool_of
@@ -48,6 +51,7 @@ __all__ = [
     "Limits",
     "describe",
     "file_settings",
+    "find_problem",
     "load_experiment",
     "load_tournament",
     "need_of_program",
@@ -70,7 +74,8 @@ def needs_code(path: str | Path) -> bool:
     if file.suffix != ".py":
         return False
     try:
-        literal_values(parse_python(_read_text(file), _label(file)))
+        with _in_its_place(file):
+            literal_values(parse_python(_read_text(file), _label(file)))
     except NotLiteralError:
         return True
     return False
@@ -105,9 +110,9 @@ def load_experiment(
         ExperimentError: One line that says what is wrong, where, and what to do.
     """
     file = _locate(Path(path))
-    data = _data(file, allow_code, limits)
     folder = file.absolute().parent
-    try:
+    with _in_its_place(file):
+        data = _data(file, allow_code, limits)
         if _has_matrix(data, anew=anew):
             from gym_gui.services.experiment_matrix import expanded  # most files have none
 
@@ -115,9 +120,7 @@ def load_experiment(
             experiment = expanded(data, _origin(file), anchored, places_of, episodes)
         else:
             experiment = experiment_from_data(data, episodes=episodes, origin=_origin(file))
-    except ConfigError as error:
-        raise ExperimentError(f"{_label(file)}: {error.message}", fix=error.fix) from None
-    return _anchored(experiment, folder)
+        return _anchored(experiment, folder)
 
 
 def players_of_pool(path: str | Path, *, allow_code: bool) -> list[OperatorConfig] | None:
@@ -135,7 +138,8 @@ def players_of_pool(path: str | Path, *, allow_code: bool) -> list[OperatorConfi
         ExperimentError: As there.
     """
     file = _locate(Path(path))
-    data = _data(file, allow_code, None)
+    with _in_its_place(file):
+        data = _data(file, allow_code, None)
     if _is_tournament(data):
         tournament = load_tournament(path)
         everybody = [each for player in tournament.policies.values() for each in assignments_of(player)]
@@ -146,11 +150,9 @@ def players_of_pool(path: str | Path, *, allow_code: bool) -> list[OperatorConfi
     from gym_gui.core.matrix_expansion import everybody
     from gym_gui.services.experiment_matrix import read_matrix
 
-    try:
+    with _in_its_place(file):
         anchored = partial(anchored_player, folder=file.absolute().parent)
         return everybody(read_matrix(data, _origin(file), anchored))
-    except ConfigError as error:
-        raise ExperimentError(f"{_label(file)}: {error.message}", fix=error.fix) from None
 
 
 def load_tournament(path: str | Path) -> Tournament:
@@ -165,7 +167,8 @@ def load_tournament(path: str | Path) -> Tournament:
     file = _locate(Path(path))
     if file.suffix == ".py":
         raise ExperimentError(f"{_label(file)} is no tournament file", fix="Write it as YAML or JSON")
-    data = _plain_data(file)
+    with _in_its_place(file):
+        data = _plain_data(file)
     written = _written(data)
     if "run_id" in written:
         data = _recorded(written, file)
@@ -175,13 +178,54 @@ def load_tournament(path: str | Path) -> Tournament:
         raise ExperimentError(
             f"{_label(file)} is an experiment file, and no tournament", fix=f"Run: mosaic run {file}"
         )
-    try:
+    with _in_its_place(file):
         tournament = tournament_from_data(data, origin=_origin(file), pool_of=pool_of)
-    except ConfigError as error:
-        raise ExperimentError(f"{_label(file)}: {error.message}", fix=error.fix) from None
     folder = file.absolute().parent
     anchored = partial(anchored_player, folder=folder)
     return replace(tournament, policies={n: altered(p, anchored) for n, p in tournament.policies.items()})
+
+
+def find_problem(path: Path, source: str) -> MosaicError | None:
+    """What is wrong with the text of an experiment or tournament file, as far as it says so unread.
+
+    A program is not run: of it, it is said where it is no Python.
+
+    Args:
+        path: The file that the text is, or will be, in.
+        source: The text.
+    """
+    try:
+        with _in_its_place(path, source):
+            if path.suffix == ".py":
+                values: object = literal_values(parse_python(source, _label(path)))
+                data: object = {name: value for name, value in _written(values).items() if name in NAMES}
+                if not {"operators", "matrix"} & _written(data).keys():
+                    return missing_operators(_label(path), list(_written(values)))
+            else:
+                data = _parsed(source, path)
+            if _is_tournament(data):
+                tournament_from_data(data, origin=_origin(path), pool_of=pool_of)
+            elif not _has_matrix(data, anew=False):
+                experiment_from_data(data, origin=_origin(path))
+    except NotLiteralError:
+        return None
+    except MosaicError as error:
+        return error
+    return None
+
+
+@contextmanager
+def _in_its_place(file: Path, source: str | None = None) -> Generator[None]:
+    """What is wrong in a file says at which line of it."""
+    try:
+        yield
+    except ConfigError as error:
+        place = place_of_value(file, error.where, source)
+        raise ExperimentError(f"{_label(file)}: {error.message}", fix=error.fix, place=place) from None
+    except ExperimentError as error:
+        if error.place is not None:
+            error.place = error.place._replace(file=str(file.absolute()))
+        raise
 
 
 def _data(file: Path, allow_code: bool, limits: Limits | None) -> object:
@@ -223,7 +267,10 @@ def _origin(file: Path) -> Origin:
 
 def _plain_data(file: Path) -> object:
     """What a YAML or JSON file holds."""
-    source = _read_text(file)
+    return _parsed(_read_text(file), file)
+
+
+def _parsed(source: str, file: Path) -> object:
     if file.suffix != ".json":
         return parse_yaml(source, _label(file))
     data = _parse_json(source, _label(file))
@@ -348,7 +395,8 @@ def _parse_json(source: str, name: str) -> object:
     try:
         return json.loads(source, object_pairs_hook=_no_double_keys)
     except json.JSONDecodeError as error:
-        raise ExperimentError(f"{name}:{error.lineno}: not valid JSON: {error.msg}") from None
+        place = Place(name, error.lineno, error.colno)
+        raise ExperimentError(f"{name}:{error.lineno}: not valid JSON: {error.msg}", place=place) from None
     except (ValueError, RecursionError) as error:  # a number of thousands of digits; a thousand brackets
         raise ExperimentError(f"{name}: cannot be read: {error}") from None
 

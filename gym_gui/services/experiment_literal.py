@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Mapping
 from typing import cast
 
-from gym_gui.core.errors import ExperimentError
+from gym_gui.core.errors import ExperimentError, Place
 from gym_gui.core.validation import shown
 
 
@@ -34,7 +34,9 @@ def parse_python(source: str, name: str) -> ast.Module:
             warnings.simplefilter("ignore")  # '\\d' in a text is no reason to stop
             tree = ast.parse(source)
     except SyntaxError as error:
-        raise ExperimentError(f"{name}:{error.lineno or 1}: not valid Python: {error.msg}") from None
+        place = Place(name, error.lineno or 1, error.offset or 0)
+        message = f"{name}:{place.line}: not valid Python: {error.msg}"
+        raise ExperimentError(message, place=place) from None
     except (ValueError, RecursionError, MemoryError) as error:
         raise ExperimentError(f"{name}: not valid Python: {error or 'nested too deeply'}") from None
     for node in ast.walk(tree):
@@ -108,5 +110,7 @@ def _refuse_double_keys(node: ast.Dict, name: str) -> None:
     for key in node.keys:
         if isinstance(key, ast.Constant) and isinstance(key.value, str):
             if key.value in seen:
-                raise ExperimentError(f"{name}:{key.lineno}: key {shown(key.value)} is given twice")
+                place = Place(name, key.lineno, key.col_offset + 1)
+                message = f"{name}:{key.lineno}: key {shown(key.value)} is given twice"
+                raise ExperimentError(message, place=place)
             seen.add(key.value)

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, cast
 
-from gym_gui.core.errors import ExperimentError
+from gym_gui.core.errors import ExperimentError, Place
 from gym_gui.core.paths import PACKAGE
 from gym_gui.processes.outcome import ChildStatus, from_code
 from gym_gui.processes.run_child import run_child_sync
@@ -71,7 +71,9 @@ def evaluate_file(path: Path, source: str, limits: Limits, name: str) -> dict[st
         _log.warning("%s is run to be read, and this system cannot keep it off the network", name)
     reply = _run_sandbox(json.dumps(request).encode(), limits)
     if "error" in reply:
-        raise _failure(reply, name, limits)
+        failure = _failure(reply, name, limits)
+        failure.place = Place(name, int(reply.get("line", 0)), int(reply.get("column", 0)))
+        raise failure
     data = cast("dict[str, object]", reply["data"])
     if not {"operators", "matrix"} & set(data):
         raise missing_operators(name, cast("list[str]", reply.get("names", [])))

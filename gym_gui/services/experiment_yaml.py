@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
-from gym_gui.core.errors import ExperimentError
+from gym_gui.core.errors import ExperimentError, Place
 from gym_gui.core.validation import shown
 
 
@@ -29,14 +29,17 @@ def parse_yaml(source: str, name: str) -> object:
             for i, key in enumerate(written):
                 if key in written[:i] and key != "<<":
                     line = node.start_mark.line + 1
-                    raise ExperimentError(f"{name}:{line}: key {shown(key)} is given twice")
+                    second = [k for k, _ in node.value if getattr(k, "value", None) == key][1].start_mark
+                    place = Place(name, second.line + 1, second.column + 1)
+                    raise ExperimentError(f"{name}:{line}: key {shown(key)} is given twice", place=place)
             return super().construct_mapping(node, deep=deep)
 
     try:
         return yaml.load(source, Loader)
     except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise ExperimentError(f"{name}:{line}: not valid YAML: {error.problem}") from None
+        mark = error.problem_mark
+        place = Place(name, mark.line + 1, mark.column + 1) if mark else Place(name, 1)
+        raise ExperimentError(f"{name}:{place.line}: not valid YAML: {error.problem}", place=place) from None
     except (yaml.YAMLError, ValueError, RecursionError, TypeError) as error:
         reason = " ".join(str(error).split())[:200]
         raise ExperimentError(f"{name}: not valid YAML: {reason}") from None

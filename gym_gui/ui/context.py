@@ -24,6 +24,7 @@ from gym_gui.ui.theme import Theme
 
 if TYPE_CHECKING:
     from gym_gui.services.api_keys import ApiKeys
+    from gym_gui.ui.editor.file_request import FileRequest
 
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
@@ -63,6 +64,10 @@ class AppContext(QObject):
     """A :class:`Notice`."""
     run_changed = pyqtSignal(str, str)
     """Run id and what is said beside it; both empty when no run is on."""
+    edit_asked = pyqtSignal(object)
+    """A :class:`~gym_gui.ui.editor.file_request.FileRequest`."""
+    file_told = pyqtSignal(str, object)
+    """A file that was read or run, and what is wrong with it (:class:`~gym_gui.ui.editor.file_request.Problem`)."""
 
     def __init__(self, store: Store, theme: Theme | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -95,6 +100,10 @@ class AppContext(QObject):
         level = {"warning": logging.WARNING, "error": logging.ERROR}.get(kind, logging.INFO)
         _log.log(level, "%s", text)
         self.noticed.emit(Notice(text, kind, action))
+
+    def edit(self, request: FileRequest) -> None:
+        """Open a file in the editor; one that is open comes to the front."""
+        self.edit_asked.emit(request)
 
     def set_run(self, run_id: str, note: str = "every step recorded") -> None:
         """Say in the status line which run is on; an empty id takes it away."""
@@ -159,8 +168,16 @@ class AppContext(QObject):
         else:
             _log.error("%s failed: %s", what, error, exc_info=error)
             message = f"{what} failed: {error or type(error).__name__}. The log has the details"
+        if action is None:
+            action = self._link_of(message, error)
         if not self._closing:
             self.noticed.emit(Notice(message[:1].upper() + message[1:], "error", action))
+
+    def _link_of(self, message: str, error: BaseException) -> tuple[str, Callable[[], object]] | None:
+        from gym_gui.ui.editor.links import link_of
+
+        place = error.place if isinstance(error, MosaicError) else None
+        return link_of(self, message, place=place)
 
     def ask_trust(self, error: NotAllowedError, then: Callable[[], object] | None = None) -> None:
         """Ask whether what a file names may be used.

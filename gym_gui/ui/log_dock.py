@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from PyQt6.QtCore import QObject, Qt, pyqtSignal
 from PyQt6.QtGui import QColor, QGuiApplication, QKeySequence, QShortcut
@@ -23,6 +24,9 @@ from gym_gui.ui.widgets.buttons import IconButton, LinkButton
 from gym_gui.ui.widgets.labels import muted_label, section_label
 from gym_gui.ui.widgets.rows import Column, RowsModel, RowsTable
 from gym_gui.ui.widgets.segments import SegmentedControl
+
+if TYPE_CHECKING:
+    from gym_gui.ui.context import AppContext
 
 LINES = 2000
 
@@ -138,8 +142,9 @@ class LogDock(QFrame):
 
     closed = pyqtSignal()
 
-    def __init__(self, feed: LogFeed, parent: QWidget | None = None) -> None:
+    def __init__(self, context: AppContext, feed: LogFeed, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._context = context
         self.setObjectName("log-dock")
         self.setAccessibleName("Log")
         self.setProperty("role", "status")
@@ -150,6 +155,13 @@ class LogDock(QFrame):
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.table.fit_columns()
         self.table.head.hide()
+        self.table.activated.connect(self._on_activated)
+        selection = self.table.selectionModel()
+        if selection is not None:
+            selection.selectionChanged.connect(self._on_selection_changed)
+        self._open = LinkButton("", name="log-open", on_click=self.open_place)
+        self._open.setToolTip("Open the file at this line (Enter, or a double click)")
+        self._open.hide()
         self._level = SegmentedControl([("all", "All"), ("warnings", "Warnings")], name="log-level")
         self._level.chosen.connect(self._on_level_chosen)
         self._hint = muted_label("Nothing has been logged yet.")
@@ -159,6 +171,7 @@ class LogDock(QFrame):
         head.addWidget(self._level)
         head.addWidget(self._hint)
         head.addStretch(1)
+        head.addWidget(self._open)
         head.addWidget(LinkButton("Copy", tooltip="Copy the selected lines, or all", on_click=self.copy))
         head.addWidget(LinkButton("Clear", tooltip="Forget the lines shown", on_click=self._on_clear))
         head.addWidget(IconButton("close", "Close the log", on_click=self.closed.emit))
@@ -184,6 +197,34 @@ class LogDock(QFrame):
         clipboard = QGuiApplication.clipboard()
         if clipboard is not None:
             clipboard.setText("\n".join(_full(line) for line in chosen))
+
+    def open_place(self) -> None:
+        """Open the file that the selected line names, at its line, in the editor."""
+        line = self._selected()
+        if line is not None and (link := self._link_of(line)) is not None:
+            link[1]()
+
+    def _selected(self) -> LogLine | None:
+        selection = self.table.selectionModel()
+        rows = {index.row() for index in selection.selectedIndexes()} if selection is not None else set()
+        return self.model.rows[rows.pop()] if len(rows) == 1 else None
+
+    def _link_of(self, line: LogLine) -> tuple[str, Callable[[], object]] | None:
+        # What it looks with is not needed before.
+        from gym_gui.services.source_places import place_in
+        from gym_gui.ui.editor.links import link_of
+
+        return link_of(self._context, line.text, place=place_in(line.detail) or place_in(line.text))
+
+    def _on_selection_changed(self, *_: object) -> None:
+        line = self._selected()
+        link = self._link_of(line) if line is not None else None
+        self._open.setVisible(link is not None)
+        if link is not None:
+            self._open.setText(link[0])
+
+    def _on_activated(self, *_: object) -> None:
+        self.open_place()
 
     def _on_arrived(self, line: LogLine) -> None:
         self.model.add(line)

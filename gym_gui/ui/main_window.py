@@ -31,6 +31,8 @@ from gym_gui.version import __version__
 if TYPE_CHECKING:
     from gym_gui.ui.guide.dock import GuideDock
     from gym_gui.ui.tours.guide import TourGuide
+    from gym_gui.ui.editor.editors import Editors
+    from gym_gui.ui.editor.file_request import FileRequest
 
 _log = logging.getLogger(__name__)
 
@@ -62,6 +64,7 @@ class MainWindow(QMainWindow):
         self._places: dict[str, Place] = {place.name: place for place in places()}
         self._page_commands: list[str] = []
         self._current = ""
+        self._editors: Editors | None = None
         self._ending: asyncio.Task[None] | None = None
         self._painted = self._shut = self._shutting = False
         self._guide: GuideDock | None = None
@@ -80,6 +83,8 @@ class MainWindow(QMainWindow):
         context.commands.add(*self._own_commands())
         self.menus.fill()
         context.requested.connect(self._on_requested)
+        context.edit_asked.connect(self._on_edit_asked)
+        context.file_told.connect(self._on_file_told)
         self._restore()
         self.go(self._first_page())
 
@@ -93,7 +98,7 @@ class MainWindow(QMainWindow):
         self._stack.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.context.place = self._stack
         self.notices = NoticeArea(self.context, self)
-        self._log_dock = LogDock(self.feed, self)
+        self._log_dock = LogDock(self.context, self.feed, self)
         self._log_dock.hide()
         self._status = StatusLine(self.context, self)
         self._splitter = QSplitter(Qt.Orientation.Vertical, self)
@@ -235,6 +240,21 @@ class MainWindow(QMainWindow):
 
     def _on_requested(self, name: str, request: object) -> None:
         self.go(name, request if isinstance(request, dict) else {})
+
+    # ------------------------------------------------------------------ files
+
+    def _on_edit_asked(self, request: FileRequest) -> None:
+        if self._shutting:
+            return
+        if self._editors is None:
+            from gym_gui.ui.editor.editors import Editors  # most windows never need it
+
+            self._editors = Editors(self.context, self)
+        self._editors.open(request)
+
+    def _on_file_told(self, path: str, problems: object) -> None:
+        if self._editors is not None:
+            self._editors.tell(path, tuple(problems) if isinstance(problems, (list, tuple)) else ())
 
     # ------------------------------------------------------------------ commands
 
@@ -464,6 +484,8 @@ class MainWindow(QMainWindow):
                 await page.closed()
             except Exception:
                 _log.exception("page %s did not close in order", name)
+        if self._editors is not None:
+            await self._editors.close()
         await self.context.close()
         note.stop()
         self.feed.close()

@@ -11,6 +11,7 @@ from typing import Any, cast
 from gym_gui.core.enums import SteppingParadigm, WorkerKind
 from gym_gui.core.errors import UsageError
 from gym_gui.core.interpreters import interpreter_of
+from gym_gui.core.toml_places import place_in_toml
 from gym_gui.workers.bundled import worker_folder
 from gym_gui.workers.capabilities import WorkerCapabilities
 from gym_gui.workers.definition import BuildSpec, WorkerFile
@@ -56,6 +57,14 @@ def read_manifest(path: Path, *, source: Source = "code") -> WorkerTypeDefinitio
 
 def parse_manifest(content: str, path: Path, *, source: Source = "code") -> WorkerTypeDefinition:
     """As :func:`read_manifest`, from the file's text; ``path`` is where it lies or would lie."""
+    try:
+        return _parsed(content, path, source)
+    except ManifestError as error:
+        error.place = place_in_toml(str(path), content, error.message)
+        raise
+
+
+def _parsed(content: str, path: Path, source: Source) -> WorkerTypeDefinition:
     try:
         data = tomllib.loads(content)
     except tomllib.TOMLDecodeError as error:

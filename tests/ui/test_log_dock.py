@@ -22,7 +22,7 @@ from tests.support.named import named
 def dock(context: AppContext, qtbot: QtBot) -> Iterator[LogDock]:
     feed = LogFeed()
     feed.open()
-    result = LogDock(feed)
+    result = LogDock(context, feed)
     qtbot.addWidget(result)
     result.resize(900, 200)
     result.show()

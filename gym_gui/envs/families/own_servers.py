@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from gym_gui.core.errors import UsageError
 from gym_gui.core.paths import data_dir
+from gym_gui.core.toml_places import place_in_toml
 from gym_gui.envs.families.served import ServedFamily
 from gym_gui.envs.family import Family
 from gym_gui.envs.spec import EnvSpec
@@ -179,8 +180,25 @@ def read_description(file: Path) -> Description:
         UsageError: It cannot be read, or says what cannot be; names the key.
     """
     try:
-        table = tomllib.loads(file.read_text("utf-8"))
+        source = file.read_text("utf-8")
     except (OSError, ValueError) as error:
+        raise UsageError(f"{file}: {error}") from None
+    return parse_description(source, file)
+
+
+def parse_description(source: str, file: Path) -> Description:
+    """As :func:`read_description`, from the file's text; ``file`` is where it lies or would lie."""
+    try:
+        return _description(source, file)
+    except UsageError as error:
+        error.place = place_in_toml(str(file), source, error.message)
+        raise
+
+
+def _description(source: str, file: Path) -> Description:
+    try:
+        table = tomllib.loads(source)
+    except ValueError as error:
         raise UsageError(f"{file}: {error}") from None
     listed = table.pop("environments", None)
     _know(file, table, _KEYS | {"environments"}, "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -110,7 +111,7 @@ class AdvancedConfigTab(QWidget):
         self.model.policy_binding_changed.connect(self.policy_binding_changed)
         self.table = AgentConfigTable(self.model)
         self._actor = ActorCard(self.model)
-        self._checks = ChecksPanel(self.model)
+        self._checks = ChecksPanel(self.model, self._link_of)
         self.slot = SlotPanel(self.model, desk=SettingsDesk(context))
         self.operator = OperatorPanel(self.model)
         self.preview = PreviewPanel(context, self.model)
@@ -130,6 +131,13 @@ class AdvancedConfigTab(QWidget):
         self.model.draft_changed.connect(self._refresh)
         self.model.sheet_changed.connect(self._refresh)
         self._refresh()
+
+    def _link_of(self, sentence: str) -> tuple[str, Callable[[], object]] | None:
+        """Leads to the line of a program that a check is about; saved, it is checked again."""
+        from gym_gui.ui.editor.links import link_of  # most configurations are right
+
+        config = self.model.report.config if self.model.report is not None else None
+        return link_of(self._context, sentence, config, again=("Check again", self.model.check_again))
 
     def _lay_out(self) -> None:
         self._table_card = Card(margin=4)

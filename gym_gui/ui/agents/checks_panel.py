@@ -21,6 +21,7 @@ _ICONS = {Level.ERROR: "error", Level.WARNING: "warning", Level.OK: "ok", Level.
 """Told apart by their shape: colour never stands alone."""
 _WORDS = {Level.ERROR: "Wrong", Level.WARNING: "Mind", Level.OK: "Fine", Level.NOTE: "Note"}
 _USUAL_WIDTH = 600
+LinkOf = Callable[[str], "tuple[str, Callable[[], object]] | None"]
 MOST = 8
 """More sentences than this are counted, not shown."""
 
@@ -30,18 +31,19 @@ class ChecksPanel(Card):
 
     Args:
         model: The configuration.
+        link_of: What leads from a sentence to the line of a file that it is about.
         parent: Qt owner.
     """
 
     install_asked = pyqtSignal(object)
     """Environments or a worker that somebody wants to have installed (a :class:`Missing`)."""
 
-    def __init__(self, model: ConfigurationModel, parent: QWidget | None = None) -> None:
+    def __init__(self, model: ConfigurationModel, link_of: LinkOf, parent: QWidget | None = None) -> None:
         super().__init__("Checks", margin=theme.PAGE, parent=parent)
         self.setObjectName("checks_panel")
         self.setAccessibleName("Checks")
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
-        self._model = model
+        self._model, self._link_of = model, link_of
         self._shown: tuple[Finding, ...] | None = None
         self._cancel = LinkButton("Cancel", name="cancel_looking", on_click=model.stop_looking)
         self._cancel.setToolTip("Stop looking at this environment")
@@ -81,6 +83,9 @@ class ChecksPanel(Card):
                 widget.deleteLater()
         for finding in findings[:MOST]:
             line = _line(finding)
+            link = self._link_of(finding.text) if finding.level is Level.ERROR else None
+            if link is not None:
+                _add_link(line, *link)
             missing = Missing("workers", finding.worker) if finding.worker else missing_in(finding.text)
             if missing is not None:
                 _add_install(line, partial(self.install_asked.emit, missing))
@@ -88,6 +93,13 @@ class ChecksPanel(Card):
         more = len(findings) - MOST
         if more > 0:
             self._lines.addWidget(_line(Finding(Level.NOTE, f"and {more} more")))
+
+
+def _add_link(line: QWidget, words: str, on_click: Callable[[], object]) -> None:
+    """Lead to the file and line that a sentence is about."""
+    row = line.layout()
+    assert isinstance(row, QHBoxLayout)
+    row.addWidget(LinkButton(words, name="finding_place", on_click=on_click), 0, Qt.AlignmentFlag.AlignTop)
 
 
 class _Sentence(QLabel):

@@ -292,6 +292,11 @@ class ConfigurationModel(QObject):
         self.draft_changed.emit()
         self._on_check_due()
 
+    def check_again(self) -> None:
+        """Files that it names have changed: look at the configuration, and ask the engine, anew."""
+        self._verdict, self._checked = None, None
+        self._on_check_due()
+
     def _on_check_due(self) -> None:
         if self.sheet is None or self.checks is None or self._closed:
             return

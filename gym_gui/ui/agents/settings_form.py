@@ -18,6 +18,7 @@ from gym_gui.ui.agents.setting_controls import (
     SettingControl,
     TextControl,
 )
+from gym_gui.ui.editor.file_request import FileRequest, for_setting
 from gym_gui.ui.language.controls import (
     FileControl,
     HelpedControl,
@@ -27,7 +28,6 @@ from gym_gui.ui.language.controls import (
     ServerControl,
 )
 from gym_gui.ui.language.desk import PromptsRequest, provider_of, server_request
-from gym_gui.ui.language.file_request import FileRequest
 from gym_gui.ui.widgets import LinkButton, all_settings, label, muted_label, section_label
 from gym_gui.workers.settings_schema import Setting, grouped, problems
 
@@ -273,7 +273,7 @@ class SettingsForm(QWidget):
         """The file that a setting names now."""
         assert self._worker is not None
         path = str(self.effective(setting.name) or "")
-        return FileRequest(self._worker, setting, path, self.action_words, _Choose(self, setting.name))
+        return for_setting(self._worker, setting, path, self.action_words, _Choose(self, setting.name))
 
     def heard(self, look: ServerLook) -> None:
         """A server was tried: whoever shows its models takes note."""

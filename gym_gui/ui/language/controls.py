@@ -13,8 +13,8 @@ from gym_gui.core.errors import UsageError
 from gym_gui.services.api_keys import Provider
 from gym_gui.ui import theme
 from gym_gui.ui.agents.setting_controls import PathControl, SettingControl, SteadyComboBox, TextControl
+from gym_gui.ui.editor.file_request import FileRequest
 from gym_gui.ui.language.desk import PromptsRequest, ServerLook, ServerRequest, SettingsDesk
-from gym_gui.ui.language.file_request import FileRequest
 from gym_gui.ui.numbers import local
 from gym_gui.ui.widgets import LinkButton, QuietButton, restyle
 from gym_gui.workers.settings_schema import Setting
@@ -412,7 +412,7 @@ class FileControl(HelpedControl, PathControl):
 
     def _on_edit(self) -> None:
         if self.access is not None:
-            self.access.desk.edit_file(self.access.file(self.setting), self.window() or self)
+            self.access.desk.edit_file(self.access.file(self.setting))
 
 
 def _below(control: Any, said: QLabel, name: str, *, under: QWidget | None = None) -> QVBoxLayout:

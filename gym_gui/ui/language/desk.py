@@ -13,15 +13,13 @@ from gym_gui.core.errors import MosaicError
 from gym_gui.services.api_keys import PROVIDERS, Provider
 from gym_gui.services.module_query import ask
 from gym_gui.services.secrets import resolve_secrets
-from gym_gui.ui.language.file_request import FileRequest
 from gym_gui.ui.numbers import local
 from gym_gui.workers.settings_schema import Setting
 
 if TYPE_CHECKING:
-    from PyQt6.QtWidgets import QWidget
-
     from gym_gui.services.api_keys import ApiKeys
     from gym_gui.ui.context import AppContext
+    from gym_gui.ui.editor.file_request import FileRequest
     from gym_gui.workers.definition import WorkerTypeDefinition
 
 REMEMBERED: Final = 20
@@ -94,11 +92,9 @@ class SettingsDesk:
                 del self._models[next(iter(self._models))]
         return ServerLook(bool(said.get("ok")), _sentence(said), models, _clock())
 
-    def edit_file(self, request: FileRequest, parent: QWidget) -> None:
-        """Open the editor of files over a window."""
-        from gym_gui.ui.language.file_editor import open_file_editor  # most windows never need it
-
-        open_file_editor(self._context, request, parent)
+    def edit_file(self, request: FileRequest) -> None:
+        """Open the editor of files."""
+        self._context.edit(request)
 
     def edit_prompts(self, request: PromptsRequest) -> None:
         """Open the editor of prompts."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import Qt, pyqtSignal
@@ -12,6 +13,7 @@ from gym_gui.core.live import HumanQuestion
 from gym_gui.ui import theme
 from gym_gui.ui.live.deck import OperatorDeck
 from gym_gui.ui.live.operator import LiveOperator
+from gym_gui.ui.live.state import words_of
 from gym_gui.ui.operators.human_seats import OperatorHumans
 from gym_gui.ui.operators.plots_panel import OperatorPlots
 from gym_gui.ui.operators.render_container import OperatorRenderContainer
@@ -212,6 +214,15 @@ class ManualOperators(QWidget):
     def _on_transcript_closed(self) -> None:
         self.show_transcript(False)
 
+    def _on_place_requested(self, operator: LiveOperator) -> None:
+        from gym_gui.ui.editor.links import link_of  # most cards never stop
+
+        player = operator.player
+        again = ("Restart", partial(self._deck.restart, player.config.operator_id))
+        link = link_of(self._context, words_of(player), player.config, again=again)
+        if link is not None:
+            link[1]()
+
     def _on_transcript_requested(self, operator: LiveOperator) -> None:
         self.select(operator)
         self.show_transcript()
@@ -274,6 +285,7 @@ class ManualOperators(QWidget):
             card.enlarge_requested.connect(self._grid.toggle)
             card.transcript_requested.connect(self._on_transcript_requested)
             card.agent_chosen.connect(self._on_agent_chosen)
+            card.place_requested.connect(self._on_place_requested)
             card.strip_changed.connect(self._level)
             self._cards[operator] = card
             self._humans[operator] = OperatorHumans(self._context, operator, self._knowledge, card)

@@ -73,6 +73,8 @@ class OperatorRenderContainer(Card):
     """The operator whose calls are to be shown in full."""
     agent_chosen = pyqtSignal(object, str)
     """The operator, and the agent (seat) whose view is to be shown."""
+    place_requested = pyqtSignal(object)
+    """The operator whose trouble is at a line of a file, which is to be opened."""
     strip_changed = pyqtSignal()
     """It has a strip of calls now, or has none any more."""
 
@@ -96,6 +98,8 @@ class OperatorRenderContainer(Card):
         self._trouble = label("", "error", wrap=True, parent=self)
         self._trouble.setObjectName("operator-trouble")
         self.restart = LinkButton("Restart", name="operator-restart", on_click=self._on_restart)
+        self._place_link = LinkButton("", name="operator-trouble-place", on_click=self._on_place)
+        self._place_link.hide()
         self.restart.setToolTip("Start a new session, which goes on with the next episode")
         self.stage = StageView(theme_, self)
         self.stage.setObjectName("operator-stage")
@@ -130,6 +134,7 @@ class OperatorRenderContainer(Card):
         row = QHBoxLayout(self._trouble_row)
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(self._trouble, 1)
+        row.addWidget(self._place_link, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self.restart, 0, Qt.AlignmentFlag.AlignTop)
         foot = self._foot = QHBoxLayout()
         foot.setSpacing(theme.ROW)
@@ -226,6 +231,20 @@ class OperatorRenderContainer(Card):
         self._describe()
         self._fit_head()
 
+    def _lead_to_place(self) -> None:
+        # Most cards never stop.
+        from gym_gui.services.source_places import folders_of, place_in
+        from gym_gui.ui.editor.links import words_for
+
+        player = self.operator.player
+        place = place_in(words_of(player), folders_of(player.config))
+        self._place_link.setVisible(place is not None)
+        if place is not None:
+            self._place_link.set_text(words_for(place))
+
+    def _on_place(self) -> None:
+        self.place_requested.emit(self.operator)
+
     def _on_state_changed(self, state: OperatorState) -> None:
         operator = self.operator
         broken = state is OperatorState.BROKEN
@@ -238,6 +257,7 @@ class OperatorRenderContainer(Card):
         if told and self._trouble.text() != words_of(operator.player):
             self._trouble.setText(words_of(operator.player))
             self._trouble.setToolTip(words_of(operator.player))
+            self._lead_to_place()
         if state in (OperatorState.STARTING, OperatorState.IDLE) and operator.player.last_view is None:
             starting = state is OperatorState.STARTING
             idle = "Not started", "Step all or Run starts it."

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -14,15 +15,20 @@ from PyQt6.QtWidgets import QFileDialog, QVBoxLayout, QWidget
 from gym_gui.analysis.wording import count
 from gym_gui.controllers.installing import missing_in
 from gym_gui.controllers.session_events import FrameDrawn
-from gym_gui.core.errors import MosaicError
+from gym_gui.core.errors import MosaicError, Place
 from gym_gui.core.live import LiveView
 from gym_gui.core.trust import NotAllowedError
+from gym_gui.services.source_places import folders_of, place_in
 from gym_gui.ui import theme
+from gym_gui.ui.editor.checks import problem_of
+from gym_gui.ui.editor.file_request import Problem, at_place
+from gym_gui.ui.editor.links import link_of
 from gym_gui.ui.live.watch_pane import WatchPane
 from gym_gui.ui.operators.comparison import keep_run
 from gym_gui.ui.operators.recent_files import RecentFiles
 from gym_gui.ui.operators.script_card import ScriptCard
 from gym_gui.ui.operators.script_job import (
+    OperatorPlan,
     ScriptJob,
     ScriptPlan,
     is_program,
@@ -114,7 +120,14 @@ class ScriptExperimentWidget(QWidget):
         self._run_button = PrimaryButton(
             "Run", icon_name="run", name="script-run", tooltip="Play all episodes", on_click=self.toggle
         )
-        self._actions = (self._open_button, self._results_button, self._run_button)
+        self._edit_button = QuietButton(
+            "Edit",
+            icon_name="file",
+            name="script-edit",
+            tooltip="Open the file in the editor",
+            on_click=self.edit,
+        )
+        self._actions = (self._edit_button, self._open_button, self._results_button, self._run_button)
         for button in self._actions:
             bar.add_action(button)
         self._shown = True
@@ -213,9 +226,55 @@ class ScriptExperimentWidget(QWidget):
             return
         except MosaicError as error:
             self.card.say("It cannot be run as it is.")
-            self._show_message(InlineMessage("error", str(error), self._way_out(str(error))))
+            message = InlineMessage("error", str(error), self._way_out(str(error)))
+            message.lead_to(self._link_of(error))
+            self._show_message(message)
+            self._tell_editor(path, [problem_of(error)] if self._is_of(path, error) else ())
             return
+        self._tell_editor(path, [Problem(p.line, o.error, column=p.column) for o, p in _places(plan)])
         self._take_plan(plan)
+
+    def _link_of(self, error: MosaicError) -> tuple[str, Callable[[], object]] | None:
+        assert self._path is not None
+        place = error.place or place_in(str(error), self._folders) or Place(str(self._path.absolute()))
+        own = Path(place.file) == self._path.absolute()
+        return link_of(self._context, str(error), place=place, experiment=own, again=self._again)
+
+    @property
+    def _again(self) -> tuple[str, Callable[[], object]]:
+        return "Read it again", self._on_again
+
+    @property
+    def _folders(self) -> list[Path]:
+        return [] if self._path is None else [self._path.absolute().parent]
+
+    @property
+    def _all_folders(self) -> list[Path]:
+        operators = self._plan.operators if self._plan is not None else ()
+        return [*self._folders, *(folder for each in operators for folder in folders_of(each.config))]
+
+    @staticmethod
+    def _is_of(path: Path, error: MosaicError) -> bool:
+        return error.place is None or Path(error.place.file) == path.absolute()
+
+    def _tell_editor(self, path: Path, problems: Sequence[Problem]) -> None:
+        """Where the file is open, what is wrong with it stands at its line."""
+        self._context.file_told.emit(str(path.absolute()), problems)
+
+    def edit(self) -> None:
+        """Open the experiment file in the editor."""
+        if self._path is None:
+            return
+        said = [] if self._plan is None else _places(self._plan)
+        request = at_place(Place(str(self._path)), experiment=True, again=self._again)
+        problems = [Problem(place.line, operator.error, column=place.column) for operator, place in said]
+        self._context.edit(replace(request, problems=problems, title="Experiment"))
+
+    def _link_of_operator(self, operator: OperatorPlan) -> tuple[str, Callable[[], object]] | None:
+        config, sentence = operator.config, operator.error
+        elsewhere = place_in(sentence, [*self._folders, *folders_of(config)])
+        place, own = elsewhere or operator.place, elsewhere is None
+        return link_of(self._context, sentence, config, place=place, experiment=own, again=self._again)
 
     def _ask_trust(self, error: NotAllowedError) -> None:
         self._context.ask_trust(error, self._on_again)
@@ -241,7 +300,7 @@ class ScriptExperimentWidget(QWidget):
 
     def _take_plan(self, plan: ScriptPlan) -> None:
         self._plan = plan
-        self.card.show_plan(plan)
+        self.card.show_plan(plan, self._link_of_operator)
         if not plan.playable:
             missing = next((o.error for o in plan.operators if missing_in(o.error)), "")
             words = (
@@ -296,11 +355,15 @@ class ScriptExperimentWidget(QWidget):
         try:
             result = await job.run()
         except MosaicError as error:
-            self._show_message(InlineMessage("error", str(error), ("Run again", self._begin)))
+            message = InlineMessage("error", str(error), ("Run again", self._begin))
+            message.lead_to(link_of(self._context, str(error), folders=self._all_folders, place=error.place))
+            self._show_message(message)
             return
         await self._keep_run(result.folder)
         if result.problem:
-            self._show_message(InlineMessage("error", result.problem))
+            message = InlineMessage("error", result.problem)
+            message.lead_to(link_of(self._context, result.problem, folders=self._all_folders))
+            self._show_message(message)
         elif result.status == "stopped":
             done = count(result.episodes, "episode")
             self._show_message(
@@ -417,6 +480,7 @@ class ScriptExperimentWidget(QWidget):
         playable = self._plan is not None and self._plan.playable
         self._run_button.setEnabled(not self._stopping if running else playable and not self.busy)
         self._open_button.setEnabled(not running)
+        self._edit_button.setEnabled(self._path is not None and self._path.is_file())
         self._results_button.setEnabled(job is not None and job.folder is not None)
         for button in self._actions:
             button.setVisible(self._shown and (button is self._open_button or self._path is not None))
@@ -429,6 +493,11 @@ class ScriptExperimentWidget(QWidget):
             if not (self._job is not None and self._job.running):
                 self._work.cancel()
             await asyncio.gather(self._work, return_exceptions=True)
+
+
+def _places(plan: ScriptPlan) -> list[tuple[OperatorPlan, Place]]:
+    """Operators that cannot play, with the line that says so."""
+    return [(each, each.place) for each in plan.operators if each.error and each.place is not None]
 
 
 def _head_of(path: Path) -> str:

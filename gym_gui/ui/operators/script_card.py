@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from PyQt6.QtCore import Qt, pyqtSignal
@@ -13,13 +13,16 @@ from gym_gui.analysis.wording import count, duration
 from gym_gui.ui import theme
 from gym_gui.ui.live.watch_pane import WatchPane
 from gym_gui.ui.numbers import local
-from gym_gui.ui.operators.script_job import ScriptPlan, Standing
+from gym_gui.ui.operators.script_job import OperatorPlan, ScriptPlan, Standing
 from gym_gui.ui.operators.script_rows import OperatorRow
 from gym_gui.ui.widgets import Card, Divider, label, muted_label
 from gym_gui.ui.widgets.scrolling import see_through, tell_scrolling
 
 _BESIDE = 760
 """Width from which a picture stands beside the rows."""
+
+LinkOf = Callable[[OperatorPlan], "tuple[str, Callable[[], object]] | None"]
+"""What leads to the line that an operator's error is about."""
 
 
 class ScriptCard(Card):
@@ -85,10 +88,10 @@ class ScriptCard(Card):
         self._source.setVisible(bool(text))
         self._scroll.setVisible(not text)
 
-    def show_plan(self, plan: ScriptPlan) -> None:
-        """Say what it will do, with a row for each operator."""
+    def show_plan(self, plan: ScriptPlan, link_of: LinkOf) -> None:
+        """Say what it will do, with a row for each operator; one that cannot play leads to the line that says so."""
         for operator in plan.operators:
-            row = OperatorRow(operator, self._list)
+            row = OperatorRow(operator, link_of(operator) if operator.error else None, self._list)
             if plan.experiment.execution.until == "decided":
                 row.show_standing(Standing(total=operator.episodes, at_most=True))
             row.watch_toggled.connect(self.watch_toggled)

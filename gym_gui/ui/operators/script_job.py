@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import QObject, pyqtSignal
 
-from gym_gui.core.errors import MosaicError, UsageError
+from gym_gui.core.errors import MosaicError, Place, UsageError
 from gym_gui.core.matrix_table import missing_in_words
 from gym_gui.core.subjects import Need
 from gym_gui.core.trust import require
@@ -43,6 +43,7 @@ class OperatorPlan:
         most_steps: Environment steps at most; ``None`` where nothing limits an episode.
         warnings: Sentences.
         error: Why it cannot play, as a sentence; empty when it can.
+        place: The line of the experiment file that it is about; ``None`` where it is not known.
     """
 
     config: OperatorConfig
@@ -51,6 +52,7 @@ class OperatorPlan:
     most_steps: int | None
     warnings: tuple[str, ...] = ()
     error: str = ""
+    place: Place | None = None
 
 
 @dataclass(frozen=True)
@@ -176,10 +178,19 @@ async def _plan_operator(
         resolved = await asyncio.to_thread(_cast, config, sheet)
         episodes = len(experiment.execution.schedule(len(resolved.seatings)))
     except MosaicError as error:
-        return OperatorPlan(config, None, asked, None, error=str(error))
+        place = await asyncio.to_thread(_place_of, config, error)
+        return OperatorPlan(config, None, asked, None, error=str(error), place=place)
     limit = experiment.max_steps(config) or sheet.max_episode_steps
     steps = None if limit is None else limit * episodes
     return OperatorPlan(config, resolved, episodes, steps, await asyncio.to_thread(_warnings, config))
+
+
+def _place_of(config: OperatorConfig, error: MosaicError) -> Place | None:
+    from gym_gui.services.experiment_places import place_of_operator
+
+    if error.place is not None or not config.origin.file:
+        return error.place
+    return place_of_operator(Path(config.origin.file), config.operator_id, str(error))
 
 
 def _cast(config: OperatorConfig, sheet: EnvironmentSheet) -> ResolvedOperator:

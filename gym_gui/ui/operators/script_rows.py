@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PyQt6.QtCore import pyqtSignal
+from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
 from gym_gui.analysis.wording import count, duration
@@ -10,7 +10,8 @@ from gym_gui.ui import theme
 from gym_gui.ui.numbers import local
 from gym_gui.ui.operators.render_container import everybody, leading_kind
 from gym_gui.ui.operators.script_job import OperatorPlan, Standing
-from gym_gui.ui.widgets import ElidedLabel, IconButton, KindBadge, label, muted_label
+from gym_gui.ui.widgets import ElidedLabel, IconButton, KindBadge, LinkButton, label, muted_label
+from gym_gui.ui.widgets.messages import Action
 
 _LOOK = "See what it plays"
 
@@ -21,7 +22,7 @@ class OperatorRow(QWidget):
     watch_toggled = pyqtSignal(str, bool)
     """Operator id, and whether a person wants to see what it plays."""
 
-    def __init__(self, plan: OperatorPlan, parent: QWidget | None = None) -> None:
+    def __init__(self, plan: OperatorPlan, link: Action | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.plan = plan
         self.setObjectName(f"script-operator-{plan.config.operator_id}")
@@ -62,6 +63,9 @@ class OperatorRow(QWidget):
         for text, role in ((plan.error, "error"), *((warning, "muted") for warning in plan.warnings)):
             if text:
                 column.addWidget(label(text, role, wrap=True))
+        if link is not None:
+            leads = LinkButton(link[0], name="script-operator-place", on_click=link[1])
+            column.addWidget(leads, 0, Qt.AlignmentFlag.AlignLeft)
         self.bar.setVisible(not plan.error)
         self.show_standing(Standing(total=plan.episodes))
 

@@ -157,7 +157,10 @@ class Course(QObject):
 
     def _on_broke(self, sentence: str) -> None:
         self._card.countdown.stop()
-        self._card.show_trouble(f"{sentence}. Restart plays the episode again from its beginning.")
+        from gym_gui.ui.editor.links import link_of  # what it looks with is needed by no game that goes well
+
+        link = link_of(self._context, sentence, self._game.config, again=("Restart", self.restart))
+        self._card.show_trouble(f"{sentence}. Restart plays the episode again from its beginning.", link=link)
 
     def _on_show_results(self) -> None:
         run = self._game.run

@@ -91,15 +91,17 @@ class StageCard(Card):
         """Show the result in the line below the stage, or what is awaited."""
         self._foot.setCurrentIndex(1 if shown else 0)
 
-    def show_trouble(self, sentence: str, action: Action | None = None) -> None:
+    def show_trouble(self, sentence: str, action: Action | None = None, link: Action | None = None) -> None:
         """Say why it does not go on; empty: it does.
 
         Args:
             sentence: Why.
             action: The way out; by default a restart.
+            link: Leads to the line that it is about.
         """
         self._trouble.set_action(action or ("Restart", self.enter_pressed.emit))
         self._trouble.set_text(sentence)
+        self._trouble.lead_to(link)
         self._trouble.setVisible(bool(sentence))
 
     def take_keys(self) -> None:

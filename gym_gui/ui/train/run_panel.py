@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -77,6 +78,7 @@ class RunPanel(QWidget):
     def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("train-run-panel")
+        self._context = context
         self._record: TrainingRecord | None = None
         self._shown_settings: tuple[object, ...] | None = None
         self._column = QVBoxLayout(self)
@@ -216,10 +218,20 @@ class RunPanel(QWidget):
         reason = record.reason.strip()
         self._failure.set_text(reason)
         self._failure.setVisible(failed and bool(reason))
+        self._failure.lead_to(self._link_of(record, reason) if failed else None)
         self.message.set_text(reason)
         self.message.setVisible(not failed and bool(reason))
         self._warning.set_text(record.warning)
         self._warning.setVisible(bool(record.warning))
+
+    def _link_of(self, record: TrainingRecord, reason: str) -> tuple[str, Callable[[], object]] | None:
+        """The line that a training failed at; what its request names lies beside that, or here."""
+        from gym_gui.ui.editor.links import (
+            link_of,
+        )  # what it looks with is needed by no training that goes well
+
+        again = ("Resume", partial(self.action_requested.emit, record.run_id, "resume"))
+        return link_of(self._context, reason, folders=[record.folder, Path.cwd()], again=again)
 
     def _show_facts(self, record: TrainingRecord) -> None:
         left = duration(record.remaining_s, screen()) if record.state == "running" else ""

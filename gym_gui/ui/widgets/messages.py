@@ -61,7 +61,7 @@ class InlineMessage(QFrame):
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
-        self.kind = kind
+        self.kind, self._closable = kind, closable
         self._handler = action[1] if action else None
         self.setObjectName(f"message-{kind}")
         self.setProperty("role", "wash")
@@ -75,6 +75,8 @@ class InlineMessage(QFrame):
         layout.addWidget(IconLabel(kind, "accent" if kind == "info" else kind), 0, Qt.AlignmentFlag.AlignTop)
         layout.addWidget(self._label, 1)
         self.button: LinkButton | None = None
+        self.link: LinkButton | None = None
+        self._link: Action | None = None
         if action is not None:
             self.button = LinkButton(action[0], name="message-action", on_click=self._on_action)
             layout.addWidget(self.button, 0, Qt.AlignmentFlag.AlignTop)
@@ -84,6 +86,34 @@ class InlineMessage(QFrame):
             close.setIconSize(QSize(12, 12))
             layout.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
         self.set_text(text)
+
+    def add_action(self, text: str, on_click: Callable[[], object], *, name: str) -> LinkButton:
+        """Offer one more way.
+
+        Args:
+            text: What its button says.
+            on_click: What it does; the message stays.
+            name: Of the button.
+        """
+        button = LinkButton(text, name=name, on_click=on_click)
+        layout = self.layout()
+        assert isinstance(layout, QHBoxLayout)
+        at = layout.count() - (1 if self._closable else 0)
+        layout.insertWidget(at, button, 0, Qt.AlignmentFlag.AlignTop)
+        return button
+
+    def lead_to(self, link: Action | None) -> None:
+        """Lead to what the sentence is about: a file at its line, say; ``None``: nowhere."""
+        if self.link is None and link is not None:
+            self.link = self.add_action("", self._on_link, name="message-place")
+        self._link = link
+        if self.link is not None:
+            self.link.set_text(link[0] if link is not None else "")
+            self.link.setVisible(link is not None)
+
+    def _on_link(self) -> None:
+        if self._link is not None:
+            self._link[1]()
 
     @property
     def text(self) -> str:

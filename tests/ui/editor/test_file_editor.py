@@ -21,18 +21,18 @@ from PyQt6.QtWidgets import QLabel, QListWidget, QMenu, QPushButton
 from gym_gui.ui import theme
 from gym_gui.ui.agents.settings_form import SettingsForm
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.language.code_edit import CodeEdit, Problem
+from gym_gui.ui.editor.checks import WorkerCheck
+from gym_gui.ui.editor.code_edit import CodeEdit
+from gym_gui.ui.editor.file_editor import FileEditor
+from gym_gui.ui.editor.file_request import FileRequest, Problem, for_setting
 from gym_gui.ui.language.desk import SettingsDesk
-from gym_gui.ui.language.file_editor import FileEditor
-from gym_gui.ui.language.file_request import FileRequest
 from gym_gui.ui.widgets.messages import InlineMessage
 from gym_gui.workers.definition import WorkerTypeDefinition
 from gym_gui.workers.manifest import read_manifest
 from tests.support.commands import ROOT
 from tests.support.jason import installed_jason
 from tests.support.named import named
-
-from .conftest import WAIT
+from tests.ui.conftest import PATIENCE_MS as WAIT
 
 MANIFEST = ROOT / "3rd_party/spade_bdi_worker/worker.toml"
 ACTIONS = ("turn left", "right", "forward")
@@ -59,7 +59,7 @@ def opened_for(
         setting = next(s for s in worker.settings_schema if s.name == "program")
         file = tmp_path / "mind.asl"
         file.write_text("!go.\n+!go <- forward; !go.\n")
-        result = FileEditor(context, FileRequest(worker, setting, str(file), ACTIONS, chosen.append))
+        result = FileEditor(context, for_setting(worker, setting, str(file), ACTIONS, chosen.append))
         made.append(result)
         result.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
         result.show()
@@ -216,8 +216,8 @@ def test_a_form_offers_to_edit_a_file_whose_worker_can_check_it(
     context: AppContext, bdi: WorkerTypeDefinition, tmp_path: Path, qtbot: Any
 ) -> None:
     asked: list[FileRequest] = []
+    context.edit_asked.connect(asked.append)
     desk = SettingsDesk(context)
-    desk.edit_file = lambda request, _parent: asked.append(request)  # type: ignore[method-assign]
     form = SettingsForm(bdi.settings_schema, {"program": "old.asl"}, worker=bdi, desk=desk)
     told: list[dict[str, Any]] = []
     form.values_changed.connect(told.append)
@@ -228,7 +228,10 @@ def test_a_form_offers_to_edit_a_file_whose_worker_can_check_it(
         assert edit.isVisible()
         form.action_words = ACTIONS
         edit.click()
-        assert (asked[0].path, asked[0].actions) == ("old.asl", ACTIONS)
+        check = asked[0].check
+        assert isinstance(check, WorkerCheck)
+        assert (asked[0].path, check.actions) == ("old.asl", ACTIONS)
+        assert asked[0].choose is not None
         asked[0].choose(str(tmp_path / "new.asl"))
         assert told[-1]["program"] == str(tmp_path / "new.asl")
     finally:
@@ -259,7 +262,7 @@ def test_words_are_coloured_readably_in_both_themes(context: AppContext, qtbot: 
 
 def test_the_window_reads_no_program_itself() -> None:
     code = (
-        "import sys, gym_gui.ui.language.file_editor\n"
+        "import sys, gym_gui.ui.editor.file_editor\n"
         "print([name for name in sys.modules if 'agentspeak' in name or 'bdi_worker' in name])"
     )
     done = subprocess.run(
@@ -277,7 +280,7 @@ def opened(
 
     def opened(file: Path) -> FileEditor:
         setting = next(s for s in bdi.settings_schema if s.name == "program")
-        editor = FileEditor(context, FileRequest(bdi, setting, str(file), ACTIONS, chosen.append))
+        editor = FileEditor(context, for_setting(bdi, setting, str(file), ACTIONS, chosen.append))
         editor.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
         editors.append(editor)
         return editor

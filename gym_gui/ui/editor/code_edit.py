@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from PyQt6.QtCore import QRect, QRegularExpression, QSize, Qt
 from PyQt6.QtGui import (
     QColor,
     QFontDatabase,
+    QKeyEvent,
     QPainter,
     QPaintEvent,
     QResizeEvent,
@@ -21,8 +21,11 @@ from PyQt6.QtGui import (
 from PyQt6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
 
 from gym_gui.ui import theme
+from gym_gui.ui.editor.file_request import Problem
+from gym_gui.ui.editor.lexing import Span
 
 _SIDE: Final = 10
+_INDENT: Final = 4
 _ROLES: Final = {
     "comment": "muted",
     "text": "ok",
@@ -34,27 +37,13 @@ _ROLES: Final = {
 """Colour tokens of what a worker calls by what it is."""
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """Something wrong in a text.
-
-    Attributes:
-        line: Its line, from 1; 0: the whole text.
-        text: What is wrong, as a sentence.
-        word: The word that is; empty: the whole line.
-    """
-
-    line: int
-    text: str
-    word: str = ""
-
-
 class Colouring(QSyntaxHighlighter):
-    """Colours what fits a pattern, the later over the earlier; follows the theme."""
+    """Colours what fits a pattern, the later over the earlier, or what a lexer has told; follows the theme."""
 
     def __init__(self, document: QTextDocument | None) -> None:
         super().__init__(document)
         self._rules: tuple[tuple[QRegularExpression, str], ...] = ()
+        self._spans: Sequence[Sequence[Span]] = ()
         theme.current().changed.connect(self.rehighlight)
 
     def set_rules(self, rules: Sequence[tuple[str, str]]) -> None:
@@ -63,16 +52,33 @@ class Colouring(QSyntaxHighlighter):
         self._rules = tuple((pattern, role) for pattern, role in made if pattern.isValid() and role in _ROLES)
         self.rehighlight()
 
+    def set_spans(self, spans: Sequence[Sequence[Span]]) -> None:
+        """Colour the text that stands there now so, by line; only lines that differ are drawn again."""
+        before, self._spans = self._spans, spans
+        document = self.document()
+        for number, line in enumerate(spans):
+            if number >= len(before) or before[number] != line:
+                block = document.findBlockByNumber(number) if document is not None else None
+                if block is not None and block.isValid():
+                    self.rehighlightBlock(block)
+
     def highlightBlock(self, text: str | None) -> None:
         """Colour a line."""
-        now = theme.current()
+        number = self.currentBlock().blockNumber()
+        for span in self._spans[number] if number < len(self._spans) else ():
+            self.setFormat(span.start, span.length, _form(span.role))
         for pattern, role in self._rules:
-            form = QTextCharFormat()
-            form.setForeground(theme.text_on(now.tokens.raised, _colour(role)))
+            form = _form(role)
             found = pattern.globalMatch(text or "")
             while found.hasNext():
                 match = found.next()
                 self.setFormat(match.capturedStart(), match.capturedLength(), form)
+
+
+def _form(role: str) -> QTextCharFormat:
+    form = QTextCharFormat()
+    form.setForeground(theme.text_on(theme.current().tokens.raised, _colour(role)))
+    return form
 
 
 def _colour(role: str) -> QColor:
@@ -88,12 +94,14 @@ class CodeEdit(QPlainTextEdit):
         self.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.setTabChangesFocus(False)
+        self.setAccessibleDescription("Tab indents; Ctrl+Tab goes to the next control")
         self.colouring = Colouring(self.document())
         self._wrong: Mapping[int, Problem] = {}
         self._numbers = _Numbers(self)
         self.blockCountChanged.connect(self._make_room)
         self.updateRequest.connect(self._on_update)
         theme.current().changed.connect(self._mark)
+        self.cursorPositionChanged.connect(self._numbers.update)
         self._make_room()
 
     @property
@@ -112,14 +120,72 @@ class CodeEdit(QPlainTextEdit):
         self._wrong = {each.line: each for each in reversed(problems) if each.line}
         self._mark(problems)
 
-    def go_to(self, line: int) -> None:
-        """Stand at the beginning of a line, counted from 1."""
+    def go_to(self, line: int, column: int = 0) -> None:
+        """Stand at a line, counted from 1, at its beginning or at a column of it; the last where it has no such."""
         document = self.document()
-        block = document.findBlockByNumber(line - 1) if document is not None else None
-        if block is not None and block.isValid():
-            self.setTextCursor(QTextCursor(block))
-            self.centerCursor()
-            self.setFocus()
+        if document is None:
+            return
+        block = document.findBlockByNumber(max(min(line, document.blockCount()), 1) - 1)
+        cursor = QTextCursor(block)
+        cursor.setPosition(block.position() + min(max(column - 1, 0), block.length() - 1))
+        self.setTextCursor(cursor)
+        self.centerCursor()
+        self.setFocus()
+
+    def replace_all(self, words: str) -> None:
+        """Put another text in place of this one; Undo brings it back, and one stays in the line one is in."""
+        line, column = self.textCursor().blockNumber(), self.textCursor().positionInBlock()
+        top = self.verticalScrollBar()
+        seen = top.value() if top is not None else 0
+        cursor = QTextCursor(self.document())
+        cursor.select(QTextCursor.SelectionType.Document)
+        cursor.insertText(words)
+        document = self.document()
+        if document is not None:
+            block = document.findBlockByNumber(min(line, document.blockCount() - 1))
+            cursor.setPosition(block.position() + min(column, block.length() - 1))
+            self.setTextCursor(cursor)
+        if top is not None:
+            top.setValue(seen)
+
+    def keyPressEvent(self, e: QKeyEvent | None) -> None:
+        """Tab indents by four, Enter goes on at the indent, Ctrl+Tab leaves."""
+        if e is None:
+            return
+        modifiers, key = e.modifiers(), e.key()
+        if key in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab) and modifiers & Qt.KeyboardModifier.ControlModifier:
+            self.focusNextPrevChild(key == Qt.Key.Key_Tab)
+        elif key == Qt.Key.Key_Tab and not self.textCursor().hasSelection():
+            column = self.textCursor().positionInBlock()
+            self.insertPlainText(" " * (_INDENT - column % _INDENT))
+        elif key in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab):
+            self._indent(more=key == Qt.Key.Key_Tab)
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not modifiers:
+            line = self.textCursor().block().text()[: self.textCursor().positionInBlock()]
+            self.insertPlainText("\n" + line[: len(line) - len(line.lstrip(" \t"))])
+            self.ensureCursorVisible()
+        else:
+            super().keyPressEvent(e)
+
+    def _indent(self, *, more: bool) -> None:
+        """The lines of the selection, or the one that the cursor is in."""
+        cursor, document = self.textCursor(), self.document()
+        if document is None:
+            return
+        first = document.findBlock(cursor.selectionStart()).blockNumber()
+        last = document.findBlock(max(cursor.selectionEnd() - 1, cursor.selectionStart())).blockNumber()
+        cursor.beginEditBlock()
+        for number in range(first, last + 1):
+            block = document.findBlockByNumber(number)
+            edit = QTextCursor(block)
+            if more:
+                edit.insertText(" " * _INDENT)
+            else:
+                words = block.text()
+                blank = min(len(words) - len(words.lstrip(" ")), _INDENT)
+                edit.movePosition(QTextCursor.MoveOperation.Right, QTextCursor.MoveMode.KeepAnchor, blank)
+                edit.removeSelectedText()
+        cursor.endEditBlock()
 
     def _mark(self, problems: Sequence[Problem] | None = None) -> None:
         document, found = self.document(), list[QTextEdit.ExtraSelection]()
@@ -129,7 +195,10 @@ class CodeEdit(QPlainTextEdit):
             if not problem.line or not block.isValid():
                 continue
             text = block.text()
-            start = text.find(problem.word) if problem.word else len(text) - len(text.lstrip())
+            blank = len(text) - len(text.lstrip())
+            start = text.find(problem.word) if problem.word else max(blank, problem.column - 1)
+            if start >= len(text):
+                start = blank  # at the end of the line nothing could be marked
             cursor = QTextCursor(block)
             cursor.setPosition(block.position() + max(start, 0))
             move, keep = QTextCursor.MoveOperation, QTextCursor.MoveMode.KeepAnchor
@@ -184,7 +253,10 @@ class CodeEdit(QPlainTextEdit):
             wrong = number in self._wrong
             if wrong:
                 painter.fillRect(QRect(0, int(top), 3, int(height)), now.colour("error"))
-            colour = theme.text_on(now.tokens.raised, now.colour("error")) if wrong else now.colour("muted")
+            here = number == self.textCursor().blockNumber() + 1
+            colour = theme.text_on(now.tokens.raised, now.colour("error" if wrong else "muted"))
+            if here and not wrong:
+                colour = now.colour("text")
             painter.setPen(colour)
             place = QRect(0, int(top), self._numbers.width() - _SIDE, int(height))
             painter.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, str(number))

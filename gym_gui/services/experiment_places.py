@@ -1,0 +1,173 @@
+"""Where in an experiment file a value stands: the line of ``operators[1].workers.agent.seed``."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from gym_gui.core.errors import Place
+from mosaic_worker.plain_files import read_file
+
+if TYPE_CHECKING:
+    from yaml.nodes import Node
+
+_STEP: Final = re.compile(r"\[(\d+)\]|\[('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")\]|\.?([^.\[\]]+)")
+_LARGEST: Final = 2**20
+"""Bytes of a file that a place is looked for in."""
+_SHORTEST: Final = 3
+"""Letters of a value that is looked for in a message."""
+
+
+class _At(NamedTuple):
+    """A value in a text: where it is, and where what it holds is.
+
+    Attributes:
+        line: From 1.
+        column: From 1.
+        value: Its text; empty for what holds others.
+        items: What it holds, by key or number.
+    """
+
+    line: int
+    column: int
+    value: str
+    items: dict[str | int, _At]
+
+
+def place_of_value(file: Path, where: str, source: str | None = None) -> Place | None:
+    """The line of a value, or of the nearest that holds it.
+
+    Args:
+        file: A Python, YAML or JSON file. A program's values are found where they are written as such.
+        where: Its path, as :class:`~gym_gui.core.validation.ConfigError` has it.
+        source: The file's text; read by default.
+
+    Returns:
+        ``None`` where the file says nothing of it.
+    """
+    found = _root(file, source)
+    if found is None:
+        return None
+    for step in _steps(where):
+        inner = found.items.get(step)
+        if inner is None:
+            break
+        found = inner
+    return Place(str(file.absolute()), found.line, found.column)
+
+
+def place_of_operator(file: Path, operator_id: str, message: str = "") -> Place | None:
+    """The line of what a message says of an operator: of the value that it quotes, else of the operator.
+
+    Args:
+        file: The experiment file.
+        operator_id: The operator's ``id``.
+        message: What is wrong.
+    """
+    root = _root(file, None)
+    operators = root.items.get("operators") if root is not None else None
+    for operator in operators.items.values() if operators is not None else ():
+        name = operator.items.get("id")
+        if name is not None and name.value == operator_id:
+            quoted = [at for at in _leaves(operator) if len(at.value) >= _SHORTEST and at.value in message]
+            other = [at for at in quoted if at is not name] or quoted
+            at = max(other, key=lambda each: len(each.value), default=operator)
+            return Place(str(file.absolute()), at.line, at.column)
+    return None
+
+
+def _root(file: Path, source: str | None) -> _At | None:
+    try:
+        text = (
+            source if source is not None else read_file(file, links=True, limit=_LARGEST).decode("utf-8-sig")
+        )
+        root = _of_python(text) if file.suffix == ".py" else _of_yaml(text)
+    except (OSError, ValueError, RecursionError, SyntaxError, MemoryError):
+        return None
+    if root is not None and "operators" not in root.items and "experiment" in root.items:
+        return root.items["experiment"]
+    return root
+
+
+def _steps(where: str) -> Iterator[str | int]:
+    for match in _STEP.finditer(where):
+        number, quoted, name = match.groups()
+        yield int(number) if number else ast.literal_eval(quoted) if quoted else name
+
+
+def _leaves(at: _At) -> Iterator[_At]:
+    if not at.items:
+        yield at
+    for inner in at.items.values():
+        yield from _leaves(inner)
+
+
+# -- what the formats say -----------------------------------------------------------------
+
+
+def _of_yaml(text: str) -> _At | None:
+    """JSON is read as YAML, too: of its spaces only tabs are none of YAML's."""
+    import yaml  # as where a file is read
+
+    try:
+        node = yaml.compose(text.replace("\t", " "), yaml.SafeLoader)
+    except yaml.YAMLError as error:
+        raise ValueError(str(error)) from None
+    return None if node is None else _of_node(node, node, 0)
+
+
+def _of_node(node: Node, key: Node, depth: int) -> _At:
+    from yaml.nodes import MappingNode, ScalarNode, SequenceNode
+
+    items: dict[str | int, _At] = {}
+    if depth > 40:  # a file may hold itself
+        pass
+    elif isinstance(node, MappingNode):
+        for name, value in node.value:
+            if isinstance(name, ScalarNode):
+                items[str(name.value)] = _of_node(value, name, depth + 1)
+    elif isinstance(node, SequenceNode):
+        items = {i: _of_node(value, value, depth + 1) for i, value in enumerate(node.value)}
+    mark = key.start_mark
+    value = str(node.value) if isinstance(node, ScalarNode) else ""
+    return _At(mark.line + 1, mark.column + 1, value, items)
+
+
+def _of_python(text: str) -> _At:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tree = ast.parse(text)
+    items: dict[str | int, _At] = {}
+    for statement in tree.body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                items[name] = _of_expression(value, statement)
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                items[name] = _of_expression(value, statement)
+            case _:
+                pass
+    return _At(1, 1, "", items)
+
+
+def _of_expression(node: ast.expr, key: ast.expr | ast.stmt) -> _At:
+    items: dict[str | int, _At] = {}
+    value = ""
+    match node:
+        case ast.Dict(keys=keys, values=values):
+            for name, inner in zip(keys, values, strict=True):
+                if isinstance(name, ast.Constant):
+                    items[str(name.value)] = _of_expression(inner, name)
+        case ast.List(elts=elements) | ast.Tuple(elts=elements):
+            items = {i: _of_expression(inner, inner) for i, inner in enumerate(elements)}
+        case ast.Call(args=arguments, keywords=given):
+            items = {each.arg: _of_expression(each.value, each.value) for each in given if each.arg}
+            items |= {i: _of_expression(inner, inner) for i, inner in enumerate(arguments)}
+        case ast.Constant(value=constant):
+            value = str(constant)
+        case _:
+            pass
+    return _At(key.lineno, key.col_offset + 1, value, items)

@@ -1,0 +1,162 @@
+"""Who says what is wrong with a text: a worker's own module, the reader of its format, Python's parser."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import warnings
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from gym_gui.core.errors import MosaicError
+from gym_gui.core.record_fields import count, items, mapping, text
+from gym_gui.services.module_query import Conversation
+from gym_gui.ui.editor.file_request import Checked, FileCheck, Problem
+
+if TYPE_CHECKING:
+    from gym_gui.workers.definition import WorkerTypeDefinition
+    from gym_gui.workers.settings_schema import Setting
+
+Find = Callable[[Path, str], "MosaicError | None"]
+"""What is wrong with the text of a file, with its place."""
+
+
+class WorkerCheck:
+    """Asks a worker's module or command: the window knows no language.
+
+    Args:
+        worker: Whose.
+        setting: Names the module or the command.
+        actions: Words of the slot's actions, where they are known.
+    """
+
+    def __init__(self, worker: WorkerTypeDefinition, setting: Setting, actions: tuple[str, ...]) -> None:
+        self.worker, self.setting, self.actions = worker, setting, actions
+        self._conversation = Conversation(worker, setting)
+
+    async def ask(self, path: Path | None, written: str) -> Checked:
+        """See :class:`FileCheck`."""
+        question: dict[str, Any] = {"name": path.name if path is not None else "", "text": written}
+        if self.actions:
+            question["actions"] = list(self.actions)
+        said = await self._conversation.ask(question)
+        rules = [items(each) or () for each in items(said.get("colours")) or ()]
+        templates = [mapping(each) or {} for each in items(said.get("templates")) or ()]
+        return Checked(
+            tuple(_problems_of(said)),
+            text(said.get("ending")) or ".txt",
+            tuple((str(rule[0]), str(rule[1])) for rule in rules if len(rule) == 2),
+            tuple((text(t.get("name")) or "Example", text(t.get("text")) or "") for t in templates),
+            "" if self.actions else "actions are checked once the environment is known",
+        )
+
+    async def close(self) -> None:
+        """End its process."""
+        await self._conversation.close()
+
+
+class TextCheck:
+    """Reads a text as the engine does, in a thread; nothing of it is run.
+
+    Args:
+        find: Says what is wrong.
+        unchecked: What it does not look at.
+    """
+
+    def __init__(self, find: Find, unchecked: str = "") -> None:
+        self._find, self._unchecked = find, unchecked
+
+    async def ask(self, path: Path | None, written: str) -> Checked:
+        """See :class:`FileCheck`."""
+        error = await asyncio.to_thread(self._find, path or Path("file"), written)
+        problems = () if error is None else (problem_of(error),)
+        return Checked(problems, unchecked=self._unchecked)
+
+    async def close(self) -> None:
+        """There is nothing to end."""
+
+
+def check_of(path: Path, *, experiment: bool = False) -> FileCheck:
+    """What checks a file that no setting names.
+
+    Args:
+        path: The file.
+        experiment: Whether it is an experiment file; of data files the content says so.
+    """
+    if path.suffix == ".py" and experiment:
+        return TextCheck(_find_in_experiment, "a program is read when it is run")
+    find, unchecked = _BY_SUFFIX.get(path.suffix, (_find_nothing, "nothing checks files of this kind here"))
+    return TextCheck(find, unchecked)
+
+
+def problem_of(error: MosaicError) -> Problem:
+    """An error as the editor shows it."""
+    place = error.place
+    return Problem(0, str(error)) if place is None else Problem(place.line, str(error), column=place.column)
+
+
+def _problems_of(said: Mapping[str, Any]) -> list[Problem]:
+    """What is said to be wrong, by line."""
+    found = [mapping(each) or {} for each in items(said.get("problems")) or ()]
+    problems = [
+        Problem(count(p.get("line")) or 0, text(p.get("text")) or "", text(p.get("word")) or "")
+        for p in found
+    ]
+    return sorted(problems, key=lambda problem: problem.line)
+
+
+def _find_nothing(_path: Path, _written: str) -> MosaicError | None:
+    return None
+
+
+def _find_in_python(path: Path, written: str) -> MosaicError | None:
+    from gym_gui.core.errors import Place, UsageError
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(written)
+    except SyntaxError as error:
+        place = Place(str(path), error.lineno or 1, error.offset or 0)
+        return UsageError(f"not valid Python: {error.msg}", place=place)
+    except (ValueError, RecursionError, MemoryError) as error:
+        return UsageError(f"not valid Python: {error or 'nested too deeply'}")
+    return None
+
+
+def _find_in_experiment(path: Path, written: str) -> MosaicError | None:
+    from gym_gui.services.experiment_file import find_problem
+
+    return find_problem(path, written)
+
+
+def _find_in_toml(path: Path, written: str) -> MosaicError | None:
+    import tomllib
+
+    from gym_gui.core.errors import UsageError
+    from gym_gui.core.toml_places import place_in_toml
+    from gym_gui.envs.families import own_servers
+    from gym_gui.workers.manifest import parse_manifest
+
+    try:
+        if path.name == own_servers.FILE:
+            own_servers.parse_description(written, path)
+        elif path.name == "worker.toml":
+            parse_manifest(written, path)
+        else:
+            tomllib.loads(written)
+    except MosaicError as error:
+        return error
+    except ValueError as error:
+        return UsageError(f"not valid TOML: {error}", place=place_in_toml(str(path), written, str(error)))
+    return None
+
+
+_BY_SUFFIX: Final[Mapping[str, tuple[Find, str]]] = {
+    ".py": (_find_in_python, "it is not run here"),
+    ".yaml": (_find_in_experiment, ""),
+    ".yml": (_find_in_experiment, ""),
+    ".json": (_find_in_experiment, ""),
+    ".toml": (_find_in_toml, ""),
+}

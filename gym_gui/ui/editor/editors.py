@@ -1,0 +1,66 @@
+"""The editors that are open: one for each file, beside the window."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QObject
+
+from gym_gui.ui.editor.file_editor import FileEditor
+from gym_gui.ui.editor.file_request import FileRequest, Problem
+
+if TYPE_CHECKING:
+    from PyQt6.QtWidgets import QWidget
+
+    from gym_gui.ui.context import AppContext
+
+
+class Editors(QObject):
+    """Opens files; whoever had one read, run or played says through it what was wrong.
+
+    Args:
+        context: The window's services.
+        window: What they lie above.
+    """
+
+    def __init__(self, context: AppContext, window: QWidget) -> None:
+        super().__init__(window)
+        self._context, self._window = context, window
+        self._open: list[FileEditor] = []
+
+    def open(self, request: FileRequest) -> FileEditor:
+        """Open a file; one that is open comes to the front, at the place that is asked for."""
+        editor = self._of(request.path)
+        if editor is not None:
+            editor.show_request(request)
+        else:
+            editor = FileEditor(self._context, request, self._window)
+            editor.closed.connect(self._on_closed)
+            self._open.append(editor)
+            editor.show()
+        editor.raise_()
+        editor.activateWindow()
+        return editor
+
+    def tell(self, path: str, problems: Sequence[Problem]) -> None:
+        """What is wrong with a file, or that nothing is, where it is open."""
+        editor = self._of(path)
+        if editor is not None:
+            editor.tell(problems)
+
+    def _of(self, path: str) -> FileEditor | None:
+        wanted = Path(path).expanduser().absolute() if path else None
+        return next((each for each in self._open if wanted is not None and each.path == wanted), None)
+
+    def _on_closed(self) -> None:
+        editor = self.sender()
+        if isinstance(editor, FileEditor) and editor in self._open:
+            self._open.remove(editor)
+
+    async def close(self) -> None:
+        """The window closes: what is not saved is kept."""
+        for editor in self._open:
+            await editor.shut_down()
+        self._open.clear()

@@ -1,0 +1,118 @@
+"""Finds words in a text, and goes to a line."""
+
+from __future__ import annotations
+
+from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtGui import QKeyEvent, QTextCursor, QTextDocument
+from PyQt6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
+
+from gym_gui.ui import theme
+from gym_gui.ui.editor.code_edit import CodeEdit
+from gym_gui.ui.widgets import IconButton, QuietButton, muted_label
+
+
+class FindBar(QWidget):
+    """Above or below a text: what is typed is found as it is typed; digits behind a colon are a line.
+
+    Args:
+        edit: The text.
+        parent: Qt owner.
+    """
+
+    closed = pyqtSignal()
+
+    def __init__(self, edit: CodeEdit, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("find-bar")
+        self._edit = edit
+        self.field = QLineEdit(self)
+        self.field.setObjectName("find-words")
+        self.field.setPlaceholderText("Find, or :12 for a line")
+        self.field.setAccessibleName("Find words, or a line by its number after a colon")
+        self.field.setClearButtonEnabled(True)
+        self.field.textChanged.connect(self._on_text_changed)
+        self.count = muted_label("")
+        self.count.setObjectName("find-count")
+        before = QuietButton("Previous", name="find-previous", tooltip="Shift+F3", on_click=self.previous)
+        after = QuietButton("Next", name="find-next", tooltip="F3 or Enter", on_click=self.next)
+        close = IconButton("close", "Close (Esc)", name="find-close", on_click=self.shut)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(theme.ROW)
+        row.addWidget(self.field, 1)
+        row.addWidget(self.count)
+        for button in (before, after, close):
+            row.addWidget(button)
+        self.hide()
+
+    def open(self, words: str = "") -> None:
+        """Show it with these words, or the selected ones, or those of the last time."""
+        selected = self._edit.textCursor().selectedText()
+        self.show()
+        self.field.setText(words or (selected if "\u2029" not in selected else "") or self.field.text())
+        self.field.setFocus()
+        if words:
+            self.field.end(False)
+        else:
+            self.field.selectAll()
+
+    def shut(self) -> None:
+        """Back to the text."""
+        self.hide()
+        self._edit.setFocus()
+        self.closed.emit()
+
+    def next(self) -> None:
+        """The next place, from the first one on again after the last."""
+        self._find(forward=True)
+
+    def previous(self) -> None:
+        """The one before."""
+        self._find(forward=False)
+
+    def keyPressEvent(self, a0: QKeyEvent | None) -> None:
+        """Enter goes on, Shift+Enter back, Esc closes."""
+        key = a0.key() if a0 is not None else None
+        if a0 is not None and key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            if self.field.text().startswith(":"):
+                self.shut()
+            elif a0.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+                self.previous()
+            else:
+                self.next()
+        elif key == Qt.Key.Key_Escape:
+            self.shut()
+        else:
+            super().keyPressEvent(a0)
+
+    def _on_text_changed(self, words: str) -> None:
+        if words.startswith(":"):
+            self.count.setText("")
+            if words[1:].isdecimal():
+                self._edit.go_to(int(words[1:]))
+                self.field.setFocus()
+            return
+        cursor = self._edit.textCursor()
+        cursor.setPosition(cursor.selectionStart())  # a longer word begins where the shorter one was
+        self._edit.setTextCursor(cursor)
+        self._find(forward=True)
+
+    def _find(self, *, forward: bool) -> None:
+        words, document = self.field.text(), self._edit.document()
+        if not words or words.startswith(":") or document is None:
+            self.count.setText("")
+            return
+        flags = QTextDocument.FindFlag(0) if forward else QTextDocument.FindFlag.FindBackward
+        found = document.find(words, self._edit.textCursor(), flags)
+        if found.isNull():
+            end = QTextCursor(document)
+            if not forward:
+                end.movePosition(QTextCursor.MoveOperation.End)
+            found = document.find(words, end, flags)
+        if found.isNull():
+            self.count.setText("Not found")
+            return
+        self._edit.setTextCursor(found)
+        self._edit.centerCursor()
+        text, lower = self._edit.text.casefold(), words.casefold()
+        self.count.setText(f"{text[: found.selectionStart()].count(lower) + 1} of {text.count(lower)}")

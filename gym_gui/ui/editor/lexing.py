@@ -1,0 +1,62 @@
+"""What the words of a text are, by the lexer of its kind of file (Pygments)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+
+class Span(NamedTuple):
+    """Some letters of a line, and what they are: ``comment``, ``text``, ``number``, ``keyword``, ``variable``."""
+
+    start: int
+    length: int
+    role: str
+
+
+LEXERS: Final = {".py": "python", ".yaml": "yaml", ".yml": "yaml", ".json": "json", ".toml": "toml"}
+"""Pygments' names, by suffix."""
+MOST: Final = 400_000
+"""A longer text stays uncoloured."""
+_ROLES: Final = (
+    ("Comment", "comment"),
+    ("Literal.String", "text"),
+    ("Literal.Number", "number"),
+    ("Keyword.Constant", "number"),
+    ("Keyword", "keyword"),
+    ("Operator.Word", "keyword"),
+    ("Name.Tag", "keyword"),
+    ("Name.Decorator", "variable"),
+    ("Name.Function", "variable"),
+    ("Name.Class", "variable"),
+)
+
+
+def spans_of(suffix: str, text: str) -> Sequence[Sequence[Span]]:
+    """By line. Imports the lexer, and takes a second for a megabyte: called in a thread.
+
+    Args:
+        suffix: Of the file.
+        text: Its text, lines ending in ``\\n``.
+    """
+    name = LEXERS.get(suffix)
+    lines: list[list[Span]] = [[]]
+    if name is None or len(text) > MOST:
+        return lines
+    from pygments import lex
+    from pygments.lexers import get_lexer_by_name
+
+    # What a text begins and ends with stays: lines are counted.
+    lexer = get_lexer_by_name(name, stripnl=False, ensurenl=False)
+    column = 0
+    for kind, words in lex(text, lexer):
+        path = str(kind).removeprefix("Token.")
+        role = next((role for start, role in _ROLES if path == start or path.startswith(f"{start}.")), "")
+        for i, part in enumerate(words.split("\n")):
+            if i:
+                lines.append([])
+                column = 0
+            if part and role:
+                lines[-1].append(Span(column, len(part), role))
+            column += len(part)
+    return lines
