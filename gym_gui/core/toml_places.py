@@ -21,7 +21,7 @@ def place_in_toml(file: str, source: str, sentence: str) -> Place:
         sentence: What is wrong.
 
     Returns:
-        Of several lines the one whose key is named with its table, or the longest key; line 0 where none is named.
+        Of several lines the one whose key is named with its table, or the longest; 0 where none is named.
     """
     if (said := _AT.search(sentence)) is not None:
         return Place(file, int(said[1]), int(said[2]))

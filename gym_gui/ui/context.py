@@ -67,7 +67,8 @@ class AppContext(QObject):
     edit_asked = pyqtSignal(object)
     """A :class:`~gym_gui.ui.editor.file_request.FileRequest`."""
     file_told = pyqtSignal(str, object)
-    """A file that was read or run, and what is wrong with it (:class:`~gym_gui.ui.editor.file_request.Problem`)."""
+    """A file that was read or run, and what is wrong with it: problems of its
+    :class:`~gym_gui.ui.editor.file_request.FileRequest`."""
 
     def __init__(self, store: Store, theme: Theme | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)

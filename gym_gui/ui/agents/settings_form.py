@@ -18,7 +18,8 @@ from gym_gui.ui.agents.setting_controls import (
     SettingControl,
     TextControl,
 )
-from gym_gui.ui.editor.file_request import FileRequest, for_setting
+from gym_gui.ui.editor.checks import for_setting
+from gym_gui.ui.editor.file_request import FileRequest
 from gym_gui.ui.language.controls import (
     FileControl,
     HelpedControl,

@@ -5,16 +5,17 @@ from __future__ import annotations
 import ast
 import asyncio
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.record_fields import count, items, mapping, text
 from gym_gui.services.module_query import Conversation
-from gym_gui.ui.editor.file_request import Checked, FileCheck, Problem
+from gym_gui.ui.editor.file_request import Checked, FileCheck, FileRequest, Problem
 
 if TYPE_CHECKING:
+    from gym_gui.core.errors import Place
     from gym_gui.workers.definition import WorkerTypeDefinition
     from gym_gui.workers.settings_schema import Setting
 
@@ -88,6 +89,46 @@ def check_of(path: Path, *, experiment: bool = False) -> FileCheck:
         return TextCheck(_find_in_experiment, "a program is read when it is run")
     find, unchecked = _BY_SUFFIX.get(path.suffix, (_find_nothing, "nothing checks files of this kind here"))
     return TextCheck(find, unchecked)
+
+
+def for_setting(
+    worker: WorkerTypeDefinition,
+    setting: Setting,
+    path: str,
+    actions: Sequence[str],
+    choose: Callable[[str], None] | None,
+) -> FileRequest:
+    """The file that a setting names; the worker's module or command checks it.
+
+    Args:
+        worker: Whose.
+        setting: The setting.
+        path: The file; empty: there is none yet.
+        actions: Words of the slot's actions, where they are known.
+        choose: Takes the file that is to be used.
+    """
+    return FileRequest(path, WorkerCheck(worker, setting, tuple(actions)), setting.label, choose)
+
+
+def at_place(
+    place: Place,
+    sentence: str = "",
+    *,
+    experiment: bool = False,
+    again: tuple[str, Callable[[], object]] | None = None,
+) -> FileRequest:
+    """A file, with what is wrong at its line.
+
+    Args:
+        place: File, line and column.
+        sentence: What is wrong there.
+        experiment: Whether it is an experiment file; a data file says so itself.
+        again: What is done once it is mended.
+    """
+    said = (Problem(place.line, sentence, column=place.column),) if sentence else ()
+    return FileRequest(
+        place.file, check_of(Path(place.file), experiment=experiment), "File", None, said, again
+    )
 
 
 def problem_of(error: MosaicError) -> Problem:

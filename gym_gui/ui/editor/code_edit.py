@@ -38,7 +38,7 @@ _ROLES: Final = {
 
 
 class Colouring(QSyntaxHighlighter):
-    """Colours what fits a pattern, the later over the earlier, or what a lexer has told; follows the theme."""
+    """Colours what fits a pattern, the later over the earlier, or what a lexer says; follows the theme."""
 
     def __init__(self, document: QTextDocument | None) -> None:
         super().__init__(document)
@@ -121,7 +121,7 @@ class CodeEdit(QPlainTextEdit):
         self._mark(problems)
 
     def go_to(self, line: int, column: int = 0) -> None:
-        """Stand at a line, counted from 1, at its beginning or at a column of it; the last where it has no such."""
+        """Stand at a line, counted from 1, at its beginning or a column of it; else at the last."""
         document = self.document()
         if document is None:
             return

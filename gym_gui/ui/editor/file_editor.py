@@ -1,6 +1,7 @@
 """Edits a file, with what is wrong with it at its line.
 
-What is checked, and by whom, is the request's affair (:mod:`gym_gui.ui.editor.checks`): the editor knows no language.
+What is checked, and by whom, is the request's affair (:mod:`gym_gui.ui.editor.checks`): the editor knows no
+language.
 """
 
 from __future__ import annotations

@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
-
-if TYPE_CHECKING:
-    from gym_gui.core.errors import Place
-    from gym_gui.workers.definition import WorkerTypeDefinition
-    from gym_gui.workers.settings_schema import Setting
+from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +32,7 @@ class Checked:
     Attributes:
         problems: What is wrong, by line.
         ending: The usual ending of such files; empty: whatever the file has.
-        colours: Patterns, and what it is that fits one; a lexer of its suffix colours the file where there are none.
+        colours: Patterns, and what it is that fits one; without any, a lexer of its suffix colours the file.
         templates: Examples to begin with: name and text.
         unchecked: What was not looked at, to be put behind "No mistake is known".
     """
@@ -80,47 +75,3 @@ class FileRequest:
     choose: Callable[[str], None] | None = None
     problems: Sequence[Problem] = ()
     again: tuple[str, Callable[[], object]] | None = None
-
-
-def for_setting(
-    worker: WorkerTypeDefinition,
-    setting: Setting,
-    path: str,
-    actions: Sequence[str],
-    choose: Callable[[str], None] | None,
-) -> FileRequest:
-    """The file that a setting names; the worker's module or command checks it.
-
-    Args:
-        worker: Whose.
-        setting: The setting.
-        path: The file; empty: there is none yet.
-        actions: Words of the slot's actions, where they are known.
-        choose: Takes the file that is to be used.
-    """
-    from gym_gui.ui.editor.checks import WorkerCheck
-
-    return FileRequest(path, WorkerCheck(worker, setting, tuple(actions)), setting.label, choose)
-
-
-def at_place(
-    place: Place,
-    sentence: str = "",
-    *,
-    experiment: bool = False,
-    again: tuple[str, Callable[[], object]] | None = None,
-) -> FileRequest:
-    """A file, with what is wrong at its line.
-
-    Args:
-        place: File, line and column.
-        sentence: What is wrong there.
-        experiment: Whether it is an experiment file; a data file says so itself.
-        again: What is done once it is mended.
-    """
-    from gym_gui.ui.editor.checks import check_of
-
-    said = (Problem(place.line, sentence, column=place.column),) if sentence else ()
-    return FileRequest(
-        place.file, check_of(Path(place.file), experiment=experiment), "File", None, said, again
-    )

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 
 class Span(NamedTuple):
-    """Some letters of a line, and what they are: ``comment``, ``text``, ``number``, ``keyword``, ``variable``."""
+    """Part of a line, and what it is: ``comment``, ``text``, ``number``, ``keyword``, ``variable``."""
 
     start: int
     length: int

@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from gym_gui.services.source_places import folders_of, place_in
 
 if TYPE_CHECKING:
     from gym_gui.core.config import OperatorConfig
     from gym_gui.core.errors import Place
-    from gym_gui.ui.context import AppContext
+    from gym_gui.ui.editor.file_request import FileRequest
     from gym_gui.workers.definition import WorkerTypeDefinition
     from gym_gui.workers.settings_schema import Setting
 
@@ -21,8 +21,16 @@ Again = tuple[str, Callable[[], object]]
 """Words for a button, and what is done once a file is mended."""
 
 
+class Opens(Protocol):
+    """Opens files: the window's services."""
+
+    def edit(self, request: FileRequest) -> None:
+        """Open a file in the editor."""
+        ...
+
+
 def link_of(
-    context: AppContext,
+    context: Opens,
     sentence: str,
     operator: OperatorConfig | None = None,
     *,
@@ -52,7 +60,7 @@ def link_of(
 
 
 def _open(
-    context: AppContext,
+    context: Opens,
     place: Place,
     sentence: str,
     operator: OperatorConfig | None,
@@ -60,7 +68,8 @@ def _open(
     experiment: bool,
     again: Again | None,
 ) -> None:
-    from gym_gui.ui.editor.file_request import Problem, at_place, for_setting
+    from gym_gui.ui.editor.checks import at_place, for_setting
+    from gym_gui.ui.editor.file_request import Problem
 
     reader = _reader_of(place, operator)
     if reader is None:

@@ -20,8 +20,8 @@ from gym_gui.core.live import LiveView
 from gym_gui.core.trust import NotAllowedError
 from gym_gui.services.source_places import folders_of, place_in
 from gym_gui.ui import theme
-from gym_gui.ui.editor.checks import problem_of
-from gym_gui.ui.editor.file_request import Problem, at_place
+from gym_gui.ui.editor.checks import at_place, problem_of
+from gym_gui.ui.editor.file_request import Problem
 from gym_gui.ui.editor.links import link_of
 from gym_gui.ui.live.watch_pane import WatchPane
 from gym_gui.ui.operators.comparison import keep_run

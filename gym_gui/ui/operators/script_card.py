@@ -89,7 +89,7 @@ class ScriptCard(Card):
         self._scroll.setVisible(not text)
 
     def show_plan(self, plan: ScriptPlan, link_of: LinkOf) -> None:
-        """Say what it will do, with a row for each operator; one that cannot play leads to the line that says so."""
+        """Say what it will do, with a row for each operator; one that cannot play leads to its line."""
         for operator in plan.operators:
             row = OperatorRow(operator, link_of(operator) if operator.error else None, self._list)
             if plan.experiment.execution.until == "decided":

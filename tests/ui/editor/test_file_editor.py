@@ -21,10 +21,10 @@ from PyQt6.QtWidgets import QLabel, QListWidget, QMenu, QPushButton
 from gym_gui.ui import theme
 from gym_gui.ui.agents.settings_form import SettingsForm
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.editor.checks import WorkerCheck
+from gym_gui.ui.editor.checks import WorkerCheck, for_setting
 from gym_gui.ui.editor.code_edit import CodeEdit
 from gym_gui.ui.editor.file_editor import FileEditor
-from gym_gui.ui.editor.file_request import FileRequest, Problem, for_setting
+from gym_gui.ui.editor.file_request import FileRequest, Problem
 from gym_gui.ui.language.desk import SettingsDesk
 from gym_gui.ui.widgets.messages import InlineMessage
 from gym_gui.workers.definition import WorkerTypeDefinition
