@@ -6,6 +6,7 @@ import ast
 import re
 import warnings
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 _STEP: Final = re.compile(r"\[(\d+)\]|\[('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")\]|\.?([^.\[\]]+)")
 _LARGEST: Final = 2**20
 """Bytes of a file that a place is looked for in."""
+_MOST: Final = 20_000
+"""Values of a file; one that says more, as by names for what it holds, is not looked through."""
 _SHORTEST: Final = 3
 """Letters of a value that is looked for in a message."""
 
@@ -117,21 +120,22 @@ def _of_yaml(text: str) -> _At | None:
         node = yaml.compose(text.replace("\t", " "), yaml.SafeLoader)
     except yaml.YAMLError as error:
         raise ValueError(str(error)) from None
-    return None if node is None else _of_node(node, node, 0)
+    return None if node is None else _of_node(node, node, count(1))
 
 
-def _of_node(node: Node, key: Node, depth: int) -> _At:
+def _of_node(node: Node, key: Node, counted: Iterator[int]) -> _At:
+    """Where a node's value is; raises ``ValueError`` for a file that holds itself, or grows without end."""
     from yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
+    if next(counted) > _MOST:
+        raise ValueError("too many values")
     items: dict[str | int, _At] = {}
-    if depth > 40:  # a file may hold itself
-        pass
-    elif isinstance(node, MappingNode):
+    if isinstance(node, MappingNode):
         for name, value in node.value:
             if isinstance(name, ScalarNode):
-                items[str(name.value)] = _of_node(value, name, depth + 1)
+                items[str(name.value)] = _of_node(value, name, counted)
     elif isinstance(node, SequenceNode):
-        items = {i: _of_node(value, value, depth + 1) for i, value in enumerate(node.value)}
+        items = {i: _of_node(value, value, counted) for i, value in enumerate(node.value)}
     mark = key.start_mark
     value = str(node.value) if isinstance(node, ScalarNode) else ""
     return _At(mark.line + 1, mark.column + 1, value, items)
