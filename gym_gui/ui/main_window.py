@@ -29,10 +29,10 @@ from gym_gui.ui.widgets.tab_order import tab_on
 from gym_gui.version import __version__
 
 if TYPE_CHECKING:
-    from gym_gui.ui.guide.dock import GuideDock
-    from gym_gui.ui.tours.guide import TourGuide
     from gym_gui.ui.editor.editors import Editors
     from gym_gui.ui.editor.file_request import FileRequest
+    from gym_gui.ui.guide.dock import GuideDock
+    from gym_gui.ui.tours.guide import TourGuide
 
 _log = logging.getLogger(__name__)
 
