@@ -47,7 +47,7 @@ class Checked:
 class FileCheck(Protocol):
     """Says what is wrong with a text; one question at a time."""
 
-    async def ask(self, path: Path | None, text: str) -> Checked:
+    async def ask(self, path: Path | None, written: str) -> Checked:
         """What is wrong. Raises :class:`~gym_gui.core.errors.MosaicError` where that cannot be said."""
         ...
 
