@@ -73,6 +73,8 @@ NAMES: Final = {
     "starred": "star-fill",
     "clock": "clock",
     "menu": "list",
+    "pin": "push-pin",
+    "pinned": "push-pin-fill",
     "expand": "arrows-out",
     "shrink": "arrows-in",
     "robot": "robot",

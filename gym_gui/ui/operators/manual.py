@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QSplitter, QStackedLayout, QVBoxLayout, QWidget
+from PyQt6.QtCore import QPoint, Qt, pyqtSignal
+from PyQt6.QtWidgets import QMenu, QSplitter, QStackedLayout, QVBoxLayout, QWidget
 
 from gym_gui.analysis.wording import count
 from gym_gui.core.live import HumanQuestion
@@ -27,7 +27,15 @@ if TYPE_CHECKING:
     from gym_gui.controllers.knowledge import Knowledge
     from gym_gui.ui.context import AppContext
 
-_PLOTS, _SPLIT = "operators/plots", "operators/split"
+_PLOTS, _SPLIT, _PINNED = "operators/plots", "operators/split", "operators/pinned"
+_MENU = (
+    "operators.pin",
+    "operators.enlarge",
+    "operators.transcript",
+    "operators.duplicate",
+    "operators.remove",
+)
+"""What a card's menu does, to the card."""
 
 
 class ManualOperators(QWidget):
@@ -274,6 +282,43 @@ class ManualOperators(QWidget):
         elif self._selected is not None:
             self._grid.enlarge(self._cards[self._selected])
 
+    def toggle_pinned(self, card: QWidget | None = None) -> None:
+        """Make a card (the selected one) large beside the others, or of their size again; remembered."""
+        if card is None and self._selected is not None:
+            card = self._cards[self._selected]
+        if not isinstance(card, OperatorRenderContainer):
+            return
+        pinned = None if self._grid.pinned is card else card
+        kept = pinned.operator.player.config.operator_id if pinned is not None else ""
+        self._context.layout.setValue(_PINNED, kept)
+        self._show_pinned()
+
+    def _show_pinned(self) -> None:
+        """The operator that was pinned is the large one wherever it is on the table, also after a restart."""
+        kept = str(self._context.layout.value(_PINNED, "") or "")
+        operator = self._deck.find(kept) if kept else None
+        pinned = self._cards.get(operator) if operator is not None else None
+        if pinned is not self._grid.pinned:
+            self._grid.pin(pinned)
+        for card in self._grid.cards:
+            if isinstance(card, OperatorRenderContainer):
+                card.set_pinned(card is pinned, alone=len(self._grid.cards) < 2)
+
+    def _on_menu_requested(self, place: QPoint) -> None:
+        card = self.sender()
+        if not isinstance(card, OperatorRenderContainer):
+            return
+        self.select(card.operator)
+        menu = QMenu(card)
+        menu.setObjectName("operator-menu")
+        menu.aboutToHide.connect(menu.deleteLater)
+        for command in filter(None, map(self._context.commands.get, _MENU)):
+            action = menu.addAction(command.title, command.run)
+            if action is not None:
+                action.setShortcut(self._context.commands.shortcut(command))
+                action.setEnabled(command.enabled())
+        menu.popup(card.mapToGlobal(place))
+
     # -- cards -----------------------------------------------------------------------
 
     def _on_added(self, operator: LiveOperator, place: int) -> None:
@@ -283,6 +328,9 @@ class ManualOperators(QWidget):
             card.clicked.connect(self._on_card_clicked)
             card.restart_requested.connect(self._deck.restart)
             card.enlarge_requested.connect(self._grid.toggle)
+            card.pin_requested.connect(self.toggle_pinned)
+            card.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+            card.customContextMenuRequested.connect(self._on_menu_requested)
             card.transcript_requested.connect(self._on_transcript_requested)
             card.agent_chosen.connect(self._on_agent_chosen)
             card.place_requested.connect(self._on_place_requested)
@@ -291,6 +339,7 @@ class ManualOperators(QWidget):
             self._humans[operator] = OperatorHumans(self._context, operator, self._knowledge, card)
             operator.asked.connect(self._on_asked)
         self._grid.insert(place, card)
+        self._show_pinned()
         self._level()
         self._pages.setCurrentWidget(self._grid)
         self._show_plots()
@@ -300,6 +349,7 @@ class ManualOperators(QWidget):
         card = self._cards[operator]
         place = list(self._cards).index(operator)
         self._grid.take(card)
+        self._show_pinned()
         self._level()
         if not self._deck.operators:
             self._pages.setCurrentWidget(self.empty)

@@ -34,6 +34,8 @@ from gym_gui.ui.widgets import (
 from gym_gui.ui.widgets.badges import MIXED
 
 NARROW = 290
+SLIM = 170
+"""A card that is slimmer has no room for a pin beside its name; its menu has it."""
 LOW = 200
 """A card that is lower has no room for figures: its picture needs it."""
 _SPARKLINE, _SMALL_SPARKLINE = 96, 32
@@ -67,6 +69,8 @@ class OperatorRenderContainer(Card):
 
     restart_requested = pyqtSignal(str)
     enlarge_requested = pyqtSignal(object)
+    pin_requested = pyqtSignal(object)
+    """It is to be large beside the others, or of their size again."""
     move_chosen = pyqtSignal(str, object)
     """Operator id and a move that was made on its board."""
     transcript_requested = pyqtSignal(object)
@@ -95,6 +99,9 @@ class OperatorRenderContainer(Card):
             "expand", "Enlarge (double click)", name="operator-enlarge", on_click=self._on_enlarge
         )
         self._expand.setFixedSize(22, 22)
+        self._pin = IconButton("pin", "", name="operator-pin", on_click=self._on_pin)
+        self._pin.setFixedSize(22, 22)
+        self._pinned, self._alone = False, True
         self._trouble = label("", "error", wrap=True, parent=self)
         self._trouble.setObjectName("operator-trouble")
         self.restart = LinkButton("Restart", name="operator-restart", on_click=self._on_restart)
@@ -129,6 +136,7 @@ class OperatorRenderContainer(Card):
         self._top.addWidget(self._place, 0, Qt.AlignmentFlag.AlignVCenter)
         self._top.addStretch(1)
         self._top.addWidget(self.status)
+        self._top.addWidget(self._pin)
         self._top.addWidget(self._expand)
         self._trouble_row = QWidget(self)
         row = QHBoxLayout(self._trouble_row)
@@ -181,12 +189,15 @@ class OperatorRenderContainer(Card):
             self._below.takeAt(2)  # the stretch
             self._top.insertWidget(1, self._badge)
             self._top.insertWidget(2, self._place)
-            self._top.insertWidget(self._top.count() - 1, self.status)
+            self._top.insertWidget(self._top.count() - 2, self.status)
         self._sparkline.setMaximumWidth(_SMALL_SPARKLINE if narrow else _SPARKLINE)
 
     def _fit_head(self) -> None:
         """A name is read whole before a host is, and a host before a state: its dot says it, too."""
-        beside = (self._badge,) if self._narrow else (self.name, self._badge, self._expand)
+        self._pin.setVisible(not self._alone and (self._pinned or self.width() >= SLIM))
+        beside = [self._badge] if self._narrow else [self.name, self._badge, self._expand]
+        if not self._narrow and not self._pin.isHidden():
+            beside.append(self._pin)
         taken = sum(widget.sizeHint().width() + theme.ROW for widget in beside)
         if not self._place.isHidden():
             room = self.width() - 2 * theme.GAP - taken - theme.ROW - _DOT
@@ -373,6 +384,21 @@ class OperatorRenderContainer(Card):
         name = self.operator.player.config.display_name
         self._expand.setAccessibleName("Show all operators" if enlarged else f"Enlarge {name}")
 
+    def set_pinned(self, pinned: bool, *, alone: bool) -> None:
+        """Say what the pin does.
+
+        Args:
+            pinned: It is the large one.
+            alone: There is no other card.
+        """
+        self._pinned, self._alone = pinned, alone
+        self._pin.set_icon("pinned" if pinned else "pin")
+        tip = "Of the others' size again (Shift+F11)" if pinned else "Pin large beside the others (Shift+F11)"
+        self._pin.setToolTip(tip)
+        name = self.operator.player.config.display_name
+        self._pin.setAccessibleName(f"Unpin {name}" if pinned else f"Pin {name} large")
+        self._fit_head()
+
     def keyPressEvent(self, a0: QKeyEvent | None) -> None:
         """Enter selects; Space is left to the page, whose shortcut it is."""
         if a0 is not None and a0.key() == Qt.Key.Key_Space:
@@ -382,6 +408,9 @@ class OperatorRenderContainer(Card):
 
     def _on_enlarge(self) -> None:
         self.enlarge_requested.emit(self)
+
+    def _on_pin(self) -> None:
+        self.pin_requested.emit(self)
 
     def _on_restart(self) -> None:
         self.restart_requested.emit(self.operator.player.config.operator_id)

@@ -1,8 +1,10 @@
-"""The cards, sharing the space evenly; any one of them can take all of it."""
+"""The cards, sharing the space evenly; one of them can be large beside the others, or take all of it."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from PyQt6.QtCore import QRect, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QKeyEvent, QResizeEvent
@@ -15,6 +17,8 @@ NARROWEST = 270
 """Three beside each other that would be narrower stand two and one."""
 LOWEST, SLIMMEST = 260, 190
 """Four in two rows that would be lower stand beside each other, where each is wide enough."""
+FLATTEST, HEAD = 150, 80
+"""Beside a large one, none is lower where that can be helped; what a card has above and below its picture."""
 
 
 def grid_shape(count: int, width: int, height: int) -> tuple[int, int]:
@@ -37,8 +41,67 @@ def grid_shape(count: int, width: int, height: int) -> tuple[int, int]:
     return columns, -(-count // columns)
 
 
+@dataclass(frozen=True, slots=True)
+class Pinned:
+    """How a large card and small ones share the space.
+
+    Attributes:
+        large: Where the large one is.
+        small: Where all the others are.
+        columns: Of the small ones, in ``small``.
+        rows: The same.
+    """
+
+    large: QRect
+    small: QRect
+    columns: int
+    rows: int
+
+
+def pinned_shape(count: int, width: int, height: int) -> Pinned:
+    """A large card, the small ones to the right of it or below it: where the pictures have most room.
+
+    Args:
+        count: Small cards, at least one.
+        width: Room, in pixels.
+        height: Room, in pixels.
+    """
+    gap, area = theme.GAP, QRect(0, 0, width, height)
+    best: tuple[tuple[float, int], Pinned] | None = None
+    for share, columns, beside in itertools.product((2 / 3, 3 / 5), range(1, count + 1), (True, False)):
+        rows = -(-count // columns)
+        large, small = QRect(area), QRect(area)
+        if beside:
+            large.setWidth(round((width - gap) * share))
+            small.setLeft(large.right() + 1 + gap)
+        else:
+            large.setHeight(round((height - gap) * share))
+            small.setTop(large.bottom() + 1 + gap)
+        cell = _cell(small, 0, columns, rows).size()
+        readable = min(1.0, cell.width() / SLIMMEST) * min(1.0, cell.height() / FLATTEST)
+        score = readable, _picture(large.size()) + _picture(cell)
+        if best is None or score > best[0]:
+            best = score, Pinned(large, small, columns, rows)
+    assert best is not None
+    return best[1]
+
+
+def _picture(card: QSize) -> int:
+    """Side of a square picture in a card of this size."""
+    return max(0, min(card.width(), card.height() - HEAD))
+
+
+def _cell(area: QRect, place: int, columns: int, rows: int) -> QRect:
+    row, column = divmod(place, columns)
+    gap = theme.GAP
+    width, height = area.width() + gap, area.height() + gap
+    left, right = column * width // columns, (column + 1) * width // columns
+    top, bottom = row * height // rows, (row + 1) * height // rows
+    return QRect(area.left() + left, area.top() + top, right - left - gap, bottom - top - gap)
+
+
 class RenderTabs(QWidget):
-    """Lays cards out in a grid, or shows one alone."""
+    """Lays cards out in a grid, one of them large beside the others, or shows one alone."""
 
     enlarged_changed = pyqtSignal(object)
     """The card that stands alone, or ``None``."""
@@ -50,6 +113,7 @@ class RenderTabs(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self._cards: list[QWidget] = []
         self._enlarged: QWidget | None = None
+        self._pinned: QWidget | None = None
 
     @property
     def cards(self) -> Sequence[QWidget]:
@@ -60,6 +124,11 @@ class RenderTabs(QWidget):
     def enlarged(self) -> QWidget | None:
         """The card that stands alone."""
         return self._enlarged
+
+    @property
+    def pinned(self) -> QWidget | None:
+        """The card that is large beside the others."""
+        return self._pinned
 
     def insert(self, place: int, card: QWidget) -> None:
         """Add a card; a card that stood alone makes room for all."""
@@ -75,6 +144,8 @@ class RenderTabs(QWidget):
         if card in self._cards:
             self._cards.remove(card)
             card.hide()
+            if card is self._pinned:
+                self._pinned = None
             if card is self._enlarged:
                 self.enlarge(None)
             self._arrange()
@@ -90,6 +161,12 @@ class RenderTabs(QWidget):
     def toggle(self, card: QWidget) -> None:
         """Enlarge a card, or bring the others back."""
         self.enlarge(None if self._enlarged is card else card)
+
+    def pin(self, card: QWidget | None) -> None:
+        """Make a card large beside the others, which share what is left; ``None``: all are of one size."""
+        self._pinned = card
+        self.enlarge(None)
+        self._arrange()
 
     def minimumSizeHint(self) -> QSize:
         """The window may be as small as it likes; cards leave out what has no room."""
@@ -113,15 +190,15 @@ class RenderTabs(QWidget):
                 card.setVisible(card is self._enlarged)
             self._enlarged.setGeometry(self.rect())
             return
-        columns, rows = grid_shape(len(self._cards), self.width(), self.height())
-        for place, card in enumerate(self._cards):
-            card.setGeometry(self._cell(place, columns, rows))
+        small, area = list(self._cards), self.rect()
+        if self._pinned is not None and len(small) > 1:
+            small.remove(self._pinned)
+            shape = pinned_shape(len(small), self.width(), self.height())
+            self._pinned.setGeometry(shape.large)
+            self._pinned.show()
+            area, columns, rows = shape.small, shape.columns, shape.rows
+        else:
+            columns, rows = grid_shape(len(small), self.width(), self.height())
+        for place, card in enumerate(small):
+            card.setGeometry(_cell(area, place, columns, rows))
             card.show()
-
-    def _cell(self, place: int, columns: int, rows: int) -> QRect:
-        row, column = divmod(place, columns)
-        gap = theme.GAP
-        width, height = self.width() + gap, self.height() + gap
-        left, right = column * width // columns, (column + 1) * width // columns
-        top, bottom = row * height // rows, (row + 1) * height // rows
-        return QRect(left, top, right - left - gap, bottom - top - gap)

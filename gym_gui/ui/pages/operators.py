@@ -165,7 +165,8 @@ class OperatorsTab(Page):
 
     def commands(self) -> list[Command]:
         """What can be done here."""
-        some, one, history = self._has_operators, self._has_selection, self.deck.undo_stack
+        some, one, several = self._has_operators, self._has_selection, self._has_several
+        history = self.deck.undo_stack
         return [
             Command("operators.add", "Add operator", self.add_operator, "Ctrl+Shift+N", "File", "add"),
             Command("operators.open", "Open an experiment…", self._on_open_script, "Ctrl+O", "File", "open"),
@@ -192,6 +193,15 @@ class OperatorsTab(Page):
             Command("operators.reset", "Reset all", self.deck.reset_all, "Ctrl+Shift+R", "Run", "", some),
             Command("operators.stop", "Stop all", self._on_stop, "Ctrl+.", "Run", "stop", self._can_run),
             Command("operators.enlarge", "Enlarge the operator", self._on_enlarge, "F11", "View", "", one),
+            Command(
+                "operators.pin",
+                "Pin or unpin the operator",
+                self._on_pin,
+                "Shift+F11",
+                "View",
+                "pin",
+                several,
+            ),
             Command("operators.plots", "Show or hide plots", self._on_plots, "Ctrl+G", "View", "train", some),
             Command(
                 "operators.transcript",
@@ -343,6 +353,9 @@ class OperatorsTab(Page):
     def _has_selection(self) -> bool:
         return self.manual_mode and self.manual.current is not None
 
+    def _has_several(self) -> bool:
+        return self._has_selection() and len(self.deck.operators) > 1
+
     def _can_run(self) -> bool:
         return self._has_operators() if self.manual_mode else self.script.plan is not None
 
@@ -362,6 +375,9 @@ class OperatorsTab(Page):
 
     def _on_enlarge(self) -> None:
         self.manual.toggle_enlarged()
+
+    def _on_pin(self) -> None:
+        self.manual.toggle_pinned()
 
     def _on_plots(self) -> None:
         self.manual.set_plots_wanted(not self.manual.plots_wanted)

@@ -15,6 +15,7 @@ from gym_gui.ui.main_window import MainWindow
 from gym_gui.ui.pages.agents import AgentsPage
 from gym_gui.ui.pages.operators import OperatorsTab
 from gym_gui.ui.pages.play import PlayPage
+from gym_gui.ui.widgets import IconButton
 from gym_gui.ui.widgets.messages import EmptyHint
 from gym_gui.ui.widgets.seed import SeedBox
 from tests.support.named import named
@@ -110,3 +111,40 @@ def test_a_new_comparison_is_an_empty_one_and_can_be_taken_back(window: MainWind
     assert page.deck.table == built
     assert window.context.commands.run("operators.add")
     assert len(page.deck.operators) == 2
+
+
+def test_a_card_is_pinned_large_beside_small_ones(window: MainWindow, store: Store, finish: Finish) -> None:
+    configs = [OperatorConfig(name, "", "", "CartPole-v1", {"agent_0": baseline()}) for name in "abcd"]
+    window.resize(1024, 700)
+    window.context.go("operators", operators=configs, seed=1)
+
+    def sizes(page: OperatorsTab) -> list[int]:
+        places = [page.manual.card(o).geometry() for o in page.deck.operators]
+        assert not any(one.intersects(other) for i, one in enumerate(places) for other in places[:i])
+        return [place.width() * place.height() for place in places]
+
+    page = named(window, OperatorsTab, "page-operators")
+    second = page.manual.card(page.deck.operators[1])
+    pin = named(second, IconButton, "operator-pin")
+    assert pin.accessibleName() == "Pin b large"
+    pin.click()
+    a, b, c, d = sizes(page)
+    assert b > 3 * a and max(a, c, d) - min(a, c, d) < a / 20
+    page.manual.select(page.deck.operators[2])
+    window.context.commands.run("operators.enlarge")
+    assert not second.isVisible()
+    window.context.commands.run("operators.enlarge")
+    assert sizes(page) == [a, b, c, d], "it is the large one again"
+    page.manual.remove("b")
+    assert max(sizes(page)) < 1.1 * min(sizes(page))
+    window.context.commands.run("operators.undo")
+    assert sizes(page) == [a, b, c, d]
+    with restarted(window, store, finish) as again:
+        again.resize(1024, 700)
+        again.show()
+        again.go("operators")
+        page = named(again, OperatorsTab, "page-operators")
+        assert sizes(page)[1] > 3 * sizes(page)[0]
+        page.manual.select(page.deck.operators[1])
+        again.context.commands.run("operators.pin")
+        assert max(sizes(page)) < 1.1 * min(sizes(page))
