@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -105,6 +105,28 @@ KIND_COLOURS: Final[Mapping[str, str]] = {
 }
 """Of each kind of agent; others share that of the baseline. Seen on every ground of
 both themes (3, WCAG 1.4.11)."""
+
+FURTHER_COLOURS: Final = ("#df209f", "#a18517", "#b96eb9", "#af655a", "#c829e0", "#e7557c", "#148f14")
+"""Of further agents of a kind that is there already: no kind's own, told from all of those and from
+each other (0.1 in Oklab), and as well seen on every ground."""
+
+
+def told_apart(kinds: Sequence[str]) -> tuple[str, ...]:
+    """A colour for each of several agents: the first of a kind has the kind's, others one of their own.
+
+    Args:
+        kinds: Of each agent, in the order in which they are shown everywhere. Kinds that share a colour
+            count as one; beyond seven further agents, colours come again.
+    """
+    result: list[str] = []
+    further = 0
+    for kind in kinds:
+        colour = KIND_COLOURS.get(kind.lower(), KIND_COLOURS["baseline"])
+        if colour in result:
+            colour = FURTHER_COLOURS[further % len(FURTHER_COLOURS)]
+            further += 1
+        result.append(colour)
+    return tuple(result)
 
 
 def luminance(colour: str) -> float:

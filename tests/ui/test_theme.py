@@ -16,6 +16,7 @@ from PyQt6.QtGui import QColor, QFontMetrics, QGuiApplication, QStyleHints
 from PyQt6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
+from gym_gui.core.colours import FURTHER_COLOURS
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.renderers import FrameView
@@ -211,5 +212,6 @@ def test_icons_marks_and_lines_of_plots_are_seen(tokens: theme.Tokens, ground: s
     """WCAG 1.4.11: what is not text, on every ground."""
     seen = {name: getattr(tokens, name) for name in ("muted", "accent", "ok", "warning", "error", "scroll")}
     seen |= {kind: theme.kind_colour(kind).name() for kind in KINDS}
+    seen |= {f"further {colour}": colour for colour in FURTHER_COLOURS}
     for name, colour in seen.items():
         assert theme.contrast(colour, getattr(tokens, ground)) >= 3.0, name

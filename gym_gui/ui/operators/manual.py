@@ -6,9 +6,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QPoint, Qt, pyqtSignal
+from PyQt6.QtGui import QColor
 from PyQt6.QtWidgets import QMenu, QSplitter, QStackedLayout, QVBoxLayout, QWidget
 
 from gym_gui.analysis.wording import count
+from gym_gui.core.colours import told_apart
 from gym_gui.core.live import HumanQuestion
 from gym_gui.ui import theme
 from gym_gui.ui.live.deck import OperatorDeck
@@ -16,7 +18,7 @@ from gym_gui.ui.live.operator import LiveOperator
 from gym_gui.ui.live.state import words_of
 from gym_gui.ui.operators.human_seats import OperatorHumans
 from gym_gui.ui.operators.plots_panel import OperatorPlots
-from gym_gui.ui.operators.render_container import OperatorRenderContainer
+from gym_gui.ui.operators.render_container import OperatorRenderContainer, leading_kind
 from gym_gui.ui.operators.render_tabs import RenderTabs
 from gym_gui.ui.operators.transcript_dock import MIND, TURNS, TranscriptDock
 from gym_gui.ui.widgets import EmptyHint, InlineMessage, take_focus
@@ -126,6 +128,14 @@ class ManualOperators(QWidget):
 
     def _on_split(self, _position: int, _index: int) -> None:
         self._context.layout.setValue(_SPLIT, self._splitter.saveState())
+
+    def _show_colours(self, *_: object) -> None:
+        """Of one kind there may be several: each has a colour, the same on its card and in the plots."""
+        operators = self._deck.operators
+        kinds = [leading_kind(operator.player.config) for operator in operators]
+        for operator, colour in zip(operators, told_apart(kinds), strict=True):
+            if operator in self._cards:
+                self._cards[operator].set_colour(QColor(colour))
 
     # -- counts ----------------------------------------------------------------------
 
@@ -338,8 +348,10 @@ class ManualOperators(QWidget):
             self._cards[operator] = card
             self._humans[operator] = OperatorHumans(self._context, operator, self._knowledge, card)
             operator.asked.connect(self._on_asked)
+            operator.config_changed.connect(self._show_colours)
         self._grid.insert(place, card)
         self._show_pinned()
+        self._show_colours()
         self._level()
         self._pages.setCurrentWidget(self._grid)
         self._show_plots()
@@ -350,6 +362,7 @@ class ManualOperators(QWidget):
         place = list(self._cards).index(operator)
         self._grid.take(card)
         self._show_pinned()
+        self._show_colours()
         self._level()
         if not self._deck.operators:
             self._pages.setCurrentWidget(self.empty)

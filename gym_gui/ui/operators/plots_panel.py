@@ -141,7 +141,7 @@ class OperatorPlots(Card):
 
     def _show_key(self) -> None:
         series = self.returns.series
-        look = looks(series, self._theme)
+        look = looks(series)
         self._key.show_names([(one.name, look[one.id]) for one in series])
 
     def _gather(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from PyQt6.QtCore import QRectF, Qt, pyqtSignal
-from PyQt6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent
+from PyQt6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QSpacerItem, QWidget
 
 from gym_gui.analysis.turn import Turn
@@ -227,7 +227,6 @@ class OperatorRenderContainer(Card):
         self._badge.set_kind(leading_kind(config), everybody(config))
         self._place.setText(f"on {config.host}")
         self._place.setVisible(bool(config.host))
-        self._sparkline.set_colour(theme.kind_colour(leading_kind(config)))
         players = config.resolved_slots()
         if asks_models(config) or runs_programs(config):  # others get a place for it with their first turn
             self._strip()
@@ -375,6 +374,11 @@ class OperatorRenderContainer(Card):
             painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), radius, radius)
 
     # -- what people do --------------------------------------------------------------
+
+    def set_colour(self, colour: QColor) -> None:
+        """Its operator's colour, which its lines in plots have, too."""
+        self._badge.set_colour(colour)
+        self._sparkline.set_colour(colour)
 
     def set_enlarged(self, enlarged: bool) -> None:
         """Say what the corner button does."""

@@ -179,7 +179,7 @@ class LivePlot(QWidget):
             axis.setLabel(axis.labelText, color=self._theme.tokens.muted)
 
     def _looks(self) -> dict[str, Look]:
-        return looks(self._series, self._theme)
+        return looks(self._series)
 
     def _on_redraw_due(self) -> None:
         self._draw()

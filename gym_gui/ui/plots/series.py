@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from PyQt6.QtCore import Qt
 from PyQt6.QtGui import QColor
 
+from gym_gui.core.colours import told_apart
 from gym_gui.ui import theme as themes
-from gym_gui.ui.theme import Theme
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class Series:
     Attributes:
         id: Its id.
         name: What people call it.
-        kind: Kind of agent (``rl``, ``llm``, …), which gives the colour.
+        kind: Kind of agent (``rl``, ``llm``, …), which gives the colour of the first of them.
     """
 
     id: str
@@ -29,7 +29,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How a series is drawn: lines that share a kind differ in shade and in dashes."""
+    """How a series is drawn: lines that share a kind differ in colour and in dashes."""
 
     colour: QColor
     dash: Qt.PenStyle
@@ -44,14 +44,13 @@ _DASHES = (
 )
 
 
-def looks(series: Sequence[Series], theme: Theme) -> dict[str, Look]:
-    """A look for each series, by id."""
+def looks(series: Sequence[Series]) -> dict[str, Look]:
+    """A look for each series, by id; the colours are those of the operators' cards."""
     seen: dict[str, int] = {}
     result: dict[str, Look] = {}
-    for one in series:
-        base = themes.kind_colour(one.kind)
-        nth = seen.get(base.name(), 0)
-        seen[base.name()] = nth + 1
-        shade = base.lighter(100 + 18 * nth) if theme.dark else base.darker(100 + 18 * nth)
-        result[one.id] = Look(shade, _DASHES[nth % len(_DASHES)])
+    for one, colour in zip(series, told_apart([one.kind for one in series]), strict=True):
+        base = themes.kind_colour(one.kind).name()
+        nth = seen.get(base, 0)
+        seen[base] = nth + 1
+        result[one.id] = Look(QColor(colour), _DASHES[nth % len(_DASHES)])
     return result

@@ -19,6 +19,7 @@ class KindBadge(QWidget):
     def __init__(self, kind: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._kind = ""
+        self._colour: QColor | None = None
         self.setObjectName("kind-badge")
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.set_kind(kind)
@@ -42,6 +43,11 @@ class KindBadge(QWidget):
         self.updateGeometry()
         self.update()
 
+    def set_colour(self, colour: QColor) -> None:
+        """Take a colour of its own, where several of a kind are told apart."""
+        self._colour = colour
+        self.update()
+
     def sizeHint(self) -> QSize:
         """As wide as its word."""
         return QSize(QFontMetrics(self._font()).horizontalAdvance(theme.kind_word(self._kind)) + 16, 19)
@@ -55,7 +61,7 @@ class KindBadge(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(theme.fill_for_white(theme.kind_colour(self._kind)))
+        painter.setBrush(theme.fill_for_white(self._colour or theme.kind_colour(self._kind)))
         radius = self.height() / 2
         painter.drawRoundedRect(QRectF(self.rect()), radius, radius)
         painter.setPen(QColor("white"))

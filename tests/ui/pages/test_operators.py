@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 import os
 import signal
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QApplication, QLabel, QMenu, QPushButton, QSpinBox, QToolButton
+from PyQt6.QtGui import QColor
+from PyQt6.QtWidgets import QApplication, QLabel, QMenu, QPushButton, QSpinBox, QToolButton, QWidget
 
 from gym_gui.controllers.live_play.state import OperatorState
+from gym_gui.core.colours import told_apart
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
 from gym_gui.ui import theme
 from gym_gui.ui.config_panels.player import PlayerPicker
@@ -31,6 +34,7 @@ from gym_gui.ui.plots.action_plot import ActionPlot
 from gym_gui.ui.plots.line_plots import ReturnPlot, RewardPlot
 from gym_gui.ui.renderers.frame_view import FrameView
 from gym_gui.ui.renderers.stage_view import StageView
+from gym_gui.ui.widgets.badges import KindBadge
 from gym_gui.ui.widgets.bar import PageBar
 from gym_gui.ui.widgets.buttons import PrimaryButton, QuietButton
 from gym_gui.ui.widgets.inspector import Inspector
@@ -61,6 +65,12 @@ def page_of(window: MainWindow) -> OperatorsTab:
 def page(window: MainWindow) -> OperatorsTab:
     window.context.go("operators")
     return page_of(window)
+
+
+def colours_of(widget: QWidget) -> set[str]:
+    image = widget.grab().toImage()
+    places = product(range(image.width()), range(image.height()))
+    return {image.pixelColor(x, y).name() for x, y in places}
 
 
 def ready(page: OperatorsTab) -> bool:
@@ -281,7 +291,18 @@ def test_plots_come_with_a_click_fill_and_are_remembered(window: MainWindow, qtb
     qtbot.waitUntil(lambda: bool(rewards.values("a")), timeout=WAIT)
     assert {reward for _, reward in rewards.values("a")} == {1.0}
     page.deck.pause()
-    named(page, ManualOperators, "manual-operators").remove("b")
+    manual = named(page, ManualOperators, "manual-operators")
+    of_kind, own = (QColor(colour) for colour in told_apart(["baseline", "baseline"]))
+    badges = [named(manual.card(o), KindBadge, "kind-badge") for o in page.deck.operators]
+    for badge, colour, other in zip(badges, (of_kind, own), (own, of_kind), strict=True):
+        assert theme.fill_for_white(colour).name() in colours_of(badge)  # two of a kind are told apart,
+        assert theme.fill_for_white(other).name() not in colours_of(badge)
+    assert {of_kind.name(), own.name()} <= colours_of(named(plots, QWidget, "plots-key"))  # and known again
+    manual.remove("a")
+    assert theme.fill_for_white(of_kind).name() in colours_of(badges[1])
+    window.context.commands.run("operators.undo")
+    assert theme.fill_for_white(own).name() in colours_of(badges[1])
+    manual.remove("b")
     assert [one.id for one in returns.series] == ["a"]
     qtbot.mouseClick(named(plots, QToolButton, "plots-close"), Qt.MouseButton.LeftButton)
     assert not plots.isVisible() and not plots_button.isChecked()

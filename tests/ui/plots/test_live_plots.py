@@ -40,9 +40,7 @@ def test_the_legend_of_eight_tells_them_apart_in_a_small_window(theme: Theme, qt
     series = [Series(str(n), f"Random number {n}", "baseline") for n in range(8)]
     legend = Legend(theme, lines=True)
     qtbot.addWidget(legend)
-    legend.show_names(
-        [(each.name, look) for each, look in zip(series, looks(series, theme).values(), strict=True)]
-    )
+    legend.show_names([(each.name, look) for each, look in zip(series, looks(series).values(), strict=True)])
     legend.resize(540, legend.height())
     assert [text for text, _ in legend.places] == [each.name for each in series]
     assert all(legend.rect().contains(place) for _, place in legend.places)
@@ -96,8 +94,8 @@ def test_a_new_episode_starts_a_new_line_of_rewards(theme: Theme, qtbot: QtBot) 
     assert plot.values("a") == [(0, 0.5)]
 
 
-def test_lines_of_one_kind_differ_in_more_than_colour(theme: Theme) -> None:
-    look = looks([PPO, OTHER_PPO, RANDOM], theme)
+def test_lines_of_one_kind_differ_in_more_than_colour() -> None:
+    look = looks([PPO, OTHER_PPO, RANDOM])
     assert look["a"].dash != look["b"].dash
     assert look["a"].colour != look["b"].colour
     assert look["a"].dash == look["c"].dash
