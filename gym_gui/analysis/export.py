@@ -16,7 +16,7 @@ import orjson
 from gym_gui.analysis.calls import CallTally, collect_calls, summed
 from gym_gui.analysis.charts import Chart, interval_charts, outcome_chart, pair_chart
 from gym_gui.analysis.charts.cross_play import CrossPlayChart, mate_chart
-from gym_gui.analysis.charts.marks import rough_width
+from gym_gui.analysis.charts.marks import operator_roles, rough_width
 from gym_gui.analysis.charts.payoffs import PayoffChart
 from gym_gui.analysis.charts.ratings import rating_chart
 from gym_gui.analysis.charts.svg import WIDTH, shapes, written_out
@@ -364,11 +364,12 @@ def figure_svg(summary: Summary, comparison: Comparison | None = None) -> str:
     figure = _Figure()
     for verdict in summary.verdicts:
         figure.say(str(verdict))
+    roles = operator_roles(summary.operators)
     for task, operators in by_task(summary).items():
-        for chart in [*interval_charts(operators), outcome_chart(operators)]:
+        for chart in [*interval_charts(operators, roles), outcome_chart(operators)]:
             figure.plot(chart, task)
     if pair is not None:
-        figure.plot(pair_chart(pair, {o.key: o for o in summary.operators}))
+        figure.plot(pair_chart(pair, {o.key: o for o in summary.operators}, roles))
     return figure.svg()
 
 

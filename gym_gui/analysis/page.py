@@ -11,7 +11,7 @@ from gym_gui.analysis import wording
 from gym_gui.analysis.call_columns import CALL_COLUMNS
 from gym_gui.analysis.cells import Cell, Place, ResultColumn, ResultRow, columns_in, options_of, teams_of
 from gym_gui.analysis.charts import Chart, interval_charts, outcome_chart, pair_chart
-from gym_gui.analysis.charts.marks import kind_role
+from gym_gui.analysis.charts.marks import kind_role, operator_roles
 from gym_gui.analysis.charts.svg import svg
 from gym_gui.analysis.comparison import Comparison, Verdict
 from gym_gui.analysis.film_page import film_section
@@ -135,8 +135,9 @@ def _task(
     yield f"<h2>{safe(task or 'Operators')}</h2>"
     yield from operator_parts(operators, links)
     keys = {o.key: o for o in operators}
-    charts: list[Chart] = [*interval_charts(operators)]
-    charts += [pair_chart(c, keys) for c in _plotted(summary, keys)]
+    roles = operator_roles(summary.operators)
+    charts: list[Chart] = [*interval_charts(operators, roles)]
+    charts += [pair_chart(c, keys, roles) for c in _plotted(summary, keys)]
     charts += [chart for chart in [outcome_chart(operators)] if chart]
     yield f'<div class="grid">{"".join(map(chart_panel, charts))}</div>'
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -109,6 +109,18 @@ both themes (3, WCAG 1.4.11)."""
 FURTHER_COLOURS: Final = ("#df209f", "#a18517", "#b96eb9", "#af655a", "#c829e0", "#e7557c", "#148f14")
 """Of further agents of a kind that is there already: no kind's own, told from all of those and from
 each other (0.1 in Oklab), and as well seen on every ground."""
+
+
+def leading_kind(kinds: Iterable[str]) -> str:
+    """The kind an agent is marked with: whose it is beside rules and chance.
+
+    ``mixed`` where there are several.
+
+    Args:
+        kinds: Of the workers that decide.
+    """
+    others = set(kinds) - {"baseline"}
+    return "mixed" if len(others) > 1 else next(iter(others), "baseline")
 
 
 def told_apart(kinds: Sequence[str]) -> tuple[str, ...]:

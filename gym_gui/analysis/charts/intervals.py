@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -26,6 +26,7 @@ from gym_gui.analysis.charts.marks import (
     baseline,
     cut,
     kind_role,
+    operator_roles,
 )
 from gym_gui.analysis.charts.scale import Scale
 from gym_gui.analysis.summary import OperatorSummary
@@ -134,13 +135,21 @@ def _ground(words: Words, y: float, measure: Measure) -> Box:
     return Box(Area(left - STEP, y - LINE_PX / 2, wide + 2 * STEP, LINE_PX), "panel")
 
 
-def interval_charts(operators: Sequence[OperatorSummary]) -> list[IntervalChart]:
-    """Estimates of one environment's operators: of those that play alone, and of teams that compete."""
+def interval_charts(
+    operators: Sequence[OperatorSummary], roles: Mapping[str, str] | None = None
+) -> list[IntervalChart]:
+    """Estimates of one environment's operators: of those that play alone, and of teams that compete.
+
+    Args:
+        operators: In the order of the rows.
+        roles: Of their colours, by key (:func:`~gym_gui.analysis.charts.marks.operator_roles`).
+    """
+    roles = operator_roles(operators) if roles is None else roles
     alone = [o for o in operators if len(o.teams) <= 1]
     competing = [o for o in operators if len(o.teams) > 1]
     charts: list[IntervalChart] = []
     if alone:
-        rows = tuple(Interval(clean(o.name), kind_role(o.kinds), o.iqm) for o in alone)
+        rows = tuple(Interval(clean(o.name), roles[o.key], o.iqm) for o in alone)
         charts.append(IntervalChart(iqm_title(alone), rows))
     if competing:
         scored = all(team.score for o in competing for team in o.teams)

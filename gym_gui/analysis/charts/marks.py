@@ -7,9 +7,20 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from gym_gui.core.colours import KIND_COLOURS, Tokens, contrast, mixed
+from gym_gui.core.colours import (
+    FURTHER_COLOURS,
+    KIND_COLOURS,
+    Tokens,
+    contrast,
+    leading_kind,
+    mixed,
+    told_apart,
+)
+
+if TYPE_CHECKING:
+    from gym_gui.analysis.summary import OperatorSummary
 
 Measure = Callable[[str, int], float]
 """How wide a text is in letters of a size, both in pixels."""
@@ -159,13 +170,15 @@ class Chart(ABC):
 
 @cache
 def role_colours(tokens: Tokens) -> dict[str, str]:
-    """The colour of each role: tokens, kinds of agents, a second shade of each, what is read on a bar."""
-    seconds = {f"{kind}-second": mixed(hue, tokens.text, 0.4) for kind, hue in KIND_COLOURS.items()}
+    """The colour of each role: tokens, kinds of agents and further ones of a kind, a second shade of each,
+    what is read on a bar."""
+    hues = {**KIND_COLOURS, **{f"further-{n}": hue for n, hue in enumerate(FURTHER_COLOURS)}}
+    seconds = {f"{role}-second": mixed(hue, tokens.text, 0.4) for role, hue in hues.items()}
     inks = {
         f"on-{role}": max(tokens.text, tokens.panel, key=lambda ink: contrast(ink, getattr(tokens, role)))
         for role in ("ok", "error", "raised")
     }
-    return {**asdict(tokens), **KIND_COLOURS, **seconds, **inks}
+    return {**asdict(tokens), **hues, **seconds, **inks}
 
 
 def kind_role(kinds: Sequence[str]) -> str:
@@ -176,7 +189,22 @@ def kind_role(kinds: Sequence[str]) -> str:
 
 def same_hue(one: str, other: str) -> bool:
     """Whether two roles of kinds cannot be told apart: some kinds share a colour."""
-    return KIND_COLOURS[one] == KIND_COLOURS[other]
+    return KIND_COLOURS.get(one, one) == KIND_COLOURS.get(other, other)
+
+
+def operator_roles(operators: Sequence[OperatorSummary]) -> dict[str, str]:
+    """The role of each operator's colour, by its key: those of one kind are told apart, as on their cards.
+
+    Args:
+        operators: All that are reported together, as they are recorded.
+    """
+    kinds = [leading_kind(operator.kinds) for operator in operators]
+    return {
+        operator.key: f"further-{FURTHER_COLOURS.index(colour)}"
+        if colour in FURTHER_COLOURS
+        else kind_role([kind])
+        for operator, kind, colour in zip(operators, kinds, told_apart(kinds), strict=True)
+    }
 
 
 def cut(text: str, room: float, measure: Measure, pixels: int = LABEL_PX) -> str:

@@ -25,6 +25,7 @@ from gym_gui.analysis.charts.marks import (
     baseline,
     cut,
     kind_role,
+    operator_roles,
     same_hue,
 )
 from gym_gui.analysis.charts.scale import Scale
@@ -144,14 +145,17 @@ class PairChart(Chart):
         return [ranked[round(k * last / (MOST_BARS - 1))] for k in range(MOST_BARS)]
 
 
-def pair_chart(c: Comparison, operators: Mapping[str, OperatorSummary]) -> PairChart:
-    """The seeds of a comparison; ``operators`` by their keys."""
+def pair_chart(
+    c: Comparison, operators: Mapping[str, OperatorSummary], roles: Mapping[str, str] | None = None
+) -> PairChart:
+    """The seeds of a comparison; ``operators`` and the roles of their colours by their keys."""
     if c.kind == "operators":
         both = (operators[c.first], operators[c.second])
-        first, second = (Side(clean(o.name), kind_role(o.kinds)) for o in both)
+        roles = operator_roles(both) if roles is None else roles
+        first, second = (Side(clean(o.name), roles[o.key]) for o in both)
         return PairChart(f"Same seed, {first.name} minus {second.name}", first, second, c)
     operator = operators[c.operator]
-    roles = {team.name: kind_role(ResultRow(operator, team).kinds) for team in operator.teams}
-    first, second = (Side(clean(name), roles.get(name, "baseline")) for name in (c.first, c.second))
+    teams = {team.name: kind_role(ResultRow(operator, team).kinds) for team in operator.teams}
+    first, second = (Side(clean(name), teams.get(name, "baseline")) for name in (c.first, c.second))
     where = f"{clean(operator.name)}: same match"
     return PairChart(f"{where}, {first.name} minus {second.name}", first, second, c)

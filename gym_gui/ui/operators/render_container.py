@@ -11,6 +11,7 @@ from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QSpacerItem, QWidget
 from gym_gui.analysis.turn import Turn
 from gym_gui.controllers.live_play.state import OperatorState
 from gym_gui.controllers.play_setup import asks_models, runs_programs
+from gym_gui.core import colours
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.live import LiveView
 from gym_gui.ui import theme
@@ -31,7 +32,6 @@ from gym_gui.ui.widgets import (
     StatusDot,
     label,
 )
-from gym_gui.ui.widgets.badges import MIXED
 
 NARROW = 290
 SLIM = 170
@@ -47,8 +47,7 @@ _DOT = 10
 
 def leading_kind(config: OperatorConfig) -> str:
     """The kind a card is marked with: whose it is beside rules and chance, mixed where they are several."""
-    kinds = {player.worker_type for player in config.resolved_slots().values()} - {"baseline"}
-    return MIXED if len(kinds) > 1 else next(iter(kinds), "baseline")
+    return colours.leading_kind(player.worker_type for player in config.resolved_slots().values())
 
 
 def everybody(config: OperatorConfig) -> str:

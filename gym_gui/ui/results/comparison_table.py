@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Final
 
@@ -11,12 +11,14 @@ from PyQt6.QtGui import QResizeEvent
 from PyQt6.QtWidgets import QHeaderView, QWidget
 
 from gym_gui.analysis.cells import Place, ResultColumn, ResultRow, columns_in, options_of, teams_of
+from gym_gui.analysis.charts.marks import operator_roles, role_colours
 from gym_gui.analysis.result_columns import RESULT_COLUMNS
 from gym_gui.analysis.summary import OperatorSummary
 from gym_gui.analysis.text import clean
+from gym_gui.core.colours import LIGHT
 from gym_gui.ui.numbers import screen
 from gym_gui.ui.results.delegates import CellDelegate
-from gym_gui.ui.results.library_model import KINDS_ROLE
+from gym_gui.ui.results.library_model import BADGE_ROLE, KINDS_ROLE
 from gym_gui.ui.theme import kind_word
 from gym_gui.ui.widgets.rows import Column, RowsModel, RowsTable
 
@@ -32,7 +34,7 @@ def _rows(operators: Sequence[OperatorSummary]) -> list[ResultRow]:
     return [row for o in operators for row in (ResultRow(o), *teams_of(o), *options_of(o))]
 
 
-def _columns(rows: Sequence[ResultRow]) -> list[Column[ResultRow]]:
+def _columns(rows: Sequence[ResultRow], roles: Mapping[str, str]) -> list[Column[ResultRow]]:
     return [
         Column(
             column.heading_in(Place.WINDOW),
@@ -40,7 +42,10 @@ def _columns(rows: Sequence[ResultRow]) -> list[Column[ResultRow]]:
             tip=partial(_tip, column),
             about=column.about,
             figure=not column.words,
-            roles={KINDS_ROLE: partial(_kinds, column)},
+            roles={
+                KINDS_ROLE: partial(_kinds, column),
+                BADGE_ROLE: partial(_badge, roles),
+            },
             called="Kind",
             spoken=partial(_spoken, column),
         )
@@ -59,6 +64,12 @@ def _spoken(column: ResultColumn, row: ResultRow) -> str:
 
 def _kinds(column: ResultColumn, row: ResultRow) -> tuple[str, ...]:
     return column.show(row, screen()).kinds
+
+
+def _badge(roles: Mapping[str, str], row: ResultRow) -> str:
+    """An operator's own colour, where it has one that is not of its kind."""
+    role = roles.get(row.operator.key, "") if row.team is None else ""
+    return role_colours(LIGHT)[role] if role.startswith("further-") and len(row.kinds) == 1 else ""
 
 
 def _tip(column: ResultColumn, row: ResultRow) -> str | None:
@@ -89,12 +100,19 @@ class ComparisonTable(RowsTable[ResultRow]):
         row = self.current
         return None if row is None else row.operator
 
-    def show_operators(self, operators: Sequence[OperatorSummary]) -> None:
-        """Show these operators of one environment, in their order; the selected one stays selected."""
+    def show_operators(
+        self, operators: Sequence[OperatorSummary], roles: Mapping[str, str] | None = None
+    ) -> None:
+        """Show these operators of one environment, in their order; the selected one stays selected.
+
+        Args:
+            operators: The operators.
+            roles: Of their colours, by key, where more are reported than are shown.
+        """
         selected = self.operator
         rows = _rows(operators)
         self.clearSpans()
-        self.rows.show_table(_columns(rows), rows)
+        self.rows.show_table(_columns(rows, operator_roles(operators) if roles is None else roles), rows)
         for place, row in enumerate(rows):
             if row.option is not None:  # a sentence, which needs the whole line
                 self.setSpan(place, 0, 1, len(self.rows.columns))

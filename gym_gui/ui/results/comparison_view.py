@@ -19,6 +19,7 @@ from PyQt6.QtWidgets import (
 )
 
 from gym_gui.analysis.charts import interval_charts, outcome_chart, pair_chart
+from gym_gui.analysis.charts.marks import operator_roles
 from gym_gui.analysis.comparison import Comparison, Verdict
 from gym_gui.analysis.summary import OperatorSummary, Summary
 from gym_gui.analysis.text import all_notes, by_task, clean, incomplete_in_words
@@ -91,6 +92,7 @@ class ComparisonView(QWidget):
         super().__init__(parent)
         self.setObjectName("comparison")
         self._summary: Summary | None = None
+        self._roles: dict[str, str] = {}
         self._told_all = False
         self.task = PickerButton(name="results-task", search_hint="Search environments")
         self.task.setAccessibleName("Environment")
@@ -284,7 +286,8 @@ class ComparisonView(QWidget):
     def _show_task(self) -> None:
         operators, summary = self._operators, self._summary
         assert summary is not None
-        self.table.show_operators(operators)
+        self._roles = operator_roles(summary.operators)
+        self.table.show_operators(operators, self._roles)
         # Pairings of a tournament are not compared with each other: their players are.
         standings, cross_play = summary.standings, summary.cross_play
         found = standings or cross_play
@@ -302,7 +305,7 @@ class ComparisonView(QWidget):
         else:
             self.trainings.show_reports([rated], rated.environments[0])
         # Who plays alone, and teams that compete, where an environment has both.
-        first, *others = interval_charts(operators)
+        first, *others = interval_charts(operators, self._roles)
         self.intervals.set_chart(first)
         retitle(self.interval_card, first.title)
         self.team_intervals.set_chart(others[0] if others else None)
@@ -335,7 +338,7 @@ class ComparisonView(QWidget):
 
     def _show_pair(self, keys: dict[str, OperatorSummary]) -> None:
         c = self.comparison
-        chart = pair_chart(c, keys) if c is not None else None
+        chart = pair_chart(c, keys, self._roles) if c is not None else None
         self.paired.set_chart(chart)
         self.caption.setText(f"{chart.caption} {_REPLAY}" if chart is not None else "")
         self.caption.setVisible(chart is not None)

@@ -22,7 +22,7 @@ from PyQt6.QtWidgets import QLineEdit, QStyle, QStyledItemDelegate, QStyleOption
 from gym_gui.core.run_labels import LONGEST_NAME
 from gym_gui.ui import theme
 from gym_gui.ui.icons import icon
-from gym_gui.ui.results.library_model import CHIPS_ROLE, KINDS_ROLE, STAR_ROLE, STATE_ROLE
+from gym_gui.ui.results.library_model import BADGE_ROLE, CHIPS_ROLE, KINDS_ROLE, STAR_ROLE, STATE_ROLE
 
 _BADGE_HEIGHT: Final = 19
 _INSET: Final = 12
@@ -42,7 +42,7 @@ class CellDelegate(QStyledItemDelegate):
         kinds = index.data(KINDS_ROLE)
         if kinds:
             painter.save()
-            paint_badges(painter, option.rect.adjusted(_INSET, 0, -4, 0), kinds)
+            paint_badges(painter, option.rect.adjusted(_INSET, 0, -4, 0), kinds, index.data(BADGE_ROLE) or "")
             painter.restore()
         star = index.data(STAR_ROLE)
         if star is not None:
@@ -128,8 +128,8 @@ def badges_width(kinds: Sequence[str]) -> int:
     return sum(metrics.horizontalAdvance(theme.kind_word(kind)) + 20 for kind in kinds)
 
 
-def paint_badges(painter: QPainter, rect: QRect, kinds: Sequence[str]) -> None:
-    """Draw the pills of these kinds from the left of a rectangle."""
+def paint_badges(painter: QPainter, rect: QRect, kinds: Sequence[str], colour: str = "") -> None:
+    """Draw the pills of these kinds from the left of a rectangle, in their colours or in this one."""
     area = QRectF(rect)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setClipRect(area)
@@ -139,7 +139,7 @@ def paint_badges(painter: QPainter, rect: QRect, kinds: Sequence[str]) -> None:
         width = metrics.horizontalAdvance(theme.kind_word(kind)) + 16
         pill = QRectF(at, area.center().y() - _BADGE_HEIGHT / 2, width, _BADGE_HEIGHT)
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(theme.fill_for_white(theme.kind_colour(kind)))
+        painter.setBrush(theme.fill_for_white(QColor(colour) if colour else theme.kind_colour(kind)))
         painter.drawRoundedRect(pill, _BADGE_HEIGHT / 2, _BADGE_HEIGHT / 2)
         painter.setPen(QColor("white"))
         painter.drawText(pill, Qt.AlignmentFlag.AlignCenter, theme.kind_word(kind))

@@ -9,13 +9,17 @@ from pathlib import Path
 
 import pytest
 from PyQt6.QtCore import Qt
+from PyQt6.QtGui import QColor
 from PyQt6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from gym_gui.analysis import Summary, open_run, render_html, summarize
+from gym_gui.analysis.charts import IntervalChart
+from gym_gui.analysis.charts.marks import role_colours
+from gym_gui.core.colours import LIGHT, leading_kind, told_apart
 from gym_gui.ui.plots import ChartView
 from gym_gui.ui.results.comparison_view import ComparisonView, PairChosen
-from gym_gui.ui.theme import Theme
+from gym_gui.ui.theme import Theme, fill_for_white
 from gym_gui.ui.widgets import PickerButton
 from gym_gui.ui.widgets.card import Card
 from tests.support.named import named
@@ -116,3 +120,22 @@ def test_a_bar_stands_for_its_pair(view: ComparisonView, qtbot: QtBot) -> None:
         qtbot.mouseClick(bars, Qt.MouseButton.LeftButton, pos=bars.spot_rect(1).center().toPoint())
     (pair,) = chosen.args
     assert isinstance(pair, PairChosen) and (pair.pair, pair.seed) == (1, 2)
+
+
+def test_two_of_a_kind_have_their_own_colours_in_table_and_chart(
+    view: ComparisonView, summary: Summary
+) -> None:
+    summary = replace(summary, operators=tuple(replace(o, kinds=("rl",)) for o in summary.operators))
+    view.show_analysis(summary)
+    kinds = [leading_kind(operator.kinds) for operator in summary.operators]
+    colours = dict(zip((o.key for o in summary.operators), told_apart(kinds), strict=True))
+    image = view.table.grab().toImage()
+    across = {image.pixelColor(x, y).name() for x in range(image.width()) for y in range(image.height())}
+    chart = plot(view, "intervalPlot").chart
+    assert isinstance(chart, IntervalChart)
+    shown = [o for o in summary.operators if o.task == view.task.value]
+    assert len({colours[o.key] for o in shown}) == len(shown) > 1
+    roles = {row.name: role_colours(LIGHT)[row.role] for row in chart.rows}
+    for operator in shown:
+        assert roles[operator.name] == colours[operator.key]
+        assert fill_for_white(QColor(colours[operator.key])).name() in across
