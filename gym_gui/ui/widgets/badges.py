@@ -9,9 +9,6 @@ from PyQt6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
 from gym_gui.ui import theme
 from gym_gui.ui.widgets.buttons import keycap_width, paint_keycap
 
-MIXED = "mixed"
-"""Stands for several kinds that decide together."""
-
 
 class KindBadge(QWidget):
     """A pill with the word of a kind of agent (``rl``, ``llm``, …) in its colour."""
