@@ -194,7 +194,7 @@ class OperatorRenderContainer(Card):
     def _fit_head(self) -> None:
         """A name is read whole before a host is, and a host before a state: its dot says it, too."""
         self._pin.setVisible(not self._alone and (self._pinned or self.width() >= SLIM))
-        beside = [self._badge] if self._narrow else [self.name, self._badge, self._expand]
+        beside: list[QWidget] = [self._badge] if self._narrow else [self.name, self._badge, self._expand]
         if not self._narrow and not self._pin.isHidden():
             beside.append(self._pin)
         taken = sum(widget.sizeHint().width() + theme.ROW for widget in beside)
