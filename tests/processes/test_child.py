@@ -225,7 +225,7 @@ async def test_a_child_ends_with_its_parent_and_so_does_what_it_started(offsprin
     assert parent.stdout is not None
     tied = int(await parent.stdout.readline())
     (reaper,) = offspring.find("gym_gui.processes.reaper")
-    assert len(offspring.pids()) >= 5, "parent, reaper, the program, its child, the tied one"
+    await in_time(lambda: len(offspring.pids()) >= 5, "parent, reaper, the program, its child, the tied one")
     parent.kill()
     await parent.wait()
     await in_time(lambda: not alive(tied), "the kernel has ended the tied one")

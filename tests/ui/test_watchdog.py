@@ -21,8 +21,8 @@ def watchdog(qapp: QApplication) -> Iterator[Watchdog]:
 
 
 def _slow_slot() -> None:
-    end = time.monotonic() + 1.0
-    while time.monotonic() < end:
+    end = time.thread_time() + 1.0  # of work: what it waits for a core is not its fault
+    while time.thread_time() < end:
         pass
 
 
