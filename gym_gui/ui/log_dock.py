@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -22,6 +21,7 @@ from PyQt6.QtWidgets import (
 from gym_gui.ui import theme
 from gym_gui.ui.widgets.buttons import IconButton, LinkButton
 from gym_gui.ui.widgets.labels import muted_label, section_label
+from gym_gui.ui.widgets.messages import Action
 from gym_gui.ui.widgets.rows import Column, RowsModel, RowsTable
 from gym_gui.ui.widgets.segments import SegmentedControl
 
@@ -209,7 +209,7 @@ class LogDock(QFrame):
         rows = {index.row() for index in selection.selectedIndexes()} if selection is not None else set()
         return self.model.rows[rows.pop()] if len(rows) == 1 else None
 
-    def _link_of(self, line: LogLine) -> tuple[str, Callable[[], object]] | None:
+    def _link_of(self, line: LogLine) -> Action | None:
         # What it looks with is not needed before.
         from gym_gui.services.source_places import place_in
         from gym_gui.ui.editor.links import link_of

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -24,6 +23,7 @@ from gym_gui.ui.context import AppContext
 from gym_gui.ui.language.desk import SettingsDesk
 from gym_gui.ui.play.install_dialog import InstallDialog, open_install_dialog
 from gym_gui.ui.widgets import Card, ElidedLabel, EmptyHint, KindBadge, PickerButton, label
+from gym_gui.ui.widgets.messages import Action
 
 _STARTS = (
     ("Soccer 2v2", "MosaicMultiGrid-S-2v2-IndAgObs-v1"),
@@ -132,7 +132,7 @@ class AdvancedConfigTab(QWidget):
         self.model.sheet_changed.connect(self._refresh)
         self._refresh()
 
-    def _link_of(self, sentence: str) -> tuple[str, Callable[[], object]] | None:
+    def _link_of(self, sentence: str) -> Action | None:
         """Leads to the line of a program that a check is about; saved, it is checked again."""
         from gym_gui.ui.editor.links import link_of  # most configurations are right
 

@@ -14,14 +14,14 @@ from gym_gui.controllers.installing import Missing, missing_in
 from gym_gui.ui import theme
 from gym_gui.ui.agents.model import ConfigurationModel
 from gym_gui.ui.widgets import Card, LinkButton
-from gym_gui.ui.widgets.messages import IconLabel
+from gym_gui.ui.widgets.messages import Action, IconLabel
 
 _TOKENS = {Level.ERROR: "error", Level.WARNING: "warning", Level.OK: "ok", Level.NOTE: "muted"}
 _ICONS = {Level.ERROR: "error", Level.WARNING: "warning", Level.OK: "ok", Level.NOTE: "info"}
 """Told apart by their shape: colour never stands alone."""
 _WORDS = {Level.ERROR: "Wrong", Level.WARNING: "Mind", Level.OK: "Fine", Level.NOTE: "Note"}
 _USUAL_WIDTH = 600
-LinkOf = Callable[[str], "tuple[str, Callable[[], object]] | None"]
+LinkOf = Callable[[str], Action | None]
 MOST = 8
 """More sentences than this are counted, not shown."""
 

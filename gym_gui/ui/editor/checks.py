@@ -13,6 +13,7 @@ from gym_gui.core.errors import MosaicError
 from gym_gui.core.record_fields import count, items, mapping, text
 from gym_gui.services.module_query import Conversation
 from gym_gui.ui.editor.file_request import Checked, FileCheck, FileRequest, Problem
+from gym_gui.ui.widgets.messages import Action
 
 if TYPE_CHECKING:
     from gym_gui.core.errors import Place
@@ -115,7 +116,7 @@ def at_place(
     sentence: str = "",
     *,
     experiment: bool = False,
-    again: tuple[str, Callable[[], object]] | None = None,
+    again: Action | None = None,
 ) -> FileRequest:
     """A file, with what is wrong at its line.
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from gym_gui.ui.widgets.messages import Action
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:
@@ -74,4 +76,4 @@ class FileRequest:
     title: str = "File"
     choose: Callable[[str], None] | None = None
     problems: Sequence[Problem] = ()
-    again: tuple[str, Callable[[], object]] | None = None
+    again: Action | None = None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from gym_gui.services.source_places import folders_of, place_in
+from gym_gui.ui.widgets.messages import Action
 
 if TYPE_CHECKING:
     from gym_gui.core.config import OperatorConfig
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
     from gym_gui.ui.editor.file_request import FileRequest
     from gym_gui.workers.definition import WorkerTypeDefinition
     from gym_gui.workers.settings_schema import Setting
-
-Again = tuple[str, Callable[[], object]]
-"""Words for a button, and what is done once a file is mended."""
 
 
 class Opens(Protocol):
@@ -37,8 +35,8 @@ def link_of(
     folders: Sequence[Path] = (),
     place: Place | None = None,
     experiment: bool = False,
-    again: Again | None = None,
-) -> Again | None:
+    again: Action | None = None,
+) -> Action | None:
     """What a button beside a message says and does; ``None`` where it is about no file that is there.
 
     Args:
@@ -66,7 +64,7 @@ def _open(
     operator: OperatorConfig | None,
     *,
     experiment: bool,
-    again: Again | None,
+    again: Action | None,
 ) -> None:
     from gym_gui.ui.editor.checks import at_place, for_setting
     from gym_gui.ui.editor.file_request import Problem

@@ -22,10 +22,9 @@ from gym_gui.ui.operators.render_container import OperatorRenderContainer, leadi
 from gym_gui.ui.operators.render_tabs import RenderTabs
 from gym_gui.ui.operators.transcript_dock import MIND, TURNS, TranscriptDock
 from gym_gui.ui.widgets import EmptyHint, InlineMessage, take_focus
+from gym_gui.ui.widgets.messages import Action
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from gym_gui.controllers.knowledge import Knowledge
     from gym_gui.ui.context import AppContext
 
@@ -162,9 +161,7 @@ class ManualOperators(QWidget):
                 (f"Play the missing {missing:,}" if missing > 1 else "Play the missing one", deck.even_out),
             )
 
-    def _say_counts(
-        self, sentence: str, action: tuple[str, Callable[[], object]] | None, *, progress: bool = False
-    ) -> None:
+    def _say_counts(self, sentence: str, action: Action | None, *, progress: bool = False) -> None:
         before = self._uneven
         asked = before.button.text() if before is not None and before.button is not None else ""
         if before is not None and action is not None and asked == action[0]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -234,14 +234,14 @@ class ScriptExperimentWidget(QWidget):
         self._tell_editor(path, [Problem(p.line, o.error, column=p.column) for o, p in _places(plan)])
         self._take_plan(plan)
 
-    def _link_of(self, error: MosaicError) -> tuple[str, Callable[[], object]] | None:
+    def _link_of(self, error: MosaicError) -> Action | None:
         assert self._path is not None
         place = error.place or place_in(str(error), self._folders) or Place(str(self._path.absolute()))
         own = Path(place.file) == self._path.absolute()
         return link_of(self._context, str(error), place=place, experiment=own, again=self._again)
 
     @property
-    def _again(self) -> tuple[str, Callable[[], object]]:
+    def _again(self) -> Action:
         return "Read it again", self._on_again
 
     @property
@@ -270,7 +270,7 @@ class ScriptExperimentWidget(QWidget):
         problems = [Problem(place.line, operator.error, column=place.column) for operator, place in said]
         self._context.edit(replace(request, problems=problems, title="Experiment"))
 
-    def _link_of_operator(self, operator: OperatorPlan) -> tuple[str, Callable[[], object]] | None:
+    def _link_of_operator(self, operator: OperatorPlan) -> Action | None:
         config, sentence = operator.config, operator.error
         elsewhere = place_in(sentence, [*self._folders, *folders_of(config)])
         place, own = elsewhere or operator.place, elsewhere is None

@@ -16,12 +16,13 @@ from gym_gui.ui.numbers import local
 from gym_gui.ui.operators.script_job import OperatorPlan, ScriptPlan, Standing
 from gym_gui.ui.operators.script_rows import OperatorRow
 from gym_gui.ui.widgets import Card, Divider, label, muted_label
+from gym_gui.ui.widgets.messages import Action
 from gym_gui.ui.widgets.scrolling import see_through, tell_scrolling
 
 _BESIDE = 760
 """Width from which a picture stands beside the rows."""
 
-LinkOf = Callable[[OperatorPlan], "tuple[str, Callable[[], object]] | None"]
+LinkOf = Callable[[OperatorPlan], Action | None]
 """What leads to the line that an operator's error is about."""
 
 

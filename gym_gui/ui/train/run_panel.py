@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -39,6 +38,7 @@ from gym_gui.ui.widgets import (
     label,
     section_label,
 )
+from gym_gui.ui.widgets.messages import Action
 from gym_gui.workers.settings_text import text_of
 
 if TYPE_CHECKING:
@@ -224,7 +224,7 @@ class RunPanel(QWidget):
         self._warning.set_text(record.warning)
         self._warning.setVisible(bool(record.warning))
 
-    def _link_of(self, record: TrainingRecord, reason: str) -> tuple[str, Callable[[], object]] | None:
+    def _link_of(self, record: TrainingRecord, reason: str) -> Action | None:
         """The line that a training failed at; what its request names lies beside that, or here."""
         from gym_gui.ui.editor.links import (
             link_of,
