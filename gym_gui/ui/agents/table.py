@@ -125,7 +125,6 @@ class _Row:
             name=f"policy_{agent}",
             placeholder="Choose a policy…",
             search_hint="Search policies",
-            elide=Qt.TextElideMode.ElideRight,
         )
         self.policy.setAccessibleName(f"Policy of {agent}")
         self.worker = PickerButton(

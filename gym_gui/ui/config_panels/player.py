@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from gym_gui.core.assignment import WorkerAssignment
@@ -53,7 +53,6 @@ class PlayerPicker(PickerButton):
             placeholder="Choose who decides…",
             search_hint="Search policies",
             name=f"player-{agent}",
-            elide=Qt.TextElideMode.ElideRight,
             parent=parent,
         )
         self.setAccessibleName(f"{agent} is played by")

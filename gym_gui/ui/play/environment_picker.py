@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from PyQt6.QtCore import pyqtSignal
+from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QWidget
 
 from gym_gui.controllers.installing import Missing
@@ -56,6 +56,7 @@ class EnvironmentPicker(PickerButton):
             search_hint="Search environments",
             name=name,
             searchable=True,
+            elide=Qt.TextElideMode.ElideMiddle,  # those of one title are told apart by the ends of their ids
             pictures=self._looks.look if self._looks is not None else None,
             parent=parent,
         )

@@ -94,7 +94,9 @@ class ComparisonView(QWidget):
         self._summary: Summary | None = None
         self._roles: dict[str, str] = {}
         self._told_all = False
-        self.task = PickerButton(name="results-task", search_hint="Search environments")
+        self.task = PickerButton(
+            name="results-task", search_hint="Search environments", elide=Qt.TextElideMode.ElideMiddle
+        )
         self.task.setAccessibleName("Environment")
         self.task.setToolTip("The environment whose operators are compared")
         self.task.chosen.connect(self._on_task_chosen)

@@ -121,7 +121,9 @@ class LibraryView(QWidget):
         menu.setObjectName("run-offers-menu")
         menu.aboutToShow.connect(partial(self._fill_offers, menu))
         self._offer.setMenu(menu)
-        self.environment = PickerButton(placeholder="Any environment", name="run-environment")
+        self.environment = PickerButton(
+            placeholder="Any environment", name="run-environment", elide=Qt.TextElideMode.ElideMiddle
+        )
         self.environment.setToolTip("Show runs in one environment alone")
         self.environment.setAccessibleName("Filter by environment")
         self.environment.chosen.connect(self._on_filter_changed)

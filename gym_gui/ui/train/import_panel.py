@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import pyqtSignal
+from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from gym_gui.core.errors import MosaicError
@@ -80,7 +80,10 @@ class ImportPanel(QWidget):
             "File", self.file, tooltip="A .zip, .cleanrl_model, .pt or .pth file, or a policy's folder"
         )
         self._environment = PickerButton(
-            name="train-import-environment", search_hint="Search environments", searchable=True
+            name="train-import-environment",
+            search_hint="Search environments",
+            searchable=True,
+            elide=Qt.TextElideMode.ElideMiddle,
         )
         self._environment.chosen.connect(self._on_changed)
         rows.add_row("Environment", self._environment, tooltip="Where it was trained; the file does not say")

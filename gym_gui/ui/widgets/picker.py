@@ -35,7 +35,7 @@ class PickerButton(QPushButton):
         search_hint: Said in the empty search field.
         name: ``objectName``.
         searchable: Shows a magnifying glass, as the drawing does for environments.
-        elide: What is left out where there is no room: of ids the middle, of names the end.
+        elide: What is left out where there is no room: of names the end, of ids the middle.
         pictures: Small pictures of what there is to choose.
         parent: Qt owner.
     """
@@ -50,7 +50,7 @@ class PickerButton(QPushButton):
         search_hint: str = "Search",
         name: str = "picker",
         searchable: bool = False,
-        elide: Qt.TextElideMode = Qt.TextElideMode.ElideMiddle,
+        elide: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
         pictures: Pictures | None = None,
         parent: QWidget | None = None,
     ) -> None:
@@ -95,7 +95,7 @@ class PickerButton(QPushButton):
     def open(self) -> None:
         """Show the list below the button."""
         if self._popup is None:
-            self._popup = PickerPopup(self._search_hint, self, self._pictures)
+            self._popup = PickerPopup(self._search_hint, self, self._pictures, self._elide)
             self._popup.picked.connect(self._on_picked)
         self._popup.set_items(self._items)
         self._popup.open_below(self, self._value)
@@ -123,7 +123,7 @@ class PickerButton(QPushButton):
 
     @property
     def shown_text(self) -> str:
-        """What is read of the chosen item's name: where it has no room, its middle is left out."""
+        """What is read of the chosen item's name, which may have no room for all of it."""
         option = self._option()
         mark = 0 if self.icon().isNull() else self.iconSize().width() + 4
         room = option.rect.width() - mark

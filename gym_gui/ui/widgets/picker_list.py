@@ -80,11 +80,18 @@ class PickerPopup(QFrame):
         search_hint: Said in the empty search field.
         parent: Qt owner.
         pictures: Small pictures of the items; ``None``: they have none.
+        elide: What is left out of names that have no room.
     """
 
     picked = pyqtSignal(object)
 
-    def __init__(self, search_hint: str, parent: QWidget, pictures: Pictures | None = None) -> None:
+    def __init__(
+        self,
+        search_hint: str,
+        parent: QWidget,
+        pictures: Pictures | None = None,
+        elide: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
+    ) -> None:
         super().__init__(parent, Qt.WindowType.Popup | Qt.WindowType.FramelessWindowHint)
         self.setObjectName("picker-popup")
         self.setProperty("role", "popup")
@@ -101,7 +108,7 @@ class PickerPopup(QFrame):
         self._list.setObjectName("picker-list")
         self._list.setAccessibleName("Choices")
         self._list.setModel(self.model)
-        self._list.setItemDelegate(ItemDelegate(self._list, pictures))
+        self._list.setItemDelegate(ItemDelegate(self._list, pictures, elide))
         self._list.setUniformItemSizes(True)
         self._list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -269,7 +276,7 @@ class ItemsModel(QAbstractListModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return row if isinstance(row, str) else row.label
         if role == Qt.ItemDataRole.ToolTipRole and isinstance(row, PickerItem):
-            return row.reason or row.detail or None
+            return "\n".join(filter(None, (row.label, row.reason or row.detail)))
         return None
 
     def flags(self, index: QModelIndex) -> Qt.ItemFlag:
@@ -285,9 +292,14 @@ class ItemDelegate(QStyledItemDelegate):
 
     HEIGHT: ClassVar[int] = 30
 
-    def __init__(self, parent: QObject | None = None, pictures: Pictures | None = None) -> None:
+    def __init__(
+        self,
+        parent: QObject | None = None,
+        pictures: Pictures | None = None,
+        elide: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
+    ) -> None:
         super().__init__(parent)
-        self._pictures = pictures
+        self._pictures, self._elide = pictures, elide
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex) -> QSize:
         """All rows are equally high."""
@@ -337,8 +349,7 @@ class ItemDelegate(QStyledItemDelegate):
         place.moveCenter(box.center())
         painter.drawPixmap(place, picture)
 
-    @staticmethod
-    def _paint_item(painter: QPainter, rect: QRect, item: PickerItem) -> None:
+    def _paint_item(self, painter: QPainter, rect: QRect, item: PickerItem) -> None:
         current = theme.current()
         metrics = painter.fontMetrics()
         detail = item.reason or item.detail
@@ -346,7 +357,7 @@ class ItemDelegate(QStyledItemDelegate):
         width = min(metrics.horizontalAdvance(detail) + 2, rect.width() // 2) if detail else 0
         painter.setPen(current.colour("faint" if item.reason else "text"))
         room = rect.adjusted(0, 0, -(width + 12 if width else 0), 0)
-        text = metrics.elidedText(item.label, Qt.TextElideMode.ElideMiddle, room.width())
+        text = metrics.elidedText(item.label, self._elide, room.width())
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, text)
         if detail:
             painter.setPen(current.colour("muted"))

@@ -82,7 +82,7 @@ class TestPicker:
         popup = opened(picker, qtbot)
         qtbot.keyClicks(named(popup, QLineEdit, "picker-search"), "breakout")
         index = popup.model.index(0)
-        assert popup.model.data(index, Qt.ItemDataRole.ToolTipRole) == "pip install ale-py"
+        assert "pip install ale-py" in popup.model.data(index, Qt.ItemDataRole.ToolTipRole)
         with qtbot.assertNotEmitted(picker.chosen):
             qtbot.keyClick(named(popup, QLineEdit, "picker-search"), Qt.Key.Key_Return)
             named(popup, QListView, "picker-list").clicked.emit(index)
