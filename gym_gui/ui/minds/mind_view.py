@@ -46,6 +46,7 @@ class MindView(QWidget):
         self._choice.setAccessibleName("Whose view")
         self._choice.setToolTip("Which agent's view is shown")
         self._choice.activated.connect(self._on_activated)
+        self._choice.setSizeAdjustPolicy(SteadyComboBox.SizeAdjustPolicy.AdjustToContents)
         self._choice.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self._choice.hide()
         self._caption = ElidedLabel("", "muted")
