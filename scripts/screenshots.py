@@ -62,7 +62,7 @@ TRAINING_S = 400.0
 LANGUAGE_SEED, ASKED = 3, 10
 """Of the episode that a language model plays, and after how many calls it is photographed."""
 _SETTLE_S = 1.2
-_PATIENCE_S = 90.0
+_PATIENCE_S = 240.0
 _STEPS = 25
 """Sessions are photographed after so many steps."""
 
