@@ -23,6 +23,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -403,8 +404,12 @@ class Scenes:
         from PyQt6.QtWidgets import QAbstractButton, QApplication
 
         await self.operators_language()
-        edit = lambda: self._page("operators").findChild(QAbstractButton, "setting_prompt_folder_edit")  # noqa: E731
-        await self._until(edit, "the model's settings")
+        button = lambda name: self._page("operators").findChild(QAbstractButton, name)  # noqa: E731
+        edit = partial(button, "setting_prompt_folder_edit")
+        await self._until(partial(button, "settings_more"), "the model's settings")
+        if edit() is None:
+            button("settings_more").click()
+        await self._until(edit, "all of the model's settings")
         edit().click()
         editor: Any = QApplication.activeModalWidget()
         await self._until(lambda: "tokens" in editor.state.text(), "the prompt")
@@ -679,7 +684,11 @@ async def photograph(
 
     try:
         for name in options.only or scenes:
-            await scenes[name]()
+            try:
+                await scenes[name]()
+            except Exception as error:
+                tell(name, [f"not photographed: {error or type(error).__name__}"])
+                continue  # the others are
             for button in window.findChildren(QAbstractButton, "message-close"):
                 button.click()  # what the scene before has left is told in no picture
             if bus is not None:
