@@ -271,13 +271,14 @@ class ConfigurationChecks:
         workers: Mapping[AgentID, Sequence[WorkerOffer]],
         offered: set[str],
     ) -> Iterator[Finding]:
-        """One line per worker that fits nowhere, and one for all that are made for other environments.
+        """One line per worker that fits nowhere, one for those to install, one for all made for elsewhere.
 
         Where one is chosen all the same, its slot says so.
         """
         used = {row.worker_id for row in draft.rows.values()} | offered
         offers = [offer for of_slot in workers.values() for offer in of_slot]
         elsewhere: list[str] = []
+        absent: list[WorkerTypeDefinition] = []
         for worker in self.workers.values():
             reasons = [offer.reason for offer in offers if offer.worker is worker]
             if not reasons or not all(reasons) or worker.type_id in used:
@@ -285,16 +286,21 @@ class ConfigurationChecks:
             if made_for_others(env_id, worker.capabilities.environments):
                 elsewhere.append(worker.display_name)
                 continue
-            why = _after(worker, reasons[0])
-            note = f"{worker.display_name} is not offered: {why}"
-            yield Finding(Level.NOTE, note, worker=self._remedy(worker))
+            if self._remedy(worker):
+                absent.append(worker)
+                continue
+            yield Finding(Level.NOTE, f"{worker.display_name} is not offered: {_after(worker, reasons[0])}")
+        if absent:
+            are = "are" if len(absent) > 1 else "is"
+            text = f"{listed([worker.display_name for worker in absent])} {are} not installed"
+            yield Finding(Level.NOTE, text, workers=tuple(worker.type_id for worker in absent))
         if elsewhere:
             are = "are" if len(elsewhere) > 1 else "is"
             yield Finding(Level.NOTE, f"{listed(elsewhere)} {are} made for other environments")
 
-    def _remedy(self, worker: WorkerTypeDefinition) -> str:
+    def _remedy(self, worker: WorkerTypeDefinition) -> tuple[str, ...]:
         """The worker, where installing it puts things right."""
-        return worker.type_id if worker.type_id in self._installable else ""
+        return (worker.type_id,) if worker.type_id in self._installable else ()
 
 
 def _absence(status: WorkerStatus) -> str:

@@ -26,13 +26,13 @@ class Finding:
         level: How bad it is.
         text: The sentence, without a full stop.
         agent: The slot it concerns; empty for all of them.
-        worker: Id of the worker that could be installed to put it right; empty: none could.
+        workers: Ids of the workers of which any could be installed to put it right.
     """
 
     level: Level
     text: str
     agent: AgentID = ""
-    worker: str = ""
+    workers: tuple[str, ...] = ()
 
 
 def worst(levels: Iterable[Level]) -> Level:

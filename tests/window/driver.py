@@ -202,8 +202,10 @@ def _upwards(widget: QWidget) -> Iterator[QWidget]:
 
 
 def _on_screen(widget: QWidget, place: QRect) -> list[int]:
-    corner = widget.mapToGlobal(QPoint(place.left(), place.top()))
-    return [corner.x(), corner.y(), place.width(), place.height()]
+    """Where it is, in pixels of the screen, of which one of the window's may be several."""
+    corner, scale = widget.mapToGlobal(QPoint(place.left(), place.top())), widget.devicePixelRatioF()
+    lengths = (corner.x(), corner.y(), place.width(), place.height())
+    return [round(length * scale) for length in lengths]
 
 
 def main(socket: str, arguments: Sequence[str]) -> None:

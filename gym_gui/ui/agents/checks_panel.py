@@ -7,7 +7,7 @@ from functools import partial
 
 from PyQt6.QtCore import QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QResizeEvent
-from PyQt6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QHBoxLayout, QLabel, QMenu, QSizePolicy, QVBoxLayout, QWidget
 
 from gym_gui.controllers.finding import Finding, Level
 from gym_gui.controllers.installing import Missing, missing_in
@@ -86,13 +86,31 @@ class ChecksPanel(Card):
             link = self._link_of(finding.text) if finding.level is Level.ERROR else None
             if link is not None:
                 _add_link(line, *link)
-            missing = Missing("workers", finding.worker) if finding.worker else missing_in(finding.text)
-            if missing is not None:
-                _add_install(line, partial(self.install_asked.emit, missing))
+            missing = [Missing("workers", worker) for worker in finding.workers]
+            if not missing and (said := missing_in(finding.text)) is not None:
+                missing = [said]
+            if missing:
+                self._add_install(line, missing)
             self._lines.addWidget(line)
         more = len(findings) - MOST
         if more > 0:
             self._lines.addWidget(_line(Finding(Level.NOTE, f"and {more} more")))
+
+    def _add_install(self, line: QWidget, missing: Sequence[Missing]) -> None:
+        """Offer at the end of a line what it says is missing; of several, which of them."""
+        button = LinkButton("Install…", name="finding_install")
+        button.setToolTip("Install what is missing, here and now")
+        if len(missing) == 1:
+            button.clicked.connect(partial(self.install_asked.emit, missing[0]))
+        else:
+            menu = QMenu(button)
+            menu.setObjectName("finding_install_menu")
+            for each in missing:
+                menu.addAction(f"{each.title}…", partial(self.install_asked.emit, each))
+            button.setMenu(menu)
+        row = line.layout()
+        assert isinstance(row, QHBoxLayout)
+        row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
 
 
 def _add_link(line: QWidget, words: str, on_click: Callable[[], object]) -> None:
@@ -128,15 +146,6 @@ class _Sentence(QLabel):
 
     def _room(self) -> int:
         return self.width() if self.testAttribute(Qt.WidgetAttribute.WA_Resized) else _USUAL_WIDTH
-
-
-def _add_install(line: QWidget, on_click: Callable[[], object]) -> None:
-    """Offer at the end of a line what it says is missing."""
-    button = LinkButton("Install…", name="finding_install", on_click=on_click)
-    button.setToolTip("Install what it lacks, here and now")
-    row = line.layout()
-    assert isinstance(row, QHBoxLayout)
-    row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
 
 
 def _line(finding: Finding) -> QWidget:

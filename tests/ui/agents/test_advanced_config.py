@@ -117,7 +117,7 @@ def test_what_is_missing_is_installed_from_its_line(
         return [b for b in panel.findChildren(QPushButton, "finding_install") if b.isVisible()]
 
     # Qt shows what is put into a layout an event later.
-    qtbot.waitUntil(lambda: any("lacks something" in said for said in panel.sentences) and bool(buttons()))
+    qtbot.waitUntil(lambda: any("3 is not installed" in said for said in panel.sentences) and bool(buttons()))
     qtbot.mouseClick(buttons()[0], Qt.MouseButton.LeftButton)
     dialog = tab.window().findChild(InstallDialog)
     assert dialog is not None and dialog.isVisible()
