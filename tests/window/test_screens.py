@@ -82,3 +82,4 @@ def test_every_page_and_a_comparison_with_the_mouse(start: Start, desktop: Deskt
     window.click("operator-enlarge")
     window.click("operators-stop")
     assert window.quit() == 0
+    window.end_trainer()  # which the Train page has begun

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from PyQt6.QtCore import QEvent, QObject, Qt, pyqtSignal
+from PyQt6.QtCore import QEvent, QObject, pyqtSignal
 from PyQt6.QtWidgets import QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
 
 from gym_gui.analysis.wording import moment
@@ -15,7 +16,7 @@ from gym_gui.services.run_titles import in_words
 from gym_gui.ui import theme
 from gym_gui.ui.numbers import local
 from gym_gui.ui.results.library_model import episodes_in_words
-from gym_gui.ui.widgets import IconButton, InlineMessage, label, muted_label, section_label
+from gym_gui.ui.widgets import FactRows, IconButton, InlineMessage, label, muted_label, section_label
 from gym_gui.ui.widgets.form import FormRows
 
 _MOST_SETTINGS: Final = 14
@@ -43,12 +44,9 @@ class RunDetails(QWidget):
         self._trouble = InlineMessage("warning", "")
         self._trouble.setObjectName("run-details-trouble")
         self._make_fields()
-        self._facts = label("", "small", wrap=True)
-        self._facts.setObjectName("run-details-facts")
-        self._facts.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._settings = label("", "small", wrap=True)
+        self._facts = FactRows("run-details-", cut=("Folder",))
+        self._settings = FactRows()
         self._settings.setObjectName("run-details-settings")
-        self._settings.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._heading = section_label("Settings")
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -56,7 +54,8 @@ class RunDetails(QWidget):
         for widget in (self._title, self._trouble, self._form, muted_label("Notes"), self.notes):
             layout.addWidget(widget)
         layout.addSpacing(theme.STEP)
-        for widget in (self._facts, self._heading, self._settings):
+        self._more = muted_label()
+        for widget in (self._facts, self._heading, self._settings, self._more):
             layout.addWidget(widget)
         self.show_runs([])
 
@@ -185,7 +184,7 @@ class RunDetails(QWidget):
         self._tell({"star": not self._starred()})
 
     def _show_facts(self, run: RunEntry | None) -> None:
-        for widget in (self._facts, self._heading, self._settings):
+        for widget in (self._facts, self._heading, self._settings, self._more):
             widget.setVisible(run is not None)
         if run is None:
             return
@@ -198,13 +197,14 @@ class RunDetails(QWidget):
             "Started": moment(run.started_at),
             "Folder": str(run.path),
         }
-        self._facts.setText("\n".join(f"{name}: {_breakable(text)}" for name, text in facts.items() if text))
-        told = [f"{in_words(name)}: {', '.join(values)}" for name, values in run.settings.items()]
+        self._facts.show_facts(facts)
+        told = {in_words(name): ", ".join(values) for name, values in run.settings.items()}
         rest = len(told) - _MOST_SETTINGS
-        lines = [*told[:_MOST_SETTINGS], *([f"and {local(rest):,} more, in run.json"] if rest > 0 else [])]
-        self._settings.setText("\n".join(map(_breakable, lines)))
-        self._heading.setVisible(bool(lines))
-        self._settings.setVisible(bool(lines))
+        self._settings.show_facts(dict(itertools.islice(told.items(), _MOST_SETTINGS)))
+        self._more.setText(f"and {local(rest):,} more, in run.json")
+        self._more.setVisible(rest > 0)
+        self._heading.setVisible(bool(told))
+        self._settings.setVisible(bool(told))
 
 
 def _line(name: str, hint: str) -> QLineEdit:
@@ -218,8 +218,3 @@ def _fill(field: QLineEdit, text: str, same: bool) -> None:
     """What somebody is typing stays."""
     if not (same and field.isModified()):
         field.setText(text)
-
-
-def _breakable(text: str) -> str:
-    """Long paths and ids may break where their parts end."""
-    return text.replace("/", "/\u200b").replace("_", "_\u200b")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PyQt6.QtCore import pyqtSignal
+from PyQt6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
@@ -18,11 +18,10 @@ from gym_gui.ui.train.run_words import algorithm_word
 from gym_gui.ui.train.use_menu import UseMenu, operator_of
 from gym_gui.ui.widgets import (
     ElidedLabel,
-    FormRows,
+    FactRows,
     LinkButton,
     PrimaryButton,
     QuietButton,
-    label,
     muted_label,
     section_label,
 )
@@ -30,25 +29,6 @@ from gym_gui.ui.widgets import (
 if TYPE_CHECKING:
     from gym_gui.services.policy_library import PolicyEntry
     from gym_gui.services.policy_parts import AgentPart
-
-_FACTS: Final = (
-    "Algorithm",
-    "Environment",
-    "Worker",
-    "Steps",
-    "Score",
-    "Return",
-    "Sees",
-    "Prepared by",
-    "Does",
-    "Networks",
-    "Seed",
-    "Trained",
-    "Origin",
-    "Licence",
-    "Weights",
-    "Folder",
-)
 
 
 class PolicyPanel(QWidget):
@@ -104,16 +84,8 @@ class PolicyPanel(QWidget):
         column.addWidget(self._buttons)
         self._agents = PolicyAgents(context)
         column.addWidget(self._agents)
-        self._facts = FormRows()
-        self.values: dict[str, QLabel] = {}
-        for name in _FACTS:
-            path = name in ("Folder", "Weights")
-            value = ElidedLabel(mode=Qt.TextElideMode.ElideMiddle) if path else label("", wrap=True)
-            value.setObjectName(f"train-policy-{name.lower().replace(' ', '-')}")
-            value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-            self.values[name] = self._facts.add_row(name, value)
-            value.setMinimumWidth(1)  # a word that is too long is cut, the column stays as wide as it is
-        column.addWidget(self._facts)
+        self.facts = FactRows("train-policy-", cut=("Folder", "Weights"))
+        column.addWidget(self.facts)
         self.remove = LinkButton("Remove this policy", name="train-policy-remove", on_click=self._on_remove)
         self.remove.setToolTip("Its folder goes to the trash; it can be had back")
         column.addWidget(self.remove)
@@ -131,7 +103,7 @@ class PolicyPanel(QWidget):
         """
         there = policy is not None
         self._hint.setVisible(not there)
-        for widget in (self.title, self._buttons, self._agents, self._facts, self.remove, self.fixed):
+        for widget in (self.title, self._buttons, self._agents, self.facts, self.remove, self.fixed):
             widget.setVisible(there)
         if policy is None:
             return
@@ -148,10 +120,7 @@ class PolicyPanel(QWidget):
         self.remove.setVisible(not policy.fixed)
         self.fixed.setText(f"{policy.fixed}.")
         self.fixed.setVisible(bool(policy.fixed))
-        for name, text in _texts(policy, parts).items():
-            value = self.values[name]
-            value.setText(text)
-            self._facts.set_row_visible(value, bool(text))
+        self.facts.show_facts(_texts(policy, parts))
 
     def _on_use(self) -> None:
         self._use_menu.popup(self._use.mapToGlobal(self._use.rect().bottomLeft()))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PyQt6.QtCore import pyqtSignal
+from PyQt6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from gym_gui.analysis.wording import duration
 from gym_gui.core.training_of import group_name
@@ -28,14 +27,13 @@ from gym_gui.ui.train.run_words import (
 from gym_gui.ui.train.use_menu import UseMenu, operator_of
 from gym_gui.ui.widgets import (
     ElidedLabel,
-    FormRows,
+    FactRows,
     IconButton,
     InlineMessage,
     LinkButton,
     PrimaryButton,
     QuietButton,
     StatusDot,
-    label,
     section_label,
 )
 from gym_gui.ui.widgets.messages import Action
@@ -43,21 +41,6 @@ from gym_gui.workers.settings_text import text_of
 
 if TYPE_CHECKING:
     from gym_gui.services.trainer.records import TrainingRecord
-
-_FACTS: Final = (
-    ("algorithm", "Algorithm"),
-    ("env", "Environment"),
-    ("worker", "Worker"),
-    ("seed", "Seed"),
-    ("group", "Group"),
-    ("steps", "Steps"),
-    ("return", "Return"),
-    ("episodes", "Episodes"),
-    ("took", "Trained for"),
-    ("left", "Left"),
-    ("machine", "Uses"),
-    ("place", "Trained on"),
-)
 
 
 class RunPanel(QWidget):
@@ -80,25 +63,17 @@ class RunPanel(QWidget):
         self.setObjectName("train-run-panel")
         self._context = context
         self._record: TrainingRecord | None = None
-        self._shown_settings: tuple[object, ...] | None = None
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(theme.ROW)
         self._make_head()
         self._make_actions(context)
-        self._facts = FormRows()
-        self._values: dict[str, QLabel] = {}
-        for name, title in _FACTS:
-            value = label("", wrap=True)
-            value.setObjectName(f"train-fact-{name}")
-            value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-            self._values[name] = self._facts.add_row(title, value)
-            value.setMinimumWidth(1)  # a word that is too long is cut, the column stays as wide as it is
-        self._column.addWidget(self._facts)
+        self.facts = FactRows("train-fact-")
+        self._column.addWidget(self.facts)
         self._settings_title = section_label("Settings given")
         self._column.addSpacing(theme.STEP)
         self._column.addWidget(self._settings_title)
-        self.settings = FormRows(label_width=128)
+        self.settings = FactRows(label_width=128)
         self._column.addWidget(self.settings)
 
     def _make_head(self) -> None:
@@ -171,10 +146,6 @@ class RunPanel(QWidget):
         """The run that is shown."""
         return self._record
 
-    def values(self) -> dict[str, str]:
-        """The facts that are shown, by name."""
-        return {name: value.text() for name, value in self._values.items() if value.text()}
-
     def show_run(self, record: TrainingRecord, title: str) -> None:
         """Show a run as it stands."""
         if self._record is None or record.run_id != self._record.run_id:
@@ -241,35 +212,26 @@ class RunPanel(QWidget):
             if here
             else ""
         )
-        texts = {
-            "algorithm": algorithm_word(record.algorithm),
-            "env": record.env_id,
-            "worker": record.worker_id,
-            "seed": str(record.seed),
-            "group": group_name(record.group, record.env_id) if record.group else "",
-            "steps": progress_in_words(record),
-            "return": return_sentence(record) or NONE,
-            "episodes": f"{local(record.episodes):,}",
-            "took": duration(record.elapsed_s) if record.elapsed_s else "",
-            "left": left,
-            "machine": f"{uses}, GPU {record.gpu}" if uses and record.gpu else uses,
-            "place": record.place,
+        facts = {
+            "Algorithm": algorithm_word(record.algorithm),
+            "Environment": record.env_id,
+            "Worker": record.worker_id,
+            "Seed": str(record.seed),
+            "Group": group_name(record.group, record.env_id) if record.group else "",
+            "Steps": progress_in_words(record),
+            "Return": return_sentence(record) or NONE,
+            "Episodes": f"{local(record.episodes):,}",
+            "Trained for": duration(record.elapsed_s) if record.elapsed_s else "",
+            "Left": left,
+            "Uses": f"{uses}, GPU {record.gpu}" if uses and record.gpu else uses,
+            "Trained on": record.place,
         }
-        for name, value in self._values.items():
-            if value.text() != texts[name]:
-                value.setText(texts[name])
-            self._facts.set_row_visible(value, bool(texts[name]))
+        self.facts.show_facts(facts)
 
     def _show_settings(self, record: TrainingRecord) -> None:
-        shown = tuple((name, _breakable(text_of(value))) for name, value in record.settings.items())
-        if (record.run_id, shown) == self._shown_settings:
-            return
-        self._shown_settings = (record.run_id, shown)
-        self.settings.clear()
-        for name, text in shown:
-            self.settings.add_row(name, label(text, wrap=True)).setMinimumWidth(1)
-        self._settings_title.setVisible(bool(shown))
-        self.settings.setVisible(bool(shown))
+        self.settings.show_facts({name: text_of(value) for name, value in record.settings.items()})
+        self._settings_title.setVisible(bool(record.settings))
+        self.settings.setVisible(bool(record.settings))
 
     def _show_actions(self, record: TrainingRecord, title: str) -> None:
         allowed, usable = run_actions(record), bool(record.policy)
@@ -309,8 +271,3 @@ class RunPanel(QWidget):
         self._sure.hide()
         if self._record is not None:
             self.action_requested.emit(self._record.run_id, "remove")
-
-
-def _breakable(text: str) -> str:
-    """A list or a path, which has no spaces, on several lines where it does not fit on one."""
-    return text if text[:1].isdigit() else re.sub("([,/_])", "\\1\u200b", text)

@@ -4,6 +4,7 @@ from gym_gui.ui.widgets.badges import Dot, KeyCap, KindBadge, StatusDot
 from gym_gui.ui.widgets.bar import PageBar
 from gym_gui.ui.widgets.buttons import IconButton, LinkButton, PrimaryButton, QuietButton
 from gym_gui.ui.widgets.card import Card, Divider, restyle
+from gym_gui.ui.widgets.facts import FactRows
 from gym_gui.ui.widgets.focus import take_focus
 from gym_gui.ui.widgets.form import FormRows, all_settings
 from gym_gui.ui.widgets.inspector import Inspector
@@ -21,6 +22,7 @@ __all__ = [
     "Dot",
     "ElidedLabel",
     "EmptyHint",
+    "FactRows",
     "FormRows",
     "IconButton",
     "IconLabel",

@@ -77,10 +77,7 @@ def drop(library: PoliciesView, path: Path) -> None:
 def test_what_comes_with_mosaic_is_there(library: PoliciesView, window: MainWindow, qtbot: QtBot) -> None:
     """It is described, found, seated."""
     select(library, BUNDLED)
-    texts = {
-        name: fact(library, name).text()
-        for name in ("Algorithm", "Environment", "Worker", "Sees", "Does", "Steps")
-    }
+    texts = facts(library).facts.texts
     assert (texts["Algorithm"], texts["Environment"], texts["Worker"]) == (
         "PPO",
         "CartPole-v1",

@@ -111,7 +111,7 @@ def its_policy_is_kept_and_its_log_read(page: TrainPage, run_id: str, qtbot: QtB
         lambda: panel.isVisible() and named(page, StatusDot, "train-run-state").text == "Running",
         timeout=PATIENCE_MS,
     )
-    assert panel.values()["env"] == "CartPole-v1"
+    assert panel.facts.texts["Environment"] == "CartPole-v1"
     assert not named(page, QPushButton, "train-run-longer").isVisible(), "it has not taken its steps yet"
     click(page, "checkpoint")
     qtbot.waitUntil(lambda: bool(record(page, run_id).policy), timeout=PATIENCE_MS)
@@ -213,7 +213,7 @@ def what_a_return_is_stands_by_it(page: TrainPage, run: TrainingRecord, qtbot: Q
     cell = runs.model.index(runs.model.row_of(run.run_id), runs.model.section(columns.RETURN))
     qtbot.waitUntil(lambda: cell.data().endswith(", evaluated"), timeout=PATIENCE_MS)
     named(page, RunsTable, "training-runs").select(run.run_id)
-    assert "evaluation after the training" in named(page, RunPanel, "train-run-panel").values()["return"]
+    assert "evaluation after the training" in named(page, RunPanel, "train-run-panel").facts.texts["Return"]
     assert "training episodes" in named(page, QLabel, "train-first-chart-title").accessibleName()
     assert "asked for no films" in named(page, FrameView, "frameView").hint[1]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from PyQt6.QtCore import QSize, Qt
 from PyQt6.QtGui import QColor, QIcon, QImage
-from PyQt6.QtWidgets import QLabel, QLineEdit, QMenu, QPushButton, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QApplication, QLabel, QLineEdit, QMenu, QPushButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from gym_gui.ui import icons, theme
@@ -14,6 +14,7 @@ from gym_gui.ui.widgets import (
     Card,
     ElidedLabel,
     EmptyHint,
+    FactRows,
     FormRows,
     IconButton,
     InlineMessage,
@@ -319,3 +320,17 @@ class TestIcons:
         off = mark.pixmap(QSize(24, 24), QIcon.Mode.Disabled, QIcon.State.Off).toImage()
         assert theme.LIGHT.accent in colours(on)
         assert theme.LIGHT.faint in colours(off)
+
+
+def test_a_fact_is_copied_as_it_is_though_it_may_wrap_within(qtbot: QtBot) -> None:
+    rows = FactRows("fact-")
+    qtbot.addWidget(rows)
+    rows.show_facts({"Worker": "cleanrl_worker", "Empty": "", "Steps": "1,000"})
+    rows.show()
+    assert rows.texts == {"Worker": "cleanrl_worker", "Steps": "1,000"}
+    value = named(rows, QLabel, "fact-worker")
+    value.setSelection(0, len(value.text()))
+    qtbot.keyClick(value, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    clipboard = QApplication.clipboard()
+    assert clipboard is not None and clipboard.text() == "cleanrl_worker"
+    assert not named(rows, QLabel, "fact-empty").isVisible()
