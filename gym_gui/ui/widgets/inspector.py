@@ -36,9 +36,20 @@ class Inspector(QFrame):
         self.body.addStretch(1)
         scroll.setWidget(self.content)
         see_through(scroll)
+        self._bar = scroll.verticalScrollBar()
+        assert self._bar is not None
+        self._bar.rangeChanged.connect(self._on_range_changed)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(scroll, 1)
+
+    def _on_range_changed(self, _low: int, high: int) -> None:
+        """The scroll bar stands in the margin: what is beside it is as wide as without it."""
+        taken = self._bar.sizeHint().width() if high > 0 and self._bar is not None else 0
+        margins = self.body.contentsMargins()
+        if margins.right() != theme.PAGE - taken:
+            margins.setRight(theme.PAGE - taken)
+            self.body.setContentsMargins(margins)
 
     def add_foot(self, widget: QWidget) -> None:
         """Put a widget below what scrolls, always in view while it is shown."""

@@ -5,7 +5,16 @@ from __future__ import annotations
 import pytest
 from PyQt6.QtCore import QSize, Qt
 from PyQt6.QtGui import QColor, QIcon, QImage
-from PyQt6.QtWidgets import QApplication, QLabel, QLineEdit, QMenu, QPushButton, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import (
+    QApplication,
+    QLabel,
+    QLineEdit,
+    QMenu,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from gym_gui.ui import icons, theme
@@ -272,6 +281,26 @@ class TestForms:
         assert inspector.body.count() == 5  # one, spacing, heading, row, stretch
         inspector.clear()
         assert inspector.body.count() == 1
+
+    def test_an_inspector_that_scrolls_is_as_wide_as_one_that_does_not(self, qtbot: QtBot) -> None:
+        inspector = Inspector()
+        qtbot.addWidget(inspector)
+        inspector.resize(inspector.width(), 200)
+        first = label("one")
+        inspector.add(first)
+        inspector.show()
+        qtbot.waitExposed(inspector)
+        qtbot.waitUntil(lambda: 200 < first.width() < inspector.width())
+        wide = first.width()
+        first.setMinimumWidth(wide)
+        for _ in range(20):
+            inspector.add(label("more"))
+        scroll = inspector.findChild(QScrollArea)
+        assert scroll is not None
+        upright, sideways = scroll.verticalScrollBar(), scroll.horizontalScrollBar()
+        assert upright is not None and sideways is not None
+        qtbot.waitUntil(lambda: upright.maximum() > 0 and sideways.maximum() == 0)
+        assert first.width() == wide
 
     def test_a_bar_has_its_note(self, qtbot: QtBot) -> None:
         bar = PageBar("Agents")
