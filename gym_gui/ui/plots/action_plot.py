@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from PyQt6.QtCore import QPointF
-from PyQt6.QtGui import QResizeEvent
+from PyQt6.QtGui import QFontMetrics, QResizeEvent
 from PyQt6.QtWidgets import QToolTip, QWidget
 
 from gym_gui.analysis.charts.scale import ticks_within
@@ -26,7 +26,9 @@ FIGURE_PX: Final = 9
 LONGEST: Final = 18
 OTHERS: Final = "all others"
 _MOST_SHARES: Final = 4
-"""Figures below the bars: more would run into each other where the plot is one of three."""
+"""Figures below the bars."""
+_APART: Final = 1.4
+"""Widths of a figure from the middle of one to that of the next, at least."""
 
 
 class ActionPlot(LivePlot):
@@ -47,6 +49,7 @@ class ActionPlot(LivePlot):
         self._labels: dict[str, list[Any]] = {}
         self._layout: tuple[list[str], list[str]] = ([], [])
         self._reach = 0.0
+        self._shares = 0
         self._key = Legend(theme, parent=self)
         self._grid.addWidget(self._key, 1, 0, 1, 2)
 
@@ -159,11 +162,16 @@ class ActionPlot(LivePlot):
 
     def _set_reach(self, plot: Any, reach: float) -> None:
         """Room for the figure beside the longest bar; no jumping with every step."""
-        if self._reach * 0.8 <= reach <= self._reach:
+        figure = QFontMetrics(themes.tabular(themes.font(SMALL_PX))).horizontalAdvance("100 %")
+        room = int(plot.getViewBox().width() // (_APART * figure))
+        shares = max(1, min(room, _MOST_SHARES))
+        if self._reach * 0.8 <= reach <= self._reach and shares == self._shares:
             return
-        self._reach = min(reach * 1.08, 1.18)
-        plot.setXRange(0, self._reach, padding=0)
-        ticks = ticks_within(0.0, min(self._reach, 1.0), most=_MOST_SHARES, least=0.01)
+        if not self._reach * 0.8 <= reach <= self._reach:
+            self._reach = min(reach * 1.08, 1.18)
+            plot.setXRange(0, self._reach, padding=0)
+        self._shares = shares
+        ticks = ticks_within(0.0, min(self._reach, 1.0), most=shares, least=0.01)
         plot.getAxis("bottom").setTicks([[(tick, f"{local(100 * tick):.0f} %") for tick in ticks], []])
 
     def text_at(self, y: float) -> str:
