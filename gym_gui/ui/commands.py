@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 
-from PyQt6.QtCore import QObject, pyqtSignal
+from PyQt6.QtCore import QObject, Qt, pyqtSignal
+from PyQt6.QtGui import QAction, QKeySequence
+
+COMMAND = "command"
+"""Property of a menu's action: the id of the command that does the same."""
 
 
 def _always() -> bool:
@@ -79,3 +84,49 @@ class CommandRegistry(QObject):
             return False
         command.run()
         return True
+
+
+def entry(commands: CommandRegistry, command_id: str, menu: QObject, text: str = "") -> QAction:
+    """A menu's action for a command, as the command stands now.
+
+    Args:
+        commands: Where it is registered.
+        command_id: Which.
+        menu: Qt owner.
+        text: What the menu says, where its place says the rest; the command's title by default.
+    """
+    command = commands.get(command_id)
+    action = QAction(text or (command.title if command is not None else command_id), menu)
+    action.setProperty(COMMAND, command_id)
+    if command is not None:
+        action.setShortcut(QKeySequence(commands.shortcut(command)))
+        # Seen in the menu; the window's own action has the keys, and two would be ambiguous.
+        action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+    action.setEnabled(command is not None and command.enabled())
+    action.triggered.connect(lambda _checked=False: commands.run(command_id))
+    return action
+
+
+def commands_of(
+    actions: Iterable[QAction],
+    prefix: str,
+    heading: str,
+    can: Callable[[QAction], bool] = QAction.isEnabled,
+) -> list[Command]:
+    """Commands that do what a menu's own actions do, so that these are found by their names, too.
+
+    Args:
+        actions: A menu's; separators are passed over.
+        prefix: Of the ids.
+        heading: Put before what the menu says.
+        can: Whether an action can be done now.
+    """
+    result: list[Command] = []
+    for action in actions:
+        if action.isSeparator():
+            continue
+        command_id = f"{prefix}.{action.objectName()}"
+        action.setProperty(COMMAND, command_id)
+        title = f"{heading}{action.text()[:1].lower()}{action.text()[1:]}" if heading else action.text()
+        result.append(Command(command_id, title, action.trigger, enabled=partial(can, action)))
+    return result

@@ -158,6 +158,7 @@ class MainWindow(QMainWindow):
                 "View",
                 "dark",
             ),
+            Command("hosts.open", "Hosts…", self._on_hosts, icon="agents", detail="Other machines, by ssh"),
             Command("view.log", "Log", self._status.log.toggle, "Ctrl+L", "View", "log"),
             Command("view.full", "Full screen", self._on_full_screen, "F11", "View", "expand"),
             Command("help.guide", "Guide to this page", self._on_guide, "F1", "Help", "help"),
@@ -354,6 +355,11 @@ class MainWindow(QMainWindow):
 
     def _on_new(self) -> None:
         self.context.go("operators", new=True)
+
+    def _on_hosts(self) -> None:
+        from gym_gui.ui.hosts.runs_on import open_hosts
+
+        open_hosts(self.context, self)
 
     def _on_shortcuts(self) -> None:
         ShortcutSheet(self.context.commands, self).open()

@@ -15,7 +15,7 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from gym_gui.ui.commands import Command
+from gym_gui.ui.commands import COMMAND, Command
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.icons import icon
 
@@ -138,7 +138,7 @@ class Menus(QObject):
     def _make(self, command: Command) -> QAction:
         action = QAction(command.title, self._window)
         action.setObjectName(f"action-{command.id}")
-        action.setProperty("command", command.id)
+        action.setProperty(COMMAND, command.id)
         if command.icon:
             action.setIcon(icon(command.icon))
         action.triggered.connect(self._on_action_triggered)
@@ -148,7 +148,7 @@ class Menus(QObject):
     def _on_action_triggered(self) -> None:
         sender = self.sender()
         if isinstance(sender, QAction):
-            self._context.commands.run(str(sender.property("command")))
+            self._context.commands.run(str(sender.property(COMMAND)))
 
     def _on_menu_about_to_show(self) -> None:
         for command, action in self._actions.values():

@@ -29,6 +29,7 @@ from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.ui import theme
 from gym_gui.ui.agents.marks import LinkMark, team_colour
 from gym_gui.ui.agents.model import ConfigurationModel
+from gym_gui.ui.commands import COMMAND, Command
 from gym_gui.ui.widgets import Dot, ElidedLabel, IconButton, KindBadge, PickerButton, PickerItem, label
 from gym_gui.ui.widgets.rows import NOTHING
 
@@ -381,29 +382,59 @@ class AgentConfigTable(QTableWidget):
         menu = QMenu(self)
         menu.setObjectName(f"menu_{agent}")
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        draft = self._model.draft
-        link = draft.link_of(agent)
-        share = menu.addAction("Link agents…", partial(self.link_asked.emit, agent))
-        if share is not None and not self._model.can_share(agent):
-            share.setEnabled(False)
-            share.setText("Link agents… (its policy is read from no file)")
-        if link is not None:
-            menu.addAction("Unlink", partial(self._model.edit, draft.unlinked(agent), f"unlink {agent}"))
-        menu.addSeparator()
-        for text, others in self._copies(agent):
-            menu.addAction(text, partial(self.copy_to, agent, others))
+        for command in self.commands():
+            if command.enabled():
+                entry = menu.addAction(command.title, command.run)
+            elif command.id == "agents.link":
+                entry = menu.addAction("Link agents… (its policy is read from no file)")
+                entry.setEnabled(False)  # type: ignore[union-attr]
+            else:
+                continue
+            entry.setProperty(COMMAND, command.id)  # type: ignore[union-attr]
         menu.popup(self._rows[agent].more.mapToGlobal(self._rows[agent].more.rect().bottomLeft()))
 
-    def _copies(self, agent: str) -> list[tuple[str, list[str]]]:
-        sheet = self._model.sheet
-        if sheet is None:
+    def commands(self) -> list[Command]:
+        """What else can be done with the selected slot."""
+        return [
+            Command("agents.link", "Link agents…", self._link, icon="agents", enabled=self._can_link),
+            Command("agents.unlink", "Unlink the slot", self._unlink, enabled=self._is_linked),
+            Command(
+                "agents.same_team",
+                "Same policy for the team",
+                lambda: self.copy_to(self.selected, self._mates()),
+                enabled=lambda: 0 < len(self._mates()) < len(self._others()),
+            ),
+            Command(
+                "agents.same_all",
+                "Same policy for everybody",
+                lambda: self.copy_to(self.selected, self._others()),
+                enabled=lambda: bool(self._others()),
+            ),
+        ]
+
+    def _can_link(self) -> bool:
+        return bool(self.selected) and self._model.can_share(self.selected)
+
+    def _link(self) -> None:
+        self.link_asked.emit(self.selected)
+
+    def _is_linked(self) -> bool:
+        return bool(self.selected) and self._model.draft.link_of(self.selected) is not None
+
+    def _unlink(self) -> None:
+        agent = self.selected
+        self._model.edit(self._model.draft.unlinked(agent), f"unlink {agent}")
+
+    def _mates(self) -> list[str]:
+        """Others of the selected slot's team."""
+        sheet, agent = self._model.sheet, self.selected
+        if sheet is None or not agent:
             return []
-        team = [a for a in sheet.teams.get(sheet.team_of(agent), ()) if a != agent]
-        rest = [a for a in sheet.agents if a != agent]
-        found = [("Same policy for everybody", rest)] if rest else []
-        if team and len(team) < len(rest):
-            found.insert(0, ("Same policy for the team", team))
-        return found
+        return [a for a in sheet.teams.get(sheet.team_of(agent), ()) if a != agent]
+
+    def _others(self) -> list[str]:
+        sheet, agent = self._model.sheet, self.selected
+        return [a for a in sheet.agents if a != agent] if sheet is not None and agent else []
 
     def copy_to(self, agent: str, others: Sequence[str]) -> None:
         """Have others play as this slot does."""

@@ -15,9 +15,19 @@ from gym_gui.ui.agents.setting_controls import SteadyComboBox
 
 if TYPE_CHECKING:
     from gym_gui.ui.context import AppContext
+    from gym_gui.ui.hosts.dialog import HostsDialog
 
 _HERE: Final = "This machine"
 _HOSTS: Final = "Hosts…"
+
+
+def open_hosts(context: AppContext, parent: QWidget | None) -> HostsDialog:
+    """Show the person's hosts."""
+    from gym_gui.ui.hosts.dialog import HostsDialog as Dialog  # few have hosts
+
+    dialog = Dialog(context, parent)
+    dialog.open()
+    return dialog
 
 
 class RunsOn(SteadyComboBox):
@@ -78,11 +88,8 @@ class RunsOn(SteadyComboBox):
             self.host_chosen.emit(self._host)
 
     def _open_hosts(self) -> None:
-        from gym_gui.ui.hosts.dialog import HostsDialog  # few have hosts
-
-        dialog = HostsDialog(self._context, self.window())
+        dialog = open_hosts(self._context, self.window())
         dialog.changed.connect(self._read)
-        dialog.open()
 
 
 def _host_names() -> Sequence[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -19,6 +18,7 @@ from gym_gui.core.run_labels import change_labels, read_labels
 from gym_gui.services.experiment_file import load_experiment
 from gym_gui.services.operator_table import OperatorTable
 from gym_gui.services.presets import export_experiment
+from gym_gui.ui.commands import Command, entry
 from gym_gui.ui.operators.recent_files import RecentFiles
 from gym_gui.ui.widgets import QuietButton
 
@@ -150,9 +150,8 @@ class Comparison(QObject):
         self._menu.clear()
         for old in self._menu.findChildren(QMenu):
             old.deleteLater()
-        some = bool(self._deck.operators)
-        self._entry("New comparison", "new", partial(self._context.commands.run, "file.new"))
-        self._entry("Open side by side…", "open", self.ask_open)
+        self._entry("file.new")
+        self._entry("operators.side_by_side")
         recent = QMenu("Open recent", self._menu)
         recent.setObjectName("comparison-recent")
         for file in self._recent.files():
@@ -162,23 +161,48 @@ class Comparison(QObject):
         recent.setEnabled(not recent.isEmpty())
         self._menu.addMenu(recent)
         self._menu.addSeparator()
-        self._entry("Save", "save", self.save).setEnabled(some)
-        self._entry("Save as…", "save-as", self.ask_save).setEnabled(some)
-        self._entry("Duplicate", "duplicate", self.duplicate).setEnabled(some and self.path is not None)
+        self._entry("operators.save", "Save")
+        self._entry("operators.save_as", "Save as…")
+        self._entry("operators.copy", "Duplicate")
         self._menu.addSeparator()
-        whole = self._entry("Run it as a script", "script", self.run_as_script)
-        whole.setEnabled(self.path is not None and not self.changed)
+        whole = self._entry("operators.whole", "Run it as a script")
         whole.setToolTip("All its episodes, on all cores, without pictures; it has to be saved")
-        runs = self._entry("Its runs", "runs", self.show_runs)
-        runs.setEnabled(self.path is not None)
+        runs = self._entry("operators.its_runs", "Its runs")
         runs.setToolTip("What was recorded of it, by hand and as a script, in the list of runs")
 
-    def _entry(self, text: str, name: str, then: Callable[[], object]) -> QAction:
-        action = QAction(text, self._menu)
-        action.setObjectName(f"comparison-{name}")
-        action.triggered.connect(lambda _checked=False: then())
+    def _entry(self, command: str, text: str = "") -> QAction:
+        action = entry(self._context.commands, command, self._menu, text)
         self._menu.addAction(action)
         return action
+
+    def commands(self) -> list[Command]:
+        """What its menu has."""
+        some, saved, clean = self._has_operators, self._has_file, self._is_clean
+        return [
+            Command("operators.save", "Save comparison", self.save, "Ctrl+S", "File", "save", some),
+            Command(
+                "operators.save_as",
+                "Save comparison as…",
+                self.ask_save,
+                "Ctrl+Shift+S",
+                "File",
+                "save",
+                some,
+            ),
+            Command("operators.copy", "Duplicate the comparison", self.duplicate, enabled=saved),
+            Command("operators.side_by_side", "Open side by side…", self.ask_open, "", "File", "open"),
+            Command("operators.whole", "Run the comparison as a script", self.run_as_script, enabled=clean),
+            Command("operators.its_runs", "Runs of this comparison", self.show_runs, enabled=saved),
+        ]
+
+    def _has_operators(self) -> bool:
+        return bool(self._deck.operators)
+
+    def _has_file(self) -> bool:
+        return self.path is not None
+
+    def _is_clean(self) -> bool:
+        return self.path is not None and not self.changed
 
     # -- saving ------------------------------------------------------------------------
 

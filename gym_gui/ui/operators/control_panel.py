@@ -7,6 +7,7 @@ from PyQt6.QtGui import QAction, QActionGroup
 from PyQt6.QtWidgets import QMenu, QWidget
 
 from gym_gui.core.errors import UsageError
+from gym_gui.ui.commands import Command, commands_of
 from gym_gui.ui.live.deck import OperatorDeck
 from gym_gui.ui.numbers import local
 from gym_gui.ui.widgets import IconButton, PageBar, PrimaryButton, QuietButton, SeedBox
@@ -110,6 +111,7 @@ class ControlPanelContainer(QObject):
         for rate in RATES:
             words = "As fast as possible" if rate is None else f"{local(rate):g} steps/s"
             action = QAction(words, self)
+            action.setObjectName(f"operators-rate-{'free' if rate is None else f'{rate:g}'}")
             action.setCheckable(True)
             action.setActionGroup(group)
             self._menu.addAction(action)
@@ -124,6 +126,10 @@ class ControlPanelContainer(QObject):
         self._menu.addAction(self.together)
         self._menu.setToolTipsVisible(True)
         return rates
+
+    def commands(self) -> list[Command]:
+        """What the menu of speeds has."""
+        return commands_of(self._menu.actions(), "operators", "Speed: ")
 
     def set_manual(self, manual: bool) -> None:
         """Whether operators are played by hand now; a script has controls of its own."""

@@ -13,6 +13,7 @@ from gym_gui.analysis.wording import count
 from gym_gui.core.colours import told_apart
 from gym_gui.core.live import HumanQuestion
 from gym_gui.ui import theme
+from gym_gui.ui.commands import entry
 from gym_gui.ui.live.deck import OperatorDeck
 from gym_gui.ui.live.operator import LiveOperator
 from gym_gui.ui.live.state import words_of
@@ -319,11 +320,7 @@ class ManualOperators(QWidget):
         menu = QMenu(card)
         menu.setObjectName("operator-menu")
         menu.aboutToHide.connect(menu.deleteLater)
-        for command in filter(None, map(self._context.commands.get, _MENU)):
-            action = menu.addAction(command.title, command.run)
-            if action is not None:
-                action.setShortcut(self._context.commands.shortcut(command))
-                action.setEnabled(command.enabled())
+        menu.addActions([entry(self._context.commands, command, menu) for command in _MENU])
         menu.popup(card.mapToGlobal(place))
 
     # -- cards -----------------------------------------------------------------------

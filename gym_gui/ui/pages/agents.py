@@ -176,6 +176,7 @@ class AgentsPage(Page):
             Command(
                 "agents.save", "Save preset…", self._presets.ask_name, "Ctrl+S", icon="save", enabled=chosen
             ),
+            *self._tab.table.commands(),
             Command("agents.import", "Import a preset…", self._presets.ask_import, icon="open"),
             Command(
                 "agents.export", "Export experiment…", self.ask_export, "Ctrl+E", icon="export", enabled=ready

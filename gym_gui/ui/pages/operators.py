@@ -170,26 +170,13 @@ class OperatorsTab(Page):
         return [
             Command("operators.add", "Add operator", self.add_operator, "Ctrl+Shift+N", "File", "add"),
             Command("operators.open", "Open an experiment…", self._on_open_script, "Ctrl+O", "File", "open"),
-            Command(
-                "operators.save", "Save comparison", self.comparison.save, "Ctrl+S", "File", "save", some
-            ),
-            Command(
-                "operators.save_as",
-                "Save comparison as…",
-                self.comparison.ask_save,
-                "Ctrl+Shift+S",
-                "File",
-                "save",
-                some,
-            ),
-            Command(
-                "operators.side_by_side", "Open side by side…", self.comparison.ask_open, "", "File", "open"
-            ),
+            *self.comparison.commands(),
             Command("operators.run", "Run or pause", self._on_toggle, "Ctrl+R", "Run", "run", self._can_run),
             Command("operators.step", "Step all", self._on_step_all, "Space", "Run", "step", some),
             Command(
                 "operators.step_player", "Step player", self._on_step_player, "Shift+Space", "Run", "", one
             ),
+            *self.controls.commands(),
             Command("operators.reset", "Reset all", self.deck.reset_all, "Ctrl+Shift+R", "Run", "", some),
             Command("operators.stop", "Stop all", self._on_stop, "Ctrl+.", "Run", "stop", self._can_run),
             Command("operators.enlarge", "Enlarge the operator", self._on_enlarge, "F11", "View", "", one),

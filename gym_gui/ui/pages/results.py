@@ -15,7 +15,7 @@ from gym_gui.analysis.summary import Failure, OperatorSummary, Summary
 from gym_gui.analysis.wording import moment
 from gym_gui.services.run_library import RunEntry
 from gym_gui.services.run_shelves import why_no_shelf
-from gym_gui.ui.commands import Command
+from gym_gui.ui.commands import Command, commands_of
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.numbers import local
 from gym_gui.ui.page import Page
@@ -243,6 +243,14 @@ class ResultsPage(Page):
                 icon="star",
                 enabled=self._has_selected,
             ),
+            Command("results.open", "Open the run", self._library.open_current, enabled=self._has_selected),
+            Command(
+                "results.compare",
+                "Compare the selected runs",
+                self._library.compare_selected,
+                icon="results",
+                enabled=self._has_several,
+            ),
             Command("results.details", "Details of the run", self.toggle_details, "Ctrl+I", icon="info"),
             Command("results.find", "Search runs", self._on_find, "Ctrl+F", icon="search"),
             Command("results.back", "Back to the list of runs", self.go_back, "Alt+Left", icon="left"),
@@ -260,6 +268,21 @@ class ResultsPage(Page):
                 enabled=self._has_selected,
             ),
             Command(
+                "results.decompress",
+                "Decompress the selected runs",
+                self._library.decompress_selected,
+                enabled=self._has_selected,
+            ),
+            Command(
+                "results.trash",
+                "Move the selected runs to the trash",
+                self._library.remove_current,
+                icon="remove",
+                enabled=self._has_selected,
+            ),
+            Command("results.other_folder", "Open another runs folder…", self._on_another_folder),
+            *commands_of(self._exports.actions(), "results", "Export: ", self._exports.can),
+            Command(
                 "results.folder", "Open the run's folder", self.show_folder, "", "File", "open", self._has_any
             ),
         ]
@@ -269,6 +292,9 @@ class ResultsPage(Page):
 
     def _has_any(self) -> bool:
         return self._has_run() or self._library.current is not None
+
+    def _has_several(self) -> bool:
+        return self._has_selected() and len(self._library.selected) > 1
 
     def _has_selected(self) -> bool:
         return self._views.currentWidget() is self._library and bool(self._library.selected)

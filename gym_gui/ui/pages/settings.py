@@ -26,6 +26,7 @@ from gym_gui.services.api_keys import PROVIDERS, Provider
 from gym_gui.ui import settings as declared
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
+from gym_gui.ui.hosts.runs_on import open_hosts
 from gym_gui.ui.page import Page
 from gym_gui.ui.results.exports import ask_folder
 from gym_gui.ui.widgets import (
@@ -353,9 +354,7 @@ class SettingsPage(Page):
         card.body.addLayout(row)
 
     def _on_hosts(self) -> None:
-        from gym_gui.ui.hosts.dialog import HostsDialog
-
-        HostsDialog(self.context, self.window()).open()
+        open_hosts(self.context, self.window())
 
     def _add_keys(self) -> None:
         card = self._section("API keys")

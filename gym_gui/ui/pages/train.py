@@ -22,6 +22,7 @@ from gym_gui.ui.train.link import LinkState, TrainerLink
 from gym_gui.ui.train.new_run import NewRunForm
 from gym_gui.ui.train.policies_view import PoliciesView
 from gym_gui.ui.train.requests import RunRequests
+from gym_gui.ui.train.run_menu import run_actions
 from gym_gui.ui.train.run_panel import RunPanel
 from gym_gui.ui.train.run_words import summary
 from gym_gui.ui.train.runs_view import RunsView
@@ -33,6 +34,15 @@ if TYPE_CHECKING:
 
 RUNS: Final = "runs"
 POLICIES: Final = "policies"
+_ON_A_RUN: Final = (
+    ("use", "Use the run's policy in a slot…"),
+    ("continue", "Resume the run from its last checkpoint"),
+    ("longer", "Train longer…"),
+    ("clone", "Clone the run…"),
+    ("folder", "Open the run's folder"),
+    ("draw", "Draw the run's curves, or no longer"),
+)
+"""What a run's menu does that has no shortcut."""
 
 
 class TrainPage(Page):
@@ -188,6 +198,16 @@ class TrainPage(Page):
             Command("train.log", "Log of the run", self.show_log, "Ctrl+Shift+L", "View", "log", one),
             Command("train.tensorboard", "TensorBoard", self.open_tensorboard, "Ctrl+T", "View", "train"),
             Command("train.remove", "Remove the run", remove, "", "Run", "remove", over),
+            *(
+                Command(
+                    f"train.{action}",
+                    title,
+                    partial(self._act_on_one, action),
+                    enabled=partial(self._may, action),
+                )
+                for action, title in _ON_A_RUN
+            ),
+            Command("train.import", "Import a policy…", self._on_import),
         ]
 
     # -- going about ---------------------------------------------------------------------
@@ -275,6 +295,8 @@ class TrainPage(Page):
             case "log":
                 self.runs.table.select(run_id)
                 self.runs.show_log()
+            case "draw":
+                self.runs.toggle_drawn(run_id)
             case "use":
                 self._use(record)
             case "remove":
@@ -327,6 +349,10 @@ class TrainPage(Page):
 
     def _has_one(self) -> bool:
         return self._chosen_run() is not None
+
+    def _may(self, action: str) -> bool:
+        record = self._chosen_run()
+        return record is not None and (action == "draw" or action in run_actions(record))
 
     def _one_is_over(self) -> bool:
         return bool(self.runs.selected) and all(record.over for record in self.runs.selected)
@@ -382,6 +408,7 @@ class TrainPage(Page):
         self.context.notify(f"{words}: it begins when a core is free" if len(run_ids) == 1 else words, "ok")
 
     def _on_import(self) -> None:
+        self.show_view(POLICIES)
         self.policies.ask_import()
 
     def _on_policy_selected(self) -> None:

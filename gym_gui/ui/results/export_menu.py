@@ -79,6 +79,11 @@ class ExportMenu(QMenu):
         self.choices["video"].setEnabled(played)
         self.choices["image"].setEnabled(played and replay is not None and replay.image() is not None)
 
+    def can(self, action: QAction) -> bool:
+        """Whether there is something for one of its actions."""
+        self.offer()
+        return action.isEnabled()
+
     def _on_operators(self) -> None:
         self._ask_table("operators", "comparison.csv")
 

@@ -22,6 +22,7 @@ from PyQt6.QtWidgets import (
 from gym_gui.services.run_filter import RunFilter, offers
 from gym_gui.services.run_library import STATUSES, RunEntry
 from gym_gui.ui import theme
+from gym_gui.ui.commands import COMMAND
 from gym_gui.ui.numbers import local
 from gym_gui.ui.results.delegates import CellDelegate
 from gym_gui.ui.results.library_model import (
@@ -325,6 +326,7 @@ class LibraryView(QWidget):
         menu.clear()
         add = QAction("Open another runs folder…", menu)
         add.setObjectName("run-folder-open")
+        add.setProperty(COMMAND, "results.other_folder")
         add.triggered.connect(self._on_another_folder)
         menu.addAction(add)
         if self._others:
@@ -387,6 +389,7 @@ class LibraryView(QWidget):
         for name, text, slot in entries:
             action = QAction(text, menu)
             action.setObjectName(f"run-menu-{name}")
+            action.setProperty(COMMAND, f"results.{name}")
             action.triggered.connect(slot)
             menu.addAction(action)
         port = self.table.viewport()

@@ -10,6 +10,7 @@ from PyQt6.QtGui import QAction, QResizeEvent
 from PyQt6.QtWidgets import QMenu, QStackedWidget, QVBoxLayout, QWidget
 
 from gym_gui.ui import theme
+from gym_gui.ui.commands import COMMAND
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.plots.series import Series
 from gym_gui.ui.train.curve_board import CurveBoard
@@ -270,10 +271,7 @@ class RunsView(QWidget):
         return next((run for run in filmed if not run.over), next(iter(filmed), None))
 
     def _on_action_requested(self, run_id: str, action: str) -> None:
-        if action == "draw":
-            self.toggle_drawn(run_id)
-        else:
-            self.action_requested.emit(run_id, action)
+        self.action_requested.emit(run_id, action)
 
     def _on_selection_changed(self) -> None:
         self._follow()
@@ -315,6 +313,7 @@ class RunsView(QWidget):
         menu.aboutToHide.connect(menu.deleteLater)
         for action, text in menu_entries(record, drawn=record.run_id in self.drawn):
             entry = QAction(text, menu)
+            entry.setProperty(COMMAND, f"train.{'pause' if action == 'resume' else action}")
             entry.setData((record.run_id, action))
             menu.addAction(entry)
         menu.triggered.connect(self._on_menu_triggered)
