@@ -23,11 +23,12 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import screen_reader  # beside this file, as the next
+from by_keyboard import closes_on_escape, wrong_by_keyboard
+from screenshots_dialogs import DialogScenes
 from screenshots_elsewhere import ElsewhereScenes
 from what_fits import does_not_fit
 
@@ -68,11 +69,13 @@ _STEPS = 25
 """Sessions are photographed after so many steps."""
 
 
-def prepare(home: Path) -> Path:
-    """Give the window folders of its own, and a run to show; returns the run's folder."""
+def prepare(home: Path, *, bare: bool = False) -> Path:
+    """Give the window folders of its own, and a run to show if it is not ``bare``; returns its folder."""
     os.environ["MOSAIC_DATA_DIR"] = str(home / "data")
     os.environ["MOSAIC_CACHE_DIR"] = str(home / "cache")
     os.environ["MOSAIC_RUNS_DIR"] = str(home / "runs")
+    if bare:
+        return home / "runs/none"
     command = [sys.executable, "-m", "gym_gui", "run", str(QUICKSTART), "--out", str(home / "runs")]
     subprocess.run(command, check=True, capture_output=True)
     return next((home / "runs").iterdir())
@@ -91,6 +94,7 @@ class Scenes:
         self._window, self._context, self._run = window, window.context, run
         self._model_url = model_url
         self._elsewhere = ElsewhereScenes(window)
+        self._dialogs = DialogScenes(window)
         self._labelled: list[Path] | None = None
 
     def by_name(self) -> dict[str, Callable[[], Awaitable[None]]]:
@@ -126,6 +130,7 @@ class Scenes:
             "replay-transcript": self.replay_transcript,
             "settings": self.settings,
             **self._elsewhere.by_name(),
+            **self._dialogs.by_name(),
             "guide": self.guide,
             "tour": self.tour,
         }
@@ -404,19 +409,18 @@ class Scenes:
         from PyQt6.QtWidgets import QAbstractButton, QApplication
 
         await self.operators_language()
-        button = lambda name: self._page("operators").findChild(QAbstractButton, name)  # noqa: E731
-        edit = partial(button, "setting_prompt_folder_edit")
-        await self._until(partial(button, "settings_more"), "the model's settings")
-        if edit() is None:
-            button("settings_more").click()
-        await self._until(edit, "all of the model's settings")
+        page = self._page("operators")
+        edit = lambda: page.findChild(QAbstractButton, "setting_prompt_folder_edit")  # noqa: E731
+        if edit() is None:  # it is among those that few need
+            page.config.panel.findChild(QAbstractButton, "settings_more").click()
+        await self._until(edit, "the model's settings")
         edit().click()
         editor: Any = QApplication.activeModalWidget()
         await self._until(lambda: "tokens" in editor.state.text(), "the prompt")
 
     async def program(self) -> None:
         """A program with two mistakes."""
-        from PyQt6.QtWidgets import QAbstractButton, QApplication
+        from PyQt6.QtWidgets import QAbstractButton
 
         from gym_gui.core.config import OperatorConfig, WorkerAssignment
 
@@ -434,7 +438,8 @@ class Scenes:
         button = lambda: self._page("operators").findChild(QAbstractButton, "setting_program_edit")  # noqa: E731
         await self._until(button, "the program's settings")
         button().click()
-        editor: Any = QApplication.activeModalWidget()
+        await self._until(_on_top, "the editor")
+        editor = _on_top()
         await self._until(lambda: "mistake" in editor.state.text(), "the check")
 
     async def agents(self) -> None:
@@ -666,11 +671,21 @@ def _is_on(operator: Any, agent: str) -> bool:
     return bool(view) and agent in view.turn
 
 
+def _on_top() -> Any:
+    """The dialog or list that lies over the window, if any."""
+    from PyQt6.QtWidgets import QApplication, QDialog
+
+    dialogs = [
+        each for each in QApplication.topLevelWidgets() if isinstance(each, QDialog) and each.isVisible()
+    ]
+    return QApplication.activePopupWidget() or QApplication.activeModalWidget() or next(iter(dialogs), None)
+
+
 async def photograph(
     window: Any, run: Path, model_url: str, options: argparse.Namespace, bus: Any = None
 ) -> list[str]:
     """Take every picture asked for, then close the window; returns what is wrong with what is seen."""
-    from PyQt6.QtWidgets import QAbstractButton, QApplication
+    from PyQt6.QtWidgets import QAbstractButton
 
     pictures = Scenes(window, run, model_url)
     scenes = pictures.by_name()
@@ -702,12 +717,15 @@ async def photograph(
                     window.context.theme.set_mode(theme)
                     await asyncio.sleep(_SETTLE_S)
                     file = options.out / f"{name}-{theme}-{width}{scale}.png"
-                    shown = QApplication.activeModalWidget() or window
+                    shown = _on_top() or window
                     shown.grab().save(str(file))
                     print(file, flush=True)
                     tell(file.stem, does_not_fit(shown))
-                if (dialog := QApplication.activeModalWidget()) is not None:
-                    dialog.close()
+                if (dialog := _on_top()) is not None:
+                    tell(name, wrong_by_keyboard(dialog) if dialog.isModal() else [])
+                    if not closes_on_escape(dialog):
+                        tell(name, ["Esc does not close it"])
+                        dialog.close()
                     break  # whose size is its own
     finally:
         window.close()
@@ -726,6 +744,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--locale", help="whose numbers are shown, as de_DE")
     parser.add_argument("--spoken", action="store_true", help="tell what a screen reader is told")
     parser.add_argument("--check", action="store_true", help="exit status 1 where something is wrong")
+    parser.add_argument("--bare", action="store_true", help="play no run first: for scenes that show none")
     options = parser.parse_args(argv)
     options.out.mkdir(parents=True, exist_ok=True)
     import example_model  # beside this file
@@ -738,7 +757,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.environ.update(bus.variables)
 
     with tempfile.TemporaryDirectory() as home, example_model.server() as models:
-        run = prepare(Path(home))
+        run = prepare(Path(home), bare=options.bare)
         from gym_gui.ui.app import create_window, end
 
         app, window = create_window(["mosaic"])

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from PyQt6.QtCore import Qt
 from PyQt6.QtGui import QKeyEvent, QKeySequence
-from PyQt6.QtWidgets import QDialog, QFrame, QGridLayout, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from gym_gui.ui import theme
 from gym_gui.ui.commands import CommandRegistry
 from gym_gui.ui.widgets.badges import KeyCap
 from gym_gui.ui.widgets.buttons import QuietButton
+from gym_gui.ui.widgets.dialog import Dialog
 from gym_gui.ui.widgets.labels import label, section_label, title_label
 from gym_gui.ui.widgets.scrolling import see_through, tell_scrolling
 
@@ -21,7 +22,7 @@ _EVERYWHERE = (
 )
 
 
-class ShortcutSheet(QDialog):
+class ShortcutSheet(Dialog):
     """Lists every shortcut that works now, by where it belongs. Not modal."""
 
     def __init__(self, commands: CommandRegistry, parent: QWidget) -> None:

@@ -112,7 +112,7 @@ QCheckBox[role="alone"] {{ spacing: 0; }}
 QCheckBox::indicator {{ width: 16px; height: 16px; border: 1px solid {muted}; border-radius: 4px;
     background: {panel}; }}
 QCheckBox::indicator:checked {{ background: {accent}; border-color: {accent}; image: url("{check}"); }}
-QCheckBox::indicator:focus {{ border: 2px solid {accent}; }}
+QCheckBox::indicator:focus {{ border: 2px solid {accent}; width: 14px; height: 14px; }}
 QCheckBox::indicator:disabled {{ border-color: {line}; background: {raised}; }}
 QRadioButton::indicator {{ width: 14px; height: 14px; border: 1px solid {muted}; border-radius: 8px;
     background: {panel}; }}

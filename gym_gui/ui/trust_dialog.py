@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QDialog, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from gym_gui.core import trust
 from gym_gui.core.errors import UsageError
@@ -13,6 +13,7 @@ from gym_gui.core.trust import NotAllowedError
 from gym_gui.core.trust_file import TrustFile
 from gym_gui.ui import theme
 from gym_gui.ui.widgets import PrimaryButton, QuietButton, muted_label, title_label
+from gym_gui.ui.widgets.dialog import Dialog
 
 _WHY = (
     "Code that is imported, and programs that are started, can do whatever you can: read your files, "
@@ -21,7 +22,7 @@ _WHY = (
 _ALWAYS = "“Allow always” holds until its content changes; mosaic trust list shows what is allowed."
 
 
-class TrustDialog(QDialog):
+class TrustDialog(Dialog):
     """Names exactly what would be used, and which file wants it.
 
     Args:
@@ -66,7 +67,6 @@ class TrustDialog(QDialog):
         row.addStretch(1)
         row.addWidget(QuietButton("Allow once", name="trust-once", on_click=self._on_once))
         row.addWidget(QuietButton("Allow always", name="trust-always", on_click=self._on_always))
-        self._refuse.setDefault(True)
         row.addWidget(self._refuse)
         return row
 

@@ -6,6 +6,8 @@ The program is used by its keys alone, as somebody does who sees nothing of it.
 from __future__ import annotations
 
 import importlib
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -130,6 +132,33 @@ def test_a_comparison_and_its_report_are_understood(start: Start, tmp_path: Path
     assert "Passive" in verdict and "IQM return, 95 % interval" in said
     plots = [node for node in root.walk() if node.name.startswith("Same seed")]
     assert any("ahead in" in node.description for node in plots), "the plot says what its data say"
+
+
+DIALOGS = (
+    "hosts",
+    "tours",
+    "shortcuts",
+    "trust",
+    "install",
+    "environment",
+    "link",
+    "steps",
+    "player",
+    "preset",
+    "editor",
+    "picker",
+)
+
+
+def test_dialogs_are_understood_and_used_by_keyboard(desktop: Desktop, tmp_path: Path) -> None:
+    """Each is opened and heard; Tab is pressed through it, Enter has its button, Esc closes it."""
+    command = [sys.executable, str(SCRIPTS / "screenshots.py"), "--bare", "--spoken", "--check"]
+    command += ["--out", str(tmp_path), "--size", "1024x700", "--theme", "light"]
+    command += ["--only", *(f"dialog-{name}" for name in DIALOGS), "play-keys", "palette"]
+    done = subprocess.run(command, env=desktop.variables, capture_output=True, text=True, timeout=400)
+    assert done.returncode == 0, done.stdout + done.stderr
+    heard = (tmp_path / "dialog-environment.txt").read_text()
+    assert "Use these settings" in heard and "Further arguments" in heard
 
 
 @pytest.mark.full

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import QSize, Qt, pyqtSignal
-from PyQt6.QtWidgets import QDialog, QFrame, QHBoxLayout, QPlainTextEdit, QScrollArea, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QScrollArea, QVBoxLayout, QWidget
 
 from gym_gui.core.errors import MosaicError
 from gym_gui.ui import theme
@@ -22,6 +22,7 @@ from gym_gui.ui.widgets import (
     section_label,
     title_label,
 )
+from gym_gui.ui.widgets.dialog import Dialog
 from gym_gui.ui.widgets.scrolling import see_through
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ class EnvironmentSettingsLink(LinkButton):
         return dialog
 
 
-class EnvironmentSettingsDialog(QDialog):
+class EnvironmentSettingsDialog(Dialog):
     """Edits what one environment is made with.
 
     Nothing is taken that the environment does not: before the dialog closes it is made once, in the process
@@ -150,6 +151,7 @@ class EnvironmentSettingsDialog(QDialog):
         inner.addWidget(self._taken)
         inner.addStretch(1)
         scroll = QScrollArea(self)
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # Tab goes through what is in it
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

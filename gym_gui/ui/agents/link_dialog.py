@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from PyQt6.QtCore import pyqtSignal
-from PyQt6.QtWidgets import QCheckBox, QDialog, QHBoxLayout, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QCheckBox, QHBoxLayout, QVBoxLayout, QWidget
 
 from gym_gui.controllers.configuration_draft import Draft
 from gym_gui.controllers.environment_sheet import EnvironmentSheet
@@ -18,12 +18,13 @@ from gym_gui.services.backends import SlotInfo
 from gym_gui.ui import theme
 from gym_gui.ui.agents.marks import link_letter
 from gym_gui.ui.widgets import PrimaryButton, QuietButton, muted_label, title_label
+from gym_gui.ui.widgets.dialog import Dialog
 
 _ROOM = 60
 """Characters beside a tick."""
 
 
-class LinkAgentsDialog(QDialog):
+class LinkAgentsDialog(Dialog):
     """A tick for every other slot; those that no part of the file fits cannot share it, and say so.
 
     Args:
@@ -112,7 +113,6 @@ class LinkAgentsDialog(QDialog):
         row.addStretch(1)
         row.addWidget(QuietButton("Cancel", name="link_cancel", on_click=self.reject))
         accept = PrimaryButton("Link", name="link_accept", on_click=self.accept)
-        accept.setDefault(True)
         row.addWidget(accept)
         return row
 

@@ -9,12 +9,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import QSize, pyqtSignal
-from PyQt6.QtWidgets import QDialog, QHBoxLayout, QMenu, QSizePolicy, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QVBoxLayout, QWidget
 
 from gym_gui.services.fit import fit, own_steps, seen_after, space_words
 from gym_gui.ui import theme
 from gym_gui.ui.agents.settings_form import SettingsForm
 from gym_gui.ui.widgets import PrimaryButton, QuietButton, label, muted_label, title_label
+from gym_gui.ui.widgets.dialog import Dialog
 from gym_gui.ui.widgets.rows import Column, RowsModel, RowsTable
 from gym_gui.workers.settings_schema import settings_from_schema
 from mosaic_worker.preprocessing import STEPS, PreprocessingError, check_steps, describe_steps, step_schema
@@ -58,7 +59,7 @@ _WHAT: Column[_Step] = Column("Step", lambda step: step.words)
 _GIVES: Column[_Step] = Column("Gives", lambda step: step.gives)
 
 
-class StepsDialog(QDialog):
+class StepsDialog(Dialog):
     """Edits the steps of one slot; what the policy brings itself is where it begins.
 
     Args:

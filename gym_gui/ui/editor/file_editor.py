@@ -16,7 +16,6 @@ from typing import Any, Final, NamedTuple
 from PyQt6.QtCore import QFileSystemWatcher, Qt, QTimer, pyqtSignal
 from PyQt6.QtGui import QKeySequence, QShortcut
 from PyQt6.QtWidgets import (
-    QDialog,
     QFileDialog,
     QHBoxLayout,
     QListWidget,
@@ -35,6 +34,7 @@ from gym_gui.ui.editor.file_request import Checked, FileRequest, Problem
 from gym_gui.ui.editor.find_bar import FindBar
 from gym_gui.ui.editor.lexing import LEXERS, spans_of
 from gym_gui.ui.widgets import ElidedLabel, InlineMessage, PrimaryButton, QuietButton, label, muted_label
+from gym_gui.ui.widgets.dialog import Dialog
 from mosaic_worker.plain_files import read_file, replace_file
 
 IDLE_MS: Final = 400
@@ -77,7 +77,7 @@ class _Form(NamedTuple):
         return (self.mark + text.replace("\n", self.line_break)).encode()
 
 
-class FileEditor(QDialog):
+class FileEditor(Dialog):
     """See the module.
 
     Args:

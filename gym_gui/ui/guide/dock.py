@@ -14,13 +14,14 @@ from PyQt6.QtGui import (
     QPixmap,
     QShortcut,
 )
-from PyQt6.QtWidgets import QDialog, QDockWidget, QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QDockWidget, QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from gym_gui.core.errors import UsageError
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.guide.book import FIRST, Book, slug
 from gym_gui.ui.widgets import IconButton, PickerButton, PickerItem, muted_label
+from gym_gui.ui.widgets.dialog import Dialog
 from gym_gui.ui.widgets.prose import Prose
 
 WIDTH: Final = 400
@@ -315,7 +316,7 @@ class GuideDock(QDockWidget):
             picture = picture.scaled(
                 room, Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.SmoothTransformation
             )
-        dialog = QDialog(self.window())
+        dialog = Dialog(self.window())
         dialog.setObjectName("guide-picture")
         dialog.setWindowTitle("Picture of the guide")
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

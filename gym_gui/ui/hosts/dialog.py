@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QSize, Qt, pyqtSignal
 from PyQt6.QtWidgets import (
-    QDialog,
     QHBoxLayout,
     QLineEdit,
     QListWidget,
@@ -29,6 +28,7 @@ from gym_gui.ui.widgets import (
     muted_label,
     title_label,
 )
+from gym_gui.ui.widgets.dialog import Dialog
 
 if TYPE_CHECKING:
     from gym_gui.services.submissions.ssh_profile import Host, SshProfile
@@ -43,7 +43,7 @@ _SETUP_LINES = 3
 _LIST_WIDTH, _MARK = 230, 16
 
 
-class HostsDialog(QDialog):
+class HostsDialog(Dialog):
     """Shows a list of hosts, and the one that is selected as a form; a new one where none is.
 
     Args:
@@ -101,7 +101,6 @@ class HostsDialog(QDialog):
         self._middle.addWidget(self._form(), 1)
         self._close = QuietButton("Close", name="hosts-close", on_click=self.accept)
         self._save = PrimaryButton("Save and check", name="hosts-save", on_click=self._on_save)
-        self._save.setDefault(True)  # Enter in a field
         self._save.setToolTip("Keep it, reach it, and see what can play there")
         buttons = QHBoxLayout()
         buttons.setSpacing(theme.ROW)

@@ -141,6 +141,7 @@ class ModelControl(HelpedControl):
         line = self._box.lineEdit()
         assert line is not None
         self.line: QLineEdit = line
+        self.line.setAccessibleName(setting.label)
         self.line.setPlaceholderText(str(setting.default or "choose or type"))
         completer = self._box.completer()
         if completer is not None:

@@ -11,7 +11,6 @@ from typing import Any, Final
 from PyQt6.QtCore import Qt, QTimer
 from PyQt6.QtGui import QFontDatabase
 from PyQt6.QtWidgets import (
-    QDialog,
     QHBoxLayout,
     QListWidget,
     QListWidgetItem,
@@ -40,6 +39,7 @@ from gym_gui.ui.widgets import (
     muted_label,
     section_label,
 )
+from gym_gui.ui.widgets.dialog import Dialog
 
 IDLE_MS: Final = 500
 """Quiet time after a key before the preview is made anew."""
@@ -49,7 +49,7 @@ Look = Callable[[], Awaitable[Mapping[str, Any]]]
 """What the slot is shown at this moment: its slot and its decision."""
 
 
-class PromptEditor(QDialog):
+class PromptEditor(Dialog):
     """See the module.
 
     Args:
@@ -101,6 +101,7 @@ class PromptEditor(QDialog):
         self._editor = QPlainTextEdit(self)
         self._editor.setObjectName("prompt-text")
         self._editor.setAccessibleName("The file's text")
+        self._editor.setTabChangesFocus(True)
         self._editor.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         self._editor.textChanged.connect(self._on_typed)
         self._shown = QTextEdit(self)

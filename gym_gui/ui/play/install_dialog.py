@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 
 from PyQt6.QtCore import pyqtSignal
-from PyQt6.QtWidgets import QDialog, QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
 from gym_gui.controllers.installing import Missing, missing_in
 from gym_gui.core.errors import MosaicError
@@ -15,10 +15,11 @@ from gym_gui.services.subprocess_job import run_subprocess_job
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.widgets import PrimaryButton, QuietButton, muted_label, title_label
+from gym_gui.ui.widgets.dialog import Dialog
 from gym_gui.ui.widgets.messages import Action
 
 
-class InstallDialog(QDialog):
+class InstallDialog(Dialog):
     """Says what is missing, installs it on request; closed meanwhile, it stops, and may be begun again.
 
     Args:

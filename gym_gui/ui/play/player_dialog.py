@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QSize, Qt, pyqtSignal
-from PyQt6.QtWidgets import QDialog, QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from gym_gui.ui import theme
 from gym_gui.ui.config_panels.player import PlayerForm
 from gym_gui.ui.widgets import PrimaryButton, QuietButton, label, muted_label, title_label
-from gym_gui.ui.widgets.scrolling import see_through, tell_scrolling
+from gym_gui.ui.widgets.dialog import Dialog
+from gym_gui.ui.widgets.scrolling import see_through
 
 if TYPE_CHECKING:
     from gym_gui.controllers.configuration_checks import ConfigurationChecks
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 _SIZE = QSize(480, 560)
 
 
-class PlayerDialog(QDialog):
+class PlayerDialog(Dialog):
     """Settings of who is to play a slot of a game that is on.
 
     Args:
@@ -57,7 +58,7 @@ class PlayerDialog(QDialog):
         self.form.form.action_words = slot.action_meanings
         self.form.changed.connect(self._on_changed)
         scroll = QScrollArea(self)
-        tell_scrolling(scroll, "Settings")
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # Tab goes through what is in it
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

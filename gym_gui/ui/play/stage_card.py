@@ -40,6 +40,7 @@ class StageCard(Card):
     def __init__(self, colours: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
         self.setObjectName("stage-card")
+        self.setAccessibleName("Game")
         self.headline = ElidedLabel("", "strong", parent=self)
         self.headline.setObjectName("stage-headline")
         self.facts = muted_label("", parent=self)

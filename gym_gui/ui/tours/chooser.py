@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PyQt6.QtCore import QSize, Qt
+from PyQt6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from gym_gui.ui import theme
 from gym_gui.ui.tours.guide import Progress
 from gym_gui.ui.tours.tour import TOURS, Tour
 from gym_gui.ui.widgets import IconLabel, QuietButton, label, muted_label, title_label
+from gym_gui.ui.widgets.dialog import Dialog
 
 _WIDTH = 560
 
 
-class TourChooser(QDialog):
+class TourChooser(Dialog):
     """See the module.
 
     Args:
@@ -66,7 +67,7 @@ class _Row(QPushButton):
         self.setObjectName(f"tour-{tour.name}")
         self.setProperty("role", "row")
         self.setAccessibleName(f"{tour.title}: {tour.text}, {state}")
-        self.setFixedHeight(52)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         words = QVBoxLayout()
         words.setSpacing(0)
         words.addWidget(label(tour.title, "strong"))
@@ -80,6 +81,12 @@ class _Row(QPushButton):
         row.addWidget(muted_label(state))
         for child in self.findChildren(QWidget):
             child.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+
+    def sizeHint(self) -> QSize:
+        """As high as its two lines; the style sheet knows buttons of one."""
+        layout = self.layout()
+        assert layout is not None
+        return layout.sizeHint()
 
 
 def _state(progress: Progress, tour: Tour) -> str:

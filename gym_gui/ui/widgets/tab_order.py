@@ -25,8 +25,11 @@ def tab_on(within: QWidget, *, forward: bool) -> bool:
     """
     here = within.focusWidget()
     stops = [each for each in _stops(within) if each is here or each.isEnabled()]
-    if here is None or not stops:
+    if not stops:
         return False
+    if here is None:  # a dialog that opens
+        stops[0 if forward else -1].setFocus(Qt.FocusReason.TabFocusReason)
+        return True
     if here in stops:
         place = (stops.index(here) + (1 if forward else -1)) % len(stops)
     else:  # nothing that Tab stops at: go on with what is in it
