@@ -75,7 +75,7 @@ class RecentRuns:
     def _newest(self) -> list[RunEntry]:
         from gym_gui.services.run_library import RunLibrary
 
-        if self._library is None:
+        if self._library is None or self._library.folder != self._store.runs:
             self._library = RunLibrary(self._store.runs)
         found: list[RunEntry] = []
         for batch in self._library.scan():

@@ -24,6 +24,10 @@ class RunShelves:
         self._others: dict[Path, RunLibrary] = {}
         self._titles = RunTitles()
 
+    def move(self, folder: Path) -> None:
+        """One's own runs are kept there from now on."""
+        self.folder, self._own = folder, RunLibrary(folder, cache=self._cache)
+
     @property
     def others(self) -> Sequence[Path]:
         """Folders that were opened beside it."""

@@ -17,13 +17,13 @@ _SOCKET_NAME_BYTES = 40
 """Room that is kept for the socket's own name."""
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Store:
     """Where things live. Every property makes its folder if it is not there.
 
     Attributes:
         data: Workers, policies, presets of the user.
-        runs: Run folders.
+        runs: Run folders. May be moved while the window is open: a run that is on stays where it began.
         cache: What can be made again.
         runtime: Sockets; empty for the default.
     """

@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from PyQt6.QtCore import QObject, QSettings, pyqtSignal
 from PyQt6.QtWidgets import QWidget
 
 from gym_gui.core.errors import MosaicError
+from gym_gui.core.paths import RUNS_SETTING
 from gym_gui.core.trust import NotAllowedError
 from gym_gui.services.store import Store
 from gym_gui.ui.commands import CommandRegistry
@@ -64,6 +67,8 @@ class AppContext(QObject):
     """A :class:`Notice`."""
     run_changed = pyqtSignal(str, str)
     """Run id and what is said beside it; both empty when no run is on."""
+    runs_moved = pyqtSignal()
+    """Runs that begin from now on go to another folder: ``store.runs``."""
     edit_asked = pyqtSignal(object)
     """A :class:`~gym_gui.ui.editor.file_request.FileRequest`."""
     file_told = pyqtSignal(str, object)
@@ -208,3 +213,6 @@ class AppContext(QObject):
             self.theme.set_mode(self.settings.values.theme)
         elif name == "frame_scaling":
             self.theme.set_scaling(self.settings.values.frame_scaling)
+        elif name == RUNS_SETTING and not os.environ.get("MOSAIC_RUNS_DIR", "").strip():
+            self.store.runs = Path(self.settings.values.runs_folder or "runs")
+            self.runs_moved.emit()

@@ -101,8 +101,9 @@ class Settings:
         About(
             "Runs",
             "Where runs are kept",
-            "For everything that is played from the next start of the window on, and for mosaic run. Runs "
-            "that are elsewhere stay there. MOSAIC_RUNS_DIR wins where it is set.",
+            "For everything that begins from now on, in the window and by mosaic run. Runs that are "
+            "elsewhere stay there, and one that is on ends where it began. MOSAIC_RUNS_DIR wins where it is "
+            "set.",
             folder=True,
         ),
     )

@@ -51,6 +51,7 @@ class ResultsPage(Page):
         self.reader = LibraryReader(context.spawn, context.store.runs, self, context.store.cache / "runs")
         self.reader.grown.connect(self._on_grown)
         self.reader.read.connect(self._on_read)
+        context.runs_moved.connect(self._on_runs_moved)
         self._views = QStackedWidget(self.body)
         self._library = LibraryView(self._views)
         self._views.addWidget(self._library)
@@ -440,6 +441,12 @@ class ResultsPage(Page):
         writable = await asyncio.to_thread(os.access, folder, os.W_OK)
         only = "" if writable else ". They can be read alone: you may not write there"
         self.context.notify(f"Runs in {folder} are in the list{only}", "ok")
+
+    def _on_runs_moved(self) -> None:
+        folder = self.context.store.runs
+        if folder in self.reader.others:  # it stands in the list as one's own now
+            self._set_others([each for each in self.reader.others if each != folder])
+        self.reader.move(folder)
 
     def _set_others(self, folders: Sequence[Path]) -> None:
         self.reader.set_others(folders)

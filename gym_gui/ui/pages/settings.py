@@ -184,7 +184,6 @@ class FolderRow(QWidget):
 
     def __init__(self, title: str, text: str, path: Path, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._path = path.absolute()
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 8, 0, 8)
         row.setSpacing(theme.GAP)
@@ -192,14 +191,20 @@ class FolderRow(QWidget):
         words.setSpacing(2)
         words.addWidget(label(title))
         words.addWidget(label(text, "small", wrap=True))
-        words.addWidget(ElidedLabel(str(self._path), "muted", mode=Qt.TextElideMode.ElideMiddle))
+        self._where = ElidedLabel("", "muted", mode=Qt.TextElideMode.ElideMiddle)
+        words.addWidget(self._where)
         row.addLayout(words, 1)
-        self.open = QuietButton(
-            "Open", icon_name="open", tooltip=f"Open {self._path}", on_click=self._on_open
-        )
+        self.open = QuietButton("Open", icon_name="open", on_click=self._on_open)
         self.open.setObjectName(f"open-folder-{title.lower().replace(' ', '-')}")
         self.open.setAccessibleName(f"Open the folder of {title.lower()}")
         row.addWidget(self.open)
+        self.show_path(path)
+
+    def show_path(self, path: Path) -> None:
+        """Show where it is now."""
+        self._path = path.absolute()
+        self._where.setText(str(self._path))
+        self.open.setToolTip(f"Open {self._path}")
 
     def _on_open(self) -> None:
         self._path.mkdir(parents=True, exist_ok=True)
@@ -332,10 +337,12 @@ class SettingsPage(Page):
             ("Data", "Your workers, policies, presets and settings. MOSAIC_DATA_DIR moves it.", store.data),
             ("Cache", "May be deleted at any time. MOSAIC_CACHE_DIR moves it.", store.cache),
         )
-        for number, (title, text, path) in enumerate(folders):
+        rows = [FolderRow(title, text, path) for title, text, path in folders]
+        self._runs_row = rows[0]
+        for number, row in enumerate(rows):
             if number:
                 card.add(Divider())
-            card.add(FolderRow(title, text, path))
+            card.add(row)
 
     def _add_hosts(self) -> None:
         card = self._section("Hosts")
@@ -406,6 +413,9 @@ class SettingsPage(Page):
             self._try(name, value)
 
     def _try(self, name: str, value: object) -> None:
+        if name == RUNS_SETTING and value and not os.access(str(value), os.W_OK | os.X_OK):
+            self.context.notify(f"You may not write in {value}: choose another folder for runs", "warning")
+            return
         try:
             self.context.settings.set(name, value)
         except UsageError as error:
@@ -416,16 +426,15 @@ class SettingsPage(Page):
         if name in self.rows:
             self.rows[name].show_value(value)
         if name == RUNS_SETTING:
-            self._say_where_runs_go(self.context.settings.values.runs_folder)
+            self._say_where_runs_go()
 
-    def _say_where_runs_go(self, chosen: str) -> None:
-        now = self.context.store.runs.absolute()
+    def _say_where_runs_go(self) -> None:
+        self._runs_row.show_path(self.context.store.runs)
         if given := os.environ.get("MOSAIC_RUNS_DIR", "").strip():
             self.context.notify(f"MOSAIC_RUNS_DIR is set and wins: runs go to {given}", "warning")
-        elif chosen and Path(chosen) != now:
-            self.context.notify(f"From the next start of the window on, runs go to {chosen}", "ok")
-        elif not chosen:
-            self.context.notify("From the next start on, runs go to “runs” where MOSAIC is started", "ok")
+        else:
+            place = self.context.store.runs.absolute()
+            self.context.notify(f"Runs go to {place} from now on; one that is on ends where it began", "ok")
 
     # ------------------------------------------------------------------ keys
 

@@ -69,6 +69,16 @@ class LibraryReader(QObject):
         self._looks = 0  # which has every folder opened
         self.refresh()
 
+    def move(self, folder: Path) -> None:
+        """One's own runs are in another folder from now on."""
+        self._spawn(self._move(folder), "Opening the runs folder")
+
+    async def _move(self, folder: Path) -> None:
+        async with self._reading:  # what is being read is of the folder before
+            self._shelves.move(folder)
+            self._looks = 0
+        self.refresh()
+
     async def read_again(self, paths: Sequence[Path]) -> None:
         """Somebody has changed these runs: tell them anew."""
         async with self._reading:

@@ -94,6 +94,17 @@ def click(qtbot: QtBot, widget: QWidget) -> None:
     qtbot.mouseClick(widget, Qt.MouseButton.LeftButton)
 
 
+def test_runs_go_elsewhere_at_once_and_the_list_follows(
+    page: ResultsPage, qtbot: QtBot, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("MOSAIC_RUNS_DIR", raising=False)
+    context, other = page.context, tmp_path / "other"
+    shutil.copytree(page.reader.runs[0].path, other / "01ZZZ")
+    context.settings.set("runs_folder", str(other))
+    assert context.store.runs_dir() == other
+    qtbot.waitUntil(lambda: [each.path for each in page.reader.runs] == [other / "01ZZZ"])
+
+
 def test_the_list_is_searched_and_filtered(page: ResultsPage, qtbot: QtBot) -> None:
     library = named(page, LibraryView, "run-library")
     assert library.model.rowCount() == 1 and named(library, QLabel, "run-count").text() == "1 run"
