@@ -22,8 +22,57 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 
+class SpareHost:
+    """At most one host process that nobody uses yet; who wants one may have it.
+
+    Args:
+        pictures: Whether it shares memory for pictures, for sessions that are watched.
+    """
+
+    def __init__(self, *, pictures: bool = False) -> None:
+        self._pictures = pictures
+        self._program: HostProgram | None = None
+        self.taken = asyncio.Event()
+        """Set when somebody wanted it, whether there was one or not, and when it is ended."""
+
+    @property
+    def pid(self) -> int:
+        """Its process id; 0 where there is none."""
+        return self._program.child.pid if self._program is not None else 0
+
+    async def start(self) -> None:
+        """Have one, where there is none.
+
+        Raises:
+            ChildStartError: It cannot be started.
+        """
+        if self._program is None:
+            self._program = await HostProgram.start("the session process", pictures=self._pictures)
+
+    async def take(self, variables: Collection[str]) -> HostProgram | None:
+        """The process, for good; ``None`` where there is none of use.
+
+        Args:
+            variables: Names of all the environment variables that it may have. One that began with
+                more, since withheld for an experiment's sake, is ended.
+        """
+        self.taken.set()
+        program, self._program = self._program, None
+        if program is None or (program.child.running and program.variables <= {*variables}):
+            return program
+        await _ended(program)
+        return None
+
+    async def close(self) -> None:
+        """End it, where there is one."""
+        self.taken.set()
+        program, self._program = self._program, None
+        if program is not None:
+            await _ended(program)
+
+
 class HostAhead:
-    """One host process, and the event loop that it is heard in.
+    """A spare host of a command, and the event loop that it is heard in.
 
     A context: on entry the process is started, on exit it has ended, unless a session has taken it.
 
@@ -34,13 +83,13 @@ class HostAhead:
     def __init__(self, *, wanted: bool = True) -> None:
         self._runner = asyncio.Runner()
         self._wanted = wanted
-        self._program: HostProgram | None = None
+        self._spare = SpareHost()
 
     def __enter__(self) -> Self:
         self._runner.__enter__()
         if self._wanted:
             try:
-                self._program = self._runner.run(HostProgram.start("the session process"))
+                self._runner.run(self._spare.start())
             except MosaicError:
                 pass  # whoever needs one tries again, and says what is wrong
             except BaseException:
@@ -52,8 +101,7 @@ class HostAhead:
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            if (program := self._handed_over()) is not None:
-                self._runner.run(_ended(program))
+            self._runner.run(self._spare.close())
         finally:
             self._runner.close()
 
@@ -67,25 +115,9 @@ class HostAhead:
         """A session in a host process: the first that is started gets this one."""
         from gym_gui.host.client import HostSession
 
-        return HostSession(resolved, settings, on_event, take=self.take)
-
-    async def take(self, variables: Collection[str]) -> HostProgram | None:
-        """The process, for good; ``None`` where there is none of use.
-
-        Args:
-            variables: Names of all the environment variables that it may have. One that began with
-                more, since withheld for an experiment's sake, is ended.
-        """
-        program = self._handed_over()
-        if program is None or (program.child.running and program.variables <= {*variables}):
-            return program
-        await _ended(program)
-        return None
-
-    def _handed_over(self) -> HostProgram | None:
-        program, self._program = self._program, None
-        return program
+        return HostSession(resolved, settings, on_event, take=self._spare.take)
 
 
 async def _ended(program: HostProgram) -> None:
     await program.child.end(reason="it was not needed")
+    await program.release()

@@ -39,7 +39,7 @@ from gym_gui.core.live import Compiling
 from gym_gui.core.sight import Sight
 from gym_gui.core.spending import Amount
 from gym_gui.core.types import AgentID
-from gym_gui.host.frames import FrameReader, Places, make_memory
+from gym_gui.host.frames import FrameReader, Places
 from gym_gui.host.orders import (
     allowance_message,
     episode_message,
@@ -128,10 +128,9 @@ class HostSession:
         try:
             # Before the process gets its environment, which secrets are then kept out of.
             request = launch_message(self._resolved, self._settings, keys=self._elsewhere is None)
-            memory = make_memory() if self._share else None
+            memory = await self._host.start(vouch(self._resolved.config), pictures=self._share)
             if memory is not None:
                 self._frames = FrameReader(memory)
-            await self._host.start(memory, vouch(self._resolved.config))
             self._host.follow("Follow", self._seen, self._on_event)
             ready = await self._launch(request)
             if self._closing:  # its last word came while it was being ended

@@ -11,7 +11,6 @@ ones before, and each message says where they are.
 
 from __future__ import annotations
 
-import fcntl
 import mmap
 import os
 from dataclasses import dataclass
@@ -45,16 +44,6 @@ class Places:
 
     base: int
     stride: int
-
-
-def make_memory() -> int | None:
-    """Memory without a name, as a file descriptor; ``None`` where there is no such thing."""
-    if not hasattr(os, "memfd_create"):
-        return None
-    fd = os.memfd_create("mosaic-frames", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-    # Nobody can take away under a reader what it has mapped.
-    fcntl.fcntl(fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK)
-    return fd
 
 
 class FrameWriter:
@@ -118,7 +107,7 @@ class FrameReader:
     """The client's side.
 
     Args:
-        fd: From :func:`make_memory`; closed by :meth:`close`.
+        fd: From :func:`~gym_gui.host.shared_memory.make_memory`; closed by :meth:`close`.
     """
 
     def __init__(self, fd: int) -> None:

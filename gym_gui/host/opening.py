@@ -14,17 +14,29 @@ if TYPE_CHECKING:
     from gym_gui.controllers.session_events import OnSessionEvent
     from gym_gui.controllers.session_interface import Session, SessionSettings
     from gym_gui.host.elsewhere import Elsewhere
+    from gym_gui.host.program import TakeProgram
     from gym_gui.services.store import Store
 
 
 async def open_host_session(
-    config: OperatorConfig, settings: SessionSettings, on_event: OnSessionEvent, store: Store
+    config: OperatorConfig,
+    settings: SessionSettings,
+    on_event: OnSessionEvent,
+    store: Store,
+    take: TakeProgram | None = None,
 ) -> Session:
     """A session in a process of its own, for an operator that nobody has checked yet; it is not started.
 
     The process is on the machine that the operator names.
 
     What it needs is imported in a thread: that takes half a second.
+
+    Args:
+        config: The operator.
+        settings: How it plays.
+        on_event: Told what happens.
+        store: Where its socket lives.
+        take: Has perhaps a process on this machine that is started already.
 
     Raises:
         UsageError: There is no such host among the person's.
@@ -35,7 +47,12 @@ async def open_host_session(
     from gym_gui.host.client import HostSession
 
     return HostSession(
-        unchecked_operator(config), settings, on_event, store=store, elsewhere=elsewhere and elsewhere()
+        unchecked_operator(config),
+        settings,
+        on_event,
+        store=store,
+        take=take,
+        elsewhere=elsewhere and elsewhere(),
     )
 
 

@@ -105,12 +105,16 @@ class HostProcess:
 
     # -- its start -------------------------------------------------------------------------
 
-    async def start(self, frames: int | None = None, allowed: Sequence[Subject] = ()) -> None:
+    async def start(self, allowed: Sequence[Subject] = (), *, pictures: bool = False) -> int | None:
         """Start it and connect to it; whatever comes of this, :meth:`close` it later.
 
         Args:
-            frames: Memory that it is to share, as a file descriptor.
             allowed: What it may use of all that is not registered or installed.
+            pictures: Whether it is to share memory for pictures.
+
+        Returns:
+            That memory, as a file descriptor that is the caller's to close. ``None``: pictures are part of
+            its messages.
 
         Raises:
             WorkerLaunchError: It did not come up.
@@ -122,7 +126,7 @@ class HostProcess:
         folder = self._folder.path
         remove_after(folder)
         token = random_secrets.token_urlsafe(24)
-        program = self._program = await self._start_program(environment, frames)
+        program = self._program = await self._start_program(environment, pictures)
         child = self._child = program.child
         create_task = asyncio.get_running_loop().create_task
         self._watcher = create_task(self._watch(program, child))
@@ -136,13 +140,14 @@ class HostProcess:
         await self.ask("Greet", greeting(), timeout_s=START_TIMEOUT_S)
         # The host removes its socket when it ends; a connection stays although this goes.
         self._remove_folder()
+        return program.take_memory()
 
-    async def _start_program(self, environment: Collection[str], frames: int | None) -> HostProgram:
-        if self._take_program is not None and frames is None:
+    async def _start_program(self, environment: Collection[str], pictures: bool) -> HostProgram:
+        if self._take_program is not None:
             started = await self._take_program(environment)
             if started is not None:
                 return started
-        return await HostProgram.start(f"the {self._name}", self._operator, frames)
+        return await HostProgram.start(f"the {self._name}", self._operator, pictures=pictures)
 
     async def _until_listening(self, program: HostProgram, child: ManagedChild) -> None:
         told = asyncio.ensure_future(program.listening.wait())

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol, TypeAlias
 
 from gym_gui.core.inherited import inherited
+from gym_gui.host.shared_memory import make_memory
 from gym_gui.processes.child import ManagedChild, lines_of
 from gym_gui.processes.outcome import ChildOutcome
 
@@ -53,17 +54,18 @@ class HostProgram:
         self.child: ManagedChild
         self.listening = asyncio.Event()
         self.variables = variables
+        self._memory: int | None = None
         self._listener: ProgramListener | None = None
         self._unheard: list[str] = []
 
     @classmethod
-    async def start(cls, name: str, operator: str = "", frames: int | None = None) -> HostProgram:
+    async def start(cls, name: str, operator: str = "", *, pictures: bool = False) -> HostProgram:
         """Start one. It begins with what any child of ours is given; :meth:`tell` has the rest.
 
         Args:
             name: What messages call it.
             operator: What ``ps`` shows among its arguments, where that is known.
-            frames: Memory that it is to share, as a file descriptor.
+            pictures: Whether it is to share memory for pictures, where there is such a thing.
 
         Raises:
             ChildStartError: It cannot be started.
@@ -71,21 +73,35 @@ class HostProgram:
         environment = inherited()
         program = cls(frozenset(environment))
         command = [sys.executable, "-P", "-m", "gym_gui.host", "--parent", str(os.getpid())]
-        if frames is not None:
-            command += ["--frames", str(frames)]
+        memory = program._memory = make_memory() if pictures else None
+        if memory is not None:
+            command += ["--frames", str(memory)]
         if operator:
             command += ["--operator", operator]
-        program.child = await ManagedChild.start(
-            *command,
-            name=name,
-            environment=environment,
-            tied=False,  # it ends with the parent that it is told
-            listen=program._read_output,
-            stdin=PIPE,
-            stdout=PIPE,
-            pass_fds=() if frames is None else (frames,),
-        )
+        try:
+            program.child = await ManagedChild.start(
+                *command,
+                name=name,
+                environment=environment,
+                tied=False,  # it ends with the parent that it is told
+                listen=program._read_output,
+                stdin=PIPE,
+                stdout=PIPE,
+                pass_fds=() if memory is None else (memory,),
+            )
+        except BaseException:
+            program._let_go_of_memory()
+            raise
         return program
+
+    def take_memory(self) -> int | None:
+        """Memory for pictures, as a file descriptor that the caller closes; ``None``: it shares none."""
+        memory, self._memory = self._memory, None
+        return memory
+
+    def _let_go_of_memory(self) -> None:
+        if (memory := self.take_memory()) is not None:
+            os.close(memory)
 
     async def reach(self, socket: Path) -> None:
         """Make the socket that it will listen on one of this machine; raises as :meth:`start`."""
@@ -133,6 +149,7 @@ class HostProgram:
 
     async def release(self) -> None:
         """Let go of what was needed to reach it; its process has ended."""
+        self._let_go_of_memory()
 
     async def _read_output(self, child: ManagedChild) -> None:
         await asyncio.gather(self._read_begun(child), self._read_stderr(child))

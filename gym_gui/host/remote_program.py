@@ -132,6 +132,7 @@ class RemoteProgram(HostProgram):
             self._alive.cancel()
             await asyncio.gather(self._alive, return_exceptions=True)
         await self._ssh.close()
+        await super().release()
 
 
 def _script(host: Host) -> str:

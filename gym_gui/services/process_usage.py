@@ -45,8 +45,12 @@ class ProcessSampler:
         self._ticks: dict[int, int] = {}
         self._at = 0.0
 
-    def sample(self) -> Usage:
-        """Look at the tree now."""
+    def sample(self, spare: int = 0) -> Usage:
+        """Look at the tree now.
+
+        Args:
+            spare: A session host that no session has yet: its memory counts, and it does not.
+        """
         pids = [self._pid, *_descendants(self._pid)]
         workers = stopped = hosts = memory = ticks = 0
         seen: dict[int, int] = {}
@@ -59,7 +63,7 @@ class ProcessSampler:
             key = (pid, program)
             role = roles[key] = self._roles.get(key) or self._role(pid)
             workers += role == "worker"
-            hosts += role == "host"
+            hosts += role == "host" and pid != spare
             stopped += role == "worker" and state in "tT"
             memory += resident
             seen[pid] = used

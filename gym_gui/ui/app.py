@@ -27,6 +27,7 @@ from gym_gui.ui.garbage import GarbageCollector
 from gym_gui.ui.main_window import MainWindow
 from gym_gui.ui.plain_style import PlainStyle
 from gym_gui.ui.preload import Preloader
+from gym_gui.ui.spare_host import keep_spare_host
 from gym_gui.ui.style_sheet import ASSETS
 
 _log = logging.getLogger(__name__)
@@ -72,6 +73,7 @@ def create_window(argv: Sequence[str] | None = None) -> tuple[QApplication, Main
     preloader = Preloader(context.spawn, parent=window)
     window.painted.connect(preloader.start)
     window.ended.connect(preloader.stop)
+    window.painted.connect(lambda: context.spawn(keep_spare_host(context), "Keeping a session process ready"))
     _open(window, arguments[1:])
     return app, window
 

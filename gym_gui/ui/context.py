@@ -26,6 +26,7 @@ from gym_gui.ui.settings import SettingsStore
 from gym_gui.ui.theme import Theme
 
 if TYPE_CHECKING:
+    from gym_gui.host.ahead import SpareHost
     from gym_gui.services.api_keys import ApiKeys
     from gym_gui.ui.editor.file_request import FileRequest
 
@@ -85,6 +86,8 @@ class AppContext(QObject):
         self._tasks: dict[asyncio.Task[Any], str] = {}
         self.place: QWidget | None = None
         """What pages are made in: one that moves in later is dressed by the style sheet once more."""
+        self.spare_host: SpareHost | None = None
+        """May have a session process that waits for an operator (``ui/spare_host``)."""
         self._keys: ApiKeys | None = None
         self._closing = False
         self.settings.changed.connect(self._on_setting_changed)

@@ -116,7 +116,9 @@ class StatusLine(QWidget):
         self._timer.start(INTERVAL_MS if usage.cpu > _WORKING else IDLE_INTERVAL_MS)
 
     def _look(self) -> tuple[Usage, Trainings]:
-        return self._sampler.sample(), trainings(self._context.store)
+        spare = self._context.spare_host
+        usage = self._sampler.sample(0 if spare is None else spare.pid)
+        return usage, trainings(self._context.store)
 
     def _show_parts(self) -> None:
         shown = self._context.settings.values.sample_processes

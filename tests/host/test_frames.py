@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from gym_gui.host.frames import LARGEST, FrameReader, FrameWriter, Places, make_memory
+from gym_gui.host.frames import LARGEST, FrameReader, FrameWriter, Places
+from gym_gui.host.shared_memory import make_memory
 
 
 @pytest.fixture

@@ -36,7 +36,7 @@ _HERE = {actor.id: actor for actor in (RandomActor, NoopActor)}
 
 
 async def local_session(
-    config: OperatorConfig, settings: Any, on_event: Any, _store: object = None
+    config: OperatorConfig, settings: Any, on_event: Any, _store: object = None, _take: object = None
 ) -> LocalSession:
     """The engine in this process, for operators of the window; see :func:`_local_session`."""
     return _local_session(config, settings, on_event)

@@ -95,7 +95,9 @@ class LiveOperator(QObject):
     async def _open_host_session(
         self, config: OperatorConfig, settings: SessionSettings, on_event: OnSessionEvent
     ) -> Session:
-        return await open_host_session(config, settings, on_event, self._context.store)
+        spare = self._context.spare_host
+        take = None if spare is None else spare.take
+        return await open_host_session(config, settings, on_event, self._context.store, take)
 
     def _on_event(self, event: PlayerEvent) -> None:
         match event:

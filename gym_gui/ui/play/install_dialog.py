@@ -95,6 +95,8 @@ class InstallDialog(Dialog):
             self.start.set_text("Try again")
             self.start.setEnabled(True)
             return
+        if self._context.spare_host is not None:
+            await self._context.spare_host.close()  # it may have imported what is another version now
         self.installed.emit(self._missing.name)
         self._context.notify(f"{self._title} is installed")
         self.accept()

@@ -1,0 +1,55 @@
+"""A session process that waits before anybody wants one: a click is not to wait for the engine's imports."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, Final
+
+from gym_gui.core.errors import MosaicError
+
+if TYPE_CHECKING:
+    from gym_gui.ui.context import AppContext
+
+_log = logging.getLogger(__name__)
+
+FIRST_S: Final = 0.25
+"""After the first paint; whoever clicks earlier is served first."""
+AGAIN_S: Final = 3.0
+"""After one was wanted: whatever is being opened has the processor to itself."""
+LEAST_BYTES: Final = 1_500_000_000
+"""Memory that is free where one may wait."""
+
+
+async def keep_spare_host(context: AppContext) -> None:
+    """Have one started whenever there is none, until it is cancelled; then it is ended.
+
+    It takes the memory of the engine's modules, some 40 MB of its own, and no processor time. Where memory is short
+    there is none.
+
+    Args:
+        context: Operators that open look for it there.
+    """
+    await asyncio.sleep(FIRST_S)
+    from gym_gui.host.ahead import SpareHost
+
+    spare = context.spare_host = SpareHost(pictures=True)
+    try:
+        while True:
+            spare.taken.clear()
+            if await asyncio.to_thread(_memory_left) > LEAST_BYTES:
+                try:
+                    await spare.start()
+                except MosaicError as error:  # whoever needs one tries again, and says what is wrong
+                    _log.info("no session process waits: %s", error)
+            await spare.taken.wait()
+            await asyncio.sleep(AGAIN_S)
+    finally:
+        context.spare_host = None
+        await spare.close()
+
+
+def _memory_left() -> int:
+    import psutil
+
+    return psutil.virtual_memory().available
