@@ -171,7 +171,8 @@ def _file(module: str) -> Path | None:
     return next((path for path in candidates if path.is_file()), None)
 
 
-@lru_cache(maxsize=64)
+# A tree takes a hundred times the memory of its file: only as many are kept as one environment leads through.
+@lru_cache(maxsize=4)
 def _parse(path: Path, changed: int) -> ast.Module | None:
     try:
         return ast.parse(path.read_bytes())

@@ -7,6 +7,7 @@ import importlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from PyQt6.QtCore import Qt, pyqtSignal
@@ -99,6 +100,7 @@ class EnvironmentPicker(PickerButton):
     def renew(self) -> None:
         """Environments were installed: fill the list anew, or let whoever fills it do so."""
         importlib.invalidate_caches()
+        _listed.cache_clear()
         if self._loaded and self._context is not None:
             self._loaded = False
             self._context.spawn(self.load(), "Listing the environments")
@@ -118,8 +120,16 @@ def _is_absent(value: object) -> bool:
 def catalogue() -> Sequence[PickerItem]:
     """All environments by family; of a family that is not installed, the line that installs it.
 
-    A game that several families have is found once, and says which others have it.
+    A game that several families have is found once, and says which others have it. All lists share one, until
+    something is installed.
     """
+    from gym_gui import envs
+
+    return _listed(frozenset(name for name, family in envs.families().items() if family.installed))
+
+
+@lru_cache(maxsize=1)
+def _listed(installed: frozenset[str]) -> Sequence[PickerItem]:
     from gym_gui import envs
 
     items: list[PickerItem] = []
@@ -129,18 +139,18 @@ def catalogue() -> Sequence[PickerItem]:
         by_family.setdefault(spec.family, []).append(spec)
     games: dict[str, list[envs.EnvSpec]] = {}
     for name, family in envs.families().items():
-        if family.installed:
+        if name in installed:
             for spec in by_family.get(name, []):
                 if game := family.game(spec):
                     games.setdefault(game, []).append(spec)
     for name, family in envs.families().items():
-        if family.installed:
+        if name in installed:
             items += _of_family(family, by_family.get(name, []), games)
         elif family.extra:
             line = family.install
             words = " ".join(family.prefixes)
             absent.append(PickerItem(f"{_ABSENT}{name}", family.title, "", "Not installed", line, words))
-    return [*items, *absent]
+    return (*items, *absent)
 
 
 def _of_family(
