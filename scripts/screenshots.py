@@ -113,6 +113,7 @@ class Scenes:
             "operators-two-levels": self.operators_two_levels,
             "operators-planner": self.operators_planner,
             "operators-everyone": self.operators_everyone,
+            "operators-apart": self.operators_apart,
             "prompts": self.prompts,
             "program": self.program,
             "agents": self.agents,
@@ -267,7 +268,7 @@ class Scenes:
         await asyncio.sleep(0)
         page = self._page("operators")
         page.manual.set_plots_wanted(False)
-        page.manual.show_transcript(False)
+        page.manual.transcript.show(False)
         first = page.deck.operators[0]
         player = first.player
         asked = lambda: player.tally.calls is not None and len(player.tally.calls) >= ASKED  # noqa: E731
@@ -279,7 +280,7 @@ class Scenes:
     async def operators_transcript(self) -> None:
         await self.operators_language()
         manual = self._page("operators").manual
-        manual.show_transcript()
+        manual.transcript.show()
         await asyncio.sleep(_SETTLE_S)
 
     async def operators_program(self) -> None:
@@ -308,7 +309,7 @@ class Scenes:
         )
         page.deck.pause()
         page.manual.select(first)
-        page.manual.show_transcript()
+        page.manual.transcript.show()
         await asyncio.sleep(_SETTLE_S)
 
     async def operators_one_agent(self) -> None:
@@ -400,9 +401,18 @@ class Scenes:
         await asyncio.sleep(0)
         page = self._page("operators")
         page.manual.set_plots_wanted(False)
-        page.manual.show_transcript(False)
+        page.manual.transcript.show(False)
         await self._until(lambda: _has_played(page.deck.operators[0]), "some moves", settle_s=0)
         page.deck.pause()
+
+    async def operators_apart(self) -> None:
+        """The picture of a card, and the transcript, in windows of their own."""
+        await self.operators()
+        manual = self._page("operators").manual
+        manual.select(self._page("operators").deck.operators[0])
+        self._context.commands.run("operators.apart")
+        manual.transcript.toggle_apart()
+        await asyncio.sleep(_SETTLE_S)
 
     async def prompts(self) -> None:
         """The model's prompts, and what becomes of them."""
@@ -721,6 +731,8 @@ async def photograph(
                     shown.grab().save(str(file))
                     print(file, flush=True)
                     tell(file.stem, does_not_fit(shown))
+                    for number, own in enumerate(window.context.own_windows.shown, 1):
+                        own.grab().save(str(file.with_name(f"{name}-{number}-{theme}{scale}.png")))
                 if (dialog := _on_top()) is not None:
                     tell(name, wrong_by_keyboard(dialog) if dialog.isModal() else [])
                     if not closes_on_escape(dialog):

@@ -31,7 +31,15 @@ __getattr__, __dir__, _._repr_html_  # Python itself, notebooks
     _.pytest_runtest_setup,
     _.pytest_runtest_logfinish,
 )  # pytest
-_.decorationSize, _.dropEvent, _.dragEnterEvent, _.leaveEvent, _.mergeWith, _.mouseMoveEvent  # Qt
+(
+    _.contextMenuEvent,
+    _.decorationSize,
+    _.dropEvent,
+    _.dragEnterEvent,
+    _.leaveEvent,
+    _.mergeWith,
+    _.mouseMoveEvent,
+)  # Qt
 _.columnCount, _.headerData, _.highlightBlock, _.loadResource  # Qt
 _.stepBy, _.stepEnabled, _.textFromValue  # Qt
 _._QEventLoop__is_running  # qasync

@@ -28,6 +28,7 @@ from gym_gui.ui.theme import Theme
 if TYPE_CHECKING:
     from gym_gui.host.ahead import SpareHost
     from gym_gui.services.api_keys import ApiKeys
+    from gym_gui.ui.apart import OwnWindows
     from gym_gui.ui.editor.file_request import FileRequest
 
 _log = logging.getLogger(__name__)
@@ -89,6 +90,7 @@ class AppContext(QObject):
         self.spare_host: SpareHost | None = None
         """May have a session process that waits for an operator (``ui/spare_host``)."""
         self._keys: ApiKeys | None = None
+        self._windows: OwnWindows | None = None
         self._closing = False
         self.settings.changed.connect(self._on_setting_changed)
         self.theme.set_scaling(self.settings.values.frame_scaling)
@@ -201,6 +203,15 @@ class AppContext(QObject):
         ask(error, then or again, self.place.window() if self.place is not None else None)
 
     # ------------------------------------------------------------------ what there is
+
+    @property
+    def own_windows(self) -> OwnWindows:
+        """The windows beside the main one, of pictures and transcripts."""
+        if self._windows is None:
+            from gym_gui.ui.apart import OwnWindows
+
+            self._windows = OwnWindows(self.layout, self.commands, lambda: self.place, self)
+        return self._windows
 
     @property
     def api_keys(self) -> ApiKeys:

@@ -76,6 +76,8 @@ NAMES: Final = {
     "pin": "push-pin",
     "pinned": "push-pin-fill",
     "expand": "arrows-out",
+    "apart": "arrow-square-out",
+    "back_in": "arrow-square-in",
     "shrink": "arrows-in",
     "robot": "robot",
     "person": "user",

@@ -478,6 +478,7 @@ class MainWindow(QMainWindow):
             return
         self._shutting = True
         self._remember()
+        self.context.own_windows.close()
         self._status.stop()
         if self._tours is not None:
             self._tours.close()

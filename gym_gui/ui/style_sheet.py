@@ -18,6 +18,7 @@ _SHEET: Final = """
 * {{ outline: none; }}
 QWidget {{ color: {text}; font-size: 13px; }}
 QMainWindow, QDialog, QWidget[role="window"] {{ background: {window}; }}
+QWidget[role="sheet"] {{ background: {panel}; border: none; }}
 QWidget[role="rail"] {{ background: {panel}; border: none; border-right: 1px solid {line}; }}
 QWidget[role="bar"] {{ background: {panel}; border: none; border-bottom: 1px solid {line}; }}
 QWidget[role="status"] {{ background: {panel}; border: none; border-top: 1px solid {line}; }}

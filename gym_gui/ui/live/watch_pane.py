@@ -12,6 +12,7 @@ from PyQt6.QtWidgets import QHBoxLayout, QWidget
 from gym_gui.core.live import LiveView
 from gym_gui.core.types import AgentID
 from gym_gui.ui import theme
+from gym_gui.ui.apart import Berth
 from gym_gui.ui.renderers import SlotPlayer, StageView, facts_in_words
 from gym_gui.ui.theme import Theme
 from gym_gui.ui.widgets import Card, ElidedLabel, IconButton
@@ -38,10 +39,12 @@ class WatchPane(Card):
         head = QHBoxLayout()
         head.setSpacing(theme.ROW)
         head.addWidget(self.name, 1)
+        self.stage = StageView(current, self)
+        self.berth = Berth(self.stage, parent=self)
+        head.addWidget(self.berth.button(24))
         head.addWidget(self._close)
         self.body.addLayout(head)
-        self.stage = StageView(current, self)
-        self.add(self.stage, 1)
+        self.add(self.berth, 1)
         self.facts = ElidedLabel("", "muted", parent=self)
         self.facts.setObjectName("watch-facts")
         self.add(self.facts)
@@ -56,6 +59,7 @@ class WatchPane(Card):
             text: More of it.
         """
         self.name.setText(name)
+        self.berth.set_title(f"Watching {name}")
         self.setAccessibleName(f"Watching {name}")
         self.stage.set_seats({slot: SlotPlayer(kind) for slot, kind in seats.items()})
         self.stage.set_overlay_shown(len(seats) > 1)
@@ -68,6 +72,7 @@ class WatchPane(Card):
         if not self.stage.ways:
             self.stage.set_hint("The next episode comes with pictures", "This one began before you looked.")
         self.facts.setText(f"Episode {view.episode + 1} · seed {view.seed} · {facts_in_words(view)}")
+        self.berth.set_note(self.facts.text())
 
     def show_frame(self, frame: Any) -> None:
         """Show a picture, ``(height, width, 3)``, ``uint8``."""

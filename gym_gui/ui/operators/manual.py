@@ -21,7 +21,8 @@ from gym_gui.ui.operators.human_seats import OperatorHumans
 from gym_gui.ui.operators.plots_panel import OperatorPlots
 from gym_gui.ui.operators.render_container import OperatorRenderContainer, leading_kind
 from gym_gui.ui.operators.render_tabs import RenderTabs
-from gym_gui.ui.operators.transcript_dock import MIND, TURNS, TranscriptDock
+from gym_gui.ui.operators.transcript_dock import MIND
+from gym_gui.ui.operators.transcript_place import TranscriptPlace
 from gym_gui.ui.widgets import EmptyHint, InlineMessage, take_focus
 from gym_gui.ui.widgets.messages import Action
 
@@ -33,6 +34,7 @@ _PLOTS, _SPLIT, _PINNED = "operators/plots", "operators/split", "operators/pinne
 _MENU = (
     "operators.pin",
     "operators.enlarge",
+    "operators.apart",
     "operators.transcript",
     "operators.duplicate",
     "operators.remove",
@@ -48,6 +50,9 @@ class ManualOperators(QWidget):
         deck: The operators.
         knowledge: Environments, workers, policies.
         parent: Qt owner.
+
+    Attributes:
+        transcript: What its players were asked and answered, below the cards or in a window of its own.
     """
 
     selected = pyqtSignal(object)
@@ -94,7 +99,7 @@ class ManualOperators(QWidget):
         if sizes is not None:
             self._splitter.restoreState(sizes)
         self.plots.hide()
-        self._transcript: TranscriptDock | None = None
+        self.transcript = TranscriptPlace(context, self._splitter)
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
         self._column.setSpacing(theme.GAP)
@@ -186,49 +191,13 @@ class ManualOperators(QWidget):
 
     # -- transcript ------------------------------------------------------------------
 
-    def show_transcript(self, shown: bool = True) -> None:
-        """Show what the models of the selected operator were asked, or put it away."""
-        if self._transcript is None:
-            if not shown:
-                return
-            self._transcript = TranscriptDock(self._context.spawn, self)
-            self._transcript.close_requested.connect(self._on_transcript_closed)
-            self._splitter.addWidget(self._transcript)
-            self._splitter.setStretchFactor(self._splitter.count() - 1, 0)
-            height = self._splitter.height()
-            sizes = self._splitter.sizes()
-            self._splitter.setSizes([max(height - 300 - sum(sizes[1:-1]), 200), *sizes[1:-1], 300])
-        self._transcript.setVisible(shown)
-        self._transcript.follow(self._selected if shown else None)
-
-    def toggle_transcript(self) -> None:
-        """Show the transcript, or put it away."""
-        dock = self._transcript
-        shown = dock is not None and dock.isVisibleTo(self) and dock.choice.value == TURNS
-        self.show_transcript(not shown)
-        if self._transcript is not None:
-            self._transcript.show_what(TURNS)
-
-    def toggle_mind(self) -> None:
-        """Show what an agent of the selected operator sees and thinks, or put it away."""
-        dock = self._transcript
-        if dock is not None and dock.isVisibleTo(self) and dock.choice.value == MIND:
-            self.show_transcript(False)
-        else:
-            self.show_mind()
-
     def show_mind(self, agent: str = "") -> None:
         """Show what this agent (seat) of the selected operator sees and thinks."""
-        self.show_transcript()
-        assert self._transcript is not None
-        self._transcript.show_what(MIND, agent)
+        self.transcript.show_what(MIND, agent)
 
     def _on_agent_chosen(self, operator: LiveOperator, agent: str) -> None:
         self.select(operator)
         self.show_mind(agent)
-
-    def _on_transcript_closed(self) -> None:
-        self.show_transcript(False)
 
     def _on_place_requested(self, operator: LiveOperator) -> None:
         from gym_gui.ui.editor.links import link_of  # most cards never stop
@@ -241,12 +210,7 @@ class ManualOperators(QWidget):
 
     def _on_transcript_requested(self, operator: LiveOperator) -> None:
         self.select(operator)
-        self.show_transcript()
-        if self._transcript is not None:
-            last = operator.player.tally.calls.last if operator.player.tally.calls is not None else None
-            self._transcript.show_what(TURNS)
-            self._transcript.follow(operator, last.agent if last is not None else None)
-            self._transcript.panel.select_last()
+        self.transcript.show_last_turn()
 
     # -- which one -------------------------------------------------------------------
 
@@ -270,8 +234,7 @@ class ManualOperators(QWidget):
         self._selected = operator
         for each, card in self._cards.items():
             card.set_selected(each is operator)
-        if self._transcript is not None and self._transcript.isVisibleTo(self):
-            self._transcript.follow(operator)
+        self.transcript.follow(operator)
         self.selected.emit(operator)
 
     def select_next(self, step: int) -> None:
@@ -340,7 +303,10 @@ class ManualOperators(QWidget):
             card.place_requested.connect(self._on_place_requested)
             card.strip_changed.connect(self._level)
             self._cards[operator] = card
-            self._humans[operator] = OperatorHumans(self._context, operator, self._knowledge, card)
+            humans = OperatorHumans(self._context, operator, self._knowledge, card)
+            self._humans[operator] = humans
+            card.berth.shifted.connect(humans.input.extend)
+            card.berth.entered.connect(partial(self.select, operator))
             operator.asked.connect(self._on_asked)
             operator.config_changed.connect(self._show_colours)
         self._grid.insert(place, card)
@@ -350,10 +316,13 @@ class ManualOperators(QWidget):
         self._pages.setCurrentWidget(self._grid)
         self._show_plots()
         self.select(operator)
+        key = f"operators/{operator.player.config.operator_id}"
+        self._context.own_windows.look_after(card.berth, key)
 
     def _on_removed(self, operator: LiveOperator) -> None:
         card = self._cards[operator]
         place = list(self._cards).index(operator)
+        self._context.own_windows.put_away(card.berth, forget=True)
         self._grid.take(card)
         self._show_pinned()
         self._show_colours()
@@ -433,7 +402,6 @@ class ManualOperators(QWidget):
 
     def release(self) -> None:
         """The page closes."""
-        if self._transcript is not None:
-            self._transcript.follow(None)
+        self.transcript.release()
         for humans in self._humans.values():
             humans.release()

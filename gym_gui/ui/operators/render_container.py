@@ -15,6 +15,7 @@ from gym_gui.core import colours
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.live import LiveView
 from gym_gui.ui import theme
+from gym_gui.ui.apart import Berth
 from gym_gui.ui.language.strip import HEIGHT, CallStrip
 from gym_gui.ui.live.operator import LiveOperator
 from gym_gui.ui.live.state import starting_words, state_tone, state_words, words_of
@@ -110,6 +111,7 @@ class OperatorRenderContainer(Card):
         self.stage = StageView(theme_, self)
         self.stage.setObjectName("operator-stage")
         self.stage.notice.set_asking(False)
+        self.berth = Berth(self.stage, parent=self)
         self._facts = FactsStrip(self)
         self._sparkline = Sparkline(parent=self)
         self._build()
@@ -150,7 +152,7 @@ class OperatorRenderContainer(Card):
         self.body.addLayout(self._top)
         self.body.addLayout(self._below)
         self.add(self._trouble_row)
-        self.add(self.stage, 1)
+        self.add(self.berth, 1)
         self.body.addLayout(foot)
         self._room = QSpacerItem(0, 0, QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
         self.body.addItem(self._room)
@@ -223,6 +225,7 @@ class OperatorRenderContainer(Card):
 
     def _on_config_changed(self, config: OperatorConfig) -> None:
         self.name.setText(config.display_name)
+        self.berth.set_title(f"{config.display_name}, {config.task}")
         self._badge.set_kind(leading_kind(config), everybody(config))
         self._place.setText(f"on {config.host}")
         self._place.setVisible(bool(config.host))
@@ -351,6 +354,8 @@ class OperatorRenderContainer(Card):
             if agent.value is not None:
                 facts.append(("Value", number_words(agent.value)))
         self._facts.set_facts(*facts)
+        if self.berth.own_window is not None:
+            self.berth.set_note(" · ".join(f"{name} {value}" for name, value in facts))
 
     def _show_returns(self) -> None:
         self._sparkline.set_values(self.operator.player.tally.last_returns(_RETURNS))

@@ -396,6 +396,8 @@ class ScriptExperimentWidget(QWidget):
         """Show what an operator plays, as soon as and as long as it does; ``""``: nobody's any more."""
         self._watched = operator_id
         if not operator_id or self._plan is None:
+            if self.card.pane is not None:
+                self._context.own_windows.put_away(self.card.pane.berth)
             self.card.show_pane(None)
             self._look()
             return
@@ -409,6 +411,7 @@ class ScriptExperimentWidget(QWidget):
         running = self._job is not None and self._job.running
         why = "Others are playing; its turn comes." if running else "Run plays its episodes."
         pane.begin(config.display_name, seats, "Nothing to see yet", why)
+        self._context.own_windows.look_after(pane.berth, "operators.watched")
         self._look()
 
     def _look(self) -> None:

@@ -14,6 +14,7 @@ from gym_gui.controllers.live_play.state import OperatorState
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import UsageError
 from gym_gui.services.operator_table import NAME, OperatorTable
+from gym_gui.ui.apart import Berth
 from gym_gui.ui.commands import Command
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.kept import Kept
@@ -26,6 +27,7 @@ from gym_gui.ui.operators.control_panel import ControlPanelContainer
 from gym_gui.ui.operators.examples import random_operator, trained_against_random
 from gym_gui.ui.operators.manual import ManualOperators
 from gym_gui.ui.operators.script import OPENED, ScriptExperimentWidget
+from gym_gui.ui.operators.transcript_place import KEYS as TRANSCRIPT_KEYS
 from gym_gui.ui.page import Page
 from gym_gui.ui.widgets import SegmentedControl
 
@@ -103,7 +105,7 @@ class OperatorsTab(Page):
 
     def opened(self, **request: object) -> None:
         """``operators`` (configurations), ``seed``, ``run``; ``script`` (a path); ``new``: an empty table."""
-        self.kept.bring_back(self.deck.restore)
+        self.kept.bring_back(self._bring_back)
         self.comparison.begin()
         self._on_run_changed()
         before, self._opened_before = self._opened_before, ""
@@ -128,6 +130,11 @@ class OperatorsTab(Page):
         elif self.manual_mode and not self.deck.active:
             self._apply_look()
             self.deck.show_beginnings()
+
+    def _bring_back(self, table: OperatorTable) -> None:
+        """What was there the last time, and its transcript where it was in a window of its own."""
+        self.deck.restore(table)
+        self.manual.transcript.bring_back()
 
     def _on_comparison_opened(self, configs: list[OperatorConfig], seed: int) -> None:
         self.play(configs, seed)
@@ -189,20 +196,30 @@ class OperatorsTab(Page):
                 "pin",
                 several,
             ),
+            self.context.own_windows.command(self.name, self._berth),
             Command("operators.plots", "Show or hide plots", self._on_plots, "Ctrl+G", "View", "train", some),
             Command(
                 "operators.transcript",
                 "Show or hide the transcript",
-                self.manual.toggle_transcript,
+                self.manual.transcript.toggle,
                 "Ctrl+T",
                 "View",
                 "transcript",
                 one,
             ),
             Command(
+                "operators.transcript_apart",
+                "Transcript in a window of its own, or back",
+                self.manual.transcript.toggle_apart,
+                TRANSCRIPT_KEYS,
+                "View",
+                "apart",
+                one,
+            ),
+            Command(
                 "operators.mind",
                 "Show or hide what one agent sees and thinks",
-                self.manual.toggle_mind,
+                self.manual.transcript.toggle_mind,
                 "Ctrl+I",
                 "View",
                 "agents",
@@ -333,6 +350,12 @@ class OperatorsTab(Page):
             self.context.set_run(run.run_id)
 
     # -- commands --------------------------------------------------------------------
+
+    def _berth(self) -> Berth | None:
+        """Where the picture of the selected operator is, or of the one that is watched in script mode."""
+        if not self.manual_mode:
+            return self.script.card.pane.berth if self.script.card.pane is not None else None
+        return self.manual.card(self.manual.current).berth if self.manual.current is not None else None
 
     def _has_operators(self) -> bool:
         return self.manual_mode and bool(self.deck.operators)

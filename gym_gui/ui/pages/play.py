@@ -143,6 +143,7 @@ class PlayPage(Page):
     def _connect(self) -> None:
         self._picker.chosen.connect(self._on_environment_chosen)
         self._empty.chosen.connect(self.open_task)
+        self._stage_card.berth.shifted.connect(self.input.extend)
         self.game.framed.connect(self._stage_card.stage.show_frame)
         self.input.listening_changed.connect(self._on_listening_changed)
         self.seating.shown.connect(self._on_seats_shown)
@@ -200,6 +201,8 @@ class PlayPage(Page):
 
     def left(self) -> None:
         """A game in real time does not run unseen."""
+        if self._stage_card.berth.own_window is not None and self._stage_card.berth.seen:
+            return
         if self.game.clock.realtime and self.game.state in (OperatorState.RUNNING, OperatorState.YOUR_MOVE):
             self.game.pause()
 
@@ -232,6 +235,7 @@ class PlayPage(Page):
             ),
             Command("play.flip", "Flip the board", self.scoring.flip, "", "View", "restart", self._has_board),
             Command("play.take_back", "Take a move back", back, "", "Run", "restart", self._has_moves),
+            self.context.own_windows.command(self.name, lambda: self._stage_card.berth),
             Command("play.choose", "Choose an environment", self._picker.open, "Ctrl+E", "Run", "search"),
         ]
 
@@ -294,6 +298,7 @@ class PlayPage(Page):
         self.side.clock.set_clock(clock)
         self.game.open(config, clock, self._seed_box.seed, render=render)
         self.game_actions.show_state()
+        self.context.own_windows.look_after(self._stage_card.berth, self.name)
         self._stage_card.take_keys()
 
     async def first_look(self, at_most_s: float) -> None:
@@ -361,7 +366,8 @@ class PlayPage(Page):
         self.caption.show_facts()
 
     def _on_listening_changed(self, _listens: bool) -> None:
-        self.keyboards.set_active(self.isActiveWindow())
+        own = self._stage_card.berth.own_window
+        self.keyboards.set_active(self.isActiveWindow() or (own is not None and own.isActiveWindow()))
 
     def _on_setting_changed(self, name: str) -> None:
         if name == "spectator_overlay":

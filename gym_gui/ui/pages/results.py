@@ -15,6 +15,7 @@ from gym_gui.analysis.summary import Failure, OperatorSummary, Summary
 from gym_gui.analysis.wording import moment
 from gym_gui.services.run_library import RunEntry
 from gym_gui.services.run_shelves import why_no_shelf
+from gym_gui.ui.apart import Berth
 from gym_gui.ui.commands import Command, commands_of
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.numbers import local
@@ -212,7 +213,7 @@ class ResultsPage(Page):
         self._details.finish()
         self.reader.watch(False)
         self._reading.rest()
-        if self._replay is not None:
+        if self._replay is not None and not self._replay.seen_apart:
             self._replay.transport.set_playing(False)
 
     async def closed(self) -> None:
@@ -256,6 +257,7 @@ class ResultsPage(Page):
             Command("results.find", "Search runs", self._on_find, "Ctrl+F", icon="search"),
             Command("results.back", "Back to the list of runs", self.go_back, "Alt+Left", icon="left"),
             Command("results.replay", "Replay", self.replay_current, "Ctrl+R", "Run", "play", self._has_run),
+            self.context.own_windows.command(self.name, self._berth),
             Command("results.verify", "Verify the run", self.verify_run, "", "Run", "check", self._has_run),
             Command(
                 "results.report", "Write the report", self.write_report, "", "Run", "file", self._has_run
@@ -287,6 +289,10 @@ class ResultsPage(Page):
                 "results.folder", "Open the run's folder", self.show_folder, "", "File", "open", self._has_any
             ),
         ]
+
+    def _berth(self) -> Berth | None:
+        replay = self._replay
+        return replay.stages[0].berth if replay is not None and replay.players else None
 
     def _has_run(self) -> bool:
         return bool(self._reading.runs) and self._views.currentWidget() is not self._library

@@ -197,6 +197,7 @@ class TrainPage(Page):
             Command("train.compare", "Compare runs", self.compare, "Ctrl+G", "View", "results", compare),
             Command("train.log", "Log of the run", self.show_log, "Ctrl+Shift+L", "View", "log", one),
             Command("train.tensorboard", "TensorBoard", self.open_tensorboard, "Ctrl+T", "View", "train"),
+            self.context.own_windows.command(self.name, lambda: self.runs.policy.berth),
             Command("train.remove", "Remove the run", remove, "", "Run", "remove", over),
             *(
                 Command(

@@ -75,6 +75,7 @@ class Caption(QObject):
         self._card.headline.setText(self._name)
         self._card.facts.setText("")
         self._card.set_prompt("muted", "Starting…")
+        self._card.berth.set_title(self._name)
 
     def set_sheet(self, known: EnvironmentSheet) -> None:
         """This is known of the environment now."""

@@ -57,6 +57,7 @@ class HumanInput(QObject):
         self.mouse.pressed.connect(self.press)
         self.mouse.released.connect(self.release)
         self._widget: QWidget | None = None
+        self._apart: QWidget | None = None
         self._released = ("", 0)
         self._names: dict[int, str] = {}  # by scan code: a key keeps its name while it is down
 
@@ -88,6 +89,8 @@ class HumanInput(QObject):
             widget.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         widget.installEventFilter(self)
         widget.destroyed.connect(self._on_widget_destroyed)
+        if self._apart is not None:
+            self._apart.installEventFilter(self)
         app = QApplication.instance()
         if isinstance(app, QApplication):
             app.focusChanged.connect(self._on_focus_changed)
@@ -102,6 +105,18 @@ class HumanInput(QObject):
             )
             for slot, scheme in (schemes or {}).items()
         )
+
+    def extend(self, window: QWidget | None) -> None:
+        """The picture is in a window of its own, whose keys count too; ``None``: it is back."""
+        before, self._apart = self._apart, window
+        if self._widget is None or before is window:
+            return
+        self.mouse.give_back()
+        self.release_all()
+        if before is not None:
+            before.removeEventFilter(self)
+        if window is not None:
+            window.installEventFilter(self)
 
     def set_seats(self, seats: Iterable[HumanSeat]) -> None:
         """Change who plays with which keys; a question that is open stays open."""
@@ -119,6 +134,8 @@ class HumanInput(QObject):
         self.mouse.give_back()
         if widget is not None:
             widget.removeEventFilter(self)
+            if self._apart is not None:
+                self._apart.removeEventFilter(self)
             widget.destroyed.disconnect(self._on_widget_destroyed)
             app = QApplication.instance()
             if isinstance(app, QApplication):
@@ -131,8 +148,10 @@ class HumanInput(QObject):
         return self._holds(QApplication.focusWidget())
 
     def _holds(self, focus: QWidget | None) -> bool:
-        widget = self._widget
-        return widget is not None and focus is not None and (focus is widget or widget.isAncestorOf(focus))
+        places = (self._widget, self._apart) if self._widget is not None else ()
+        return focus is not None and any(
+            place is not None and (focus is place or place.isAncestorOf(focus)) for place in places
+        )
 
     # -- questions -------------------------------------------------------------------
 
@@ -196,12 +215,12 @@ class HumanInput(QObject):
 
     def eventFilter(self, a0: QObject | None, a1: QEvent | None) -> bool:
         """Take the attached widget's keys that mean something; all others go on."""
-        if a1 is None or a0 is not self._widget:
+        if a1 is None or not isinstance(a0, QWidget) or a0 not in (self._widget, self._apart):
             return False
         if a1.type() == QEvent.Type.WindowDeactivate:
             self.mouse.give_back()
             self.release_all()
-        if self._widget is not None and self.mouse.take(self._widget, a1):
+        if self.mouse.take(a0, a1):
             return True
         return self._on_key(a1.type(), a1) if isinstance(a1, QKeyEvent) else False
 

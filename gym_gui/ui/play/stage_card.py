@@ -9,6 +9,7 @@ from PyQt6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PyQt6.QtWidgets import QHBoxLayout, QStackedWidget, QWidget
 
 from gym_gui.ui import theme
+from gym_gui.ui.apart import Berth
 from gym_gui.ui.numbers import local
 from gym_gui.ui.play.result_banner import FOOT, ResultBanner
 from gym_gui.ui.renderers import StageView, score_words
@@ -49,6 +50,8 @@ class StageCard(Card):
         self.stage.overlay.set_scores_shown(False)
         self.stage.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.stage.setAccessibleName("The game; keys count here")
+        self.berth = Berth(self.stage, parent=self)
+        self._awaited = ""
         self._prompt = StatusDot("muted", "", self)
         self._prompt.setObjectName("prompt")
         self.countdown = CountdownBar(self)
@@ -62,6 +65,7 @@ class StageCard(Card):
         head.setContentsMargins(0, 0, 0, 0)
         head.addWidget(self.headline, 1)
         head.addWidget(self.facts)
+        head.addWidget(self.berth.button())
         foot = QHBoxLayout()
         foot.setContentsMargins(0, 0, 0, 0)
         foot.addWidget(self._prompt)
@@ -74,12 +78,13 @@ class StageCard(Card):
         self._foot.addWidget(waiting)
         self._foot.addWidget(self.result)
         self.body.addLayout(head)
-        self.add(self.stage, 1)
+        self.add(self.berth, 1)
         self.add(self._trouble)
         self.add(self._foot)
 
     def show_view(self, view: LiveView, title: str) -> None:
         """Show a look; the score is the headline where there is one."""
+        self.berth.set_title(title)
         self.headline.setText(score_words(view) or title)
         self.stage.show_view(view)
 
@@ -87,10 +92,17 @@ class StageCard(Card):
         """Say what is awaited."""
         self._prompt.setVisible(bool(text))
         self._prompt.set_state(tone, text)
+        self._awaited = text
+        self._tell_window()
 
     def show_result(self, shown: bool) -> None:
         """Show the result in the line below the stage, or what is awaited."""
         self._foot.setCurrentIndex(1 if shown else 0)
+        self._tell_window()
+
+    def _tell_window(self) -> None:
+        over = self._foot.currentWidget() is self.result
+        self.berth.set_note(f"{self.result.accessibleName()} · Enter: play again" if over else self._awaited)
 
     def show_trouble(self, sentence: str, action: Action | None = None, link: Action | None = None) -> None:
         """Say why it does not go on; empty: it does.
@@ -109,6 +121,9 @@ class StageCard(Card):
         """Give the stage the keyboard."""
         board = self.stage.board
         taker = board if self.stage.way == "board" and board.interactive else self.stage
+        window = self.berth.own_window
+        if window is not None and self.isActiveWindow():
+            window.come_forward()
         take_focus(taker)
 
     def mousePressEvent(self, a0: QMouseEvent | None) -> None:

@@ -43,6 +43,7 @@ class FrameView(Surface):
         self.setObjectName("frameView")
         self.setAccessibleName("Picture of the environment")
         self._frame: QImage | None = None
+        self._late: NDArray[np.uint8] | None = None
         self._scaled: QImage | None = None
         self._number = 0
         self._painted = 0
@@ -69,16 +70,21 @@ class FrameView(Surface):
                 f"A frame is an array of bytes (height, width, 3), this one is {frame.dtype} "
                 f"{frame.shape}: convert it to RGB first."
             )
-        rows = np.ascontiguousarray(frame)
+        if not self.filled:
+            self.setAccessibleDescription("")
+        self._number = self._number + 1 if number is None else number
+        if self.isVisible() and not self.window().isMinimized():  # type: ignore[union-attr]
+            self._take(np.ascontiguousarray(frame))
+            self.update()
+        else:  # most of those that nobody sees are never looked at
+            self._late = np.array(frame)
+
+    def _take(self, rows: NDArray[np.uint8]) -> None:
         height, width, _ = rows.shape
         image = QImage(rows.data, width, height, 3 * width, QImage.Format.Format_RGB888)  # type: ignore[call-overload]
         # The conversion is the copy, and gives the format that paints without another one.
-        if self._frame is None:
-            self.setAccessibleDescription("")
         self._frame = image.convertToFormat(QImage.Format.Format_RGB32)
-        self._scaled = None
-        self._number = self._number + 1 if number is None else number
-        self.update()
+        self._scaled = self._late = None
 
     def set_pointing(self, pointing: Pointing | None) -> None:
         """Which cells stand for something that a person may choose."""
@@ -155,25 +161,28 @@ class FrameView(Surface):
 
     def clear(self) -> None:
         """Forget the frame; the hint is shown again."""
-        self._frame = self._scaled = None
+        self._frame = self._scaled = self._late = None
         self.tell_hint()
         self.update()
 
     @property
     def filled(self) -> bool:
         """Whether there is a frame."""
-        return self._frame is not None
+        return self._frame is not None or self._late is not None
 
     def image(self) -> QImage | None:
         """The frame as it came, for a picture file or the clipboard."""
+        if self._late is not None:
+            self._take(self._late)
         return self._frame
 
     def picture_rect(self) -> QRect:
         """Where the frame lies in this widget, in its own coordinates; empty without a frame."""
-        if self._frame is None:
+        frame = self.image()
+        if frame is None:
             return QRect()
         ratio = self.devicePixelRatioF()
-        size = self._fitted(self._frame.size(), ratio)
+        size = self._fitted(frame.size(), ratio)
         shown = QSize(round(size.width() / ratio), round(size.height() / ratio))
         corner = QPoint((self.width() - shown.width()) // 2, (self.height() - shown.height()) // 2)
         return QRect(corner, shown)
@@ -187,13 +196,14 @@ class FrameView(Surface):
         """Ground, frame in one blit, corners."""
         painter = QPainter(self)
         self.paint_ground(painter)
-        if self._frame is None:
+        frame = self.image()
+        if frame is None:
             self.paint_hint(painter)
         else:
-            painter.drawImage(self.picture_rect().topLeft(), self._fit(self._frame))
+            painter.drawImage(self.picture_rect().topLeft(), self._fit(frame))
         self.paint_corners(painter)
         painter.end()
-        if self._frame is not None and self._number != self._painted:
+        if frame is not None and self._number != self._painted:
             self._painted = self._number
             self.painted.emit(self._number)
 

@@ -7,6 +7,7 @@ from PyQt6.QtWidgets import QHBoxLayout, QWidget
 
 from gym_gui.analysis.pairing import STATE_MARK
 from gym_gui.ui import theme
+from gym_gui.ui.apart import Berth
 from gym_gui.ui.renderers import SlotPlayer, StageView, facts_in_words
 from gym_gui.ui.results.replay_player import ReplayPlayer
 from gym_gui.ui.theme import Theme
@@ -43,12 +44,14 @@ class ReplayStage(Card):
         head.addLayout(self.badges)
         head.addStretch(1)
         head.addWidget(self._facts, 0, Qt.AlignmentFlag.AlignRight)
-        self.body.addLayout(head)
         self.stage = StageView(current, self)
+        self.berth = Berth(self.stage, parent=self)
+        head.addWidget(self.berth.button())
+        self.body.addLayout(head)
         self.stage.set_interactive(False)
         self.stage.way_changed.connect(self._on_way_changed)
         self.stage.set_hint("Playing it again…", "The first picture comes in a moment.")
-        self.add(self.stage, 1)
+        self.add(self.berth, 1)
         self._trouble = InlineMessage("warning", "")
         self._trouble.hide()
         self.add(self._trouble)
@@ -68,7 +71,9 @@ class ReplayStage(Card):
         self._mark.setVisible(bool(seats))
         self._mark.setToolTip(told if seats else "")
         self._mark.setAccessibleName(told if seats else "")
-        self.setAccessibleName(f"Replay of {recorded.name}, episode {recorded.episode.episode_index}")
+        title = f"Replay of {recorded.name}, episode {recorded.episode.episode_index}"
+        self.setAccessibleName(title)
+        self.berth.set_title(title)
         while (item := self.badges.takeAt(0)) is not None:
             if (badge := item.widget()) is not None:
                 badge.deleteLater()
@@ -96,6 +101,7 @@ class ReplayStage(Card):
             self.stage.set_hint("Nothing to see", "This environment draws neither a picture nor text.")
         self.stage.show_view(view)
         self._facts.setText(facts_in_words(view))
+        self.berth.set_note(self._facts.text())
 
     def _on_way_changed(self, way: str) -> None:
         if way == "frame":

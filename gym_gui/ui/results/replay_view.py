@@ -102,6 +102,11 @@ class ReplayView(QFrame):
         """The first of them."""
         return self._players[0] if self._players else None
 
+    @property
+    def seen_apart(self) -> bool:
+        """Whether a picture of it is seen in a window of its own."""
+        return any(stage.berth.own_window is not None and stage.berth.seen for stage in self.stages)
+
     def image(self) -> QImage | None:
         """The picture that is seen, as it came."""
         return self.stages[0].stage.frame.image()
@@ -147,6 +152,8 @@ class ReplayView(QFrame):
             self._opening.cancel()
             self._opening = None
         self._release()
+        for stage in self.stages:
+            self._context.own_windows.put_away(stage.berth)
         self.aside.clear()
         self.shown.emit()
 
@@ -227,6 +234,9 @@ class ReplayView(QFrame):
             stage.setVisible(i < len(self._players))
             if i < len(self._players):
                 stage.show_player(self._players[i])
+                self._context.own_windows.look_after(stage.berth, f"replay/{i}")
+            else:
+                self._context.own_windows.put_away(stage.berth)
         self.aside.show_players(run, self._players)
         self.transport.set_playing(False)
         # Where managers choose between two steps, a position is not a step.

@@ -13,6 +13,7 @@ from gym_gui.core.errors import MosaicError
 from gym_gui.core.live import LiveView
 from gym_gui.services.training_film import Film, read_film
 from gym_gui.ui import theme
+from gym_gui.ui.apart import Berth
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.numbers import local
 from gym_gui.ui.renderers import StageView, facts_in_words
@@ -58,11 +59,14 @@ class PolicyNow(Card):
         head.addWidget(self._title, 1)
         head.addWidget(self._hold)
         head.addWidget(self._eye)
-        self.body.addLayout(head)
-        self.body.addWidget(self._note)
         self.stage = StageView(context.theme, self, overlay=False)
         self.stage.setMinimumHeight(80)
-        self.add(self.stage, 1)
+        self.berth = Berth(self.stage, parent=self)
+        self.berth.seen_changed.connect(self._on_seen_changed)
+        head.addWidget(self.berth.button())
+        self.body.addLayout(head)
+        self.body.addWidget(self._note)
+        self.add(self.berth, 1)
         self._timer = QTimer(self)
         self._timer.timeout.connect(self._on_time)
         self.show_run("", None)
@@ -81,6 +85,7 @@ class PolicyNow(Card):
             why_none: Said instead of it.
         """
         self._title.setText(f"Policy now, {title}" if title else "Policy now")
+        self.berth.set_title(self._title.text())
         self._title.updateGeometry()
         if file is None:
             self._wanted = None
@@ -89,6 +94,7 @@ class PolicyNow(Card):
             )
         elif file != self._wanted:
             self._wanted = file
+            self._context.own_windows.look_after(self.berth, "train")
             self._read_film(file)
 
     def toggle(self) -> None:
@@ -122,7 +128,7 @@ class PolicyNow(Card):
 
     def _tend_live(self) -> None:
         """Play what is wished for; end what nobody sees."""
-        wanted = self._offered if self._eye.isChecked() and self.isVisible() else None
+        wanted = self._offered if self._eye.isChecked() and self._seen else None
         if self._live is not None and self._live.policy != wanted:
             ending = self._live.end()
             self._ending.add(ending)
@@ -132,6 +138,7 @@ class PolicyNow(Card):
             self._show_film()
         if wanted is not None and self._live is None:
             self.stage.clear("Starting…", "It plays in a session of its own; the training goes on.")
+            self._context.own_windows.look_after(self.berth, "train")
             self._live = PolicyLive(self._context, wanted, self)
             self._live.viewed.connect(self._on_live_view)
             self._live.framed.connect(self.stage.show_frame)
@@ -152,6 +159,7 @@ class PolicyNow(Card):
             self._note.setText("")
         else:
             self._note.setText(f"at step {local(self._film.step):,}")
+        self.berth.set_note(self._note.text())
 
     def _on_live_view(self, view: LiveView) -> None:
         if self.sender() is self._live:
@@ -171,17 +179,24 @@ class PolicyNow(Card):
             self._reading.cancel()
             await asyncio.gather(self._reading, return_exceptions=True)
 
+    @property
+    def _seen(self) -> bool:
+        """Whether somebody may look: here, or at a window of its own."""
+        return self.berth.seen if self.berth.own_window is not None else self.isVisible()
+
+    def _on_seen_changed(self) -> None:
+        self._tend()
+        self._tend_live()
+
     def showEvent(self, a0: QShowEvent | None) -> None:
         """Play."""
         super().showEvent(a0)
-        self._tend()
-        self._tend_live()
+        self._on_seen_changed()
 
     def hideEvent(self, a0: QHideEvent | None) -> None:
         """Rest."""
         super().hideEvent(a0)
-        self._timer.stop()
-        self._tend_live()
+        self._on_seen_changed()
 
     # -- inside --------------------------------------------------------------------------
 
@@ -216,7 +231,7 @@ class PolicyNow(Card):
         film = self._film
         moving = film is not None and len(film.frames) > 1
         self._hold.setVisible(moving and self._live is None)
-        if film is not None and moving and not self._held and self._live is None and self.isVisible():
+        if film is not None and moving and not self._held and self._live is None and self._seen:
             self._timer.start(max(round(1000 / film.fps), 16))
         else:
             self._timer.stop()

@@ -86,7 +86,7 @@ def test_a_language_player_is_followed_from_its_card_to_the_replay(
         named(manual, EmptyHint, "empty-hint").isVisible()
         and not named(manual, TranscriptPanel, "transcript").isVisible()
     )
-    manual.show_transcript(False)
+    manual.transcript.show(False)
     assert not named(manual, TranscriptDock, "transcript-dock").isVisible()
 
     run = operator.player.recording

@@ -118,7 +118,7 @@ def its_transcript_tells_more(manual: ManualOperators, operator: LiveOperator) -
 
 def its_beliefs_stand_beside_the_whole(manual: ManualOperators, qtbot: Any) -> None:
     """All of them, not only how they changed; with what it sees and means to do, and the plan that acted."""
-    manual.toggle_mind()
+    manual.transcript.toggle_mind()
     mind = named(manual, MindView, "mind")
     qtbot.waitUntil(lambda: "SEES AT STEP 1" in mind.text.toPlainText(), timeout=WAIT)
     told = mind.text.toPlainText()
@@ -126,7 +126,7 @@ def its_beliefs_stand_beside_the_whole(manual: ManualOperators, qtbot: Any) -> N
     believed = told[told.index("BELIEVES\n") :].split("\n\n")[0].splitlines()[1:]
     assert believed == sorted(believed) and any(each.startswith("mission(") for each in believed)
     assert mind.picture.image() is not None
-    manual.toggle_mind()
+    manual.transcript.toggle_mind()
     assert not mind.isVisible()
 
 

@@ -116,7 +116,7 @@ def test_goal_and_pursuer_and_what_a_policy_gets_after_preprocessing(
     )
     operator = manual.deck.add(config)  # type: ignore[attr-defined]
     qtbot.waitUntil(lambda: operator.player.last_view is not None, timeout=PATIENCE_MS)
-    manual.toggle_mind()
+    manual.transcript.toggle_mind()
     mind = named(manual, MindView, "mind")
     qtbot.waitUntil(lambda: mind.picture.image() is not None, timeout=PATIENCE_MS)
     step(manual, operator, qtbot, 2)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
 from gym_gui.services.store import Store
-from gym_gui.ui.context import AppContext
 from gym_gui.ui.main_window import MainWindow
 from gym_gui.ui.pages.agents import AgentsPage
 from gym_gui.ui.pages.operators import OperatorsTab
@@ -19,6 +17,7 @@ from gym_gui.ui.widgets import IconButton
 from gym_gui.ui.widgets.messages import EmptyHint
 from gym_gui.ui.widgets.seed import SeedBox
 from tests.support.named import named
+from tests.support.restart import restarted
 from tests.ui.conftest import PATIENCE_MS
 
 Finish = Callable[[object], object]
@@ -34,20 +33,6 @@ def baseline(behavior: str = "random") -> WorkerAssignment:
 def four() -> OperatorConfig:
     players = {"player_0": WorkerAssignment("human_worker", "human"), "player_1": baseline("cycle")}
     return OperatorConfig("it", "Four", "", FOUR, players, max_steps=9)
-
-
-@contextmanager
-def restarted(window: MainWindow, store: Store, finish: Finish) -> Iterator[MainWindow]:
-    """The window closed, and another one opened on the same data."""
-    finish(window.shut_down())
-    again = MainWindow(AppContext(store, window.context.theme))
-    try:
-        yield again
-    finally:
-        finish(again.shut_down())
-        again.close()
-        finish(again.context.close())
-        again.deleteLater()
 
 
 def test_the_configuration_that_is_being_written(

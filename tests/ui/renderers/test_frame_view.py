@@ -168,3 +168,15 @@ def test_every_screen_pixel_is_used_on_a_dense_screen() -> None:
         [sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=60
     )
     assert done.stdout.split("\n")[0] == "200 [255, 0, 255, 0, 255, 0]", done.stderr
+
+
+def test_what_nobody_sees_is_there_when_somebody_looks(theme: Theme, shown: Show) -> None:
+    view = FrameView(theme)
+    shown(view, 300, 300)
+    view.hide()
+    frame = np.full((30, 30, 3), (255, 0, 0), np.uint8)
+    view.show_frame(frame)
+    frame[:] = 0  # its memory may be used again
+    assert view.filled
+    view.show()
+    assert colours(view) == {"#ff0000"}

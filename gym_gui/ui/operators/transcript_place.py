@@ -1,0 +1,135 @@
+"""Where the transcript of the selected operator is: below the cards, in a window of its own, or put away."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from PyQt6.QtCore import QObject
+from PyQt6.QtWidgets import QSplitter
+
+from gym_gui.ui.apart import Berth
+from gym_gui.ui.live.operator import LiveOperator
+from gym_gui.ui.operators.transcript_dock import MIND, TURNS, TranscriptDock
+
+if TYPE_CHECKING:
+    from gym_gui.ui.context import AppContext
+
+KEYS: Final = "Ctrl+Shift+T"
+"""Moves the transcript into a window of its own, and back."""
+_KEPT = "operators/transcript"
+_HEIGHT = 300
+"""Of the transcript at first."""
+
+
+class TranscriptPlace(QObject):
+    """Makes the transcript when it is first wanted, and keeps it on one operator.
+
+    Args:
+        context: The window's services.
+        splitter: Has the cards above; the transcript becomes its last part.
+    """
+
+    def __init__(self, context: AppContext, splitter: QSplitter) -> None:
+        super().__init__(splitter)
+        self._context, self._splitter = context, splitter
+        self._dock: TranscriptDock | None = None
+        self._berth: Berth | None = None
+        self._operator: LiveOperator | None = None
+
+    @property
+    def shown(self) -> bool:
+        """Whether it is seen, wherever it is."""
+        return self._dock is not None and self._dock.isVisibleTo(self._splitter)
+
+    def follow(self, operator: LiveOperator | None) -> None:
+        """Another operator is selected; ``None``: none."""
+        self._operator = operator
+        if self.shown:
+            self._tell(operator)
+
+    def show(self, shown: bool = True) -> None:
+        """Show what the models of the operator were asked, or put it away."""
+        if self._dock is None or self._berth is None:
+            if not shown:
+                return
+            self._make()
+        assert self._berth is not None
+        self._berth.setVisible(shown)
+        if shown:
+            self._context.own_windows.look_after(self._berth, _KEPT)
+        else:
+            self._context.own_windows.put_away(self._berth)
+        self._tell(self._operator if shown else None)
+
+    def show_what(self, what: str, agent: str = "") -> None:
+        """Show the turns, or one agent; see :meth:`TranscriptDock.show_what`."""
+        self.show()
+        assert self._dock is not None
+        self._dock.show_what(what, agent)
+
+    def show_last_turn(self) -> None:
+        """Show the newest turn of the operator."""
+        operator = self._operator
+        if operator is None:
+            return
+        self.show_what(TURNS)
+        assert self._dock is not None
+        last = operator.player.tally.calls.last if operator.player.tally.calls is not None else None
+        self._dock.follow(operator, last.agent if last is not None else None)
+        self._dock.panel.select_last()
+
+    def toggle(self, what: str = TURNS) -> None:
+        """Show the transcript (or one agent), or put it away where that is shown."""
+        if self.shown and self._dock is not None and self._dock.choice.value == what:
+            self.show(False)
+        else:
+            self.show_what(what)
+
+    def toggle_mind(self) -> None:
+        """Show what an agent sees and thinks, or put it away."""
+        self.toggle(MIND)
+
+    def toggle_apart(self) -> None:
+        """Put it into a window of its own, or back below the cards."""
+        if not self.shown:
+            self.show()
+            if self._berth is None or self._berth.own_window is not None:
+                return
+        assert self._berth is not None
+        self._context.own_windows.toggle(self._berth)
+
+    def bring_back(self) -> None:
+        """Show it again where it was in a window of its own when the program ended."""
+        if self._operator is not None and self._context.own_windows.comes_back(_KEPT):
+            self.show()
+
+    def release(self) -> None:
+        """The page closes."""
+        self._tell(None)
+
+    def _make(self) -> None:
+        owner = self._splitter.parentWidget()  # a splitter lays out whatever is made in it
+        self._dock = TranscriptDock(self._context.spawn, owner)
+        self._dock.close_requested.connect(self._on_close_requested)
+        self._berth = Berth(self._dock, "transcript", keys=KEYS, collapses=True, parent=owner)
+        self._splitter.addWidget(self._berth)
+        self._splitter.setStretchFactor(self._splitter.count() - 1, 0)
+        self._berth.shifted.connect(self._share)
+        self._share()
+
+    def _share(self, *_: object) -> None:
+        """In a window of its own it leaves its room to the cards."""
+        assert self._berth is not None
+        height, sizes = self._splitter.height(), self._splitter.sizes()
+        wanted = min(_HEIGHT, self._berth.maximumHeight())
+        self._splitter.setSizes([max(height - wanted - sum(sizes[1:-1]), 200), *sizes[1:-1], wanted])
+
+    def _tell(self, operator: LiveOperator | None) -> None:
+        if self._dock is None or self._berth is None:
+            return
+        self._dock.follow(operator)
+        name = operator.player.config.display_name if operator is not None else ""
+        self._berth.set_title(f"Transcript of {name}" if name else "Transcript")
+
+    def _on_close_requested(self) -> None:
+        self.show(False)
