@@ -17,11 +17,14 @@ from gym_gui.services.submissions.record import Submission
 from gym_gui.services.submissions.site_protocol import Site
 from gym_gui.services.submissions.slurm_profile import SlurmProfile, slurm_profile_of
 from gym_gui.services.submissions.slurm_site import SlurmSite
-from gym_gui.services.submissions.ssh_profile import SshProfile, ssh_profile_of
+from gym_gui.services.submissions.ssh_profile import Host, SshProfile, ssh_profile_of
 from gym_gui.services.submissions.ssh_site import SshSite
+from gym_gui.services.submissions.this_machine import HERE, LocalProfile, ThisMachine, local_profile_of
 
-EXECUTORS: Final = ("ssh", "slurm", "ray")
-Profile: TypeAlias = SshProfile | SlurmProfile | RayProfile
+EXECUTORS: Final = ("local", "ssh", "slurm", "ray")
+Profile: TypeAlias = LocalProfile | SshProfile | SlurmProfile | RayProfile
+_PLAYED: Final = "played"
+"""Folder of a submission for what this machine plays of it."""
 
 
 def load_profile(executor: str, path: Path | None) -> Profile:
@@ -29,7 +32,7 @@ def load_profile(executor: str, path: Path | None) -> Profile:
 
     Args:
         executor: Its name.
-        path: The file; Slurm and Ray need none, and ssh none where hosts are kept (:class:`HostsFile`).
+        path: The file; only ssh needs one, where no hosts are kept (:class:`HostsFile`).
 
     Raises:
         UsageError: There is no such executor, or something in its profile is wrong: one line that says where.
@@ -66,9 +69,12 @@ def sites_of(submission: Submission) -> Sequence[Site]:
         return [SlurmSite(profile, submission)]
     if isinstance(profile, RayProfile):
         return [RaySite(profile, submission)]
+    if isinstance(profile, LocalProfile):
+        host = Host(HERE, str(submission.folder / _PLAYED), profile.shards, command=profile.command)
+        return [SshSite(host, submission, shell=ThisMachine())]
     return [SshSite(host, submission, profile.ssh_config) for host in profile.hosts]
 
 
 def _profile_of(executor: str, data: object) -> Profile:
-    readers = {"slurm": slurm_profile_of, "ray": ray_profile_of}
+    readers = {"local": local_profile_of, "slurm": slurm_profile_of, "ray": ray_profile_of}
     return readers.get(executor, ssh_profile_of)(data)

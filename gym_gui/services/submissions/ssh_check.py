@@ -4,17 +4,43 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from typing import Final
+from pathlib import Path
+from typing import Final, Protocol
 
 from gym_gui.core.errors import UsageError
 from gym_gui.services.submissions.host_check import MARK, check_told, keys_check, told_by, version_check
-from gym_gui.services.submissions.ssh import SshHost
 from gym_gui.services.submissions.ssh_profile import Host
 
 _SETUP_S: Final = 120.0
 
 
-async def check_host(ssh: SshHost, host: Host, more: Sequence[str] = ()) -> dict[str, str]:
+class Shell(Protocol):
+    """The way to a shell, there or here; raises as :class:`~gym_gui.services.submissions.ssh.SshHost`."""
+
+    name: str
+
+    async def run(self, script: str, *, within_s: float = ...) -> str:
+        """Have it run a script; returns what it prints."""
+        ...
+
+    async def read(self, script: str, *, within_s: float = ...) -> bytes:
+        """The same, with what it prints as bytes."""
+        ...
+
+    async def send(self, source: Path, place: str) -> None:
+        """Copy a folder there."""
+        ...
+
+    async def fetch(self, place: str, target: Path, *, what: str = ..., most: int = ...) -> None:
+        """Copy a folder from there."""
+        ...
+
+    async def close(self) -> None:
+        """Hang up."""
+        ...
+
+
+async def check_host(ssh: Shell, host: Host, more: Sequence[str] = ()) -> dict[str, str]:
     """Look at a host before it plays.
 
     Args:

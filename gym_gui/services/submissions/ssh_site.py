@@ -1,4 +1,4 @@
-"""Where shards of a submission are played: a host that is reached by ssh."""
+"""Where shards of a submission are played: a host that is reached by ssh, or this machine by its shell."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from gym_gui.services.submissions.shell import (
     tell,
 )
 from gym_gui.services.submissions.ssh import SshHost
-from gym_gui.services.submissions.ssh_check import check_host
+from gym_gui.services.submissions.ssh_check import Shell, check_host
 from gym_gui.services.submissions.ssh_profile import Host
 from gym_gui.services.submissions.taking_in import receive
 from gym_gui.services.submissions.training_files import Grown, Known, exchange_script, grown_of
@@ -41,14 +41,17 @@ class SshSite:
         host: The host, as the profile says.
         submission: What is played.
         config: A configuration of OpenSSH; empty: the person's own.
+        shell: Another way to a shell than ssh.
     """
 
     deals = True
 
-    def __init__(self, host: Host, submission: Submission, config: str = "") -> None:
+    def __init__(
+        self, host: Host, submission: Submission, config: str = "", shell: Shell | None = None
+    ) -> None:
         self.name, self.capacity, self.patience_s = host.name, host.shards, float(host.patience_s)
         self._host, self._submission = host, submission
-        self._ssh = SshHost(host.name, config)
+        self._ssh: Shell = shell or SshHost(host.name, config)
         self._place, self._clock_told = "", False
 
     async def prepare(self) -> None:
