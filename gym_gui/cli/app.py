@@ -18,6 +18,7 @@ from gym_gui.cli import completion
 from gym_gui.cli.arguments import (
     HELP,
     Concurrency,
+    Detach,
     Executor,
     Json,
     Processes,
@@ -107,6 +108,7 @@ def run_command(
     executor: Executor = None,
     profile: Profile = None,
     shards: Shards = None,
+    detach: Detach = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be done, asked and paid, then end.")
     ] = False,
@@ -119,14 +121,14 @@ def run_command(
     mosaic replay RUN.
     """
     trust.allow_all(trusted)
-    if is_elsewhere(executor, profile, shards, resume):
+    if is_elsewhere(executor, profile, shards, resume, detach):
         from gym_gui.cli.coordinating import Elsewhere
         from gym_gui.cli.submit import submit_experiment
 
         check_alone(shard=shard, replay=replay, processes=processes)
         check_alone(time_budget=time_budget)
         budgets = {"money_budget_usd": money_budget, "token_budget": token_budget}
-        where = Elsewhere(executor, profile, shards, resume, dry_run)
+        where = Elsewhere(executor, profile, shards, resume, dry_run, detach)
         raise typer.Exit(
             submit_experiment(
                 file,
@@ -184,6 +186,7 @@ def tournament(
     executor: Executor = None,
     profile: Profile = None,
     shards: Shards = None,
+    detach: Detach = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say who would meet whom, then end.")] = False,
     trusted: Trust = False,
     as_json: Json = False,
@@ -194,12 +197,12 @@ def tournament(
     are on one side: each policy with itself and with each other one (cross-play).
     """
     trust.allow_all(trusted)
-    if is_elsewhere(executor, profile, shards, resume):
+    if is_elsewhere(executor, profile, shards, resume, detach):
         from gym_gui.cli.coordinating import Elsewhere
         from gym_gui.cli.submit import submit_tournament
 
         check_alone(shard=shard, processes=processes)
-        where = Elsewhere(executor, profile, shards, resume, dry_run)
+        where = Elsewhere(executor, profile, shards, resume, dry_run, detach)
         raise typer.Exit(submit_tournament(file, where, out=out, concurrency=concurrency, as_json=as_json))
     from gym_gui.host.ahead import HostAhead
 

@@ -59,7 +59,7 @@ ShardOf = Annotated[
 ]
 Executor = Annotated[
     str | None,
-    typer.Option("--executor", metavar="NAME", help="Do it elsewhere, in parts: ssh, slurm or ray."),
+    typer.Option("--executor", metavar="NAME", help="Do it in parts: local, ssh, slurm or ray."),
 ]
 Profile = Annotated[
     Path | None, typer.Option("--profile", metavar="FILE", help="Where that is: hosts, or what jobs ask for.")
@@ -68,6 +68,7 @@ Shards = Annotated[
     int | None,
     typer.Option("--shards", metavar="N", min=1, help="How many.  [default: four for each place]"),
 ]
+Detach = Annotated[bool, typer.Option("--detach", help="With --executor: return, and have it followed.")]
 Concurrency = Annotated[
     int | None, typer.Option(metavar="N", min=1, max=4096, help="Episodes in flight per process.")
 ]
@@ -77,17 +78,23 @@ Processes = Annotated[
 ]
 
 
-def is_elsewhere(executor: str | None, profile: Path | None, shards: int | None, resume: Path | None) -> bool:
-    """Whether something is to be played on other machines.
+def is_elsewhere(
+    executor: str | None,
+    profile: Path | None,
+    shards: int | None,
+    resume: Path | None,
+    detach: bool = False,
+) -> bool:
+    """Whether something is to be played in parts, by an executor.
 
     Raises:
         UsageError: It is said where, and not by what.
     """
     if executor is not None or (resume is not None and (resume / "submission.json").is_file()):
         return True
-    for name, value in (("--profile", profile), ("--shards", shards)):
+    for name, value in (("--profile", profile), ("--shards", shards), ("--detach", detach or None)):
         if value is not None:
-            raise UsageError(f"{name} goes with --executor", fix="Add --executor ssh, slurm or ray")
+            raise UsageError(f"{name} goes with --executor", fix="Add --executor local, ssh, slurm or ray")
     return False
 
 

@@ -11,7 +11,7 @@ from gym_gui.cli import completion
 from gym_gui.cli.arguments import HELP, Json, PolicyName, RunFolder, RunFolders, Trust
 from gym_gui.core import trust
 
-runs_app = typer.Typer(help="What was played: list, show, label, merge, watch, compress.", **HELP)
+runs_app = typer.Typer(help="What was played: list, show, label, merge, watch, stop, …", **HELP)
 policies_app = typer.Typer(help="Trained policies: list, add, show, score, remove, export.", **HELP)
 trust_app = typer.Typer(help="What files may name: list, add, remove.", **HELP)
 
@@ -113,6 +113,19 @@ def runs_watch(
     from gym_gui.cli.watching import watch_submission
 
     raise typer.Exit(watch_submission(submission, as_json=as_json))
+
+
+@runs_app.command("stop")
+def runs_stop(
+    submission: Annotated[
+        Path, typer.Argument(metavar="SUBMISSION", help="Folder that mosaic run --executor has named.")
+    ],
+    as_json: Json = False,
+) -> None:
+    """Have what is played elsewhere end; what is done is kept."""
+    from gym_gui.cli.stopping import stop_submission
+
+    raise typer.Exit(stop_submission(submission, as_json=as_json))
 
 
 @runs_app.command("compress")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from gym_gui.cli import completion
-from gym_gui.cli.arguments import Executor, Json, Profile, Trust, check_alone, is_elsewhere
+from gym_gui.cli.arguments import Detach, Executor, Json, Profile, Trust, check_alone, is_elsewhere
 from gym_gui.core import trust
 from gym_gui.core.errors import UsageError
 
@@ -67,6 +67,7 @@ def train(
     priority: Annotated[int, typer.Option(metavar="N", help="In the background: higher runs first.")] = 0,
     executor: Executor = None,
     profile: Profile = None,
+    detach: Detach = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="With --executor: check each place, and train nothing.")
     ] = False,
@@ -81,13 +82,13 @@ def train(
 
     trust.allow_all(trusted)
     elsewhere = None
-    if is_elsewhere(executor, profile, None, resume):
+    if is_elsewhere(executor, profile, None, resume, detach):
         from gym_gui.cli.coordinating import Elsewhere
 
         check_alone(background=background or None, priority=priority or None)
-        elsewhere = Elsewhere(executor, profile, None, resume, dry_run)
+        elsewhere = Elsewhere(executor, profile, None, resume, dry_run, detach)
     elif dry_run:
-        raise UsageError("--dry-run goes with --executor", fix="Add --executor ssh, slurm or ray")
+        raise UsageError("--dry-run goes with --executor", fix="Add --executor local, ssh, slurm or ray")
     raise typer.Exit(
         train_policy(
             worker,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import signal
 import sys
 from collections.abc import Callable, Generator
@@ -15,11 +14,12 @@ from typing import Final
 
 from ulid import ULID
 
-from gym_gui.cli.errors import INTERRUPTED, WORK_FAILED, tell
+from gym_gui.cli.errors import DONE, INTERRUPTED, WORK_FAILED, tell
+from gym_gui.cli.output import write_json, write_line
 from gym_gui.core.errors import UsageError
-from gym_gui.services.run_lock import lock_run
 from gym_gui.services.submissions.coordinator import Coordinator
 from gym_gui.services.submissions.executors import load_profile, sites_of
+from gym_gui.services.submissions.follower import begin_following, following
 from gym_gui.services.submissions.lease_book import LeaseBook
 from gym_gui.services.submissions.record import FAILED, Submission, is_submission, open_submission
 from gym_gui.services.submissions.standing import OnStanding
@@ -38,6 +38,7 @@ class Elsewhere:
         shards: How many it is cut into.
         resume: A submission to go on with.
         dry_run: Play nothing: check the places, and say what would be sent where.
+        detach: Have a process of its own follow it, and return.
     """
 
     executor: str | None
@@ -45,6 +46,7 @@ class Elsewhere:
     shards: int | None
     resume: Path | None
     dry_run: bool = False
+    detach: bool = False
 
 
 def new_folder(out: Path) -> Path:
@@ -59,7 +61,7 @@ def begun(submission: Submission) -> Generator[None]:
     Args:
         submission: What is sent is in its folder already.
     """
-    with _alone(submission.folder):
+    with following(submission.folder):
         submission.save()
         folder = submission.folder
         tell(f"submission {folder}; how far it is, from any terminal: mosaic runs watch {folder}")
@@ -87,7 +89,7 @@ def reopened(where: Elsewhere, command: str) -> Generator[Submission]:
         raise UsageError(
             "--executor begins a submission, and --resume goes on with one", fix="Give one of them"
         )
-    with _alone(where.resume):  # what another has written until just now is read
+    with following(where.resume):  # what another has written until just now is read
         submission = open_submission(where.resume)
         if submission.command != command:
             raise UsageError(
@@ -99,13 +101,31 @@ def reopened(where: Elsewhere, command: str) -> Generator[Submission]:
         yield submission
 
 
-@contextmanager
-def _alone(folder: Path) -> Generator[None]:
-    lock = lock_run(folder)
-    try:
-        yield
-    finally:
-        os.close(lock)
+def detach(submission: Submission, *, as_json: bool) -> int:
+    """Have a process of its own follow a submission, say where it is, and return.
+
+    Args:
+        submission: It, on disk.
+        as_json: For programs.
+
+    Returns:
+        Exit status.
+    """
+    begin_following(submission)
+    if as_json:
+        write_json({"submission": str(submission.folder)})
+        return DONE
+    write_line(f"Submission:  {submission.folder}")
+    write_line(f"\nHow far it is:  mosaic runs watch {submission.folder}")
+    write_line(f"Stop it:        mosaic runs stop {submission.folder}")
+    return DONE
+
+
+def detach_resumed(where: Elsewhere, command: str, *, as_json: bool) -> int:
+    """Go on with a submission, as :func:`detach`; raises as :func:`reopened`."""
+    with reopened(where, command) as submission:
+        submission.save()  # at other places perhaps
+    return detach(submission, as_json=as_json)
 
 
 def say_missing(
@@ -141,7 +161,11 @@ def say_missing(
 
 
 def coordinate(
-    submission: Submission, on_standing: OnStanding, leases: LeaseBook | None = None
+    submission: Submission,
+    on_standing: OnStanding,
+    leases: LeaseBook | None = None,
+    *,
+    to_end: bool = False,
 ) -> Coordinator:
     """Have a submission played; Ctrl-C and ``SIGTERM`` have it end, the second one at once.
 
@@ -149,12 +173,15 @@ def coordinate(
         submission: What is played.
         on_standing: Told how far it is.
         leases: Who may spend how much, where budgets hold for all shards together.
+        to_end: Have what is being played end, and begin nothing.
 
     Returns:
         Who has had it played.
     """
     logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
     coordinator = Coordinator(submission, sites_of(submission), on_standing, leases=leases)
+    if to_end:
+        coordinator.stop()
     asyncio.run(_until_stopped(coordinator))
     return coordinator
 

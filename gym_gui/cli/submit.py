@@ -11,7 +11,17 @@ from pathlib import Path
 from typing import Any, Final
 
 from gym_gui.analysis.reader import open_run
-from gym_gui.cli.coordinating import Elsewhere, begun, clear, coordinate, new_folder, reopened, say_missing
+from gym_gui.cli.coordinating import (
+    Elsewhere,
+    begun,
+    clear,
+    coordinate,
+    detach,
+    detach_resumed,
+    new_folder,
+    reopened,
+    say_missing,
+)
 from gym_gui.cli.errors import tell
 from gym_gui.cli.play import conclude, finished
 from gym_gui.cli.progress import run_progress
@@ -177,17 +187,22 @@ def _submit(asked: _Asked, where: Elsewhere, profile: Profile, out: Path | None,
     write_bundle(folder / "bundle", asked.what, asked.needs)
     if asked.budgets:
         LeaseBook(folder, asked.budgets, submission.at_once).save()
+    if where.detach:
+        submission.save()
+        return detach(submission, as_json=as_json)
     with begun(submission):
         return _follow(submission, as_json)
 
 
 def _go_on(where: Elsewhere, file: Path | None, command: str, as_json: bool) -> int:
+    if file is not None or where.shards is not None:
+        raise UsageError(
+            "a submission that is gone on with has its experiment and its shards",
+            fix=f"Give --resume {where.resume} alone",
+        )
+    if where.detach:
+        return detach_resumed(where, command, as_json=as_json)
     with reopened(where, command) as submission:
-        if file is not None or where.shards is not None:
-            raise UsageError(
-                "a submission that is gone on with has its experiment and its shards",
-                fix=f"Give --resume {where.resume} alone",
-            )
         return _follow(submission, as_json)
 
 

@@ -6,7 +6,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from gym_gui.analysis import wording
-from gym_gui.cli.coordinating import Elsewhere, begun, clear, coordinate, new_folder, reopened, say_missing
+from gym_gui.cli.coordinating import (
+    Elsewhere,
+    begun,
+    clear,
+    coordinate,
+    detach,
+    detach_resumed,
+    new_folder,
+    reopened,
+    say_missing,
+)
 from gym_gui.cli.errors import DONE, INTERRUPTED, WORK_FAILED, tell
 from gym_gui.cli.output import write_json
 from gym_gui.cli.progress import train_progress
@@ -80,11 +90,15 @@ def submit_trainings(
     write_training_bundle(submission.bundle, trainings, needs)
     with begun(submission):
         _make_folders(submission, requests)
-        return _follow(submission, as_json)
+        if not where.detach:
+            return _follow(submission, as_json)
+    return detach(submission, as_json=as_json)
 
 
 def go_on_training(where: Elsewhere, *, as_json: bool) -> int:
     """Go on with a submission of trainings; as :func:`submit_trainings`."""
+    if where.detach:
+        return detach_resumed(where, TRAIN, as_json=as_json)
     with reopened(where, TRAIN) as submission:
         if not submission.run:
             _announce(submission)  # the trainer may have seen the end of those that were given up

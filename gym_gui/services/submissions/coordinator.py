@@ -18,6 +18,7 @@ from gym_gui.core.errors import MosaicError, ProtocolError, UsageError
 from gym_gui.processes.tree import signal_name
 from gym_gui.services.submissions.dealing import MOST_TRIES, Dealing
 from gym_gui.services.submissions.lease_book import LeaseBook
+from gym_gui.services.submissions.places import keep_said, note_answer
 from gym_gui.services.submissions.record import (
     COLLECTED,
     FAILED,
@@ -97,9 +98,11 @@ class Coordinator:
             # Who goes on with it has mended what was wrong; and perhaps changed the hosts.
             if state.status == SENT and state.host not in names and self._leases is not None:
                 self._leases.lose(state.host)
-            if state.status == FAILED or (state.status == SENT and state.host not in names):
+            again = state.status == FAILED and not self._stopping.is_set()
+            if again or (state.status == SENT and state.host not in names):
                 state.status = WAITING
             state.lost = 0
+        self._submission.places.clear()
         serving = [asyncio.create_task(self._serve(site)) for site in self._sites]
         try:
             await asyncio.gather(*serving)
@@ -176,6 +179,8 @@ class Coordinator:
                     return
                 now = time.monotonic()
                 away_since = away_since or now
+                self._submission.place(site.name).problem = error.message
+                self._submission.save()
                 if site.name not in self._prepared or now - away_since >= site.patience_s:
                     self._give_up(site, error.message)
                 ready = False
@@ -191,6 +196,8 @@ class Coordinator:
     def _give_up(self, site: Site, reason: str) -> None:
         """Play nothing more there; what it was playing is played elsewhere."""
         self._given_up[site.name] = reason
+        place = self._submission.place(site.name)
+        place.problem, place.given_up = reason, True
         lost = self._dealing.of(site)
         if self._leases is not None:
             self._leases.lose(site.name)
@@ -219,6 +226,7 @@ class Coordinator:
                 state = self._submission.state(number)
                 state.status, state.host, state.tries = SENT, site.name, state.tries + 1
                 state.kept, state.hand = state.done, hand[0] if len(hand) > 1 else 0
+                state.playing, state.node, state.job = False, "", ""
                 begun[number] = state.tries
         if begun:
             self._submission.used.add(site.name)
@@ -250,6 +258,7 @@ class Coordinator:
         refused = ""
         looks = await site.look(mine)
         self._dealing.saw(site, looks)
+        note_answer(self._submission.place(site.name))
         if self._mirror is not None and isinstance(site, TrainingSite):
             await self._mirror.follow(site, mine)
         for number, seen in looks.items():
@@ -258,6 +267,8 @@ class Coordinator:
                 continue  # taken back meanwhile
             if seen.progress:
                 state.done, state.failed, state.safe = seen.done, seen.failed, seen.done
+            state.playing = seen.running and seen.begun
+            state.node, state.job = seen.node or state.node, seen.job or state.job
             self._hear(site, number, seen)
             if seen.running:
                 continue
@@ -272,6 +283,7 @@ class Coordinator:
                 await self._take_stopped(site, number, state)
             elif seen.code == _USAGE and not state.done:
                 why = f"{site.name} refuses {self._submission.called(number)}: {seen.said}"
+                keep_said(self._submission.log(number, state.tries), seen.lines)
                 refused = refused or why
             else:
                 self._lose(site, number, state, seen)
@@ -323,6 +335,7 @@ class Coordinator:
         killed = (seen.code or 0) > KILLED
         why = str(seen.result.get("problem") or (seen.said if not killed else "") or _ended(seen.code))
         state.problem = f"{site.name}: {why}"
+        keep_said(self._submission.log(number, state.tries), seen.lines)
         # A try that has played something, until its time was over say, was none in vain.
         state.lost = 1 if state.safe > state.kept else state.lost + 1
         state.status = WAITING if state.lost < MOST_TRIES else FAILED
@@ -355,7 +368,7 @@ class Coordinator:
                 if seen.progress:
                     state.done = state.safe = seen.done
                 # Asked to: that was no try that failed.
-                state.status, state.hand = WAITING, 0
+                state.status, state.hand, state.playing = WAITING, 0, False
             if mine:
                 await asyncio.sleep(min(self._look_s, 1.0))
         if mine:

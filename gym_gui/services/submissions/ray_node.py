@@ -291,9 +291,10 @@ def _follow(this: _Try, guard: subprocess.Popen[bytes]) -> None:
     training = this.training
     least_s = 0.0 if training else SAVE_S
     due = time.monotonic() + least_s
+    machine = f"{os.uname().nodename} ({_node()[:6]})"
     try:
         while guard.poll() is None:
-            told = {"state": PLAYING, **_tails(this.here)}
+            told = {"state": PLAYING, "machine": machine, **_tails(this.here)}
             order, every_s = this.line.ask("note", this.number, this.attempt, told)
             if order:
                 guard.stdin.close()

@@ -291,6 +291,8 @@ def seen_of(row: Mapping[str, Any]) -> ShardLook:
         is_over=row["state"] == ENDED and code is not None,
         holder=row.get("holder", ""),
         after=row.get("after", ""),
+        begun=row["state"] != WAITING,
+        node=str(row.get("machine", "")),
     )
 
 

@@ -22,6 +22,8 @@ SHARDS_FOLDER: Final = "shards"
 """Folder of the run folders that have been collected."""
 BUNDLE_FOLDER: Final = "bundle"
 """Folder of what is sent to each host."""
+LOGS_FOLDER: Final = "logs"
+"""Folder of what commands of shards that were lost have said last."""
 WAITING: Final = "waiting"
 SENT: Final = "sent"
 COLLECTED: Final = "collected"
@@ -48,6 +50,9 @@ class ShardState:
         safe: Work that no end of its process takes away: that of a training to its last checkpoint.
         score: Mean return of the last episodes of a training; ``None`` before the first.
         asked: Somebody wants it to end.
+        playing: Of one that was sent, whether it was being played at the last look; else it waits there.
+        node: The machine of its place that plays it, or did, where the place has several and says so.
+        job: What the scheduler of its place calls it.
     """
 
     status: str = WAITING
@@ -62,12 +67,34 @@ class ShardState:
     safe: int = 0
     score: float | None = None
     asked: bool = False
+    playing: bool = False
+    node: str = ""
+    job: str = ""
 
     def to_record(self) -> dict[str, Any]:
         """Plain data, without what is empty."""
         return {
             key: value for key, value in vars(self).items() if value or (key == "score" and value is not None)
         }
+
+
+@dataclass
+class PlaceState:
+    """What is known of a place.
+
+    Attributes:
+        heard_at: When it answered last, by the clock here, in ISO 8601; to ten seconds.
+        problem: Why it does not, or is used no more.
+        given_up: Whether nothing more is played there.
+    """
+
+    heard_at: str = ""
+    problem: str = ""
+    given_up: bool = False
+
+    def to_record(self) -> dict[str, Any]:
+        """Plain data, without what is empty."""
+        return {key: value for key, value in vars(self).items() if value}
 
 
 @dataclass
@@ -91,6 +118,7 @@ class Submission:
         trainings: What it trains.
         at_once: How many shards are played at the same time, at most.
         used: Places where any was begun; also those whose shards were given to others since.
+        places: What is known of places, by their names.
     """
 
     folder: Path
@@ -109,6 +137,7 @@ class Submission:
     trainings: Trainings | None = None
     at_once: int = 1
     used: set[str] = field(default_factory=set[str])
+    places: dict[str, PlaceState] = field(default_factory=dict[str, PlaceState])
     _written: bytes = field(default=b"", init=False, repr=False, compare=False)
 
     @property
@@ -131,6 +160,14 @@ class Submission:
     def bundle(self) -> Path:
         """What is sent to each host."""
         return self.folder / BUNDLE_FOLDER
+
+    def log(self, number: int, attempt: int) -> Path:
+        """What the command of a try has said last, once it was lost; need not be there."""
+        return self.folder / LOGS_FOLDER / f"{number}-{attempt}.log"
+
+    def place(self, name: str) -> PlaceState:
+        """What is known of a place."""
+        return self.places.setdefault(name, PlaceState())
 
     def state(self, number: int) -> ShardState:
         """Where a shard stands."""
@@ -170,6 +207,7 @@ class Submission:
             "run": self.run,
             "cleared": self.cleared,
             "used": sorted(self.used),
+            "places": {name: place.to_record() for name, place in sorted(self.places.items())},
             "began_at": self.began_at,
             "profile": dict(self.profile),
             **({} if self.due is None else {"seatings": dict(self.seatings), "due": self.due}),
@@ -227,6 +265,10 @@ def open_submission(folder: Path) -> Submission:
             trainings=trainings,
             at_once=count(data.get("at_once")) or of,
             used=set(strings(data.get("used")) or ()),
+            places={
+                str(name): _place(mapping(row) or {})
+                for name, row in (mapping(data.get("places")) or {}).items()
+            },
         )
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror or error}") from None
@@ -241,6 +283,12 @@ def _due(written: object, of: int) -> list[int] | None:
     if due is None or not all(1 <= number <= of for number in due):
         raise ValueError(written)
     return list(due)
+
+
+def _place(row: Mapping[str, Any]) -> PlaceState:
+    return PlaceState(
+        text(row.get("heard_at")) or "", text(row.get("problem")) or "", row.get("given_up") is True
+    )
 
 
 def _state(row: Mapping[str, Any]) -> ShardState:
@@ -260,4 +308,7 @@ def _state(row: Mapping[str, Any]) -> ShardState:
         safe=count(row.get("safe")) or 0,
         score=real(row.get("score")),
         asked=row.get("asked") is True,
+        playing=row.get("playing") is True,
+        node=text(row.get("node")) or "",
+        job=text(row.get("job")) or "",
     )

@@ -33,6 +33,9 @@ class ShardLook:
         is_over: Of one that is not running, whether it surely is not; else it may be cut off and play on.
         holder: Who has made the claim, where a try may begin without what the one before had last.
         after: The holder whose record that one began with, to its end.
+        lines: What it has said last, its progress left out.
+        node: The machine that plays it, where its place has several and says so.
+        job: What the scheduler of its place calls it.
     """
 
     running: bool
@@ -45,6 +48,9 @@ class ShardLook:
     is_over: bool = True
     holder: str = ""
     after: str = ""
+    lines: Sequence[str] = ()
+    node: str = ""
+    job: str = ""
 
     @property
     def done(self) -> int:
@@ -126,17 +132,20 @@ def look_from(
     rows = [_result(row) for each in ("\n".join(lines), *lines) if (row := _json(each))]
     result = next((row for row in rows if "status" in row), _NOTHING)
     progress: Sequence[Mapping[str, Any]] = ()
-    said = ""
+    said, told = "", list[str]()
     for line in err:
         row = _json(line)
         if row is None:
             said = line.strip() or said
+            told.append(line)
         elif (rows := items(row.get("progress"))) is not None:
             progress = [mapping(each) or {} for each in rows]
         elif row.get("event") == "error":
             fix = text(row.get("fix"))
             said = str(row.get("message")) + (f". {fix}" if fix else "")
-    return ShardLook(alive and code is None, code, result, progress, said, begun, "".join(claim))
+            told.append(said)
+    running = alive and code is None
+    return ShardLook(running, code, result, progress, said, begun, "".join(claim), lines=told)
 
 
 def _result(row: dict[str, Any]) -> dict[str, Any]:

@@ -86,6 +86,7 @@ class SlurmSite:
         self._place = (folder or submission.folder / "cluster").absolute()
         self._tasks: dict[tuple[int, int], Task] = {}
         self._gone: dict[Task, float] = {}
+        self._nodes: dict[tuple[int, int], str] = {}
         self._held: dict[Task, float] = {}
         self._heard: set[str] = set()
         self._most, self._unsure, self._is_ending = _MOST_TASKS, False, False
@@ -379,10 +380,21 @@ class SlurmSite:
             if task in at:
                 found[number] = ShardLook(True, None, {}, (), "", begun=False)
                 continue
-            seen = found[number] = self._look_at(number, attempt, queued.get(task))
+            seen = self._look_at(number, attempt, queued.get(task))
+            node = self._node(number, attempt) if seen.running and seen.begun else ""
+            seen = found[number] = replace(seen, node=node, job="_".join(map(str, task)))
             if seen.running:
                 at.add(task)
         return found
+
+    def _node(self, number: int, attempt: int) -> str:
+        """The machine that plays a try, as its script has written it; empty before."""
+        if (number, attempt) not in self._nodes:
+            said = " ".join(_tail(self._place / "work" / str(number) / str(attempt) / "host"))
+            if not said:
+                return ""
+            self._nodes[number, attempt] = said.partition(" ")[0]
+        return self._nodes[number, attempt]
 
     def _look_at(self, number: int, attempt: int, state: str | None) -> ShardLook:
         place = self._place / "work" / str(number) / str(attempt)

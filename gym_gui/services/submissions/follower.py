@@ -1,0 +1,142 @@
+"""Who follows a submission: one process at a time, which may be told to end, and is begun on its own."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from gym_gui.core.errors import UsageError, WorkerLaunchError
+from gym_gui.processes.tree import TAG
+from gym_gui.services.run_lock import is_being_written, lock_run
+from gym_gui.services.submissions.record import Submission
+from mosaic_worker.plain_files import open_file, read_file, replace_file
+
+LOG: Final = "follow.log"
+"""What a follower has said that was begun on its own."""
+_WHO: Final = "followed-by"
+_BEGUN_S: Final = 60.0
+_LOOK_S: Final = 0.05
+_MOST_BYTES: Final = 4096
+
+
+@dataclass(frozen=True)
+class Follower:
+    """A process that follows a submission.
+
+    Attributes:
+        machine: The machine that it is on; empty: it does not say.
+        pid: Its number there; 0: it does not say.
+    """
+
+    machine: str = ""
+    pid: int = 0
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it is on this machine, and can be told something."""
+        return self.machine == socket.gethostname() and self.pid > 0
+
+
+@contextmanager
+def following(folder: Path) -> Generator[None]:
+    """Follow a submission alone.
+
+    Raises:
+        UsageError: Somebody follows it, or its folder cannot be written.
+    """
+    lock = lock_run(folder)
+    who = folder / _WHO
+    try:
+        replace_file(who, f"{socket.gethostname()} {os.getpid()}\n".encode(), mode=0o600, sync=False)
+        yield
+    except OSError as error:
+        if error.filename is None or Path(error.filename).parent != folder:
+            raise
+        raise UsageError(f"{folder} cannot be written: {error.strerror}") from error
+    finally:
+        with contextlib.suppress(OSError):
+            who.unlink()
+        os.close(lock)
+
+
+def follower_of(folder: Path) -> Follower | None:
+    """Who follows a submission; ``None`` where nobody is seen to.
+
+    Locks of another machine may not be seen here: who has said so there is not believed without one.
+    """
+    try:
+        if not is_being_written(folder):
+            return None
+        machine, pid = read_file(folder / _WHO, limit=_MOST_BYTES).decode().split()
+        return Follower(machine, int(pid))
+    except FileNotFoundError:
+        return Follower() if folder.is_dir() else None
+    except (OSError, ValueError):
+        return Follower()
+
+
+def begin_following(submission: Submission) -> None:
+    """Have a process of its own follow a submission, which outlives this one; what it says is in its log.
+
+    Args:
+        submission: It, as it is on disk.
+
+    Raises:
+        UsageError: It cannot be gone on with: in the words of that process.
+        WorkerLaunchError: It was not begun.
+    """
+    folder = submission.folder
+    command = [sys.executable, "-P", "-m", "gym_gui", submission.command, "--resume", str(folder.absolute())]
+    # It belongs to no program: who has begun it may end, and what bears its tag with it.
+    environment = {name: value for name, value in os.environ.items() if name != TAG}
+    try:
+        with open_file(folder / LOG, "ab", permissions=0o600) as said:
+            began = said.tell()
+            process = subprocess.Popen(
+                command,
+                env={**environment, "PYTHONUNBUFFERED": "1"},
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=said,
+                start_new_session=True,
+            )
+    except OSError as error:
+        raise WorkerLaunchError(f"nobody could be begun to follow {folder}: {error}") from error
+    deadline = time.monotonic() + _BEGUN_S
+    while process.poll() is None and follower_of(folder) is None and time.monotonic() < deadline:
+        time.sleep(_LOOK_S)
+    if process.poll() not in (None, 0):
+        raise UsageError(_last_words(folder / LOG, began) or f"it ended at once; its log is {folder / LOG}")
+
+
+def end_following(folder: Path, follower: Follower) -> None:
+    """Ask who follows a submission to have what is played end, and wait for that.
+
+    Raises:
+        UsageError: It is on another machine.
+    """
+    if not follower.is_here:
+        where = f" on {follower.machine}" if follower.machine else ""
+        raise UsageError(f"{folder} is followed by another process{where}", fix="Press Ctrl+C there")
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(follower.pid, signal.SIGTERM)
+    while follower_of(folder) == follower:
+        time.sleep(_LOOK_S)
+
+
+def _last_words(log: Path, began: int) -> str:
+    with contextlib.suppress(OSError), open_file(log) as file:
+        file.seek(began)
+        lines = [line.strip() for line in file.read().decode(errors="replace").splitlines() if line.strip()]
+        return lines[-1].removeprefix("mosaic: ") if lines else ""
+    return ""
