@@ -30,6 +30,7 @@ import screen_reader  # beside this file, as the next
 from by_keyboard import closes_on_escape, wrong_by_keyboard
 from screenshots_dialogs import DialogScenes
 from screenshots_elsewhere import ElsewhereScenes
+from screenshots_submissions import SubmissionScenes
 from what_fits import does_not_fit
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -95,6 +96,7 @@ class Scenes:
         self._model_url = model_url
         self._elsewhere = ElsewhereScenes(window)
         self._dialogs = DialogScenes(window)
+        self._submissions = SubmissionScenes(window)
         self._labelled: list[Path] | None = None
 
     def by_name(self) -> dict[str, Callable[[], Awaitable[None]]]:
@@ -132,6 +134,7 @@ class Scenes:
             "settings": self.settings,
             **self._elsewhere.by_name(),
             **self._dialogs.by_name(),
+            **self._submissions.by_name(),
             "guide": self.guide,
             "tour": self.tour,
         }
@@ -139,6 +142,7 @@ class Scenes:
     def close(self) -> None:
         """End what was begun for the pictures alone."""
         self._elsewhere.close()
+        self._submissions.close()
 
     def _page(self, name: str) -> Any:
         return self._window.pages[name]

@@ -76,6 +76,7 @@ class RunEntry:
         policies: What these played, as they say it.
         apart: What sets it apart from others of its title, or ``""``.
         elsewhere: Of a run in a folder of somebody else, or of another machine: that folder; else ``""``.
+        submission: Of one that is played in shards, no run yet: by what, and how many are here; else ``""``.
     """
 
     path: Path
@@ -95,6 +96,7 @@ class RunEntry:
     policies: tuple[str, ...] = ()
     apart: str = ""
     elsewhere: str = ""
+    submission: str = ""
 
     @cached_property
     def tasks(self) -> tuple[str, ...]:
@@ -139,7 +141,7 @@ class RunEntry:
         shard = [] if self.shard is None else [self.shard.words, str(self.shard)]
         labels = (self.labels.name, *self.labels.tags, self.labels.group, self.labels.notes)
         known = (self.run_id, self.status, *self.tasks, *self.kinds, *names, *shard, *labels)
-        return "\n".join((*known, *self.policies, *self.workers, self.apart)).casefold()
+        return "\n".join((*known, *self.policies, *self.workers, self.apart, self.submission)).casefold()
 
     @cached_property
     def folded(self) -> Mapping[str, Sequence[str]]:

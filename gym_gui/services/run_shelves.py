@@ -8,6 +8,8 @@ from pathlib import Path
 
 from gym_gui.services.run_library import RunEntry, RunLibrary
 from gym_gui.services.run_titles import RunTitles
+from gym_gui.services.submissions.record import is_submission
+from gym_gui.services.submissions.shelf import SubmissionShelf
 
 
 class RunShelves:
@@ -22,6 +24,7 @@ class RunShelves:
         self.folder, self._cache = folder, cache
         self._own = RunLibrary(folder, cache=cache)
         self._others: dict[Path, RunLibrary] = {}
+        self._submissions = {folder: SubmissionShelf(folder)}
         self._titles = RunTitles()
 
     def move(self, folder: Path) -> None:
@@ -36,6 +39,9 @@ class RunShelves:
     def set_others(self, folders: Sequence[Path]) -> None:
         """Have these beside it; what is known of one that stays is kept."""
         self._others = {f: self._others.get(f) or self._opened(f) for f in folders}
+        known = self._submissions
+        shelves = {f: known.get(f) or SubmissionShelf(f, elsewhere=True) for f in folders}
+        self._submissions = {self.folder: known[self.folder], **shelves}
 
     def _opened(self, folder: Path) -> RunLibrary:
         return RunLibrary(folder, elsewhere=True, cache=self._cache)
@@ -44,6 +50,7 @@ class RunShelves:
         """Look at all folders, a batch at a time; of each the newest run first."""
         for library in self._libraries():
             yield from library.scan()
+        yield [entry for shelf in self._submissions.values() for entry in shelf.scan()]
 
     def look(self) -> list[RunEntry] | None:
         """Every run again, where no folder came or went since :meth:`scan`; else ``None``."""
@@ -53,11 +60,13 @@ class RunShelves:
             if looked is None:
                 return None
             found += looked
+        found += [entry for shelf in self._submissions.values() for entry in shelf.scan()]
         return self.in_order(found)
 
     def in_order(self, runs: Sequence[RunEntry]) -> list[RunEntry]:
         """Newest first, each told apart from those of its title."""
-        newest = sorted(runs, key=lambda run: run.run_id, reverse=True) if self._others else runs
+        mixed = self._others or any(run.submission for run in runs)
+        newest = sorted(runs, key=lambda run: run.run_id, reverse=True) if mixed else runs
         return self._titles.told_apart(newest)
 
     def again(self, known: Sequence[RunEntry], paths: Sequence[Path]) -> list[RunEntry]:
@@ -65,9 +74,14 @@ class RunShelves:
         wanted = set(paths)
         found: list[RunEntry] = []
         for run in known:
-            new = self._library_of(run.path).one(run.path) if run.path in wanted else run
+            new = self._one(run) if run.path in wanted else run
             found += [new] if new is not None else []
         return self.in_order(found)
+
+    def _one(self, run: RunEntry) -> RunEntry | None:
+        if run.submission:
+            return self._submissions[run.path.parent.parent].one(run.path)
+        return self._library_of(run.path).one(run.path)
 
     def _library_of(self, run: Path) -> RunLibrary:
         return self._others.get(run.parent, self._own)
@@ -82,6 +96,10 @@ def why_no_shelf(folder: Path, beside: Sequence[Path]) -> str:
         return f"{folder} is no folder. Choose the folder that run folders are in"
     if not os.access(folder, os.R_OK | os.X_OK):
         return f"{folder} may not be read by you. Ask whoever it belongs to"
+    if is_submission(folder):
+        return (
+            f"{folder} is a submission itself. Choose the runs folder that it is in: {folder.parent.parent}"
+        )
     if (folder / "run.json").is_file():
         return f"{folder} is a run itself. Choose the folder that it is in: {folder.parent}"
     if any(folder.samefile(each) for each in beside if each.is_dir()):

@@ -6,9 +6,11 @@ writes its result to stdout. Cancelling the task ends it with all it started.
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -56,19 +58,28 @@ class Finished:
             raise SubprocessJobError(self.complaint or "the process said nothing that can be read") from None
 
 
-async def run_subprocess_job(module: str, *arguments: str, on_progress: OnProgress | None = None) -> Finished:
+async def run_subprocess_job(
+    module: str,
+    *arguments: str,
+    on_progress: OnProgress | None = None,
+    named: Sequence[str] = (),
+    folder: Path | None = None,
+) -> Finished:
     """Run ``python -m module arguments`` to its end.
 
     Args:
         module: One of ours.
         arguments: Its command line.
         on_progress: Called in the event loop.
+        named: Variables that it gets as well, of those that are kept from others.
+        folder: Where it runs.
 
     Raises:
         UsageError: It ended with status 2, in its own words.
         SubprocessJobError: It was killed, or ended with another status than 0, 1 or 2.
     """
-    environment = handed_on(engine_environment()) | {"COLUMNS": "1000", "NO_COLOR": "1"}
+    more = {name: os.environ[name] for name in named if name in os.environ}
+    environment = handed_on(engine_environment() | more) | {"COLUMNS": "1000", "NO_COLOR": "1"}
 
     async def listen(child: ManagedChild) -> None:
         async for line in lines_of(child.stderr):
@@ -80,7 +91,7 @@ async def run_subprocess_job(module: str, *arguments: str, on_progress: OnProgre
 
     command = (sys.executable, "-P", "-m", module, *arguments)
     name = f"the process for {module}"
-    done = await run_child(*command, name=name, environment=environment, listen=listen)
+    done = await run_child(*command, name=name, environment=environment, listen=listen, folder=folder)
     outcome = done.outcome
     complaint = outcome.last_line
     if outcome.code == USAGE:

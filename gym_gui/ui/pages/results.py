@@ -15,6 +15,7 @@ from gym_gui.analysis.summary import Failure, OperatorSummary, Summary
 from gym_gui.analysis.wording import moment
 from gym_gui.services.run_library import RunEntry
 from gym_gui.services.run_shelves import why_no_shelf
+from gym_gui.services.submissions.record import is_submission
 from gym_gui.ui.apart import Berth
 from gym_gui.ui.commands import Command, commands_of
 from gym_gui.ui.context import AppContext
@@ -31,6 +32,7 @@ from gym_gui.ui.results.replay_view import ReplayView
 from gym_gui.ui.results.run_care import RunCare
 from gym_gui.ui.results.run_details import RunDetails
 from gym_gui.ui.results.run_reading import RunReading
+from gym_gui.ui.results.submission_desk import SubmissionDesk
 from gym_gui.ui.widgets import IconButton, PickerButton, PickerItem, PrimaryButton, QuietButton, take_focus
 
 _DETAILS: Final = "results/details"
@@ -40,7 +42,7 @@ RECENT: Final = 300
 
 
 class ResultsPage(Page):
-    """See the module. Three views in one place: the list, a run, a replay."""
+    """See the module. Four views in one place: the list, a run, a replay, a submission."""
 
     name: ClassVar[str] = "results"
     title: ClassVar[str] = "Results"
@@ -59,6 +61,8 @@ class ResultsPage(Page):
         self._comparison: ComparisonView | None = None
         self._replay: ReplayView | None = None
         self._jobs = JobStrip(context)
+        self.desk = SubmissionDesk(context, self._jobs, self._views, self.show_run, self)
+        self.desk.changed.connect(self._tell_bar)
         self.labels = LabelEdits(context, self.reader, self)
         self._details = RunDetails()
         inspector = self.use_inspector()
@@ -126,6 +130,7 @@ class ResultsPage(Page):
             self._verify,
             self._export,
             self._report,
+            *self.desk.buttons,
         ):
             act(button)
 
@@ -204,6 +209,7 @@ class ResultsPage(Page):
             self.show_library()
             self._library.find_runs(str(find))
         else:
+            self.desk.look()
             self._tell_bar()
             if self._replay is not None and self._replay.players:
                 take_focus(self._replay)  # its keys are the transport's
@@ -213,6 +219,7 @@ class ResultsPage(Page):
         self._details.finish()
         self.reader.watch(False)
         self._reading.rest()
+        self.desk.rest()
         if self._replay is not None and not self._replay.seen_apart:
             self._replay.transport.set_playing(False)
 
@@ -288,6 +295,7 @@ class ResultsPage(Page):
             Command(
                 "results.folder", "Open the run's folder", self.show_folder, "", "File", "open", self._has_any
             ),
+            *self.desk.commands(),
         ]
 
     def _berth(self) -> Berth | None:
@@ -295,10 +303,11 @@ class ResultsPage(Page):
         return replay.stages[0].berth if replay is not None and replay.players else None
 
     def _has_run(self) -> bool:
-        return bool(self._reading.runs) and self._views.currentWidget() is not self._library
+        shown = self._views.currentWidget()
+        return bool(self._reading.runs) and shown is not self._library and not self.desk.shown
 
     def _has_any(self) -> bool:
-        return self._has_run() or self._library.current is not None
+        return self._has_run() or self.desk.shown or self._library.current is not None
 
     def _has_several(self) -> bool:
         return self._has_selected() and len(self._library.selected) > 1
@@ -314,8 +323,12 @@ class ResultsPage(Page):
         self._show(self._library)
 
     def show_run(self, run: Path) -> None:
-        """What a run says."""
+        """What a run says; how far a submission is, before it is one."""
         self._end_replay()
+        if is_submission(run):
+            self.desk.take(run)
+            self._show(self.desk.view)
+            return
         self._take_run(run)
         self._show(self.comparison)
         self._reading.read()
@@ -351,11 +364,15 @@ class ResultsPage(Page):
         """Open the folder of the run that is shown or selected."""
         if self._views.currentWidget() is self._library:
             self._library.show_current_folder()
+        elif self.desk.shown and self.desk.folder is not None:
+            exports.show_folder(self.desk.folder)
         elif self._reading.run is not None:
             exports.show_folder(self._reading.run)
 
     def _show(self, view: QWidget) -> None:
         self._views.setCurrentWidget(view)
+        if not self.desk.shown:
+            self.desk.rest()
         self._tell_bar()
 
     def _take_run(self, run: Path) -> None:
@@ -402,17 +419,20 @@ class ResultsPage(Page):
         self.open.setVisible(in_list and not several)
         self.open.setEnabled(self._library.current is not None)
         self._compare.setVisible(in_list and several)
-        self.folder.setVisible(in_list)
-        self.folder.setEnabled(self._library.current is not None)
+        self.folder.setVisible(in_list or self.desk.shown)
+        self.folder.setEnabled(self.desk.shown or self._library.current is not None)
         for button in (self._watch, self._report):
             button.setVisible(in_run)
         self._verify.setVisible(in_run and self._reading.run is not None)
-        self._export.setVisible(not in_list)
+        self._export.setVisible(in_run or in_replay)
+        self.desk.show_buttons()
         entry = self._reading.entry
         live = in_run and entry is not None and entry.is_live
         of = f" of {local(entry.planned):,}" if entry is not None and entry.planned else ""
         if in_list:
             self._jobs.show_about(self.reader.folder, "Runs")
+        elif self.desk.shown:
+            self._jobs.show_about(self.desk.folder, self.desk.title)
         else:
             several = len(self._reading.runs)
             title = entry.title if entry is not None else f"{local(several):,} runs" if several > 1 else ""
@@ -439,6 +459,9 @@ class ResultsPage(Page):
         self.context.spawn(self._open_folder(folder.absolute()), "Opening a runs folder")
 
     async def _open_folder(self, folder: Path) -> None:
+        if await asyncio.to_thread(is_submission, folder):
+            self.show_run(folder)
+            return
         beside = (self.reader.folder, *self.reader.others)
         if why := await asyncio.to_thread(why_no_shelf, folder, beside):
             self.context.notify(why, "warning")
@@ -498,6 +521,11 @@ class ResultsPage(Page):
             self.show_run(value)
 
     def _on_comparison_requested(self, runs: list[RunEntry]) -> None:
+        if any(run.submission for run in runs):
+            self.context.notify(
+                "A submission is compared once it is a run; open it to see how far it is", "info"
+            )
+            return
         self.compare_runs([run.path for run in reversed(runs)])  # as they were played
 
     def _on_run_wanted(self, run: object) -> None:

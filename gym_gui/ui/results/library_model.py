@@ -58,7 +58,8 @@ def _name(run: RunEntry) -> str:
 def _chips(run: RunEntry) -> tuple[tuple[str, str], ...]:
     where = ((Path(run.elsewhere).name, "warning"),) if run.elsewhere else ()
     group = ((run.labels.group, "accent"),) if run.labels.group else ()
-    return *where, *group, *((tag, "muted") for tag in run.labels.tags)
+    shards = ((run.submission, "accent"),) if run.submission else ()
+    return *where, *shards, *group, *((tag, "muted") for tag in run.labels.tags)
 
 
 def _about(run: RunEntry) -> str:
@@ -114,6 +115,8 @@ def _status(run: RunEntry) -> str:
 
 
 def _status_tip(run: RunEntry) -> str | None:
+    if run.submission and not run.problem:
+        return "It is played in shards. Open it to see how far each is, to go on with it, or to stop it"
     return run.problem or _STATUS_TIPS.get(run.status)
 
 

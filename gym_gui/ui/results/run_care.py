@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from gym_gui.analysis import wording
+from gym_gui.core.errors import RunFormatError, UsageError
 from gym_gui.services.run_library import RunEntry
 from gym_gui.services.trash import put_back, throw_away
 from gym_gui.ui.context import AppContext
@@ -42,6 +43,9 @@ class RunCare:
     def pack(self, runs: Sequence[RunEntry], undo: bool) -> None:
         """Compress runs, or decompress them; one lot at a time."""
         self._show()
+        if not (runs := [run for run in runs if not run.submission]):
+            self._context.notify("A submission is compressed once it is a run", "info")
+            return
         if self._jobs.busy:
             self._context.notify("Wait until the runs before these are done, or cancel that", "info")
             return
@@ -56,6 +60,8 @@ class RunCare:
         trashed: dict[Path, Path] = {}
         try:
             for run in runs:
+                if run.submission:
+                    await asyncio.to_thread(_see_ended, run.path)
                 place = await asyncio.to_thread(throw_away, run.path)
                 gone.append(run)
                 if place is not None:
@@ -78,3 +84,21 @@ class RunCare:
                 await asyncio.to_thread(put_back, place, folder)
         finally:
             self._reader.refresh()
+
+
+def _see_ended(folder: Path) -> None:
+    """Refuse to throw away what says where shards are played.
+
+    Raises:
+        UsageError: Some are, as far as is known.
+    """
+    from gym_gui.services.submissions.record import SENT, open_submission
+
+    try:
+        left = open_submission(folder).numbers(SENT)
+    except RunFormatError:
+        return  # it is damaged, and says nothing any more
+    if left:
+        raise UsageError(
+            f"{wording.count(len(left), 'shard')} of {folder.name} may be played", fix="Stop it first"
+        )

@@ -1,0 +1,79 @@
+"""Reads a submission again and again while somebody looks, in a thread."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+from typing import Final
+
+from PyQt6.QtCore import QObject, QTimer, pyqtSignal
+
+from gym_gui.controllers.live_play.latest_job import Spawn
+from gym_gui.core.errors import MosaicError
+from gym_gui.services.submissions.overview import SubmissionWatch
+
+EVERY_MS: Final = 1000
+_SHARE: Final = 20
+"""A look that took long, as on a disk of another machine, is followed by so many times that without one."""
+_LONGEST_REST_MS: Final = 60_000
+
+
+class SubmissionReader(QObject):
+    """One submission at a time.
+
+    Args:
+        spawn: Runs work in the background.
+        parent: Qt owner.
+    """
+
+    looked = pyqtSignal(object)
+    """How it stands (:class:`~gym_gui.services.submissions.overview.Overview`)."""
+    refused = pyqtSignal(str)
+    """It cannot be read, and why."""
+
+    def __init__(self, spawn: Spawn, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._spawn = spawn
+        self._watch: SubmissionWatch | None = None
+        self._busy = False
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self.look)
+
+    @property
+    def folder(self) -> Path | None:
+        """The submission's."""
+        return self._watch.folder if self._watch is not None else None
+
+    def follow(self, folder: Path) -> None:
+        """Read this one from now on."""
+        if folder != self.folder:
+            self._watch = SubmissionWatch(folder)
+        self.look()
+
+    def rest(self) -> None:
+        """Nobody looks."""
+        self._timer.stop()
+        self._watch = None
+
+    def look(self) -> None:
+        """Look now."""
+        if self._watch is not None and not self._busy:
+            self._busy = True
+            self._spawn(self._look(self._watch), "Reading a submission")
+
+    async def _look(self, watch: SubmissionWatch) -> None:
+        began = time.monotonic()
+        try:
+            seen = await asyncio.to_thread(watch.look)
+            if watch is self._watch:
+                self.looked.emit(seen)
+        except MosaicError as error:
+            if watch is self._watch:
+                self.refused.emit(str(error))
+        finally:
+            self._busy = False
+            if self._watch is not None:
+                rest = round(_SHARE * 1000 * (time.monotonic() - began)) if watch is self._watch else 0
+                self._timer.start(min(max(EVERY_MS, rest), _LONGEST_REST_MS) if rest else 0)
