@@ -26,7 +26,8 @@ from gym_gui.ui.editor.links import link_of
 from gym_gui.ui.live.watch_pane import WatchPane
 from gym_gui.ui.operators.comparison import keep_run
 from gym_gui.ui.operators.recent_files import RecentFiles
-from gym_gui.ui.operators.script_card import ScriptCard
+from gym_gui.ui.operators.script_card import ScriptCard, plan_words
+from gym_gui.ui.operators.script_executor import ExecutorChoice, submit
 from gym_gui.ui.operators.script_job import (
     OperatorPlan,
     ScriptJob,
@@ -80,7 +81,7 @@ class ScriptExperimentWidget(QWidget):
         self._job: ScriptJob | None = None
         self._work: asyncio.Task[None] | None = None
         self._message: InlineMessage | None = None
-        self._stopping = False
+        self._stopping = self._submitting = False
         self._watched = ""
         self._build()
         self._build_actions(bar)
@@ -127,7 +128,15 @@ class ScriptExperimentWidget(QWidget):
             tooltip="Open the file in the editor",
             on_click=self.edit,
         )
-        self._actions = (self._edit_button, self._open_button, self._results_button, self._run_button)
+        self.where = ExecutorChoice(self._context, self)
+        self.where.executor_changed.connect(self._show_actions)
+        self._actions = (
+            self._edit_button,
+            self._open_button,
+            self._results_button,
+            self.where,
+            self._run_button,
+        )
         for button in self._actions:
             bar.add_action(button)
         self._shown = True
@@ -135,6 +144,8 @@ class ScriptExperimentWidget(QWidget):
     def set_shown(self, shown: bool) -> None:
         """Whether script mode is what the page shows: its actions come and go with it."""
         self._shown = shown
+        if shown:
+            self.where.look()
         self._show_actions()
 
     # -- the file --------------------------------------------------------------------
@@ -316,10 +327,38 @@ class ScriptExperimentWidget(QWidget):
 
     def toggle(self) -> None:
         """Run, stop, or go on."""
-        if self._job is not None and self._job.running:
+        if self._submitting:
+            self._stop_work()
+        elif self._job is not None and self._job.running:
             self.stop()
+        elif self.where.executor and not self.busy:
+            self._submit()
         elif not self.busy:
             self._begin()
+
+    def _submit(self) -> None:
+        if self._path is not None and self._plan is not None and self._plan.playable:
+            self._show_message(None)
+            self._submitting = True
+            self._spawn(self._send(self._path), "Sending the experiment")
+
+    async def _send(self, path: Path) -> None:
+        """Have it played in shards, and show them."""
+        self.card.say("Checking, cutting and sending it…")
+        try:
+            folder = await submit(path, self.where, self._context.store.runs_dir())
+        except MosaicError as error:
+            message = InlineMessage("error", str(error), ("Try again", self._submit))
+            message.lead_to(link_of(self._context, str(error), folders=self._all_folders, place=error.place))
+            self._show_message(message)
+            return
+        finally:
+            self._submitting = False
+            if self._plan is not None:
+                self.card.say(plan_words(self._plan))
+        shown = ("See how far it is", partial(self._context.go, "results", run=folder))
+        self._show_message(InlineMessage("ok", "It is played in shards, also without the window.", shown))
+        self._context.go("results", run=folder)
 
     def stop(self) -> None:
         """End early; what is done is kept."""
@@ -474,14 +513,18 @@ class ScriptExperimentWidget(QWidget):
         job = self._job
         running = job is not None and job.running
         resumable = job is not None and job.result is not None and job.result.status == "stopped"
-        if running:
+        if self._submitting:
+            self._run_button.set_text("Cancel", "stop")
+        elif running:
             self._run_button.set_text("Stopping…" if self._stopping else "Stop", "stop")
         elif resumable:
             self._run_button.set_text("Resume", "run")
         else:
             self._run_button.set_text("Run again" if self._finished else "Run", "run")
         playable = self._plan is not None and self._plan.playable
-        self._run_button.setEnabled(not self._stopping if running else playable and not self.busy)
+        ready = not self._stopping if running else playable and not self.busy
+        self._run_button.setEnabled(ready or self._submitting)
+        self.where.setEnabled(not running and not self.busy and not resumable)
         self._open_button.setEnabled(not running)
         self._edit_button.setEnabled(self._path is not None and self._path.is_file())
         self._results_button.setEnabled(job is not None and job.folder is not None)

@@ -6,18 +6,15 @@ import asyncio
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Final
 
 from gym_gui.analysis.wording import count
 from gym_gui.core.errors import UsageError
 from gym_gui.services.submissions.overview import run_of
 from gym_gui.services.submissions.record import open_submission
+from gym_gui.services.submissions.usable import REACHES
 from gym_gui.services.subprocess_job import run_subprocess_job
 from gym_gui.ui.numbers import local
 from gym_gui.ui.results.jobs import Job, OnShare, Said
-
-REACHES: Final = ("SSH_AUTH_SOCK", "RAY_ADDRESS")
-"""Variables by which other machines are reached."""
 
 
 def go_on_job(folder: Path, command: str) -> Job:

@@ -96,7 +96,8 @@ class SubmissionView(QWidget):
         self.table = RowsTable(self._shards, "submission-shards", "Shards", _ROW, self)
         self.table.setItemDelegate(CellDelegate(self.table))
         self.table.fit_columns()
-        self.table.doubleClicked.connect(self._on_double_clicked)
+        for view in (self.grid, self.table):
+            view.activated.connect(self._on_activated)
         self.places = RowsTable(self._places, "submission-places", "Places", _ROW, self)
         self.places.fit_columns()
         where, each = _table_card("Places", self.places), _table_card("Shard by shard", self.table)
@@ -182,7 +183,7 @@ class SubmissionView(QWidget):
         self._show_trouble()
         self.selection_changed.emit()
 
-    def _on_double_clicked(self, _index: QModelIndex) -> None:
+    def _on_activated(self, _index: QModelIndex) -> None:
         self.open_current()
 
     def open_current(self) -> None:

@@ -1,0 +1,138 @@
+"""Where an experiment file is played: by this window, or in shards by an executor that can be used here."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from PyQt6.QtCore import pyqtSignal
+from PyQt6.QtGui import QAction
+from PyQt6.QtWidgets import QFileDialog, QMenu, QWidget
+
+from gym_gui.services.submissions.usable import REACHES, usable_executors
+from gym_gui.services.subprocess_job import run_subprocess_job
+from gym_gui.ui.widgets import QuietButton
+
+if TYPE_CHECKING:
+    from gym_gui.ui.context import AppContext
+
+_WORDS: Final = {
+    "": ("This window", "It plays here, and ends with the window"),
+    "local": ("This machine", "In shards, by processes that go on without the window"),
+    "ssh": ("My hosts", "In shards, on the machines of Settings, Hosts…, by ssh"),
+    "slurm": ("Slurm", "In shards, as jobs of the cluster"),
+    "ray": ("Ray", "In shards, as tasks of the cluster"),
+}
+"""Of each executor: what it is called, and what it does."""
+
+
+class ExecutorChoice(QuietButton):
+    """Says where **Run** plays, and lets one choose among what is usable here.
+
+    Args:
+        context: Whose event loop looks for executors.
+        parent: Qt owner.
+    """
+
+    executor_changed = pyqtSignal()
+
+    def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
+        self._menu = QMenu(parent)
+        self._menu.setObjectName("script-executor-menu")
+        self._menu.setToolTipsVisible(True)
+        super().__init__(_WORDS[""][0], menu=self._menu, name="script-executor")
+        self._context = context
+        self.executor, self.profile = "", None
+        self._usable: tuple[str, ...] = ()
+        self._menu.aboutToShow.connect(self._fill)
+        self._show()
+
+    executor: str
+    """Its name; empty: this window."""
+    profile: Path | None
+    """A file that says where, or what jobs ask for."""
+
+    def look(self) -> None:
+        """Look for what is usable, in the background."""
+        self._context.spawn(self._look(), "Looking for executors")
+
+    async def _look(self) -> None:
+        self._usable = await asyncio.to_thread(usable_executors)
+        if self.executor and self.executor not in self._usable:
+            self.choose("")
+
+    def choose(self, executor: str, profile: Path | None = None) -> None:
+        """Play there from now on.
+
+        Args:
+            executor: Its name; empty: this window.
+            profile: A file that says where, or what jobs ask for.
+        """
+        self.executor, self.profile = executor, profile
+        self._show()
+        self.executor_changed.emit()
+
+    def _show(self) -> None:
+        name, about = _WORDS[self.executor]
+        with_file = f", as {self.profile.name} says" if self.profile is not None else ""
+        self.set_text(name)
+        self.setAccessibleName(f"Played by: {name}")
+        self.setToolTip(f"{about}{with_file}")
+
+    def _fill(self) -> None:
+        self._menu.clear()
+        for executor in ("", *self._usable):
+            name, about = _WORDS[executor]
+            action = QAction(name, self._menu)
+            action.setObjectName(f"script-executor-{executor or 'window'}")
+            action.setToolTip(about)
+            action.setCheckable(True)
+            action.setChecked(executor == self.executor)
+            action.triggered.connect(partial(self._on_chosen, executor))
+            self._menu.addAction(action)
+        if self.executor:
+            self._menu.addSeparator()
+            words = "Another profile file…" if self.profile is not None else "With a profile file…"
+            action = QAction(words, self._menu)
+            action.setObjectName("script-executor-profile")
+            action.setToolTip("YAML: hosts, or what jobs ask for, as mosaic run --profile takes it")
+            action.triggered.connect(self._ask_profile)
+            self._menu.addAction(action)
+
+    def _on_chosen(self, executor: str, _checked: bool = False) -> None:
+        self.choose(executor)
+
+    def _ask_profile(self) -> None:
+        dialog = QFileDialog(self.window(), "A profile of the executor")
+        dialog.setObjectName("script-profile-dialog")
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.setNameFilter("Profiles (*.yaml *.yml *.json);;All files (*)")
+        dialog.fileSelected.connect(self._on_profile)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def _on_profile(self, path: str) -> None:
+        self.choose(self.executor, Path(path))
+
+
+async def submit(file: Path, choice: ExecutorChoice, out: Path) -> Path:
+    """Have an experiment file cut into shards and played, by a process that outlives the window.
+
+    Args:
+        file: The experiment file.
+        choice: Where.
+        out: Folder for its run folder.
+
+    Returns:
+        The submission's folder.
+
+    Raises:
+        UsageError: It cannot be played there: one line that says why.
+    """
+    profile = () if choice.profile is None else ("--profile", str(choice.profile.absolute()))
+    asked = ("run", str(file.absolute()), "--executor", choice.executor, *profile)
+    more = ("--out", str(out), "--detach", "--json")
+    finished = await run_subprocess_job("gym_gui", *asked, *more, named=REACHES)
+    return Path(finished.json()["submission"])

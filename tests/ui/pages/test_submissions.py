@@ -1,0 +1,173 @@
+"""A study in shards, in the window: begun from Script mode, one entry of Results until it is a run."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PyQt6.QtCore import Qt
+from PyQt6.QtWidgets import QApplication, QLabel, QListView, QPlainTextEdit, QPushButton, QWidget
+
+from gym_gui.core.spending import Amount
+from gym_gui.services.experiment_file import load_experiment
+from gym_gui.services.store import Store
+from gym_gui.services.submissions.bundle import write_bundle
+from gym_gui.services.submissions.follower import follower_of
+from gym_gui.services.submissions.lease_book import LeaseBook
+from gym_gui.services.submissions.places import keep_said
+from gym_gui.services.submissions.record import (
+    COLLECTED,
+    FAILED,
+    SENT,
+    PlaceState,
+    ShardState,
+    Submission,
+    open_submission,
+)
+from gym_gui.ui.main_window import MainWindow
+from gym_gui.ui.operators.script_executor import ExecutorChoice
+from gym_gui.ui.results.library_view import LibraryView
+from gym_gui.ui.results.submission_view import SubmissionView
+from gym_gui.ui.widgets.rows import RowsTable
+from tests.support.commands import COMMAND, experiment
+from tests.support.named import named
+from tests.ui.conftest import messages
+
+pytestmark = pytest.mark.usefixtures("looks_here", "analyses_here")
+
+
+@pytest.fixture
+def submission(store: Store, tmp_path: Path) -> Submission:
+    """Four shards that nobody follows: one here, one that may run, one that failed, one not begun."""
+    runs = store.runs_dir()
+    found = Submission(runs / "submissions" / "01M8H83KEBJ7758D9XJK3WVK24", "local", {}, "run", 4, 16, runs)
+    file = experiment(tmp_path, {"id": "a", "name": "Chance"}, num_episodes=16)
+    write_bundle(found.bundle, load_experiment(file, allow_code=False), [])
+    found.states = {
+        1: ShardState(COLLECTED, "one", 1, done=4),
+        2: ShardState(SENT, "two", 1, done=2, playing=True, job="7_2"),
+        3: ShardState(FAILED, "two", 3, lost=3, problem="two: no such key"),
+    }
+    found.places = {"two": PlaceState("2026-11-28T14:00:00+00:00", "two does not answer")}
+    keep_said(found.log(3, 3), ["Traceback", "KeyError: 'no such key'"])
+    found.save()
+    LeaseBook(found.folder, {"run": Amount(1000, 0.0)}, 2).save()
+    return found
+
+
+def text(widget: QWidget, name: str) -> str:
+    return named(widget, QLabel, name).text()
+
+
+def offered(window: MainWindow) -> set[str]:
+    """Buttons of a submission that can be pressed."""
+    buttons = window.pages["results"].findChildren(QPushButton)
+    ours = (button for button in buttons if button.objectName().startswith("submission-"))
+    return {b.objectName().removeprefix("submission-") for b in ours if b.isVisible() and b.isEnabled()}
+
+
+def test_what_its_record_says_is_seen_and_what_failed_leads_to_its_log(
+    window: MainWindow, qtbot: Any, submission: Submission
+) -> None:
+    window.go("results")
+    library = named(window, LibraryView, "run-library")
+    qtbot.waitUntil(lambda: library.model.rowCount() == 1)
+    library.table.selectRow(0)
+    named(window, QPushButton, "results-open").click()
+    view = named(window, SubmissionView, "submission")
+    qtbot.waitUntil(lambda: view.seen is not None)
+    assert "6 of 16 episodes" in text(view, "submission-done")
+    assert "0 of 1,000 tokens" in text(view, "submission-budget")
+    told = named(view, QWidget, "submission-legend").accessibleName()
+    assert told == "1 waiting, 1 running, 1 finished, 1 failed"
+    grid, table = named(view, QListView, "submission-grid"), named(view, RowsTable, "submission-shards")
+    assert table.rows.rowCount() == 4
+    assert offered(window) == {"go-on", "stop", "merge", "log"} - {"log"}
+    assert named(window, QPushButton, "submission-go-on").text() == "Play again what failed"
+    grid.setFocus()
+    grid.setCurrentIndex(table.rows.index(0, 0))
+    for _ in range(2):
+        qtbot.keyClick(grid, Qt.Key.Key_Right)
+    assert table.currentIndex().row() == 2, "a square and its row are selected together"
+    spoken = grid.currentIndex().data(Qt.ItemDataRole.AccessibleTextRole)
+    assert "failed" in spoken and "no such key" in spoken
+    assert "no such key" in messages(view)[0]
+    named(view, QPushButton, "message-place").click()
+    qtbot.waitUntil(lambda: bool(_editors()))
+    (editor,) = _editors()
+    assert "KeyError" in named(editor, QPlainTextEdit, "file-text").toPlainText()
+    editor.close()
+
+
+def _editors() -> list[QWidget]:
+    return [w for w in QApplication.topLevelWidgets() if w.objectName() == "file-editor" and w.isVisible()]
+
+
+def test_one_is_begun_from_a_file_watched_and_opened_as_the_run_it_becomes(
+    window: MainWindow, qtbot: Any, store: Store, tmp_path: Path
+) -> None:
+    file = experiment(tmp_path, {"id": "a", "name": "Chance"}, num_episodes=4)
+    profile = tmp_path / "two.yaml"
+    profile.write_text("shards: 2\n")
+    window.go("operators", {"script": file})
+    page = window.pages["operators"]
+    run = named(page, QPushButton, "script-run")
+    named(page, ExecutorChoice, "script-executor").choose("local", profile)
+    qtbot.waitUntil(run.isEnabled)
+    run.click()
+    qtbot.waitUntil(lambda: window.current == "results")
+    view = named(window, SubmissionView, "submission")
+    qtbot.waitUntil(lambda: view.seen is not None and view.seen.run is not None)
+    assert view.seen is not None and view.seen.count(COLLECTED) == 4
+    folder = view.seen.submission.folder
+    named(window, QPushButton, "submission-open").click()
+    qtbot.waitUntil(lambda: "Chance" in text(window, "results-verdict"))
+    qtbot.waitUntil(lambda: open_submission(folder).cleared)
+    qtbot.waitUntil(lambda: follower_of(folder) is None)
+    named(window, QWidget, "results-back").click()  # type: ignore[attr-defined]
+    library = named(window, LibraryView, "run-library")
+    qtbot.waitUntil(lambda: [entry.submission for entry in library.model.rows] == [""])
+
+
+@pytest.fixture
+def long_one(store: Store, tmp_path: Path) -> Iterator[Path]:
+    """A submission that plays until it is stopped."""
+    file = experiment(tmp_path, {"id": "a", "name": "Chance"}, num_episodes=100_000)
+    asked = ("run", file, "--executor", "local", "--shards", "2", "--detach", "--json")
+    begun = subprocess.run(
+        [*COMMAND, *map(str, asked), "--out", str(store.runs_dir())], capture_output=True, check=True
+    )
+    folder = Path(json.loads(begun.stdout)["submission"])
+    yield folder
+    subprocess.run([*COMMAND, "runs", "stop", str(folder)], capture_output=True, check=True)
+
+
+def test_it_is_stopped_merged_as_far_as_it_is_and_gone_on_with(
+    window: MainWindow, qtbot: Any, long_one: Path
+) -> None:
+    window.go("results", {"run": long_one})
+    view = named(window, SubmissionView, "submission")
+    qtbot.waitUntil(lambda: view.seen is not None and view.seen.done > 0 and view.seen.count("playing") > 0)
+    assert offered(window) >= {"stop", "merge"} and "go-on" not in offered(window)
+    window.context.commands.find("results.submission_stop").run()
+    qtbot.waitUntil(lambda: "go-on" in offered(window))
+    assert any("Stopped" in said for said in messages(window))
+    assert view.seen is not None and view.seen.count("waiting") == 2
+    named(window, QPushButton, "submission-merge").click()
+    qtbot.waitUntil(lambda: any("are one run now" in said for said in messages(window)))
+    (merged,) = long_one.parent.parent.glob("*/run.json")
+    assert json.loads(merged.read_text())["status"] == "stopped"
+    named(window, QPushButton, "submission-go-on").click()
+    qtbot.waitUntil(lambda: view.seen is not None and view.seen.followed is not None)
+
+
+def test_what_has_nothing_to_merge_says_so(window: MainWindow, qtbot: Any, submission: Submission) -> None:
+    window.go("results", {"run": submission.folder})
+    view = named(window, SubmissionView, "submission")
+    qtbot.waitUntil(lambda: view.seen is not None)
+    named(window, QPushButton, "submission-merge").click()
+    qtbot.waitUntil(lambda: any("nothing of it is here yet" in said for said in messages(window)))
