@@ -16,6 +16,7 @@ from gym_gui.analysis.reader import OperatorRun, Run, open_run
 from gym_gui.core.record_digest import UNTIMED
 from gym_gui.core.record_fields import count, mapping, text
 from gym_gui.core.records import parse_step
+from gym_gui.core.types import WORD
 
 IGNORED = UNTIMED | {"run_id"}
 """Keys of rows that may differ between equal runs: the run's id, times, latencies, the record's digest."""
@@ -153,6 +154,8 @@ def _compare_steps(
     if a is None or b is None:
         present = ("absent", "present") if a is None else ("present", "absent")
         return RunDifference("the step", *present, **place)
+    if (WORD in a) != (WORD in b):  # earlier versions did not record what the action says already
+        a, b = ({key: value for key, value in each.items() if key != WORD} for each in (a, b))
     return _compare_rows(a, b, "", **place)
 
 

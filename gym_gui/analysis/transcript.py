@@ -99,7 +99,7 @@ class Transcript:
         for row in rows_at(self.operator.path / "steps.jsonl", self._index.decided.get(index, ())):
             turn = turn_of(row)
             slot = slots.get(turn.agent, turn.agent)
-            yield replace(turn, slot=slot, word=self._word(slot, turn.action))
+            yield self._worded(replace(turn, slot=slot))
 
     def _calls_of(self, index: int) -> list[Turn]:
         offsets = self._index.episodes.get(index, ())
@@ -122,15 +122,18 @@ class Transcript:
             slot, row = slots.get(t.agent, t.agent), rows.get((t.step, t.agent))
             if row is not None and last and answers:
                 joined = with_row(t, row)
-                found.append(replace(joined, slot=slot, word=self._word(slot, joined.action)))
+                found.append(self._worded(replace(joined, slot=slot)))
             else:
                 found.append(replace(t, slot=slot, refused=answers and not last))
         return found
 
-    def _word(self, slot: str, action: Any) -> str:
-        words = self.operator.actions.get(slot, ())
-        number = count(action)
-        return words[number] if number is not None and number < len(words) else ""
+    def _worded(self, turn: Turn) -> Turn:
+        """With the action in words: those of its row, else those that all actions of the slot have."""
+        if turn.word:
+            return turn
+        words, number = self.operator.actions.get(turn.slot, ()), count(turn.action)
+        known = number is not None and number < len(words)
+        return replace(turn, word=words[number]) if number is not None and known else turn
 
     def _played(self, index: int) -> dict[tuple[int, str], dict[str, Any]]:
         """Rows of an episode's decisions by step and agent."""

@@ -14,7 +14,7 @@ from gym_gui.analysis.decision_rows import CONSIDERED, DECISION, SCORES, tells_m
 from gym_gui.analysis.thoughts import Thought, thought_of
 from gym_gui.core.enums import FALLBACKS
 from gym_gui.core.record_fields import count, items, mapping, number, text
-from gym_gui.core.types import REFUSED
+from gym_gui.core.types import REFUSED, WORD
 
 CHAT, DRY = "chat", "dry"
 """Kinds of turn beside decisions: a call that was answered (or failed), and one not sent in a dry run."""
@@ -62,7 +62,7 @@ class Turn:
         retries: How often the server was asked again before.
         replayed: The reply comes from a cassette; nothing was sent.
         action: The action that was played after it; meaningful where ``source`` says who chose it.
-        word: That action in words, where the run folder says them.
+        word: That action in the game's own notation, or in words, where they are known.
         source: Who chose that action (``policy``, ``retry``, ``noop``, …); empty where another call
             followed at the same decision, or the row is missing.
         said: What the agent said to its team.
@@ -184,7 +184,6 @@ def _decided(row: Mapping[str, Any]) -> Turn:
         ref=f"{agent}/{episode}/{step}",
         kind=DECISION,
         latency_ms=number(row.get("latency_ms")),
-        word=text(row.get("word")) or "",
         thought=thought_of(row.get(thoughts.FIELD)),
     )
     return with_row(turn, row)
@@ -201,6 +200,7 @@ def with_row(turn: Turn, row: Mapping[str, Any]) -> Turn:
     return replace(
         turn,
         action=row.get("action"),
+        word=text(row.get(WORD)) or "",
         source=source,
         said=text(row.get("said")) or "",
         refused=source in FALLBACKS,

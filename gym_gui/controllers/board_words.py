@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from gym_gui.core.live import Board
-
-GO_LETTERS: Final = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
-"""Go leaves out the I, which reads as a 1."""
+from mosaic_worker.squares import GO_FILES
 
 _CHESS: Final = {"k": "king", "q": "queen", "r": "rook", "b": "bishop", "n": "knight", "p": "pawn"}
 _PIECES: Final = {
@@ -46,7 +44,7 @@ def column_label(board: Board, column: int) -> str:
     """What stands under a column."""
     if board.kind == "connect_four":
         return str(column + 1)
-    letters = GO_LETTERS if board.kind == "go" else "abcdefghijklmnopqrstuvwxyz"
+    letters = GO_FILES if board.kind == "go" else "abcdefghijklmnopqrstuvwxyz"
     return letters[column % len(letters)]
 
 

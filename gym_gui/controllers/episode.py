@@ -10,6 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from gym_gui.controllers.game_words import WORDED, in_notation
 from gym_gui.controllers.lineup import Player
 from gym_gui.controllers.rows import SeatCodecs
 from gym_gui.controllers.session_events import EpisodeFinished
@@ -92,6 +93,7 @@ class Episode:
         self._two_levels = adapter if isinstance(adapter, HierarchicalAdapter) else None
         self._managed = self._two_levels is not None and any(seat.endswith(GOAL_SUFFIX) for seat in seats)
         self._tokens: dict[AgentID, dict[str, int]] = {}
+        self._notates = environment.notates
         self._started_at = clock.now()
         self._clock = time.perf_counter()
 
@@ -141,6 +143,8 @@ class Episode:
             source: Who chose it (:class:`~gym_gui.core.enums.ActionSource`).
         """
         decision = answer.decision
+        if self._notates and answer.extras is not None and not answer.extras.keys().isdisjoint(WORDED):
+            answer = replace(answer, extras=in_notation(answer.extras, decision, self.environment))
         self.played[decision.agent_id] = (decision, answer, answer.action, source)
 
     def substitute(
@@ -352,7 +356,8 @@ class Episode:
     ) -> EpisodeFinished:
         """The episode as the run folder holds it."""
         trajectory, returns = self.trajectory, self.trajectory.returns
-        lines, untimed, digest = trajectory.lines(self.plan.seed)
+        words = self.environment.notation(trajectory.played) if self._notates else ()
+        lines, untimed, digest = trajectory.lines(self.plan.seed, words)
         completed = status is EpisodeStatus.COMPLETED
         scores, outcome, success = self._result() if completed else (None, None, None)
         result, before = self._how(outcome), self.plan.opening

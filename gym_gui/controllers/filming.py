@@ -26,7 +26,6 @@ from gym_gui.core import trust
 from gym_gui.core.enums import ActionSource
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.packed_picture import PackedPicture, pack, unpack
-from gym_gui.core.record_fields import count
 from gym_gui.services.recorded_episode import RecordedEpisode, load_episodes
 
 MOST_FRAMES = 400
@@ -58,19 +57,27 @@ def film_of(recorded: RecordedEpisode, run_id: str, most_bytes: int) -> Film:
     Raises:
         MosaicError: It cannot be played.
     """
-    replay = EpisodeReplay(ReplayOrder.of(recorded))
+    replay, moves = EpisodeReplay(ReplayOrder.of(recorded)), list[str]()
     replay.open()
     try:
-        kept, every = _thinned(replay.frames())
+        kept, every = _thinned(_noted(replay.frames(), moves))
     finally:
         replay.close()
     track = ReplayTrack(recorded)
+    track.moves = moves
     film = Film(run_id, recorded.operator_id, recorded.episode.episode_index)
     for longest, stride in _FRUGAL:
         cut = _Cutter(replay, track, kept).film(film, longest, stride)
         if len(msgspec.json.encode(cut)) <= most_bytes:
             return msgspec.structs.replace(cut, every=stride * every)
     return msgspec.structs.replace(film, missing="its replay is too large for this page")
+
+
+def _noted(frames: Iterator[ReplayFrame], moves: list[str]) -> Iterator[ReplayFrame]:
+    """The frames; what was played is written down meanwhile, in the game's own notation."""
+    for frame in frames:
+        moves += frame.moves
+        yield frame
 
 
 def _thinned(frames: Iterator[ReplayFrame]) -> tuple[list[_Kept], int]:
@@ -103,7 +110,6 @@ class _Cutter:
         self._words: dict[str, int] = {}
         self._maker = PatchMaker()
         self._size = (0, 0)
-        self._labels: dict[int, str] = {}
         self._agents = {agent: i for i, agent in enumerate(track.agents)}
         scored = next((k.look.scores for k in kept if k.look.scores), None)
         self._teams: tuple[str, ...] = tuple(scored) if scored is not None else ()
@@ -133,7 +139,6 @@ class _Cutter:
     def _frame(self, kept: _Kept, rows: int, longest: int) -> FilmFrame:
         look = kept.look
         acts = self._acts(rows, look.rows)
-        self._labels = {move.action: move.label for move in look.board.moves} if look.board else {}
         scores = tuple(float((look.scores or {}).get(team, 0.0)) for team in self._teams)
         board, text, last = -1, -1, ()
         patches = ()
@@ -155,9 +160,7 @@ class _Cutter:
         found: list[Act] = []
         for agent, i in latest.items():
             step = self._track.steps[i]
-            number = count(step.action)
-            label = self._labels.get(number, "") if number is not None and i == before else ""
-            word = label or self._track.words(step, self._replay.meanings)
+            word = self._track.words(step, self._replay.meanings)
             source = -1 if step.action_source in _USUAL else self._word(str(step.action_source))
             total = self._track.total(agent, rows)
             reward = step.reward or 0.0

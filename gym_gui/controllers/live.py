@@ -21,7 +21,7 @@ from gym_gui.controllers.session_interface import LiveSettings
 from gym_gui.core.enums import EpisodeStatus, WorkerKind
 from gym_gui.core.live import AgentView, LiveView, PlayedMove, Pointing
 from gym_gui.core.plain import to_plain
-from gym_gui.core.types import PLAN_POINTS, REFUSED, AgentID, Plan
+from gym_gui.core.types import PLAN_POINTS, REFUSED, WORD, AgentID, Plan
 from gym_gui.envs import Environment
 from gym_gui.services.backends import SlotInfo
 
@@ -146,11 +146,12 @@ class Spectator:
             self._thoughts[agent] = row.step
             eyes = self._eyes.looking(episode)
             if not eyes or agent in eyes:  # what others think tells their cards
-                told = self._decision(episode.index, slot, agent, row)
+                said = _notation(episode).get(agent, "")
+                told = self._decision(episode.index, slot, agent, row, said)
                 if tells_more(told):
                     self._on_event(Thought(orjson.dumps(told)))
 
-    def _decision(self, index: int, slot: AgentID, agent: AgentID, row: Row) -> dict[str, Any]:
+    def _decision(self, index: int, slot: AgentID, agent: AgentID, row: Row, said: str) -> dict[str, Any]:
         extras, action = row.extras or {}, to_plain(row.action)
         told = {
             name: to_plain(extras[name]) for name in (*TOLD, "said", "call_ref", REFUSED) if name in extras
@@ -163,7 +164,7 @@ class Spectator:
             "episode_index": index,
             "step_index": row.step,
             "action": action,
-            "word": _word(info, action - info.action_codec.space.start, action) if discrete else "",
+            WORD: said or (_word(info, action - info.action_codec.space.start, action) if discrete else ""),
             "action_source": row.source,
             "latency_ms": row.latency_ms,
             **told,
@@ -233,12 +234,8 @@ class Spectator:
         environment, won = episode.environment, None
         if over == EpisodeStatus.COMPLETED:
             won = self._tried("tell who won", lambda: environment.outcome(episode.trajectory.returns))
-        played = episode.trajectory.played if environment.notates else ()
-        moves = tuple(
-            PlayedMove(agent, word)
-            for (agent, _), word in zip(played, environment.notation(played), strict=False)
-        )
-        said = {move.agent: move.word for move in moves}
+        moves = _moves(episode)
+        said = _notation(episode, moves)
         return LiveView(
             episode=episode.index,
             seed=episode.plan.seed,
@@ -323,6 +320,19 @@ class Spectator:
                 text = f"the environment could not {deed}: {exc}. It plays on"
                 self._on_event(LogLine(logging.WARNING, "mosaic.live", text))
             return None
+
+
+def _moves(episode: Episode) -> tuple[PlayedMove, ...]:
+    """Everything that was played, in the game's own notation."""
+    environment = episode.environment
+    played = episode.trajectory.played if environment.notates else ()
+    words = environment.notation(played)
+    return tuple(PlayedMove(agent, word) for (agent, _), word in zip(played, words, strict=False))
+
+
+def _notation(episode: Episode, moves: tuple[PlayedMove, ...] | None = None) -> dict[AgentID, str]:
+    """What each agent played last, in the game's own notation."""
+    return {move.agent: move.word for move in (_moves(episode) if moves is None else moves)}
 
 
 def _is_person(episode: Episode, slot: AgentID) -> bool:

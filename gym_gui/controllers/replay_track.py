@@ -102,14 +102,21 @@ class ReplayTrack:
             result=look.result,
             moves=tuple(
                 PlayedMove(step.agent_id, word)
-                for step, word in zip(self.steps[: look.rows], self.moves, strict=False)
+                for step in self.steps[: look.rows]
+                if (word := self.notation(step))
             ),
         )
 
+    def notation(self, step: StepRecord) -> str:
+        """An action in the game's own notation; where it is not recorded, once it has been played again."""
+        if step.word or step.step_index >= len(self.moves):
+            return step.word
+        return self.moves[step.step_index]  # what has a notation goes turn by turn
+
     def words(self, step: StepRecord, meanings: Meanings) -> str:
         """An action in the game's own notation, as a word, or as short text."""
-        if step.step_index < len(self.moves):  # what has a notation goes turn by turn
-            return self.moves[step.step_index]
+        if notation := self.notation(step):
+            return notation
         if step.agent_id.endswith(GOAL_SUFFIX) and (asked := self._asked(step)):
             return asked
         words = meanings.get(step.agent_id, ())

@@ -71,12 +71,6 @@ class ReplayedSight:
         decision = next((each for each in pending if each.agent_id == self._seat), None)
         if decision is None:
             return self._last
-        fed = None
-        if self._streams is not None:
-            try:
-                fed = self._streams.fed(self._index, decision.observation, decision.encoded)
-            except Exception as exc:  # the border to Gymnasium's wrappers
-                _log.info("%s is shown without preprocessing: %s", self._seat, exc)
-                self._streams = None
+        fed = None if self._streams is None else self._streams.fed(decision)
         self._last = sight_of(self._environment, decision, self._view, fed)
         return self._last

@@ -12,7 +12,7 @@ from msgspec import Struct
 from gym_gui.controllers import chain
 from gym_gui.core.plain import to_plain
 from gym_gui.core.spaces import SpaceCodec
-from gym_gui.core.types import AgentID
+from gym_gui.core.types import WORD, AgentID
 from gym_gui.services.backends import SlotInfo
 
 
@@ -78,11 +78,20 @@ class SeatCodecs:
             for agent in seats
         }
 
-    def lines(self, rows: Sequence[Row], episode: int, seed: int) -> tuple[bytes, bytes, str]:
-        """Rows as JSON lines, the same without times, and the digest of the trajectory."""
+    def lines(
+        self, rows: Sequence[Row], episode: int, seed: int, words: Sequence[str] = ()
+    ) -> tuple[bytes, bytes, str]:
+        """Rows as JSON lines, the same without times, and the digest of the trajectory.
+
+        Args:
+            rows: What was played.
+            episode: Its number.
+            seed: The environment's.
+            words: What was played in the game's own notation, where it has one.
+        """
         acts, digest, lines, untimed = self._acts, chain.START, list[bytes](), list[bytes]()
         link, dumps = chain.link, orjson.dumps
-        for row in rows:
+        for number, row in enumerate(rows):
             agent, action, extras = row.agent, row.action, row.extras
             reward, ended, cut = row.reward, row.terminated, row.truncated
             name, acted, is_number = acts[agent]
@@ -102,6 +111,8 @@ class SeatCodecs:
             if extras is not None:
                 only_value = len(extras) == 1 and "value" in extras
                 data.update(extras if only_value else to_plain(extras))
+            if number < len(words):
+                data[WORD] = words[number]
             if row.view is not None:
                 data["observation"] = row.view
             # The time stands last: the record's digest takes what is before it.

@@ -83,9 +83,11 @@ def _legal(environment: Environment, agent: str, mask: Mask | None) -> tuple[str
     if len(allowed) == len(mask):
         return ()
     words = _tried(lambda: environment.action_meanings(agent)) or ()
+    said = _tried(environment.legal_words) or {}
     start = to_space(environment.adapter.action_space(agent)).start
     first: list[int] = allowed[:_MOST_LEGAL].tolist()
-    told = [words[i] if i < len(words) and words[i] else str(start + i) for i in first]
+    known = {start + i: word for i, word in enumerate(words) if word} | said
+    told = [known.get(start + i, str(start + i)) for i in first]
     rest = len(allowed) - len(told)
     return (*told, *([f"and {rest} more"] if rest > 0 else ()))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite, nan
 from typing import Any
 
@@ -213,10 +213,11 @@ class Trajectory:
             self._adapter.info(agent),
         )
 
-    def lines(self, seed: int) -> tuple[bytes, bytes, str]:
+    def lines(self, seed: int, words: Sequence[str] = ()) -> tuple[bytes, bytes, str]:
         """Its rows as JSON lines, the same without times, and its digest.
 
         Args:
             seed: The environment's, which stands in every row.
+            words: What was played in the game's own notation, where it has one.
         """
-        return self._codecs.lines(self._rows, self._index, seed)
+        return self._codecs.lines(self._rows, self._index, seed, words)

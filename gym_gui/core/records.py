@@ -271,6 +271,7 @@ class StepRecord(Struct, frozen=True):
         call_ref: Refers to a row of ``calls.jsonl``.
         value: The policy's state value.
         option: The option in force (hierarchical agents).
+        word: The action in the game's own notation; ``""`` where it has none, and in earlier versions.
         extra: Keys this version does not know.
     """
 
@@ -289,6 +290,7 @@ class StepRecord(Struct, frozen=True):
     call_ref: Any = None
     value: Any = None
     option: Any = None
+    word: str = ""
     extra: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
@@ -508,6 +510,7 @@ def parse_step(row: object, where: str) -> StepRecord:
         call_ref=f.any("call_ref"),
         value=f.any("value"),
         option=f.any("option"),
+        word=text(f.any("word")) or "",
         extra=f.rest(),
     )
 

@@ -161,6 +161,10 @@ class Environment:
             self._played = list(played)
         return tuple(self._moves)
 
+    def legal_words(self) -> dict[int, str]:
+        """What may be played now in the game's own notation, by action; empty where it is not known."""
+        return dict(self.family.legal_words(self)) if self.notates else {}
+
     def success(self) -> bool | None:
         """Whether the task was solved, in the environment's own word, or ``None``."""
         return self.family.success(self)

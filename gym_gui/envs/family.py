@@ -296,6 +296,13 @@ class Family:
         """
         return ()
 
+    def legal_words(self, environment: Instance) -> Mapping[int, str]:
+        """What may be played now in the notation of :meth:`notation`, by action; of boards by default."""
+        from gym_gui.envs.boards.words import legal_words
+
+        board = self.board(environment) if self.has_board(environment.spec) else None
+        return {} if board is None else legal_words(board)
+
     def success(self, environment: Instance) -> bool | None:
         """Whether the task was solved, in the environment's own word; else ``None``."""
         return None

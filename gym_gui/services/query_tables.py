@@ -60,6 +60,7 @@ _STEP: Final = {
     "seed": ("BIGINT", "seed"),
     "agent_id": ("VARCHAR", "agent_id"),
     "action": ("JSON", "action"),
+    "word": ("VARCHAR", "word ->> '$'"),
     "action_source": ("VARCHAR", "action_source"),
     "reward": ("DOUBLE", "reward"),
     "terminated": ("BOOLEAN", "terminated"),
@@ -81,7 +82,18 @@ _STEP: Final = {
     "state_sha": ("VARCHAR", "state_sha"),
 }
 """Columns of a step: what they hold, and how that is made of the row."""
-_LOOSE: Final = ("action", "value", "said", "option", "option_arguments", "scores", "bdi", "refused", "raw")
+_LOOSE: Final = (
+    "action",
+    "word",
+    "value",
+    "said",
+    "option",
+    "option_arguments",
+    "scores",
+    "bdi",
+    "refused",
+    "raw",
+)
 """Keys whose values may be anything."""
 _READ: Final = {
     **{name: kind for name, (kind, made) in _STEP.items() if made == name},

@@ -187,12 +187,7 @@ class WorkerSlot:
 
     def fed(self, decision: Decision) -> Fed | None:
         """An open question's observation as the worker gets it; ``None``: as the environment gave it."""
-        if self._streams is None or decision.episode not in self._begun:
-            return None
-        try:
-            return self._streams.fed(decision.episode, decision.observation, decision.encoded)
-        except Exception:  # the border to Gymnasium's wrappers; whoever is asked is told of it
-            return None
+        return None if self._streams is None else self._streams.fed(decision)
 
     @staticmethod
     def _seen(streams: EpisodeStreams, outcome: StepOutcome) -> StepOutcome:

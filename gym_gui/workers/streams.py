@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any, NamedTuple
 
 from gym_gui.core.spaces import Parts, Space, SpaceCodec
+from gym_gui.core.types import Decision
 from mosaic_worker.preprocessing import Pipeline, Stream, describe_steps
+
+_log = logging.getLogger(__name__)
 
 _SPARE = 64
 """Streams of episodes that are over which are kept for later ones: making one costs more than using it."""
@@ -75,16 +79,25 @@ class EpisodeStreams:
         """What :meth:`see` returned last for an episode."""
         return self._seen[episode][1]
 
-    def fed(self, episode: int, observation: Any, encoded: Parts) -> Fed:
+    def fed(self, decision: Decision) -> Fed | None:
         """What :meth:`see` makes of the newest observation, decoded: for whoever looks on, before it is asked
         about too. What is asked about then is the same, as it is worked on once.
 
-        Raises:
-            Exception: As :meth:`see`.
+        Args:
+            decision: The open question of an episode.
+
+        Returns:
+            ``None`` where no such episode is on, or where a step cannot take it: whoever is asked is told.
         """
-        parts = self.see(episode, observation, encoded)
-        steps = describe_steps(self._played.get(episode, self._pipeline).steps)
-        return Fed(self._codec.space, self._codec.decode(parts), steps)
+        pipeline = self._played.get(decision.episode)
+        if pipeline is None:
+            return None
+        try:
+            parts = self.see(decision.episode, decision.observation, decision.encoded)
+            return Fed(self._codec.space, self._codec.decode(parts), describe_steps(pipeline.steps))
+        except Exception as exc:  # the border to Gymnasium's wrappers
+            _log.info("%s is shown without preprocessing: %s", decision.agent_id, exc)
+            return None
 
     def end(self, episode: int) -> None:
         """An episode is over."""

@@ -229,7 +229,9 @@ async def test_what_each_agent_had_done(tmp_path: Path) -> None:
     start = track.view(looks[0], {})
     assert all(agent.action == "" for agent in start.agents) and start.turn == ("player_0",)
     one = track.view(looks[1], {"player_0": ["c0", "c1", "c2", "c3", "c4", "c5", "c6"]})
-    assert one.agents[0].action == f"c{episode.steps()[0].action}" and one.agents[1].action == ""
+    first = episode.steps()[0]
+    assert one.agents[0].action == first.word == f"column {first.action + 1}" and one.agents[1].action == ""
+    assert [move.word for move in one.moves] == [first.word]
     assert one.turn == ("player_1",)
     end = track.view(looks[-1], {}, last=True)
     assert {a.agent: a.total for a in end.agents} == dict(episode.episode.returns)

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 import pyspiel
 
+from mosaic_worker.squares import placed_word
+
 Square = tuple[int, int]
 """Column and row, from 1, on the left and below."""
 Pieces = Mapping[Square, int]
@@ -19,7 +21,6 @@ Pieces = Mapping[Square, int]
 
 _PIECE = re.compile(r'piece\("?([XO])"?, (\d+), (\d+)\)')
 _FEN = re.compile(r"(?<!\S)(?:[pnbrqkPNBRQK1-8]+/){7}[pnbrqkPNBRQK1-8]+ [wb] \S+ \S+ \d+ \d+(?!\S)")
-_LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 _MARKS = {"x": 0, "o": 1, "X": 0, "O": 1}
 
 
@@ -86,7 +87,16 @@ class Stones:
         row, column = divmod(action, self._columns)
         if self._kind == "tic_tac_toe":
             return f"column {column + 1} row {row + 1}"
-        return "pass" if row == self._rows else f"{_LETTERS[column]}{row + 1}"
+        return self.notation(state, action)
+
+    def notation(self, state: Any, action: int) -> str:
+        """A move as players call it."""
+        if self._kind == "connect_four":
+            return placed_word(self._kind, self._rows, (0, action))
+        row, column = divmod(action, self._columns)
+        if self._kind == "go":
+            row = self._rows - 1 - row  # it counts from below, and passes with one row more
+        return placed_word(self._kind, self._rows, (row, column))
 
     def _action(self, square: Square) -> int:
         column, row = square
@@ -180,6 +190,10 @@ class Chess:
     def word(self, state: Any, action: int) -> str:
         """A move by its squares: ``e2e4``."""
         return str(pyspiel.chess.action_to_move(action, state.board()).to_lan())
+
+    def notation(self, state: Any, action: int) -> str:
+        """A move in standard algebraic notation: ``e4``."""
+        return str(state.action_to_string(state.current_player(), action))
 
     def _fen(self, shown: Shown) -> str:
         found = _FEN.search(shown.text)

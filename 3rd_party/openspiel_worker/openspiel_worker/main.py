@@ -17,13 +17,13 @@ from mosaic_worker.worker import (
     Worker,
 )
 from openspiel_worker.cfr import Solved
-from openspiel_worker.moves import Found, Player, Tried
+from openspiel_worker.moves import MOST_TOLD, Found, Player, Tried
 from openspiel_worker.search import Budget, Search
 from openspiel_worker.seat import Seat
 from openspiel_worker.table import Table
 
-_MOST_TOLD = 5
-"""Moves whose shares are recorded."""
+_DIGITS = 3
+"""Of what a move is worth."""
 
 
 class _Slot:
@@ -62,12 +62,12 @@ class _Slot:
         raise PolicyFailed(f"no legal move of {self._table.name} is one that its rules allow here")
 
     def _told(self, state: Any, found: Found) -> dict[str, Any]:
-        most = sorted(found.shares, key=lambda each: (-found.shares[each], each))[:_MOST_TOLD]
-        shares = {self._table.word(state, action): round(found.shares[action], 4) for action in most}
+        most = sorted(found.shares, key=lambda each: (-found.shares[each], each))[:MOST_TOLD]
+        shares = {self._table.notation(state, action): round(found.shares[action], 4) for action in most}
         searched = {"search": {"simulations": found.simulations}} if found.simulations else {}
         value = {} if found.value is None else {"value": found.value}
         tried = {
-            self._table.word(state, action): self._considered(state, action, found.tried[action])
+            self._table.notation(state, action): self._considered(state, action, found.tried[action])
             for action in most
             if action in found.tried
         }
@@ -75,13 +75,24 @@ class _Slot:
         return {**value, **searched, "scores": shares, **considered}
 
     def _considered(self, state: Any, action: int, tried: Tried) -> dict[str, Any]:
-        told: dict[str, Any] = {"visits": tried.visits, "value": round(tried.value, 4)}
-        at, words = state.clone(), list[str]()
+        told: dict[str, Any] = {"visits": tried.visits}
+        if tried.value is not None:
+            told["value"] = round(tried.value, _DIGITS)
+        if not tried.line and not tried.replies:
+            return told
+        after, at, words = state.child(action), state.clone(), list[str]()
         for follows in tried.line:
             at.apply_action(action)
-            words.append(self._table.word(at, follows))
+            words.append(self._table.notation(at, follows))
             action = follows
-        return {**told, "line": words} if words else told
+        if words:
+            told["line"] = words
+        if tried.replies:
+            told["replies"] = {
+                self._table.notation(after, follows): self._considered(after, follows, reply)
+                for follows, reply in tried.replies.items()
+            }
+        return told
 
 
 class OpenSpielWorker(Worker):

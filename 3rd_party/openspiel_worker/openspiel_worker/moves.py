@@ -7,19 +7,25 @@ from typing import Any, NamedTuple, Protocol
 
 from mosaic_worker.worker import LoadError, Slot
 
+MOST_TOLD = 5
+"""Moves of a position that are told."""
+
 
 class Tried(NamedTuple):
     """What a search found out of one move.
 
     Attributes:
         visits: How often it was tried.
-        value: The return that is expected of it, to who is on turn.
+        value: The return that is expected of it, to who is on turn in the position that was thought about;
+            ``None`` where that is not known.
         line: OpenSpiel's actions that are expected to follow.
+        replies: What was found out of the moves that may follow, as far as it is told.
     """
 
     visits: int
-    value: float
+    value: float | None
     line: Sequence[int] = ()
+    replies: Mapping[int, Tried] = {}
 
 
 class Found(NamedTuple):

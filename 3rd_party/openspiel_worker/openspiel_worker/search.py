@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
+from itertools import count
 from typing import Any
 
 import pyspiel
@@ -15,7 +17,7 @@ import pyspiel
 from mosaic_worker.rng import bits_of
 from mosaic_worker.worker import LoadError, Slot
 from openspiel_worker.information_sets import InformationSetSearch
-from openspiel_worker.moves import Found, Tried, number
+from openspiel_worker.moves import MOST_TOLD, Found, Tried, number
 from openspiel_worker.seat import can_be_followed
 from openspiel_worker.table import Table
 
@@ -26,6 +28,8 @@ _WITHOUT_COUNT = 2**31 - 1
 _SEED_BITS = 31
 _DEEP, _SEEN = 3, 4
 """Moves that are told to follow one, and how often each has to have been tried for that."""
+_MOST_REPLIES = 24
+"""Moves told of the tree below those told of the position itself: those tried most often."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +86,8 @@ class Search:
     def __init__(self, table: Table, budget: Budget, best: bool) -> None:
         self._table, self._budget, self._best = table, budget, best
         game = table.game
+        kind = game.get_type()
+        self._against = kind.utility == pyspiel.GameType.Utility.ZERO_SUM and game.num_players() == 2
         self._exploration = budget.exploration * max((game.max_utility() - game.min_utility()) / 2, 1e-9)
         if not can_be_followed(table):
             raise LoadError(f"what is hidden in {table.name} can be dealt in too many ways to keep track of")
@@ -134,11 +140,52 @@ class Search:
         ranked = [best.action, *(child.action for child in children if child.action != best.action)]
         total = max(1, sum(child.explore_count for child in children))
         value = _worth(best)
+        replies = self._replies(children[:MOST_TOLD], state.current_player())
         shares = {child.action: child.explore_count / total for child in children}
         tried = {
-            child.action: Tried(int(child.explore_count), _worth(child), _line(child)) for child in children
+            child.action: Tried(
+                int(child.explore_count), _worth(child), _line(child), replies.get(child.action, {})
+            )
+            for child in children
         }
         return Found(ranked, shares, int(root.explore_count), value, tried)
+
+    def _replies(self, moves: Sequence[Any], player: int) -> dict[int, dict[int, Tried]]:
+        """The part of the tree below moves that was tried most often, by the move."""
+        found: dict[int, dict[int, Tried]] = {}
+        waiting: list[tuple[int, int, int, Any, dict[int, Tried]]] = []
+        numbers = count()
+
+        def wait(node: Any, depth: int, below: dict[int, Tried]) -> None:
+            if depth > _DEEP:
+                return
+            for child in node.children:
+                if child.explore_count >= _SEEN and child.player >= 0:  # of a die nothing is told
+                    heappush(waiting, (-int(child.explore_count), next(numbers), depth, child, below))
+
+        for move in moves:
+            found[move.action] = {}
+            wait(move, 1, found[move.action])
+        for _ in range(_MOST_REPLIES):
+            if not waiting:
+                break
+            _, _, depth, node, below = heappop(waiting)
+            replies: dict[int, Tried] = {}
+            below[int(node.action)] = Tried(
+                int(node.explore_count), self._worth_to(player, node), replies=replies
+            )
+            wait(node, depth + 1, replies)
+        return found
+
+    def _worth_to(self, player: int, node: Any) -> float | None:
+        """Return that a player can expect of a move; ``None`` where only the mover's is known."""
+        solved = list(node.outcome)
+        if solved:
+            return float(solved[player])
+        own = _worth(node)
+        if node.player == player:
+            return own
+        return -own if self._against else None
 
 
 def _worth(node: Any) -> float:

@@ -138,8 +138,15 @@ class Table:
         mask = decision.action_mask
         return number if number is None or mask is None or bool(mask[number]) else None
 
+    def notation(self, state: Any, action: int) -> str:
+        """An action in the game's own notation, where it has one; else in words."""
+        if self._board is not None:
+            return self._board.notation(state, action)
+        named = self._slot.action_meanings if self._native else ()
+        return named[action] if action < len(named) else self.word(state, action)
+
     def word(self, state: Any, action: int) -> str:
-        """An action in words."""
+        """An action in the words of the environment."""
         if self._board is not None:
             return self._board.word(state, action)
         return str(state.action_to_string(state.current_player(), action))

@@ -18,7 +18,7 @@ from gym_gui.analysis.turn import CHAT, DRY, Turn, turn_of, with_row
 from gym_gui.core.enums import FALLBACKS
 from gym_gui.core.live import LiveView
 from gym_gui.core.record_fields import mapping
-from gym_gui.core.types import REFUSED
+from gym_gui.core.types import REFUSED, WORD
 
 MOST_CALLS: Final = 20_000
 MOST_BYTES: Final = 32 << 20
@@ -143,7 +143,7 @@ class CallLog:
         self.spending.add(turn)
 
     def look(self, view: LiveView) -> None:
-        """Learn what actions are called: rows of an episode have their numbers alone."""
+        """Learn what actions are called, where the game has no notation: rows have their numbers alone."""
         for agent in view.agents:
             if agent.number is not None and agent.action:
                 self._action_words[agent.slot, agent.number] = agent.action
@@ -164,7 +164,7 @@ class CallLog:
             if key in self._newest:
                 kept = {
                     name: row.get(name)
-                    for name in ("action", "action_source", "said", SCORES, CONSIDERED, REFUSED)
+                    for name in ("action", WORD, "action_source", "said", SCORES, CONSIDERED, REFUSED)
                 }
                 self._played[key] = kept
                 number, attempt = self._newest[key]
@@ -222,7 +222,7 @@ class CallLog:
             turn = replace(turn, refused=True)
         elif row is not None and not turn.is_decision and self._newest.get(key, (-1, 0))[0] == number:
             turn = with_row(turn, row)
-            turn = replace(turn, word=self._action_word(turn))
+            turn = turn if turn.word else replace(turn, word=self._action_word(turn))
         self._kept_turns[number] = turn
         self._kept_turns.move_to_end(number)
         while len(self._kept_turns) > _KEPT_TURNS:

@@ -20,12 +20,12 @@ from gym_gui.envs.boards.position import (
     Square,
     drops,
     placings,
-    point_named,
     square_named,
     turn_of,
 )
-from gym_gui.envs.boards.words import SIDES, area_words, chess_captured, chess_end, placed_word
+from gym_gui.envs.boards.words import SIDES, area_words, chess_captured, chess_end
 from gym_gui.envs.index import is_installed
+from mosaic_worker.squares import placed_word, point_named
 
 if TYPE_CHECKING:
     from gym_gui.envs.instance import Instance

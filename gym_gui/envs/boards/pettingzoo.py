@@ -20,7 +20,6 @@ from gym_gui.envs.boards.position import (
     Square,
     drops,
     placings,
-    point_named,
     turn_of,
 )
 from gym_gui.envs.boards.words import (
@@ -28,10 +27,10 @@ from gym_gui.envs.boards.words import (
     area_words,
     chess_captured,
     chess_end,
-    placed_word,
     sans_since,
     stones_captured,
 )
+from mosaic_worker.squares import placed_word, point_named
 
 if TYPE_CHECKING:
     from gym_gui.envs.instance import Instance

@@ -17,7 +17,6 @@ Square = tuple[int, int]
 
 FIRST, SECOND = "X", "O"
 _FILES = "abcdefghijklmnopqrstuvwxyz"
-_GO_FILES = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 
 
 class Turn(NamedTuple):
@@ -51,11 +50,6 @@ def turn_of(environment: Instance) -> Turn:
 def square_named(name: str, rows: int) -> Square:
     """Row from the top and column of a square such as ``e2``."""
     return rows - int(name[1:]), _FILES.index(name[0])
-
-
-def point_named(point: Square, rows: int) -> str:
-    """Name of a go point: ``(0, 0)`` of 19 rows is ``A19``; there is no ``I``."""
-    return f"{_GO_FILES[point[1]]}{rows - point[0]}"
 
 
 _WAYS = ((0, 1), (1, 0), (1, 1), (1, -1))

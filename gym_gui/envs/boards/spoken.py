@@ -1,4 +1,4 @@
-"""Cards and dice of OpenSpiel: moves that everybody hears, and what was come to."""
+"""Games of OpenSpiel without a board of ours: moves that everybody hears or sees, and what was come to."""
 
 from __future__ import annotations
 
@@ -26,14 +26,33 @@ def heard_since(state: Any, names: Sequence[str], since: int) -> tuple[str, ...]
         since: How many moves are known.
     """
     before, words, moves = state.get_game().new_initial_state(), list[str](), 0
+    spoken = _is_spoken(state)
     for each in state.full_history():
         if each.player >= 0:
             moves += 1
             if moves > since:
                 said = str(before.action_to_string(each.player, each.action))
-                words.append(_word(said, each.player, names))
+                words.append(_word(said, each.player, names) if spoken else said)
         before.apply_action(each.action)
     return tuple(words)
+
+
+def may_be_said(state: Any, names: Sequence[str]) -> dict[int, str]:
+    """What whoever is on turn may do, in the words of :func:`heard_since`, by action.
+
+    Args:
+        state: OpenSpiel's state.
+        names: What players are called, in their order.
+    """
+    player, spoken = int(state.current_player()), _is_spoken(state)
+    legal = state.legal_actions() if player >= 0 else ()
+    said = {int(action): str(state.action_to_string(player, action)) for action in legal}
+    return {action: _word(word, player, names) if spoken else word for action, word in said.items()}
+
+
+def _is_spoken(state: Any) -> bool:
+    """Whether moves are what players say, and no squares."""
+    return str(state.get_game().get_type().short_name) in HEARD
 
 
 def _word(said: str, player: int, names: Sequence[str]) -> str:

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 from gym_gui.core.enums import Outcome
 from gym_gui.core.live import Board, Captured
 from gym_gui.core.types import AgentID
-from gym_gui.envs.boards.position import FIRST, OFF_BOARD, SECOND, Square, point_named
+from gym_gui.envs.boards.position import FIRST, SECOND
+from gym_gui.envs.index import is_installed
+from mosaic_worker.squares import placed_word
 
 if TYPE_CHECKING:
     import chess
@@ -23,11 +25,6 @@ SIDES: Final[Mapping[str, tuple[str, str]]] = {
     "checkers": ("Red", "White"),
 }
 """What who moves first and who moves second are called, by kind of board."""
-_NINE: Final = (
-    *("top left", "top", "top right"),
-    *("left", "centre", "right"),
-    *("bottom left", "bottom", "bottom right"),
-)
 _POINTS: Final = {"q": 9, "r": 5, "b": 3, "n": 3, "p": 1}
 """What chess players count a piece as; the king is never taken."""
 _SET: Final = {"q": 1, "r": 2, "b": 2, "n": 2, "p": 8}
@@ -43,19 +40,17 @@ _CHESS_ENDS: Final = {
 }
 
 
-def placed_word(kind: str, rows: int, square: Square) -> str:
-    """A move that puts a piece on the board: ``column 4``, ``bottom left``, ``D4``, ``pass``.
+def legal_words(board: Board) -> dict[int, str]:
+    """The legal moves of a position in the game's own notation, by action: ``Nf3``, ``column 4``, ``D4``."""
+    if board.kind == "chess" and is_installed("chess"):
+        import chess as rules
 
-    Args:
-        kind: As in :class:`Board`.
-        rows: Rows of the board.
-        square: Where it was put, or :data:`OFF_BOARD`.
-    """
-    if square == OFF_BOARD:
-        return "pass"
-    if kind == "connect_four":
-        return f"column {square[1] + 1}"
-    return _NINE[square[0] * 3 + square[1]] if kind == "tic_tac_toe" else point_named(square, rows)
+        game = rules.Board(board.fen)
+        return {move.action: game.san(rules.Move.from_uci(move.label)) for move in board.moves}
+    return {
+        move.action: placed_word(board.kind, board.rows, move.target) if move.source is None else move.label
+        for move in board.moves
+    }
 
 
 def result_words(kind: str, names: Mapping[AgentID, str], outcome: Mapping[str, Outcome], how: str) -> str:

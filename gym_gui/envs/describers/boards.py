@@ -18,12 +18,12 @@ from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.describers.other_words import Terms, letters, numbers
 from gym_gui.envs.facts import Fact, fact
 from mosaic_worker.renaming import Names
+from mosaic_worker.squares import GO_FILES
 
 if TYPE_CHECKING:
     from gym_gui.envs.instance import Instance
 
 _FILES = "abcdefghijklmnopqrstuvwxyz"
-_GO_FILES = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 _FREE = "."
 _USUAL: Final = Names()
 _PIECES: Mapping[str, str] = {"chess": "KQRBNP"}
@@ -330,7 +330,7 @@ def _row(board: Board, row: int) -> str:
 def _column(board: Board, column: int) -> str:
     if board.kind in ("connect_four", "tic_tac_toe"):
         return str(column + 1)
-    return (_GO_FILES if board.kind == "go" else _FILES)[column]
+    return (GO_FILES if board.kind == "go" else _FILES)[column]
 
 
 def square(board: Board, place: Square, names: Names = _USUAL) -> str:

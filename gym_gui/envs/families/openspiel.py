@@ -119,14 +119,19 @@ class OpenSpielFamily(Family):
         return spoken.fireworks(boards.state_of(environment))
 
     def notates(self, spec: EnvSpec) -> bool:
-        """Boards, and games whose moves everybody hears."""
-        return self.has_board(spec) or spec.id.removeprefix(_HEAD).partition("(")[0] in spoken.HEARD
+        """Boards, and games whose moves everybody sees or hears."""
+        return self.has_board(spec) or _is_open(spec)
 
     def notation(self, environment: Instance, played: Sequence[tuple[str, Any]], since: int) -> Sequence[str]:
-        if _name(environment) in spoken.HEARD:
+        if not self.has_board(environment.spec):
             names = list(self.seat_names(environment).values())
             return spoken.heard_since(boards.state_of(environment), names, since)
         return boards.words_since(environment, environment.spec.id.removeprefix(_HEAD), since)
+
+    def legal_words(self, environment: Instance) -> Mapping[int, str]:
+        if self.has_board(environment.spec):
+            return super().legal_words(environment)
+        return spoken.may_be_said(boards.state_of(environment), list(self.seat_names(environment).values()))
 
     def title_of(self, spec: EnvSpec) -> str:
         return str(spec.traits["title"])
@@ -213,6 +218,18 @@ _PAID = {
     "CONSTANT_SUM": "what is won is shared out",
     "IDENTICAL": "all win or lose together",
 }
+
+
+def _is_open(spec: EnvSpec) -> bool:
+    """Whether players move in turn, and nothing that one of them does is secret."""
+    if spec.id.removeprefix(_HEAD).partition("(")[0] in spoken.HEARD:
+        return True
+    traits = spec.traits
+    return (
+        traits["dynamics"] == "SEQUENTIAL"
+        and traits["information"] == "PERFECT_INFORMATION"
+        and traits["players"][1] > 1
+    )
 
 
 def _name(environment: Instance) -> str:

@@ -213,6 +213,13 @@ class PettingZooFamily(Family):
             return spoken.heard_since(environment.env.hanabi_env.game_state, names, since)
         return [self.action_meanings(environment, agent)[int(action)] for agent, action in played[since:]]
 
+    def legal_words(self, environment: Instance) -> Mapping[int, str]:
+        if _game(environment.spec) != "hanabi":
+            return super().legal_words(environment)
+        return spoken.may_be_said(
+            environment.env.hanabi_env.game_state, list(self.seat_names(environment).values())
+        )
+
     def needs(self, spec: EnvSpec) -> tuple[str, ...]:
         area = spec.id.partition("/")[0]
         return _NEEDS.get(_game(spec), _NEEDS.get(area, ("pygame",)))

@@ -133,8 +133,6 @@ class LiveMind(QWidget):
             sight = picture = None
         turn, believes = self._thoughts(operator, seat, view.episode)
         action = turn.word if turn is not None else ""
-        if turn is not None and turn.step < len(view.moves):  # what has a notation goes turn by turn
-            action = view.moves[turn.step].word
         self.view.show_mind(Mind(seat.agent, view, sight, trouble, turn, believes, action), picture)
 
     def _thoughts(self, operator: LiveOperator, seat: AgentView, episode: int) -> tuple[Turn | None, str]:
