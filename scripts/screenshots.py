@@ -112,6 +112,7 @@ class Scenes:
             "operators-transcript": self.operators_transcript,
             "operators-program": self.operators_program,
             "operators-one-agent": self.operators_one_agent,
+            "operators-search": self.operators_search,
             "operators-two-levels": self.operators_two_levels,
             "operators-planner": self.operators_planner,
             "operators-everyone": self.operators_everyone,
@@ -325,6 +326,39 @@ class Scenes:
         manual.show_mind()
         picture = manual.findChild(MindView, "mind").picture
         await self._until(lambda: picture.isVisible() and picture.image() is not None, "what it sees")
+
+    async def operators_search(self) -> None:
+        """The tree of what a search thought of its move, beside the game."""
+        from gym_gui.core.config import OperatorConfig, WorkerAssignment
+        from gym_gui.ui.minds import MindView
+
+        search = WorkerAssignment("openspiel_worker", "planner", {"simulations": 1000})
+        rule = WorkerAssignment("operators_worker", "baseline", {"behavior": "connect_four_one_ply"})
+        config = OperatorConfig.multi_agent(
+            operator_id="search",
+            display_name="Search",
+            task="classic/connect_four_v3",
+            player_workers={"player_0": search, "player_1": rule},
+        )
+        self._context.go("operators", operators=[config], seed=3, run=False)
+        await asyncio.sleep(0)
+        page = self._page("operators")
+        page.manual.set_plots_wanted(False)
+        first = page.deck.operators[0]
+        for step in range(1, 4):
+            first.player.step()
+            await self._until(
+                lambda wanted=step: (
+                    first.player.last_view is not None and first.player.last_view.step >= wanted
+                ),
+                "a move",
+                settle_s=0,
+            )
+        page.manual.select(first)
+        page.manual.show_mind()
+        mind = page.manual.findChild(MindView, "mind")
+        mind.choose("player_0")
+        await self._until(mind.tree.isVisible, "what it searched")
 
     async def operators_two_levels(self) -> None:
         """A program that asks skills for one thing after another, and a person who is to choose the next."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import orjson
 
 from gym_gui.analysis import thoughts, wording
 from gym_gui.analysis.action_scores import Score, scores_of
+from gym_gui.analysis.considered import Considered, considered_of
 from gym_gui.analysis.decision_rows import CONSIDERED, DECISION, SCORES, tells_more
 from gym_gui.analysis.thoughts import Thought, thought_of
 from gym_gui.core.enums import FALLBACKS
@@ -71,6 +72,7 @@ class Turn:
         slot: The configured slot that sits in the agent's seat; empty where it is not known.
         thought: What a program thought; ``None`` where no program decided.
         scores: How the actions were scored, the best first; empty where nothing was told of that.
+        considered: What a search found of actions, by their words; likewise.
     """
 
     agent: str
@@ -106,6 +108,7 @@ class Turn:
     slot: str = ""
     thought: Thought | None = None
     scores: tuple[Score, ...] = ()
+    considered: Mapping[str, Considered] = field(default_factory=dict[str, Considered])
 
     @property
     def is_decision(self) -> bool:
@@ -206,6 +209,7 @@ def with_row(turn: Turn, row: Mapping[str, Any]) -> Turn:
         refused=source in FALLBACKS,
         why_refused=text(row.get(REFUSED)) or "",
         scores=scores_of(row.get(SCORES), row.get(CONSIDERED)),
+        considered=considered_of(row.get(CONSIDERED)),
     )
 
 

@@ -144,3 +144,28 @@ def test_the_worker_plays_legal_moves_and_says_what_it_expects(new_slot: NewSlot
     assert all(-1 <= each["value"] <= 1 for each in considered.values())
     visits = [each["visits"] for each in considered.values()]
     assert visits == sorted(visits, reverse=True) and sum(visits) <= 60
+
+
+def test_a_part_of_the_tree_is_told_from_the_view_of_who_chooses(new_slot: NewSlot, look: Look) -> None:
+    worker, slot = OpenSpielWorker(), new_slot("tic_tac_toe", simulations=800)
+    worker.load(slot)
+    worker.reset(slot, [EpisodeStart(0, 5, "player_0")])
+    decision = look(pyspiel.load_game("tic_tac_toe").new_initial_state(), 0, 0)
+    assert decision.action_mask is not None
+    batch = Batch(slot, [0], [0], [0], [5], decision.observation[None], decision.action_mask[None])
+    (told,) = worker.select_actions(batch).extras or ()
+    assert told is not None
+
+    def walk(moves: dict[str, Any], depth: int) -> list[tuple[int, float]]:
+        found: list[tuple[int, float]] = []
+        for move in moves.values():
+            replies = move.get("replies", {})
+            assert sum(each["visits"] for each in replies.values()) <= move["visits"]
+            found += [(depth, move["value"]), *walk(replies, depth + 1)]
+        return found
+
+    told_of = walk(told["considered"], 0)
+    assert 5 < len(told_of) <= 5 + 24 and max(depth for depth, _ in told_of) <= 3
+    # Who begins does not lose: replies are worth to it what its own moves are, not the other's gain.
+    assert all(value > -0.5 for depth, value in told_of if depth == 1)
+    assert len(str(told)) < 2048

@@ -34,6 +34,8 @@ _ROLES: Final = {
     "tool": "Result of a tool",
 }
 
+SCORES: Final = "Scores"
+"""Heading of how actions were scored."""
 Section = tuple[str, str, str]
 """Heading, text, the colour token of the text."""
 
@@ -228,7 +230,7 @@ def _scores(turn: Turn) -> Iterator[Section]:
         rows += [f"        {score.more}"] if score.more else []
     if rest := len(turn.scores) - len(shown):
         rows.append(f"and {wording.count(rest, 'action')} with lower scores")
-    yield "Scores", "\n".join(rows), "text"
+    yield SCORES, "\n".join(rows), "text"
 
 
 def _played(turn: Turn, action: str) -> str:

@@ -12,7 +12,7 @@ from gym_gui.core.config import GOAL_SUFFIX
 from gym_gui.core.live import AgentView, LiveView
 from gym_gui.core.sight import Sight
 from gym_gui.core.types import AgentID
-from gym_gui.ui.language.turn_view import Section, sections
+from gym_gui.ui.language.turn_view import SCORES, Section, sections
 from gym_gui.ui.renderers.agent_words import number_words, option_words, source_words
 
 
@@ -90,6 +90,8 @@ def _decided(mind: Mind, seat: AgentView | None) -> Iterator[Section]:
         for heading, words, colour in sections(turn, action=mind.action):
             if heading in (COME, GONE) and mind.believes:
                 continue  # all of them are told; the transcript has how they changed
+            if heading == SCORES and turn.considered:
+                continue  # they are drawn, as a tree
             yield f"{heading} (step {turn.step})" if heading == "Played" else heading, words, colour
     elif seat is not None and seat.action:
         how = source_words(seat)

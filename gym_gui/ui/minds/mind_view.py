@@ -1,4 +1,4 @@
-"""Shows one agent: its picture, and in words what it sees and thinks."""
+"""Shows one agent: its picture, the tree of what it searched, and in words what it sees and thinks."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from gym_gui.ui import theme
 from gym_gui.ui.agents.setting_controls import SteadyComboBox
 from gym_gui.ui.language.turn_view import Section, write_sections
 from gym_gui.ui.minds.mind import Mind, mind_sections
+from gym_gui.ui.minds.search_tree import SearchTree
 from gym_gui.ui.renderers.agent_words import seat_words
 from gym_gui.ui.renderers.frame_view import FrameView
 from gym_gui.ui.widgets import ElidedLabel
@@ -24,7 +25,7 @@ _PICTURE: Final = 220
 
 
 class MindView(QWidget):
-    """A choice of agents; the picture of one, where there is one, and what is told of it.
+    """A choice of agents; the picture and the search of one, where there are, and what is told of it.
 
     Args:
         orientation: Whether the picture stands beside the words or above them.
@@ -55,6 +56,7 @@ class MindView(QWidget):
         self.picture = FrameView(theme.current(), self)
         self.picture.setObjectName("mind-picture")
         self.picture.setAccessibleName("What the agent sees")
+        self.tree = SearchTree(self)
         self.text = QTextEdit(self)
         self.text.setObjectName("mind-text")
         self.text.setAccessibleName("What the agent sees and thinks")
@@ -65,12 +67,12 @@ class MindView(QWidget):
         self._splitter.setObjectName("mind-splitter")
         self._splitter.setChildrenCollapsible(False)
         self._splitter.setHandleWidth(theme.ROW)
-        self._splitter.addWidget(self.picture)
-        self._splitter.addWidget(self.text)
-        self._splitter.setStretchFactor(0, 2)
-        self._splitter.setStretchFactor(1, 3)
-        self._splitter.setSizes([_PICTURE, 2 * _PICTURE])
+        for part, stretch in ((self.picture, 2), (self.tree, 4), (self.text, 3)):
+            self._splitter.addWidget(part)
+            self._splitter.setStretchFactor(self._splitter.count() - 1, stretch)
+        self._splitter.setSizes([_PICTURE, 3 * _PICTURE, 2 * _PICTURE])
         self.picture.hide()
+        self.tree.hide()
         head = QHBoxLayout()
         head.setSpacing(theme.ROW)
         head.addWidget(self._choice)
@@ -129,6 +131,7 @@ class MindView(QWidget):
         if picture is not None:
             self.picture.show_frame(picture)
         self.picture.setVisible(picture is not None)
+        self.tree.show_turn(None if mind is None else mind.turn)
         shown = sight is not None and sight.caption and picture is not None
         self._caption.setText(f"{sight.caption} at step {sight.step}" if sight is not None and shown else "")
         self._caption.setVisible(bool(shown))

@@ -1,0 +1,195 @@
+"""What a search found, as a tree of moves that views can show and screen readers can tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from PyQt6.QtCore import QAbstractItemModel, QModelIndex, QObject, Qt
+
+from gym_gui.analysis import wording
+from gym_gui.analysis.considered import Considered
+from gym_gui.analysis.turn import Turn
+from gym_gui.ui.numbers import local
+
+MOVE_ROLE: Final = Qt.ItemDataRole.UserRole + 1
+"""The :class:`SearchedMove` of a row."""
+MOVE, TRIED, WORTH, THEN = range(4)
+_HEADINGS: Final = ("Move", "Tried", "Worth", "Expected to follow")
+_ABOUT: Final = (
+    "The moves that were weighed, those tried most often first; below each what may follow",
+    "How often the search has tried it",
+    "The return that it expects of it, to whoever chose: more is better",
+    "The moves that it expects to follow",
+)
+
+
+@dataclass(eq=False)
+class SearchedMove:
+    """A move of the tree.
+
+    Attributes:
+        word: In the game's own notation.
+        visits: How often it was tried; ``None`` where that was not told.
+        value: Return that is expected of it, to whoever chose; likewise.
+        line: What is expected to follow.
+        above: The move that it may follow; ``None`` for those of the position itself.
+        place: Its row among those that may follow the same.
+        share: How often it was tried, as a share of the move that was tried most often; 0 to 1.
+        chosen: It was played.
+        expected: It is expected to be played, once the move above is.
+        below: What may follow, tried most often first.
+    """
+
+    word: str
+    visits: int | None = None
+    value: float | None = None
+    line: tuple[str, ...] = ()
+    above: SearchedMove | None = None
+    place: int = 0
+    share: float = 0.0
+    chosen: bool = False
+    expected: bool = False
+    below: list[SearchedMove] = field(default_factory=list["SearchedMove"])
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The moves that lead to it, itself last."""
+        return (*(self.above.path if self.above is not None else ()), self.word)
+
+    @property
+    def words(self) -> str:
+        """All of it in a sentence, for those who hear it."""
+        told = Considered(self.visits, self.value, self.line).words
+        return ", ".join(filter(None, [self.word, "played" if self.chosen else "", told]))
+
+
+def searched_moves(turn: Turn) -> list[SearchedMove]:
+    """The tree of a decision: its moves, those tried most often first, each with what may follow."""
+    most = max((each.visits or 0 for each in turn.considered.values()), default=0) or 1
+    moves = _moves(turn.considered, None, most)
+    for move in moves:
+        move.chosen = move.word == turn.word
+    return moves
+
+
+def _moves(considered: Mapping[str, Considered], above: SearchedMove | None, most: int) -> list[SearchedMove]:
+    ranked = sorted(considered.items(), key=lambda each: -(each[1].visits or 0))
+    found: list[SearchedMove] = []
+    for place, (word, told) in enumerate(ranked):
+        share = min((told.visits or 0) / most, 1.0)
+        move = SearchedMove(word, told.visits, told.value, told.line, above, place, share)
+        move.below = _moves(told.replies, move, most)
+        _expect(move, told.line)
+        found.append(move)
+    return found
+
+
+def _expect(move: SearchedMove, line: tuple[str, ...]) -> None:
+    """Mark what is expected to follow; moves of it of which nothing else was told are there, too."""
+    for word in line:
+        follows = next((each for each in move.below if each.word == word), None)
+        if follows is None:
+            follows = SearchedMove(word, above=move, place=len(move.below))
+            move.below.append(follows)
+        follows.expected = True
+        move = follows
+
+
+class SearchModel(QAbstractItemModel):
+    """The tree of one decision."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.moves: list[SearchedMove] = []
+
+    def show(self, moves: list[SearchedMove]) -> None:
+        """Show these."""
+        self.beginResetModel()
+        self.moves = moves
+        self.endResetModel()
+
+    def every(self) -> Iterator[tuple[SearchedMove, QModelIndex]]:
+        """All moves with their places, those above first."""
+        waiting = list(self.moves)
+        for move in waiting:
+            waiting += move.below
+            yield move, self.createIndex(move.place, 0, move)
+
+    def index(self, row: int, column: int, parent: QModelIndex = QModelIndex()) -> QModelIndex:  # noqa: B008
+        """See Qt."""
+        moves = self._below(parent)
+        if not (0 <= row < len(moves) and 0 <= column < len(_HEADINGS)):
+            return QModelIndex()
+        return self.createIndex(row, column, moves[row])
+
+    def parent(self, child: QModelIndex) -> QModelIndex:  # type: ignore[override]  # its other form has no index
+        """See Qt."""
+        move = self.move_at(child)
+        above = move.above if move is not None else None
+        return QModelIndex() if above is None else self.createIndex(above.place, 0, above)
+
+    def rowCount(self, parent: QModelIndex = QModelIndex()) -> int:  # noqa: B008
+        """Moves that may follow."""
+        return len(self._below(parent)) if parent.column() <= 0 else 0
+
+    def columnCount(self, parent: QModelIndex = QModelIndex()) -> int:  # noqa: B008
+        """Columns."""
+        return len(_HEADINGS)
+
+    def move_at(self, index: QModelIndex) -> SearchedMove | None:
+        """The move of a row."""
+        move = index.internalPointer() if index.isValid() else None
+        return move if isinstance(move, SearchedMove) else None
+
+    def data(self, index: QModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """What a cell says."""
+        move = self.move_at(index)
+        if move is None:
+            return None
+        if role == MOVE_ROLE:
+            return move
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return move.words if index.column() == MOVE else _cell(move, index.column())
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return move.words
+        if role == Qt.ItemDataRole.TextAlignmentRole and index.column() in (TRIED, WORTH):
+            return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        return _cell(move, index.column()) if role == Qt.ItemDataRole.DisplayRole else None
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> object:
+        """Headings, and what they mean."""
+        if orientation != Qt.Orientation.Horizontal:
+            return None
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return _ABOUT[section]
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            right = section in (TRIED, WORTH)
+            side = Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft
+            return side | Qt.AlignmentFlag.AlignVCenter
+        return _HEADINGS[section] if role == Qt.ItemDataRole.DisplayRole else None
+
+    def _below(self, index: QModelIndex) -> list[SearchedMove]:
+        move = self.move_at(index)
+        if move is not None:
+            return move.below
+        return [] if index.isValid() else self.moves
+
+
+def _cell(move: SearchedMove, column: int) -> str:
+    if column == MOVE:
+        return f"{move.word} (played)" if move.chosen else move.word
+    if column == TRIED:
+        return "" if move.visits is None else f"{local(move.visits):,}"
+    if column == WORTH:
+        return "" if move.value is None else signed(move.value)
+    return ", ".join(move.line)
+
+
+def signed(value: float) -> str:
+    """``+0.42``: whether it is good or bad is not told by its colour alone."""
+    written = wording.number(abs(value), 2)
+    return f"+{written}" if value > 0 else f"\N{MINUS SIGN}{written}" if value < 0 else written

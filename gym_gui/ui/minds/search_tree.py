@@ -1,0 +1,208 @@
+"""Draws what a search found: branches as wide as moves were tried often, what they are worth in colour."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PyQt6.QtCore import QModelIndex, QPointF, QRect, QRectF, QSize, Qt
+from PyQt6.QtGui import QColor, QFont, QPainter, QPainterPath, QPen, QPolygonF, QResizeEvent
+from PyQt6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTreeView,
+    QWidget,
+)
+
+from gym_gui.analysis.turn import Turn
+from gym_gui.ui import theme
+from gym_gui.ui.minds.search_model import (
+    MOVE,
+    MOVE_ROLE,
+    THEN,
+    TRIED,
+    WORTH,
+    SearchedMove,
+    SearchModel,
+    searched_moves,
+)
+
+_ROW: Final = 24
+_INDENT: Final = 30
+_STEM: Final = 22.0
+"""Pixels from a branch to where the moves it leads to begin."""
+_WIDEST: Final = 7.0
+"""Pixels of the branch of the move that was tried most often."""
+_THINNEST: Final = 1.0
+_BAR: Final = 5
+_WORTH_PX: Final = 66
+_NARROWEST: Final = 310
+_LINE_PX: Final = 110
+"""Room that a line of moves needs."""
+
+
+class SearchTree(QTreeView):
+    """The tree of one decision; arrow keys go about in it.
+
+    Args:
+        parent: Qt owner.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("search-tree")
+        self.setAccessibleName("What the search found of each move")
+        self.moves = SearchModel(self)
+        self.setModel(self.moves)
+        self.setItemDelegate(_SearchDelegate(self))
+        self.setUniformRowHeights(True)
+        self.setIndentation(_INDENT)
+        self.setAllColumnsShowFocus(True)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.setMinimumWidth(_NARROWEST)
+        head = self.header()
+        assert head is not None
+        head.setSectionsMovable(False)
+        head.setStretchLastSection(True)
+        head.setMinimumSectionSize(40)
+        for section in (MOVE, TRIED, WORTH):
+            head.setSectionResizeMode(section, QHeaderView.ResizeMode.ResizeToContents)
+        self._turn: Turn | None = None
+        theme.current().changed.connect(self._on_theme_changed)
+
+    def show_turn(self, turn: Turn | None) -> None:
+        """Show what was found for a decision; where nothing was, it is not there."""
+        shown = turn if turn is not None and turn.considered else None
+        self.setVisible(shown is not None)
+        if shown == self._turn:
+            return
+        before = self.moves.data(self.currentIndex(), MOVE_ROLE)
+        self._turn = shown
+        self.moves.show([] if shown is None else searched_moves(shown))
+        path = before.path if isinstance(before, SearchedMove) else ()
+        for move, index in self.moves.every():
+            # What is expected of the game is seen at once, of other moves when they are opened.
+            open_above = move.above is None or self.isExpanded(index.parent())
+            self.setExpanded(index, bool(move.below) and open_above and (move.chosen or move.expected))
+            if move.path == path:
+                self.setCurrentIndex(index)
+
+    def resizeEvent(self, e: QResizeEvent | None) -> None:
+        """What has no room is left to the tree itself, which has it too."""
+        super().resizeEvent(e)
+        viewport = self.viewport()
+        if viewport is not None:
+            taken = sum(self.columnWidth(section) for section in (MOVE, TRIED, WORTH))
+            self.setColumnHidden(THEN, viewport.width() - taken < _LINE_PX)
+
+    def drawBranches(self, painter: QPainter | None, rect: QRect, index: QModelIndex) -> None:
+        """From each move to those that may follow, as wide as they were tried often."""
+        move = self.moves.move_at(index)
+        if painter is None or move is None:
+            return
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        middle = rect.center().y() + 0.5
+        right = float(rect.right() + 1)
+        at = right - _STEM
+        above = move.above
+        siblings = self.moves.moves if above is None else above.below
+        top = float(rect.top())
+        if move.place or above is not None:
+            self._stem(painter, at, top, middle, siblings[move.place :])
+        if move.place + 1 < len(siblings):
+            self._stem(painter, at, middle, rect.bottom() + 1.0, siblings[move.place + 1 :])
+        path = QPainterPath(QPointF(at, middle))
+        path.lineTo(right - (14 if move.below else 2), middle)
+        painter.setPen(self._pen([move]))
+        painter.drawPath(path)
+        if move.below:
+            self._draw_caret(painter, QPointF(right - 6, middle), opened=self.isExpanded(index))
+        while above is not None:  # what goes past this row to moves further below
+            at -= _INDENT
+            siblings = self.moves.moves if above.above is None else above.above.below
+            if above.place + 1 < len(siblings):
+                self._stem(painter, at, top, rect.bottom() + 1.0, siblings[above.place + 1 :])
+            above = above.above
+        painter.restore()
+
+    def _stem(self, painter: QPainter, x: float, top: float, bottom: float, to: list[SearchedMove]) -> None:
+        painter.setPen(self._pen(to))
+        painter.drawLine(QPointF(x, top), QPointF(x, bottom))
+
+    def _pen(self, to: list[SearchedMove]) -> QPen:
+        """Of the branch that leads to moves."""
+        widest = max(to, key=lambda move: move.share)
+        played = any(_is_played(move) for move in to)
+        colour = theme.current().colour("accent" if played else "scroll")
+        width = max(_THINNEST, _WIDEST * widest.share)
+        return QPen(colour, width, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap)
+
+    def _draw_caret(self, painter: QPainter, centre: QPointF, *, opened: bool) -> None:
+        now = theme.current()
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(now.colour("muted"))
+        x, y = centre.x(), centre.y()
+        points = ((-5, -3), (5, -3), (0, 4)) if opened else ((-3, -5), (-3, 5), (4, 0))
+        painter.drawPolygon(QPolygonF([QPointF(x + right, y + down) for right, down in points]))
+
+    def _on_theme_changed(self) -> None:
+        viewport = self.viewport()
+        if viewport is not None:
+            viewport.update()
+
+
+def _is_played(move: SearchedMove) -> bool:
+    """Whether it is what was played, or what is expected after that."""
+    return move.chosen or (move.expected and move.above is not None and _is_played(move.above))
+
+
+class _SearchDelegate(QStyledItemDelegate):
+    """Bars below how often a move was tried, colours before what it is worth, what is played in bold."""
+
+    def initStyleOption(self, option: QStyleOptionViewItem | None, index: QModelIndex) -> None:
+        """See the class."""
+        super().initStyleOption(option, index)
+        move = index.data(MOVE_ROLE)
+        if option is None or not isinstance(move, SearchedMove):
+            return
+        if index.column() == MOVE and _is_played(move):
+            option.font.setWeight(QFont.Weight.DemiBold)
+        if index.column() == THEN:
+            option.palette.setColor(option.palette.ColorRole.Text, theme.current().colour("muted"))
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex) -> QSize:
+        """Rows are low; what a move is worth has room for its colour."""
+        hint = super().sizeHint(option, index)
+        return QSize(max(hint.width(), _WORTH_PX) if index.column() == WORTH else hint.width() + 6, _ROW)
+
+    def paint(self, painter: QPainter | None, option: QStyleOptionViewItem, index: QModelIndex) -> None:
+        """See the class."""
+        super().paint(painter, option, index)
+        move = index.data(MOVE_ROLE)
+        if painter is None or not isinstance(move, SearchedMove):
+            return
+        if index.column() == TRIED and move.visits:
+            self._paint_bar(painter, option.rect, move.share)
+        if index.column() == WORTH and move.value is not None:
+            self._paint_worth(painter, option.rect, move.value)
+
+    def _paint_bar(self, painter: QPainter, cell: QRect, share: float) -> None:
+        room = cell.width() - 10
+        bar = QRectF(cell.right() - 5 - room * share, cell.bottom() - 2, room * share, 2)
+        painter.fillRect(bar, theme.current().colour("accent"))
+
+    def _paint_worth(self, painter: QPainter, cell: QRect, value: float) -> None:
+        now = theme.current()
+        colour = QColor(now.colour("ok" if value > 0 else "error" if value < 0 else "muted"))
+        colour.setAlphaF(0.35 + 0.65 * min(abs(value), 1.0))
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colour)
+        painter.drawEllipse(QPointF(cell.left() + 8, cell.center().y() + 0.5), _BAR, _BAR)
+        painter.restore()
