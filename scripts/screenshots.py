@@ -108,6 +108,7 @@ class Scenes:
             "operators": self.operators,
             "operators-plots": self.operators_plots,
             "operators-script": self.operators_script,
+            "operators-tournament": self.operators_tournament,
             "operators-language": self.operators_language,
             "operators-transcript": self.operators_transcript,
             "operators-program": self.operators_program,
@@ -241,6 +242,21 @@ class Scenes:
             await self._until(lambda: script.plan, "the plan")
         script.toggle()
         await self._until(lambda: any(row.bar.value() for row in script.rows.values()), "some episodes")
+
+    async def operators_tournament(self) -> None:
+        """A tournament in mid-play: its matrix filling in."""
+        self._context.go("operators", script=POOL)
+        await asyncio.sleep(0)
+        script = self._page("operators").script
+        await self._until(lambda: script.plan and not script.busy, "the plan")
+        if script.job is None or not script.job.running:
+            script.toggle()
+        await self._until(lambda: script.standings and script.standings.view.analysis, "the standings")
+        view = script.standings.view
+        some = lambda: view.analysis and view.analysis.standings.games > 50  # noqa: E731
+        await self._until(some, "some games")
+        script.stop()
+        await self._until(lambda: not script.busy, "its end")
 
     async def operators_plots(self) -> None:
         await self.operators()

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from gym_gui.analysis.comparison import Verdict
 from gym_gui.analysis.findings import Findings
 from gym_gui.analysis.standings import Standings
 from gym_gui.analysis.summary_numbers import METHODS, Estimate
+from gym_gui.core.pairings import who_joins
 
 CROSS_PLAY_METHODS: Mapping[str, str] = {
     "value": (
@@ -155,6 +157,7 @@ class CrossPlay(Findings):
         held_gap: Self-play minus play with held-out partners, likewise.
         algorithms: Those of which whole groups of trainings are in the pool.
         seated: Every two by the seat of the first, where policies stay in their seats; else empty.
+        stay: Whether they do.
     """
 
     measure: str
@@ -170,6 +173,7 @@ class CrossPlay(Findings):
     held_gap: Estimate | None
     algorithms: tuple[TrainedTeams, ...] = ()
     seated: tuple[SeatTeam, ...] = ()
+    stay: bool = False
     methods: Mapping[str, str] = field(default_factory=lambda: dict(CROSS_PLAY_METHODS))
 
     @property
@@ -199,7 +203,24 @@ class CrossPlay(Findings):
     @property
     def by_seat(self) -> bool:
         """Whether rows and columns of the matrix are the two seats."""
-        return bool(self.seated) and len(self.seats) == 2
+        return self.stay and len(self.seats) == 2
+
+    def on_record(self, row: str, column: str) -> tuple[int, int]:
+        """Games of a field of the matrix that are played, and that are planned; zeros where none are."""
+        return self._on_record.get((row, column), (0, 0))
+
+    @cached_property
+    def _on_record(self) -> Mapping[tuple[str, str], tuple[int, int]]:
+        found: dict[tuple[str, str], tuple[int, int]] = {}
+        for each in self.fixtures:
+            first, second = each.policies[:2] if self.by_seat else who_joins(each.policies)
+            cells = {(first, second)}
+            if len(self.seats) == 2 and not self.stay:  # who joins whom is the same
+                cells.add((second, first))
+            for cell in cells:
+                played, planned = found.get(cell, (0, 0))
+                found[cell] = played + each.played, planned + each.planned
+        return found
 
 
 Found = Standings | CrossPlay

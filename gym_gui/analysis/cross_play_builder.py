@@ -57,6 +57,8 @@ def cross_play_of(run: Run) -> CrossPlay:
         seeds=len(played.seeds),
         algorithms=tuple(_algorithms(played, run)),
         seated=tuple(_seated(played, order)),
+        stay=played.found.seatings == 1,
+        fixtures=tuple(played.found.fixtures.values()),
     )
 
 
@@ -174,7 +176,7 @@ def _size(lift: Comparison) -> str:
 def _notes(played: TeamValues, run: Run) -> Iterator[str]:
     found = played.found
     if run.record.status == "running":
-        yield "The games are not finished."
+        yield "The games are not finished: means are of those played so far, and short ones come first."
     elif (missing := found.planned - played.count) > 0:
         are = "is" if missing == 1 else "are"
         yield f"{wording.count(missing, 'game')} of {found.planned:,} {are} not counted."

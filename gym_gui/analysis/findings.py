@@ -10,6 +10,21 @@ from typing import Any
 from gym_gui.analysis.comparison import Verdict
 
 
+@dataclass(frozen=True)
+class Fixture:
+    """A pairing, and how much of it is played.
+
+    Attributes:
+        policies: Who sits in which seat to begin with.
+        played: Games on record, whatever came of them.
+        planned: Games that are to be played.
+    """
+
+    policies: tuple[str, ...]
+    played: int
+    planned: int
+
+
 @dataclass(frozen=True, kw_only=True)
 class Findings:
     """What a tournament says.
@@ -23,6 +38,7 @@ class Findings:
         planned: Games that were to be played.
         seeds: Seeds on which games were played.
         methods: How the numbers are made.
+        fixtures: Who meets whom as far as that is settled, in the order in which it was.
     """
 
     run_id: str
@@ -33,6 +49,7 @@ class Findings:
     planned: int
     seeds: int
     methods: Mapping[str, str]
+    fixtures: tuple[Fixture, ...] = ()
 
     @property
     @abstractmethod

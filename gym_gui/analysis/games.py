@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from gym_gui.analysis.findings import Fixture
 from gym_gui.analysis.reader import OperatorRun, Run
 from gym_gui.analysis.units import Sample
 from gym_gui.core.enums import EpisodeStatus, Outcome
@@ -49,6 +50,7 @@ class Games:
         reasons: Why games failed, and how often.
         planned: Games that were to be played in all.
         seatings: How often a pairing plays each seed: once where policies of a team stay in their seats.
+        fixtures: Who meets whom, and how much of it is on record, by operator.
     """
 
     policies: tuple[str, ...]
@@ -61,6 +63,7 @@ class Games:
     reasons: Counter[str] = field(default_factory=Counter[str])
     planned: int = 0
     seatings: int = 2
+    fixtures: dict[str, Fixture] = field(default_factory=dict[str, Fixture])
 
     @property
     def count(self) -> int:
@@ -71,6 +74,10 @@ class Games:
     def unplayed(self) -> int:
         """Planned games of which nothing is recorded."""
         return max(self.planned - self.count - self.halved - self.lost - self.failed.total(), 0)
+
+    def note_played(self, operator_id: str, games: int) -> None:
+        """So many games of a pairing are on record."""
+        self.fixtures[operator_id] = replace(self.fixtures[operator_id], played=games)
 
 
 def is_tournament(run: Run) -> bool:
@@ -129,7 +136,9 @@ def pool_of(run: Run) -> tuple[Games, dict[str, tuple[str, ...]]]:
             or not set(met) <= set(pool)
         ):
             raise RunFormatError(where, f"{operator_id!r} is no pairing of its policies")
-        found.planned += run.planned.get(operator_id, 0)
+        planned = run.planned.get(operator_id, 0)
+        found.planned += planned
+        found.fixtures[operator_id] = Fixture(met, 0, planned)
         met_in[operator_id] = met
     for operator_id, operator in run.operators.items():
         if operator_id not in met_in and next(operator.episodes(), None) is not None:
@@ -139,9 +148,9 @@ def pool_of(run: Run) -> tuple[Games, dict[str, tuple[str, ...]]]:
 
 def _collect(found: Games, operator: OperatorRun, slots: Mapping[str, str]) -> None:
     rounds: dict[int, list[Game]] = {}
-    for episode in sorted(operator.episodes(), key=lambda e: e.episode_index):
-        if episode.taken_back is not None:
-            continue
+    episodes = [episode for episode in operator.episodes() if episode.taken_back is None]
+    found.note_played(operator.operator_id, len(episodes))
+    for episode in sorted(episodes, key=lambda e: e.episode_index):
         who = {seat: slots.get(agent.slot, "") for seat, agent in episode.agents.items()}
         if "" in who.values():
             slot = next(episode.agents[seat].slot for seat, policy in who.items() if not policy)

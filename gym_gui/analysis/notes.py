@@ -10,6 +10,7 @@ from typing import Any
 from gym_gui.analysis import wording
 from gym_gui.analysis.collect import OperatorData
 from gym_gui.analysis.comparison import Comparison
+from gym_gui.analysis.games import is_tournament
 from gym_gui.analysis.outliers import outlier_note
 from gym_gui.analysis.pairing import Entry, totals
 from gym_gui.analysis.reader import Run
@@ -192,7 +193,8 @@ def missing_notes(
         if shard := Shard.of_run(run.record.extra):
             yield f"Run {run.run_id} is {shard.words}: `mosaic runs merge` makes one run of all of them."
         of_run = [(names[entry.key], entry) for entry in entries if entry.run is run]
-        if not run.has_ended:
+        played_on = is_tournament(run) and not run.has_ended  # of which its own findings tell
+        if not run.has_ended and not played_on:
             yield _so_far(run, sum(len(entry.data.indices) for _, entry in of_run))
         if run.record.problem:
             yield f"Run {run.run_id} ended early: {run.record.problem}"
@@ -203,7 +205,8 @@ def missing_notes(
                 f"Run {run.run_id} has ended, but {sum(gone.values()):,} of "
                 f"{wording.count(sum(run.planned.values()), 'episode')} {are} missing, {_of_whom(gone, run)}"
             )
-        if nothing := [name for name, entry in of_run if name not in gone and not entry.data.indices]:
+        nothing = [name for name, entry in of_run if name not in gone and not entry.data.indices]
+        if nothing and not played_on:
             yield f"{wording.names(nothing)} {'has' if len(nothing) == 1 else 'have'} no finished episode."
         lost = {name: n for name, entry in of_run if (n := sum(e.lost for e in entry.data.unfinished))}
         if lost:

@@ -24,6 +24,8 @@ Floats = NDArray[np.float64]
 RESAMPLES = 999
 TOO_FEW, NOT_RANDOM = "not enough seeds", "nothing is random"
 """Why nobody has an interval."""
+NO_GAME = "no game"
+"""Why somebody has no rating."""
 APART = "not connected"
 """Why somebody has none whom results do not hold together with others."""
 
@@ -137,7 +139,7 @@ def _weights_of(units: int) -> Floats:
 
 def _why_none(played: int, anchored: bool, seeds: int) -> str:
     if not played:
-        return "no game"
+        return NO_GAME
     if seeds < intervals.MIN_UNITS:
         return TOO_FEW if seeds else NOT_RANDOM
     return "" if anchored else APART

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import combinations
 from typing import Any
 
 from gym_gui.analysis.comparison import Verdict
@@ -63,8 +65,8 @@ class Standing:
     Attributes:
         policy: Its name.
         kind: The kind of worker that plays it.
-        rank: By rating, from 1.
-        ranks: What its rank may be; ``None`` with too few seeds.
+        rank: By rating, from 1; who has no game yet comes last.
+        ranks: What its rank may be; ``None`` with too few seeds, or while games are to be played.
         rating: In points, see ``rating`` among the methods.
         points: Of a game, on average.
         games: Games that count.
@@ -193,6 +195,19 @@ class Standings(Findings):
     def remarks(self) -> Sequence[str]:
         """Circles."""
         return self.cycles
+
+    def on_record(self, first: str, second: str) -> tuple[int, int]:
+        """Games of two that are played, and that are planned; zeros where they are not to meet."""
+        return self._on_record.get(frozenset((first, second)), (0, 0))
+
+    @cached_property
+    def _on_record(self) -> Mapping[frozenset[str], tuple[int, int]]:
+        found: dict[frozenset[str], tuple[int, int]] = {}
+        for each in self.fixtures:
+            for two in map(frozenset, combinations(each.policies, 2)):
+                played, planned = found.get(two, (0, 0))
+                found[two] = played + each.played, planned + each.planned
+        return found
 
     def payoff(self, first: str, second: str) -> Estimate | None:
         """Points of ``first`` against ``second``, of a game; ``None`` where they have not met."""

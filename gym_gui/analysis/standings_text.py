@@ -27,7 +27,7 @@ MOST_IN_MATRIX = 12
 
 
 COLUMNS: tuple[Column[Standing], ...] = (
-    Column("Rank", lambda s: rank(s)),
+    Column("Rank", lambda s: rank(s), lambda rows: any(s.ranks is not None for s in rows)),
     Column(NAME, lambda s: s.policy, words=True),
     Column("Kind", lambda s: s.kind, words=True, spare=True),
     Column("Rating [95 %]", lambda s: rating(s)),
@@ -54,9 +54,9 @@ def columns_of(policies: Sequence[Standing]) -> list[Column[Standing]]:
 
 
 def rank(standing: Standing) -> str:
-    """``2 (1-3)``: its rank, and what it may be."""
+    """``2 (1-3)``: its rank, and what it may be; nothing where its games do not say that."""
     if standing.ranks is None:
-        return str(standing.rank)
+        return "-"
     best, worst = standing.ranks.best, standing.ranks.worst
     return str(standing.rank) if best == worst else f"{standing.rank} ({best}-{worst})"
 
@@ -65,7 +65,7 @@ def rating(standing: Standing) -> str:
     """A rating in whole points, with its interval or with why there is none."""
     e = standing.rating
     if e.value is None:
-        return "-"
+        return f"({e.note})" if e.note else "-"
     value = wording.number(e.value, 0)
     if e.low is None or e.high is None:
         return f"{value} ({standing.note or e.note})"

@@ -157,8 +157,9 @@ def read_team_values(run: Run) -> TeamValues:
     data = {pairing: collect_episodes(run.operators[key]) for key, pairing in pairings.items()}
     results = [squad for each in data.values() for e in each.completed for squad in e.squads.values()]
     played.measure = score_or_return(results)
-    for pairing, each in data.items():
-        _add(played, pairing, each)
+    for key, pairing in pairings.items():
+        found.note_played(key, len(data[pairing].indices))
+        _add(played, pairing, data[pairing])
     played.gone = sum(run.lost_lines(key, len(data[pairing].indices)) for key, pairing in pairings.items())
     for team, by_seat in played.seated.items():
         if len(by_seat) == len(found.seats):

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import cast
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,11 +19,12 @@ from gym_gui.analysis.estimates import estimate
 from gym_gui.analysis.games import Game, Games, collect_games, meetings, points
 from gym_gui.analysis.intervals import MIN_UNITS
 from gym_gui.analysis.rated_trainings import rated_trainings
-from gym_gui.analysis.ratings import APART, NOT_RANDOM, TOO_FEW, Ratings, rate
+from gym_gui.analysis.ratings import APART, NO_GAME, NOT_RANDOM, TOO_FEW, Ratings, rate
 from gym_gui.analysis.reader import Run
 from gym_gui.analysis.standings import Payoff, SeatWorth, Standing, Standings
 from gym_gui.analysis.summary_numbers import Estimate
 from gym_gui.analysis.units import Sample
+from gym_gui.core.pairings import most_rounds, rounds_from_record, rounds_left, usual_rounds
 from gym_gui.core.record_fields import mapping
 from gym_gui.core.records import TOURNAMENT
 
@@ -39,19 +40,22 @@ def standings_of(run: Run) -> Standings:
     found = collect_games(run)
     about = mapping(run.record.extra.get(TOURNAMENT)) or {}
     ratings = rate(found) if found.count else None
-    order = _by_rating(found.policies, ratings)
+    rounds = _rounds(found, about)
+    open_ = bool(found.unplayed or (rounds is not None and rounds.left))
+    order = _by_rating(found, ratings, open_=open_)
     payoffs = _payoffs(found, order)
-    policies = tuple(_extras(found, [*_policies(found, order, ratings)], payoffs))
-    claim, detail = _verdict(found, policies)
-    circles = [] if found.unplayed else [*_cycles(order, payoffs)]
+    standings = _policies(found, order, ratings, open_=open_)
+    policies = tuple(_extras(found, [*standings], payoffs, open_=open_))
+    claim, detail = _verdict(found, policies, rounds)
+    circles = [] if open_ else [*_cycles(order, payoffs)]
     task = str(about.get("task", ""))
-    algorithms = None if found.unplayed else rated_trainings(run, policies, task)
+    algorithms = None if open_ else rated_trainings(run, policies, task)
     played = [result for games in found.games.values() for result in _two_by_two(games)]
     return Standings(
         run_id=run.run_id,
         task=task,
         status=run.record.status,
-        schedule=_schedule(about.get("schedule"), about.get("rounds")),
+        schedule=_schedule(about.get("schedule"), rounds),
         claim=claim,
         detail=detail,
         policies=policies,
@@ -59,26 +63,75 @@ def standings_of(run: Run) -> Standings:
         seats=tuple(_seats(found, ratings)),
         draws=sum(result == 0.5 for result in played) / len(played) if played else 0.0,
         cycles=tuple(circles),
-        notes=tuple(_notes(run, found, ratings, policies)),
+        notes=tuple(_notes(run, found, ratings, policies, open_=open_)),
         games=found.count,
         planned=found.planned,
         seeds=len({game.sample.seed for games in found.games.values() for game in games}),
         algorithms=algorithms,
         algorithm_verdicts=() if algorithms is None else tuple(verdicts_of(algorithms)),
+        fixtures=tuple(found.fixtures.values()),
     )
 
 
-def _schedule(written: object, rounds: object) -> str:
+class _Rounds(NamedTuple):
+    """Of a Swiss tournament: rounds that are paired, and that are still to be."""
+
+    paired: int
+    left: int
+
+
+def _rounds(found: Games, about: Mapping[str, object]) -> _Rounds | None:
+    paired = rounds_from_record(about.get("rounds"))
+    if not paired:
+        return None
+    asked = (mapping(about.get("schedule")) or {}).get("swiss")
+    pool = len(found.policies)
+    total = asked if isinstance(asked, int) and asked else min(usual_rounds(pool), most_rounds(pool))
+    return _Rounds(len(paired), rounds_left(found.policies, paired, total))
+
+
+def _schedule(written: object, rounds: _Rounds | None) -> str:
     """Who meets whom, in words."""
-    if isinstance(rounds, list) and rounds:
-        return f"Swiss, {wording.count(len(cast('list[object]', rounds)), 'round')}"
+    if rounds is not None:
+        of = f"{rounds.paired} of " if rounds.left else ""
+        return f"Swiss, {of}{wording.count(rounds.paired + rounds.left, 'round')}"
     return "everybody against everybody" if written == "round_robin" else "as the file says"
 
 
-def _by_rating(policies: Sequence[str], ratings: Ratings | None) -> list[str]:
+def _by_rating(found: Games, ratings: Ratings | None, *, open_: bool) -> list[str]:
+    """The pool by rating; who has none comes last."""
     if ratings is None:
-        return list(policies)
-    return sorted(policies, key=lambda name: -(ratings.ratings[name].value or 0.0))
+        return list(found.policies)
+    results = _results(found)
+
+    def place(name: str) -> tuple[bool, float]:
+        note = _why_none(name, ratings, [value for value, _ in results[name]])
+        return _has_none(note, open_=open_), -(ratings.ratings[name].value or 0.0)
+
+    return sorted(found.policies, key=place)
+
+
+def _results(found: Games) -> dict[str, list[tuple[float, Sample]]]:
+    """Points of each game of each policy; games of one seed are one unit, whoever was met."""
+    rows: dict[str, list[tuple[float, Sample]]] = defaultdict(list)
+    for played in found.games.values():
+        for game, i, j in meetings(played):
+            result = points(game.results[i], game.results[j])
+            sample = Sample(game.sample.seed, game.sample.round)
+            rows[game.policies[i]].append((result, sample))
+            rows[game.policies[j]].append((1 - result, sample))
+    return rows
+
+
+def _why_none(name: str, ratings: Ratings | None, values: Sequence[float]) -> str:
+    """Why a policy has no interval; empty where it has one."""
+    note = NO_GAME if ratings is None else ratings.notes.get(name, "")
+    return _why_apart(values) if note == APART else note
+
+
+def _has_none(note: str, *, open_: bool) -> bool:
+    """Whether a policy has no rating; games that are to come may hold it together with others."""
+    return note == NO_GAME or (open_ and note == APART)
 
 
 def _two_by_two(games: Sequence[Game]) -> Iterator[float]:
@@ -106,29 +159,24 @@ def _payoffs(found: Games, order: Sequence[str]) -> tuple[Payoff, ...]:
     )
 
 
-def _policies(found: Games, order: Sequence[str], ratings: Ratings | None) -> Iterator[Standing]:
-    rows: dict[str, list[tuple[float, Sample]]] = defaultdict(list)
-    games: Counter[str] = Counter()
-    for played in found.games.values():
-        for game, i, j in meetings(played):
-            result = points(game.results[i], game.results[j])
-            # Games of one seed are one unit, whoever was met.
-            sample = Sample(game.sample.seed, game.sample.round)
-            rows[game.policies[i]].append((result, sample))
-            rows[game.policies[j]].append((1 - result, sample))
-        games.update(name for game in played for name in game.policies)
-    nothing = Estimate(None, None, None, 0, 0, "rating", note="no game")
+def _policies(
+    found: Games, order: Sequence[str], ratings: Ratings | None, *, open_: bool
+) -> Iterator[Standing]:
+    """By rating; while games are to be played, nobody has a rank: whoever looks often would see one."""
+    rows = _results(found)
+    games = Counter(name for played in found.games.values() for game in played for name in game.policies)
     for i, name in enumerate(order):
         values = [value for value, _ in rows[name]]
-        note = "no game" if ratings is None else ratings.notes.get(name, "")
-        if note == APART:
-            note = _why_apart(values)
+        note = _why_none(name, ratings, values)
+        rating, ranks = Estimate(None, None, None, 0, 0, "rating", note=note), None
+        if ratings is not None and not _has_none(note, open_=open_):
+            rating, ranks = ratings.ratings[name], None if open_ else ratings.ranks.get(name)
         yield Standing(
             policy=name,
             kind=found.players.get(name, ""),
             rank=i + 1,
-            ranks=None if ratings is None or note == "no game" else ratings.ranks.get(name),
-            rating=nothing if ratings is None or note == "no game" else ratings.ratings[name],
+            ranks=ranks,
+            rating=rating,
             points=estimate(values, [sample for _, sample in rows[name]]),
             games=games[name],
             wins=values.count(1.0),
@@ -149,11 +197,13 @@ def _why_apart(values: Sequence[float]) -> str:
     return APART
 
 
-def _extras(found: Games, policies: Sequence[Standing], payoffs: Sequence[Payoff]) -> Iterator[Standing]:
+def _extras(
+    found: Games, policies: Sequence[Standing], payoffs: Sequence[Payoff], *, open_: bool
+) -> Iterator[Standing]:
     """What needs every two to have met, and what needs packages that may not be there."""
     names = [standing.policy for standing in policies]
     nash = rank = None
-    if len(found.seats) == 2 and len(payoffs) == len(names) * (len(names) - 1) // 2:
+    if not open_ and len(found.seats) == 2 and len(payoffs) == len(names) * (len(names) - 1) // 2:
         matrix = np.zeros((len(names), len(names)))
         for each in payoffs:
             i, j = names.index(each.first), names.index(each.second)
@@ -186,11 +236,14 @@ def _seats(found: Games, ratings: Ratings | None) -> Iterator[SeatWorth]:
         yield SeatWorth(seat, made, ratings.seats[seat])
 
 
-def _verdict(found: Games, policies: Sequence[Standing]) -> tuple[str, str]:
+def _verdict(found: Games, policies: Sequence[Standing], rounds: _Rounds | None) -> tuple[str, str]:
     if not found.count:
         return "No game counts yet", ""
+    in_round = f", in round {rounds.paired} of {rounds.paired + rounds.left}" if rounds is not None else ""
     if found.unplayed:
-        return "Not decided", f": {found.count:,} of {found.planned:,} games are played"
+        return "Not decided", f": {found.count:,} of {found.planned:,} games are played{in_round}"
+    if rounds is not None and rounds.left:
+        return "Not decided", f": {rounds.paired} of {rounds.paired + rounds.left} rounds are played"
     best = policies[0]
     if best.ranks is None:
         why = (
@@ -233,9 +286,14 @@ def _points_of(payoffs: Sequence[Payoff]) -> Mapping[tuple[str, str], float]:
     return {**made, **{(b, a): 1 - value for (a, b), value in made.items()}}
 
 
-def _notes(run: Run, found: Games, ratings: Ratings | None, policies: Sequence[Standing]) -> Iterator[str]:
-    if run.record.status == "running":
-        yield "The tournament is not finished."
+def _notes(
+    run: Run, found: Games, ratings: Ratings | None, policies: Sequence[Standing], *, open_: bool
+) -> Iterator[str]:
+    if open_:
+        yield (
+            "The tournament is not finished: nobody has a rank yet. Ratings are of the games played so far, "
+            "and short games come first."
+        )
     if found.planned > found.count and run.record.status != "running":
         missing = found.planned - found.count
         are = "is" if missing == 1 else "are"
@@ -275,7 +333,8 @@ def _notes(run: Run, found: Games, ratings: Ratings | None, policies: Sequence[S
             f"In {wording.count(len(same), 'pairing')} ({wording.names(same)}) every game of a seating is "
             "the same: nothing is random there, and together they count as one."
         )
-    if (policies and policies[0].openskill is None) or _lacks_matrix_measures(found, policies):
+    lacks = not open_ and _lacks_matrix_measures(found, policies)
+    if (policies and found.count and policies[0].openskill is None) or lacks:
         yield f"Nash averaging, alpha-rank and OpenSkill need packages of their own: {INSTALL}"
 
 

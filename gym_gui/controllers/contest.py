@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from gym_gui.analysis.games import collect_games, meetings, points
 from gym_gui.analysis.reader import Run
-from gym_gui.controllers.contest_sides import sides_of
+from gym_gui.controllers.contest_sides import SeatsOf, seats_here, sides_of
 from gym_gui.controllers.resolved_operator import ResolvedOperator, resolve_operator
 from gym_gui.core.config import Experiment, OperatorConfig
 from gym_gui.core.errors import ExperimentError, MissingDependencyError, RunFormatError, UsageError
-from gym_gui.core.pairings import Pairing, Round, cross_play, round_robin, swiss_round, who_joins
+from gym_gui.core.pairings import (
+    Pairing,
+    Round,
+    cross_play,
+    round_robin,
+    rounds_from_record,
+    swiss_round,
+    who_joins,
+)
 from gym_gui.core.pool import seated
-from gym_gui.core.record_fields import items, mapping, strings
+from gym_gui.core.record_fields import mapping, strings
 from gym_gui.core.records import TOURNAMENT
 from gym_gui.core.tournament import Tournament
 from gym_gui.core.validation import short_id
 
 _T = TypeVar("_T")
+
+Check = Callable[[OperatorConfig, Mapping[str, object]], ResolvedOperator]
+"""Checks an operator, of whose slots some have objects of this process; raises UsageError."""
 _ENVIRONMENT = ("task", "env_name", "env_kwargs", "api", "teams", "max_steps")
 
 
@@ -52,6 +63,9 @@ class Contest:
         tournament: Tournament,
         objects: Mapping[str, Mapping[str, object]] | None = None,
         before: Run | None = None,
+        *,
+        seats_of: SeatsOf = seats_here,
+        check: Check = resolve_operator,
     ) -> Contest:
         """Check a tournament against its environment, its players and the run that it goes on with.
 
@@ -59,12 +73,14 @@ class Contest:
             tournament: What is asked for.
             objects: Policies that only this process has, by name and slot.
             before: The run.
+            seats_of: Looks at the environment; by default it is made in this process.
+            check: Checks each policy in all seats, as an operator of its name; likewise.
 
         Raises:
             UsageError: The environment has no sides that can change seats, a policy cannot take a seat, or
                 the run is of another tournament.
         """
-        tournament, found = sides_of(tournament)
+        tournament, found = sides_of(tournament, seats_of)
         contest = cls(tournament, found, objects or {})
         sides = len(contest.sides)
         tournament.executed(contest.seatings)
@@ -88,9 +104,13 @@ class Contest:
                 )
         if before is not None:
             contest._take_up(before)
-        contest.checked = {name: contest._try_seats(name) for name in tournament.policies}
+        contest.checked = {name: contest._try_seats(name, check) for name in tournament.policies}
         contest._plan(before)
         return contest
+
+    def afresh(self) -> Contest:
+        """The same as far as it is settled now, to be played by itself."""
+        return replace(self, pairings=dict(self.pairings), rounds=list(self.rounds))
 
     @property
     def is_cross_play(self) -> bool:
@@ -211,14 +231,14 @@ class Contest:
             if (held := self.objects.get(name, {})).keys() & {slot, ""}
         }
 
-    def _try_seats(self, name: str) -> ResolvedOperator:
+    def _try_seats(self, name: str, check: Check) -> ResolvedOperator:
         everywhere = (name,) * len(self.sides)
         try:
-            return resolve_operator(self._operator(name, everywhere), self._objects(everywhere))
+            return check(self._operator(name, everywhere), self._objects(everywhere))
         except MissingDependencyError as error:
-            raise UsageError(_of_policy(error.message, name), fix=error.fix) from None
+            raise UsageError(of_policy(error.message, name), fix=error.fix) from None
         except UsageError as error:
-            raise ExperimentError(_of_policy(error.message, name), fix=error.fix) from None
+            raise ExperimentError(of_policy(error.message, name), fix=error.fix) from None
 
     # -- what is played ----------------------------------------------------------------
 
@@ -288,12 +308,10 @@ class Contest:
             if met is None or len(met) != len(self.sides) or not set(met) <= set(pool):
                 raise RunFormatError(where, f"{key!r} is no pairing of its policies")
             self.pairings[key] = met
-        for each in items(about.get("rounds")) or []:
-            row = mapping(each) or {}
-            met = [strings(pairing) for pairing in items(row.get("pairings")) or []]
-            if None in met:
-                raise RunFormatError(where, "a round cannot be read")
-            self.rounds.append(Round(tuple(p for p in met if p), strings(row.get("byes")) or ()))
+        rounds = rounds_from_record(about.get("rounds"))
+        if rounds is None:
+            raise RunFormatError(where, "a round cannot be read")
+        self.rounds += rounds
         swiss = self.tournament.schedule.kind == "swiss"
         if swiss and self.pairings and not self.rounds:
             raise UsageError(
@@ -320,7 +338,7 @@ def _seated(players: Sequence[Mapping[str, _T]], sides: Sequence[Sequence[str]])
     }
 
 
-def _of_policy(message: str, name: str) -> str:
+def of_policy(message: str, name: str) -> str:
     """What is wrong with an operator that has one policy in every slot, said of the policy."""
     return message.replace(f"operator {name!r}", f"policy {name!r}")
 

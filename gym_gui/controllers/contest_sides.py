@@ -3,26 +3,47 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from gym_gui.controllers.lineup import read_slots, seatings
 from gym_gui.controllers.resolved_operator import make_environment
+from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import ExperimentError
 from gym_gui.core.operator_parts import check_agent
 from gym_gui.core.pool import BySlot
 from gym_gui.core.tournament import Schedule, Tournament
+from gym_gui.core.types import AgentID
 from gym_gui.core.validation import join, key_place, nearest
+from gym_gui.services.backends import SlotInfo
 
 WITH = "_with_"
 """Between two names, in the id of an operator that is a team of both."""
 
+Seats = tuple[Mapping[AgentID, SlotInfo], Mapping[str, Sequence[AgentID]]]
+"""Slots of an environment, and the agents of each team."""
+SeatsOf = Callable[[OperatorConfig], Seats]
+"""Looks at the environment of an operator that nobody plays yet."""
 
-def sides_of(tournament: Tournament) -> tuple[Tournament, Mapping[str, Sequence[str]]]:
+
+def seats_here(operator: OperatorConfig) -> Seats:
+    """The seats of an environment, which is made in this process.
+
+    Raises:
+        UsageError: The environment is unknown, not installed, or cannot be made so.
+    """
+    with contextlib.closing(make_environment(operator)) as environment:
+        return read_slots(environment), {team: tuple(who) for team, who in environment.teams.items()}
+
+
+def sides_of(
+    tournament: Tournament, seats_of: SeatsOf = seats_here
+) -> tuple[Tournament, Mapping[str, Sequence[str]]]:
     """Slots by side, or each slot by itself where all are on one side and it is cross-play.
 
     Args:
         tournament: What is asked for; its schedule may be left to the environment.
+        seats_of: Looks at the environment; by default it is made here.
 
     Returns:
         The tournament with its schedule, and with ``seats: fixed`` where policies of one team stay in their
@@ -34,47 +55,46 @@ def sides_of(tournament: Tournament) -> tuple[Tournament, Mapping[str, Sequence[
             slots names others.
     """
     task, kind = tournament.operator.task, tournament.schedule.kind
-    with contextlib.closing(make_environment(tournament.operator)) as environment:
-        slots, teams = read_slots(environment), {t: tuple(who) for t, who in environment.teams.items()}
-        for team, agents in teams.items():
-            for agent in agents:
-                check_agent(agent, slots, join("teams", key_place(team)))
-        if len(slots) < 2:
+    slots, teams = seats_of(tournament.operator)
+    for team, agents in teams.items():
+        for agent in agents:
+            check_agent(agent, slots, join("teams", key_place(team)))
+    if len(slots) < 2:
+        raise ExperimentError(
+            f"{task} has one agent: a tournament needs several",
+            fix="Compare policies there with: mosaic run FILE",
+        )
+    together = len(teams) < 2
+    if together and kind not in ("", "cross_play"):
+        raise ExperimentError(
+            f"all agents of {task} are on one side: nobody can win",
+            fix="Use schedule: cross_play, or say who is with whom under 'teams'",
+        )
+    if not together and kind == "cross_play":
+        raise ExperimentError(
+            f"the sides of {task} compete: cross-play is for one team",
+            fix="Use schedule: round_robin",
+        )
+    if not together and tournament.held_out:
+        raise ExperimentError(
+            f"the sides of {task} compete: held-out partners are for one team",
+            fix="Leave 'held_out' out",
+        )
+    by_slot = [name for name, player in tournament.policies.items() if isinstance(player, BySlot)]
+    if by_slot and not together:
+        raise ExperimentError(
+            f"policy {by_slot[0]!r} is another one in each slot, and the sides of {task} change seats",
+            fix="Name one policy for all slots; 'slots' are for cross-play",
+        )
+    try:
+        seatings(teams, slots, swap=True)
+    except ExperimentError as error:
+        if not together:
             raise ExperimentError(
-                f"{task} has one agent: a tournament needs several",
-                fix="Compare policies there with: mosaic run FILE",
-            )
-        together = len(teams) < 2
-        if together and kind not in ("", "cross_play"):
-            raise ExperimentError(
-                f"all agents of {task} are on one side: nobody can win",
-                fix="Use schedule: cross_play, or say who is with whom under 'teams'",
-            )
-        if not together and kind == "cross_play":
-            raise ExperimentError(
-                f"the sides of {task} compete: cross-play is for one team",
-                fix="Use schedule: round_robin",
-            )
-        if not together and tournament.held_out:
-            raise ExperimentError(
-                f"the sides of {task} compete: held-out partners are for one team",
-                fix="Leave 'held_out' out",
-            )
-        by_slot = [name for name, player in tournament.policies.items() if isinstance(player, BySlot)]
-        if by_slot and not together:
-            raise ExperimentError(
-                f"policy {by_slot[0]!r} is another one in each slot, and the sides of {task} change seats",
-                fix="Name one policy for all slots; 'slots' are for cross-play",
-            )
-        try:
-            seatings(teams, slots, swap=True)
-        except ExperimentError as error:
-            if not together:
-                raise ExperimentError(
-                    f"{task} is no game for a tournament: {error.message}",
-                    fix="Choose one whose sides can change seats, or compare who plays one: mosaic run",
-                ) from None
-            by_slot.append(task)  # whose slots are for different policies, whoever names them
+                f"{task} is no game for a tournament: {error.message}",
+                fix="Choose one whose sides can change seats, or compare who plays one: mosaic run",
+            ) from None
+        by_slot.append(task)  # whose slots are for different policies, whoever names them
     if left := [slot for slot in slots if not any(slot in who for who in teams.values())]:
         raise ExperimentError(f"{task}: {', '.join(left)} is on no side", fix="Name it under 'teams'")
     if not kind:

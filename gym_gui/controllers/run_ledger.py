@@ -103,6 +103,11 @@ class RunLedger:
         return {"unplayed": 0} if "unplayed" in self._recorder.header else {}
 
     @property
+    def begun(self) -> bool:
+        """Whether there is a run folder."""
+        return self._recorder is not None
+
+    @property
     def folder(self) -> Path:
         """The run folder."""
         assert self._recorder is not None

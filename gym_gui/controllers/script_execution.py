@@ -185,6 +185,11 @@ class OperatorScriptExecutionManager:
         self._close_later(seat)
         self.nudge()
 
+    @property
+    def folder(self) -> Path | None:
+        """The run folder, as soon as there is one."""
+        return self._ledger.folder if self._ledger.begun else None
+
     def nudge(self) -> None:
         """Have the main loop look again."""
         self._changed.set()

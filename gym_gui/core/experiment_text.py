@@ -85,17 +85,17 @@ def _operator_line(operator: OperatorConfig, max_steps: int | None) -> str:
 
 def _slot(player: WorkerAssignment) -> str:
     parts = [player.worker_type, player.worker_id]
-    parts += [f"{key}={_short(value)}" for key, value in player.settings.items()]
+    parts += [f"{key}={short_value(value)}" for key, value in player.settings.items()]
     rule = player.on_invalid
     if rule.retry or rule.then != "error":
-        parts.append(f"on_invalid={_short(rule.to_record())}")
+        parts.append(f"on_invalid={short_value(rule.to_record())}")
     optional = {
         "deadline_s": player.deadline_s,
         "checkpoint_agent": player.checkpoint_agent,
         "deterministic": player.deterministic,
         "preprocess": list(player.preprocess) or None,
     }
-    parts += [f"{key}={_short(value)}" for key, value in optional.items() if value is not None]
+    parts += [f"{key}={short_value(value)}" for key, value in optional.items() if value is not None]
     return "  ".join(parts)
 
 
@@ -108,11 +108,12 @@ def _extras(operator: OperatorConfig) -> list[str]:
     if operator.api is not None:
         lines.append(f"api: {operator.api}")
     if operator.env_kwargs:
-        lines.append(f"env_kwargs: {_short(dict(operator.env_kwargs))}")
+        lines.append(f"env_kwargs: {short_value(dict(operator.env_kwargs))}")
     return lines
 
 
-def _short(value: object) -> str:
+def short_value(value: object) -> str:
+    """A setting as text, at most 60 letters of it."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     text = " ".join(text.split())
     return text if len(text) <= 60 else text[:57] + "..."

@@ -10,6 +10,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from gym_gui.core.record_fields import items, mapping, strings
+
 Pairing = tuple[str, ...]
 """Policies that meet, in the order in which the pool names them; in cross-play, who sits in each seat."""
 
@@ -91,6 +93,27 @@ def usual_rounds(policies: int) -> int:
     return max(1, (policies - 1).bit_length())
 
 
+def rounds_left(policies: Sequence[str], played: Sequence[Round], rounds: int) -> int:
+    """Rounds of a Swiss tournament that are still to be paired, until everybody has had ``rounds``."""
+    return max(rounds - min(_rounds_had(policies, played).values()), 0)
+
+
+def _rounds_had(policies: Sequence[str], played: Sequence[Round]) -> dict[str, int]:
+    return {name: sum(name in each.present for each in played) for name in policies}
+
+
+def rounds_from_record(written: object) -> list[Round] | None:
+    """Rounds as ``run.json`` has them; ``None`` where one cannot be read."""
+    found: list[Round] = []
+    for each in items(written) or []:
+        row = mapping(each) or {}
+        met = [strings(pairing) for pairing in items(row.get("pairings")) or []]
+        if None in met:
+            return None
+        found.append(Round(tuple(p for p in met if p), strings(row.get("byes")) or ()))
+    return found
+
+
 def swiss_round(
     policies: Sequence[str], played: Sequence[Round], points: Mapping[str, float], rounds: int
 ) -> Round | None:
@@ -108,7 +131,7 @@ def swiss_round(
     Returns:
         ``None`` where nobody has a round left.
     """
-    had = {name: sum(name in each.present for each in played) for name in policies}
+    had = _rounds_had(policies, played)
     least = min(had.values())
     if least >= rounds:
         return None

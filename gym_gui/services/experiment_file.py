@@ -52,6 +52,7 @@ __all__ = [
     "describe",
     "file_settings",
     "find_problem",
+    "is_tournament",
     "load_experiment",
     "load_tournament",
     "need_of_program",
@@ -121,6 +122,19 @@ def load_experiment(
         else:
             experiment = experiment_from_data(data, episodes=episodes, origin=_origin(file))
         return _anchored(experiment, folder)
+
+
+def is_tournament(path: str | Path) -> bool:
+    """Whether a file is of a tournament: YAML or JSON with a pool of policies. Runs nothing.
+
+    Raises:
+        ExperimentError: It cannot be read.
+    """
+    file = _locate(Path(path))
+    if file.suffix == ".py":
+        return False
+    with _in_its_place(file):
+        return _is_tournament(_plain_data(file))
 
 
 def players_of_pool(path: str | Path, *, allow_code: bool) -> list[OperatorConfig] | None:
@@ -249,7 +263,7 @@ def _has_matrix(data: object, *, anew: bool) -> bool:
 def _is_tournament(data: object) -> bool:
     """Whether a file is of a tournament, and not of an experiment or a run."""
     content = _written(data)
-    return {"policies", "task"} <= content.keys() and not {"operators", "matrix", "run_id"} & content.keys()
+    return "policies" in content and not {"operators", "matrix", "run_id"} & content.keys()
 
 
 def _recorded(run: dict[str, object], file: Path) -> dict[str, object]:

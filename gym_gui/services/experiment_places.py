@@ -76,11 +76,30 @@ def place_of_operator(file: Path, operator_id: str, message: str = "") -> Place 
     for operator in operators.items.values() if operators is not None else ():
         name = operator.items.get("id")
         if name is not None and name.value == operator_id:
-            quoted = [at for at in _leaves(operator) if len(at.value) >= _SHORTEST and at.value in message]
-            other = [at for at in quoted if at is not name] or quoted
-            at = max(other, key=lambda each: len(each.value), default=operator)
-            return Place(str(file.absolute()), at.line, at.column)
+            return _quoted(file, operator, message, name)
     return None
+
+
+def place_of_policy(file: Path, name: str, message: str = "") -> Place | None:
+    """The same of a policy of a tournament file.
+
+    Args:
+        file: The tournament file.
+        name: The policy's name in it.
+        message: What is wrong.
+    """
+    root = _root(file, None)
+    policies = root.items.get("policies") if root is not None else None
+    policy = policies.items.get(name) if policies is not None else None
+    return None if policy is None else _quoted(file, policy, message)
+
+
+def _quoted(file: Path, at: _At, message: str, name: _At | None = None) -> Place:
+    """Where a value stands that a message quotes; else where what holds it does."""
+    quoted = [each for each in _leaves(at) if len(each.value) >= _SHORTEST and each.value in message]
+    other = [each for each in quoted if each is not name] or quoted
+    found = max(other, key=lambda each: len(each.value), default=at)
+    return Place(str(file.absolute()), found.line, found.column)
 
 
 def _root(file: Path, source: str | None) -> _At | None:

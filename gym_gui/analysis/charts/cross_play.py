@@ -8,7 +8,7 @@ from typing import ClassVar
 from gym_gui.analysis import wording
 from gym_gui.analysis.charts.intervals import Interval, IntervalChart
 from gym_gui.analysis.charts.marks import kind_role
-from gym_gui.analysis.charts.squares import Shade, SquareChart
+from gym_gui.analysis.charts.squares import PARTLY, Shade, SquareChart, played_words, share_played
 from gym_gui.analysis.cross_play import CrossPlay
 from gym_gui.analysis.cross_play_text import cell_sentence, matrix_title
 from gym_gui.analysis.text import clean
@@ -28,12 +28,16 @@ class CrossPlayChart(SquareChart):
         return cls(found, matrix_title(found))
 
     def __bool__(self) -> bool:
-        return bool(self.found.teams)
+        return bool(self.found.teams or self.found.fixtures)
 
     @property
     def caption(self) -> str:
         """How it is read."""
-        return "The diagonal is self-play. Green: more than the middle of all; red: less."
+        partly = any(each.played < each.planned for each in self.found.fixtures)
+        return (
+            "The diagonal is self-play. Green: more than the middle of all; red: less."
+            f"{f' {PARTLY}' if partly else ''}"
+        )
 
     def describe(self) -> str:
         """How many."""
@@ -46,14 +50,19 @@ class CrossPlayChart(SquareChart):
 
     def shade(self, i: int, j: int) -> Shade | None:
         """What a team makes."""
-        team = self.found.cell(self.names[i], self.names[j])
+        row, column = self.names[i], self.names[j]
+        team = self.found.cell(row, column)
+        played, planned = self.found.on_record(row, column)
+        far, share = played_words(played, planned), share_played(played, planned)
         if team is None or team.value.value is None:
-            return None
+            who = f"{clean(row)} with {'itself' if row == column else clean(column)}"
+            return Shade(0.0, "", f"{who}: {far}.", share) if far else None
         shown = self.found.seated if self.found.by_seat else self.found.teams
         made = [t.value.value for t in shown if t.value.value is not None]
         low, high = min(made), max(made)
         away = 0.0 if low == high else 2 * (team.value.value - low) / (high - low) - 1
-        return Shade(away, wording.number(team.value.value), clean(cell_sentence(self.found, team)))
+        sentence = clean(cell_sentence(self.found, team)) + (f" {far[:1].upper()}{far[1:]}." if far else "")
+        return Shade(away, wording.number(team.value.value), sentence, share)
 
 
 def mate_chart(found: CrossPlay) -> IntervalChart:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gym_gui.analysis import wording
-from gym_gui.analysis.charts.squares import Shade, SquareChart
+from gym_gui.analysis.charts.squares import PARTLY, Shade, SquareChart, played_words, share_played
 from gym_gui.analysis.standings import Standings
 from gym_gui.analysis.standings_text import made
 from gym_gui.analysis.text import clean
@@ -19,20 +19,25 @@ class PayoffChart(SquareChart):
     title: str = "Points of the row against the column"
 
     def __bool__(self) -> bool:
-        return bool(self.standings.payoffs)
+        return bool(self.standings.payoffs or self.standings.fixtures)
 
     @property
     def caption(self) -> str:
         """How it is read."""
+        partly = any(each.played < each.planned for each in self.standings.fixtures)
         return (
             "Green: the row makes more than half of the points; red: less. "
-            "The stronger, the further from half."
+            f"The stronger, the further from half.{f' {PARTLY}' if partly else ''}"
         )
 
     def describe(self) -> str:
         """Who has made most."""
         best = self.standings.policies[0]
-        return f"{len(self.names)} policies by rank; {clean(best.policy)} stands first."
+        first = f" {clean(best.policy)} stands first." if best.games else ""
+        met = [each for each in self.standings.fixtures if each.played]
+        of = len(self.standings.fixtures)
+        left = f" {len(met)} of {wording.count(of, 'pairing')} begun." if len(met) < of else ""
+        return f"{len(self.names)} policies by rating.{first}{left}"
 
     @property
     def names(self) -> list[str]:
@@ -42,9 +47,14 @@ class PayoffChart(SquareChart):
     def shade(self, i: int, j: int) -> Shade | None:
         """What one has made against another."""
         names = self.names
-        e = self.standings.payoff(names[i], names[j]) if i != j else None
-        if e is None or e.value is None:
+        if i == j:
             return None
-        sentence = f"{clean(names[i])} against {clean(names[j])}: {made(e)} of the points"
+        e = self.standings.payoff(names[i], names[j])
+        played, planned = self.standings.on_record(names[i], names[j])
+        who, far = f"{clean(names[i])} against {clean(names[j])}", played_words(played, planned)
+        share = share_played(played, planned)
+        if e is None or e.value is None:
+            return Shade(0.0, "", f"{who}: {far}.", share) if far else None
         why = f", {wording.count(e.units, 'seed')}" if e.low is None else ""
-        return Shade(2 * e.value - 1, f"{100 * e.value:.0f}", f"{sentence}{why}.")
+        sentence = f"{who}: {made(e)} of the points{why}{f'; {far}' if far else ''}."
+        return Shade(2 * e.value - 1, f"{100 * e.value:.0f}", sentence, share)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from typing import ClassVar, Final, NamedTuple
 
+from gym_gui.analysis import wording
 from gym_gui.analysis.charts.marks import (
     GAP,
     ROW,
@@ -12,6 +14,7 @@ from gym_gui.analysis.charts.marks import (
     Box,
     Chart,
     Drawing,
+    Line,
     Mark,
     Measure,
     Spot,
@@ -33,11 +36,32 @@ class Shade(NamedTuple):
         away: From -1, red, to 1, green; how far from the middle.
         number: As short as can be.
         sentence: All of it, where one points at it.
+        played: Share of its games that are; the square is filled so far, and with none of them hollow.
     """
 
     away: float
     number: str
     sentence: str
+    played: float = 1.0
+
+
+PARTLY: Final = "Hollow: not played yet; filled in part: so much of it is played."
+"""How squares are read while games are to be played."""
+
+
+def share_played(played: int, planned: int) -> float:
+    """How far a square is filled; a part of it always shows, and always is missing, where that is so."""
+    if not planned or played >= planned:
+        return 1.0
+    return min(max(played / planned, 0.15), 0.85) if played else 0.0
+
+
+def played_words(played: int, planned: int) -> str:
+    """How much of a pairing is played, as the end of a sentence; empty of all of it."""
+    if played >= planned:
+        return ""
+    games = wording.count(planned, "game")
+    return f"{played:,} of {games} played" if played else f"none of {games} played yet"
 
 
 class SquareChart(Chart):
@@ -86,10 +110,27 @@ class SquareChart(Chart):
 
 def _spot(number: int, area: Area, shade: Shade, measure: Measure) -> Spot:
     role = "ok" if shade.away > 0 else "error" if shade.away < 0 else "raised"
-    square: list[Mark] = [Box(area.inset(0.5), "raised")]
-    if shade.away:
-        square.append(Box(area.inset(0.5), role, 0.15 + 0.6 * abs(shade.away)))
+    whole = area.inset(0.5)
+    square: list[Mark] = []
+    if shade.played < 1:
+        square += _outline(area.inset(1.5))
+        whole = whole._replace(
+            y=whole.y + whole.height * (1 - shade.played), height=whole.height * shade.played
+        )
+    if shade.played:
+        square.append(Box(whole, "raised"))
+        if shade.away:
+            square.append(Box(whole, role, 0.15 + 0.6 * abs(shade.away)))
     if area.width >= measure(shade.number, 11) + _INSET:
         x, y = area.x + area.width / 2, baseline(area.y + area.height / 2, 11)
         square.append(Words(x, y, shade.number, "text", 11, "middle"))
     return Spot(number, area, shade.sentence, tuple(square))
+
+
+def _outline(area: Area) -> Iterator[Mark]:
+    """What is still to be filled."""
+    right, below = area.x + area.width, area.y + area.height
+    yield Line(area.x, area.y, right, area.y)
+    yield Line(right, area.y, right, below)
+    yield Line(right, below, area.x, below)
+    yield Line(area.x, below, area.x, area.y)

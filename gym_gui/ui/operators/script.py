@@ -32,6 +32,7 @@ from gym_gui.ui.operators.script_job import (
     OperatorPlan,
     ScriptJob,
     ScriptPlan,
+    Standing,
     is_program,
     plan_experiment,
     read_experiment,
@@ -39,13 +40,16 @@ from gym_gui.ui.operators.script_job import (
 )
 from gym_gui.ui.operators.script_rows import OperatorRow
 from gym_gui.ui.operators.script_start import ScriptStart
+from gym_gui.ui.operators.tournament_plan import is_tournament, plan_tournament
 from gym_gui.ui.play.install_dialog import install_action
 from gym_gui.ui.widgets import InlineMessage, PageBar, PrimaryButton, QuietButton
 from gym_gui.ui.widgets.messages import Action
 
 if TYPE_CHECKING:
+    from gym_gui.analysis.summary import OperatorSummary
     from gym_gui.controllers.knowledge import Knowledge
     from gym_gui.ui.context import AppContext
+    from gym_gui.ui.results.live_results import LiveResults
 
 FILTER = "Experiments (*.py *.yaml *.yml *.json);;All files (*)"
 CONSENT = (
@@ -81,6 +85,7 @@ class ScriptExperimentWidget(QWidget):
         self._job: ScriptJob | None = None
         self._work: asyncio.Task[None] | None = None
         self._message: InlineMessage | None = None
+        self._standings: LiveResults | None = None
         self._stopping = self._submitting = False
         self._watched = ""
         self._build()
@@ -166,6 +171,11 @@ class ScriptExperimentWidget(QWidget):
         return dict(self.card.rows)
 
     @property
+    def standings(self) -> LiveResults | None:
+        """How a tournament stands, once it has begun."""
+        return self._standings
+
+    @property
     def message(self) -> InlineMessage | None:
         """What is said above the card."""
         return self._message
@@ -201,6 +211,7 @@ class ScriptExperimentWidget(QWidget):
             self._recent.add(path.absolute())
             self._context.layout.setValue(OPENED, str(path.absolute()))
         self.watch("")
+        self._drop_standings()
         self.card.clear()
         self._start(self._read_script(path, allow_code=False), "Reading the experiment")
 
@@ -225,9 +236,13 @@ class ScriptExperimentWidget(QWidget):
                 asked = CONSENT.format(name=path.name, network=await what_it_reaches())
                 self._show_message(InlineMessage("warning", asked, ("Run it to read it", self._on_agreed)))
                 return
-            experiment = await read_experiment(path, self._knowledge, allow_code=allow_code)
-            self.card.say("Looking at its environments…")
-            plan = await plan_experiment(experiment, self._knowledge)
+            if await is_tournament(path):
+                self.card.say("Looking at its environment and its policies…")
+                plan = await plan_tournament(path, self._knowledge)
+            else:
+                experiment = await read_experiment(path, self._knowledge, allow_code=allow_code)
+                self.card.say("Looking at its environments…")
+                plan = await plan_experiment(experiment, self._knowledge)
         except NotAllowedError as error:
             self.card.say("It names code or programs that have not been allowed.")
             self._show_message(
@@ -314,10 +329,11 @@ class ScriptExperimentWidget(QWidget):
         self.card.show_plan(plan, self._link_of_operator)
         if not plan.playable:
             missing = next((o.error for o in plan.operators if missing_in(o.error)), "")
+            who = "operators" if plan.contest is None else "policies"
             words = (
-                "Some operators cannot play. What they lack can be installed; then the file is read anew."
+                f"Some {who} cannot play. What they lack can be installed; then the file is read anew."
                 if missing
-                else "Some operators cannot play. Correct the file, then read it again."
+                else f"Some {who} cannot play. Correct the file, then read it again."
             )
             self._show_message(InlineMessage("error", words, self._way_out(missing)))
         elif plan.experiment.execution.auto_run:
@@ -377,7 +393,10 @@ class ScriptExperimentWidget(QWidget):
                 compress=self._context.settings.values.compress_runs,
                 parent=self,
             )
-            self._job.progressed.connect(self.card.show_standings)
+            self._job.progressed.connect(self._on_progressed)
+            self._job.began.connect(self._on_began)
+            self._job.paired.connect(self._on_paired)
+            self._on_paired()
         self._look()
         self._stopping = False
         self._show_message(None)
@@ -391,6 +410,8 @@ class ScriptExperimentWidget(QWidget):
 
     async def _run(self, job: ScriptJob) -> None:
         self.card.say("Starting sessions…")
+        if job.contest is not None:
+            self._show_standings()
         try:
             result = await job.run()
         except MosaicError as error:
@@ -398,23 +419,26 @@ class ScriptExperimentWidget(QWidget):
             message.lead_to(link_of(self._context, str(error), folders=self._all_folders, place=error.place))
             self._show_message(message)
             return
+        if self._standings is not None:
+            self._standings.grown(result.episodes, result.status)
         await self._keep_run(result.folder)
+        what = "episode" if job.contest is None else "game"
         if result.problem:
             message = InlineMessage("error", result.problem)
             message.lead_to(link_of(self._context, result.problem, folders=self._all_folders))
             self._show_message(message)
         elif result.status == "stopped":
-            done = count(result.episodes, "episode")
+            done = count(result.episodes, what)
             self._show_message(
                 InlineMessage("info", f"Stopped after {done}. Resume goes on where it stands.")
             )
         elif result.failed:
-            failed = count(result.failed, "episode")
+            failed = count(result.failed, what)
             self._show_message(
                 InlineMessage("warning", f"Done, but {failed} failed.", ("See why", self._on_results))
             )
         else:
-            done = count(result.episodes, "episode")
+            done = count(result.episodes, what)
             self._show_message(InlineMessage("ok", f"Done: {done}.", ("Open results", self._on_results)))
 
     async def _keep_run(self, folder: Path | None) -> None:
@@ -428,6 +452,54 @@ class ScriptExperimentWidget(QWidget):
     def _on_results(self) -> None:
         if self._job is not None and self._job.folder is not None:
             self._context.go("results", run=self._job.folder)
+
+    # -- a tournament ----------------------------------------------------------------
+
+    def _show_standings(self) -> None:
+        """Show how it stands, from the first game on; the view is made when it is first wanted."""
+        from gym_gui.ui.results.live_results import LiveResults  # experiments do without
+
+        if self._standings is None:
+            self._standings = LiveResults(self._context.spawn, self._context.theme)
+            self._standings.operator_chosen.connect(self._on_pairing_chosen)
+            self._standings.failure_chosen.connect(self._on_results)
+            self.card.set_standings(self._standings)
+        if self._job is not None and self._job.folder is None:
+            self._standings.say("The first games are begun", "Ratings and the matrix appear with them.")
+        self.card.show_view("standings")
+
+    def _drop_standings(self) -> None:
+        view, self._standings = self._standings, None
+        if view is not None:
+            view.close_reading()
+            self.card.set_standings(None)
+
+    def _on_began(self) -> None:
+        job = self._job
+        if self._standings is not None and job is not None and job.folder is not None:
+            self._standings.follow(job.folder)
+        self._show_actions()
+
+    def _on_progressed(self, standings: Mapping[str, Standing]) -> None:
+        self.card.show_standings(standings)
+        if self._standings is not None:
+            self._standings.grown(sum(each.done for each in standings.values()))
+
+    def _on_paired(self) -> None:
+        """Another round is played, or the first."""
+        job = self._job
+        if self._plan is None or job is None or job.contest is None:
+            return
+        rounds = job.contest.rounds
+        self.card.stage = f"Round {len(rounds)} of {job.contest.tournament.rounds}" if rounds else ""
+        self.card.show_pairings(self._plan, job.contest)
+
+    def _on_pairing_chosen(self, pairing: OperatorSummary) -> None:
+        """Look at it while it plays; what has been played is in Results."""
+        if self._job is not None and self._job.running:
+            self.watch(pairing.operator_id)
+        else:
+            self._on_results()
 
     # -- watching --------------------------------------------------------------------
 
@@ -445,7 +517,7 @@ class ScriptExperimentWidget(QWidget):
             pane = WatchPane(self._context.theme)
             pane.closed.connect(self._on_pane_closed)
         self.card.show_pane(pane, operator_id)
-        config = next(o.config for o in self._plan.operators if o.config.operator_id == operator_id)
+        config = self.card.rows[operator_id].plan.config
         seats = {slot: player.worker_type for slot, player in config.resolved_slots().items()}
         running = self._job is not None and self._job.running
         why = "Others are playing; its turn comes." if running else "Run plays its episodes."
@@ -539,6 +611,7 @@ class ScriptExperimentWidget(QWidget):
             if not (self._job is not None and self._job.running):
                 self._work.cancel()
             await asyncio.gather(self._work, return_exceptions=True)
+        self._drop_standings()
 
 
 def _places(plan: ScriptPlan) -> list[tuple[OperatorPlan, Place]]:

@@ -1,23 +1,31 @@
-"""What is shown of an experiment file: its name, what it will do, a row per operator, or its text."""
+"""What is shown of an experiment file: its name, what it will do, a row per operator, or its text.
+
+Of a tournament there are three views: its policies, its pairings, and the standings while they come about.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtGui import QResizeEvent
-from PyQt6.QtWidgets import QBoxLayout, QPlainTextEdit, QScrollArea, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QBoxLayout, QHBoxLayout, QPlainTextEdit, QScrollArea, QVBoxLayout, QWidget
 
 from gym_gui.analysis.wording import count, duration
 from gym_gui.ui import theme
 from gym_gui.ui.live.watch_pane import WatchPane
 from gym_gui.ui.numbers import local
 from gym_gui.ui.operators.script_job import OperatorPlan, ScriptPlan, Standing
-from gym_gui.ui.operators.script_rows import OperatorRow
-from gym_gui.ui.widgets import Card, Divider, label, muted_label
+from gym_gui.ui.operators.script_rows import OperatorRow, PolicyRow
+from gym_gui.ui.operators.tournament_plan import pairings_of
+from gym_gui.ui.widgets import Card, Divider, SegmentedControl, label, muted_label, section_label
 from gym_gui.ui.widgets.messages import Action
 from gym_gui.ui.widgets.scrolling import see_through, tell_scrolling
+
+if TYPE_CHECKING:
+    from gym_gui.controllers.contest import Contest
 
 _BESIDE = 760
 """Width from which a picture stands beside the rows."""
@@ -27,7 +35,11 @@ LinkOf = Callable[[OperatorPlan], Action | None]
 
 
 class ScriptCard(Card):
-    """Shows one experiment; does nothing with it."""
+    """Shows one experiment; does nothing with it.
+
+    Attributes:
+        stage: What stands before how far it is: the round of a Swiss tournament.
+    """
 
     watch_toggled = pyqtSignal(str, bool)
     """Operator id, and whether a person wants to see what it plays."""
@@ -36,11 +48,26 @@ class ScriptCard(Card):
         super().__init__(parent=parent)
         self.setObjectName("script-card")
         self.rows: dict[str, OperatorRow] = {}
+        self.stage = ""
+        self._policies: list[PolicyRow] = []
+        self._rounds: list[QWidget] = []
         self.name = label("", "title", wrap=True)
         self.name.setObjectName("script-name")
+        self.views = SegmentedControl(
+            [("policies", "Policies"), ("pairings", "Pairings"), ("standings", "Standings")],
+            name="script-views",
+        )
+        self.views.setToolTip("Who plays, who meets whom, and how it stands")
+        self.views.chosen.connect(self.show_view)
+        self.views.hide()
+        self._standings = QVBoxLayout()
         self._about = muted_label("", wrap=True)
         self._about.setObjectName("script-about")
-        self.add(self.name)
+        head = QHBoxLayout()
+        head.setSpacing(theme.ROW)
+        head.addWidget(self.name, 1)
+        head.addWidget(self.views, 0, Qt.AlignmentFlag.AlignTop)
+        self.body.addLayout(head)
         self.add(self._about)
         self.add(Divider())
         self._scroll = self._make_list()
@@ -55,6 +82,7 @@ class ScriptCard(Card):
         self._halves = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._halves.setSpacing(theme.GAP)
         self._halves.addWidget(self._scroll, 1)
+        self._halves.addLayout(self._standings, 3)
         self.body.addLayout(self._halves, 1)
         self.add(self._source, 1)
 
@@ -91,14 +119,89 @@ class ScriptCard(Card):
 
     def show_plan(self, plan: ScriptPlan, link_of: LinkOf) -> None:
         """Say what it will do, with a row for each operator; one that cannot play leads to its line."""
+        if plan.contest is not None:
+            for policy in plan.operators:
+                known = PolicyRow(policy, link_of(policy) if policy.error else None, self._list)
+                self._policies.append(known)
+                self._insert(known)
+            self.show_pairings(plan, plan.contest)
+            self.views.show()
+            self.views.set_value("policies")
+            self.show_view("policies")
+            self.say(tournament_words(plan, plan.contest))
+            return
         for operator in plan.operators:
-            row = OperatorRow(operator, link_of(operator) if operator.error else None, self._list)
+            self._add_row(operator, link_of(operator) if operator.error else None)
             if plan.experiment.execution.until == "decided":
-                row.show_standing(Standing(total=operator.episodes, at_most=True))
-            row.watch_toggled.connect(self.watch_toggled)
-            self.rows[operator.config.operator_id] = row
-            self._column.insertWidget(self._column.count() - 1, row)
+                self.rows[operator.config.operator_id].show_standing(
+                    Standing(total=operator.episodes, at_most=True)
+                )
         self.say(plan_words(plan))
+
+    def show_pairings(self, plan: ScriptPlan, contest: Contest) -> None:
+        """Show who meets whom as far as that is settled; rounds of a Swiss tournament under their number."""
+        pairings = {each.config.operator_id: each for each in pairings_of(plan, contest)}
+        for gone in [key for key in self.rows if key not in pairings]:
+            _drop(self.rows.pop(gone))
+        for heading in self._rounds[len(contest.rounds) :]:
+            _drop(heading)
+        del self._rounds[len(contest.rounds) :]
+        of_round = {pairing: i for i, each in enumerate(contest.rounds) for pairing in each.pairings}
+        for key, each in pairings.items():
+            if key in self.rows:
+                self.rows[key].show_standing(Standing(total=each.episodes))
+                continue
+            number = of_round.get(contest.pairings[key], -1)
+            if number >= len(self._rounds):
+                heading = section_label(f"Round {number + 1}")
+                self._rounds.append(heading)
+                self._insert(heading)
+            self._add_row(each)
+        self.show_view(self.views.value)
+
+    def _add_row(self, plan: OperatorPlan, link: Action | None = None) -> None:
+        row = OperatorRow(plan, link, self._list)
+        row.watch_toggled.connect(self.watch_toggled)
+        self.rows[plan.config.operator_id] = row
+        self._insert(row)
+
+    def _insert(self, row: QWidget) -> None:
+        self._column.insertWidget(self._column.count() - 1, row)
+
+    # -- the views of a tournament -----------------------------------------------------
+
+    def set_standings(self, view: QWidget | None) -> None:
+        """Show this where standings are; ``None``: what was there is gone."""
+        before = self._standings.takeAt(0)
+        if before is not None and (gone := before.widget()) is not None:
+            _drop(gone)
+        if view is not None:
+            self._standings.addWidget(view)
+            self.show_view(self.views.value)
+
+    def show_view(self, view: str) -> None:
+        """Show one of the views of a tournament.
+
+        Args:
+            view: ``policies``, ``pairings`` or ``standings``.
+        """
+        if not self.is_tournament:
+            return
+        self.views.set_value(view)
+        shown = self._standings.itemAt(0)
+        standings = shown.widget() if shown is not None else None
+        if standings is not None:
+            standings.setVisible(view == "standings")
+        self._scroll.setVisible(view != "standings" or standings is None)
+        for row in self._policies:
+            row.setVisible(view == "policies" or (view == "standings" and standings is None))
+        for row in (*self._rounds, *self.rows.values()):
+            row.setVisible(view == "pairings")
+
+    @property
+    def is_tournament(self) -> bool:
+        """Whether what is shown is one."""
+        return bool(self._policies)
 
     def show_standings(self, standings: Mapping[str, Standing]) -> None:
         """Say how far each operator is, and all together."""
@@ -106,7 +209,8 @@ class ScriptCard(Card):
             row = self.rows.get(operator_id)
             if row is not None:
                 row.show_standing(standing)
-        self.say(progress_words(standings))
+        words = progress_words(standings, "game" if self.is_tournament else "episode")
+        self.say(f"{self.stage}: {words}" if self.stage else words)
 
     def show_pane(self, pane: WatchPane | None, operator_id: str = "") -> None:
         """Show what an operator plays beside the rows, or below in a narrow window; ``None``: no more."""
@@ -114,7 +218,7 @@ class ScriptCard(Card):
             self.pane.hide()
             self.pane.deleteLater()
         elif pane is not None and pane is not self.pane:
-            self._halves.addWidget(pane, 1)
+            self._halves.addWidget(pane, 2 if self.is_tournament else 1)
         self.pane = pane
         for each, row in self.rows.items():
             row.set_watched(pane is not None and each == operator_id)
@@ -127,10 +231,18 @@ class ScriptCard(Card):
 
     def clear(self) -> None:
         """Show no operators."""
-        for row in self.rows.values():
-            row.hide()
-            row.deleteLater()
+        for row in (*self.rows.values(), *self._policies, *self._rounds):
+            _drop(row)
         self.rows.clear()
+        self._policies.clear()
+        self._rounds.clear()
+        self.views.hide()
+        self._scroll.show()
+
+
+def _drop(row: QWidget) -> None:
+    row.hide()
+    row.deleteLater()
 
 
 def plan_words(plan: ScriptPlan) -> str:
@@ -156,13 +268,51 @@ def plan_words(plan: ScriptPlan) -> str:
     return ". ".join(part[:1].upper() + part[1:] for part in parts) + "."
 
 
-def progress_words(standings: Mapping[str, Standing]) -> str:
-    """How far all operators are together, and the time that is left where it is known of each."""
+def tournament_words(plan: ScriptPlan, contest: Contest) -> str:
+    """What a tournament will play, in a sentence or two."""
+    asked = contest.tournament
+    pool, task = len(asked.policies), asked.operator.task
+    games = contest.experiment().execution.num_episodes
+    pairings, kind = len(contest.pairings), asked.schedule.kind
+    swiss = kind == "swiss"
+    how = {
+        "round_robin": "everybody against everybody",
+        "cross_play": "each with itself and in one seat of each other's team",
+        "swiss": f"Swiss, {count(asked.rounds, 'round')}",
+    }.get(kind, "who meets whom as the file says")
+    each = f"{count(games, 'game')} {'of each team' if contest.is_cross_play else 'of each pairing'}"
+    seeds = count(len(asked.executed(contest.seatings).seeds), "seed")
+    seats = f" from {'both' if contest.seatings == 2 else 'all'} seats" if contest.seatings > 1 else ""
+    first = f"in its first round {count(pairings, 'pairing')}" if swiss else _pairs(pairings, contest)
+    parts = [
+        f"{pool:,} policies at {task}, {how}: {first}, {each} "
+        f"({seeds}{seats}), {count(plan.episodes, 'game')}{' in it' if swiss else ' in all'}",
+        f"{plan.processes} process{'es' * (plan.processes != 1)} at work",
+    ]
+    if swiss:
+        parts.append("each further round is paired by the results")
+    limits = [each.most_steps for each in plan.operators]
+    if plan.playable and None not in limits:
+        parts.append(f"at most {count(plan.episodes * max(limit or 0 for limit in limits), 'step')}")
+    return ". ".join(part[:1].upper() + part[1:] for part in parts) + "."
+
+
+def _pairs(pairings: int, contest: Contest) -> str:
+    return count(pairings, "team" if contest.is_cross_play else "pairing")
+
+
+def progress_words(standings: Mapping[str, Standing], episode: str = "episode") -> str:
+    """How far all operators are together, and the time that is left where it is known of each.
+
+    Args:
+        standings: By operator.
+        episode: What an episode is called.
+    """
     done = sum(s.done for s in standings.values())
     total = sum(s.total for s in standings.values())
     left = [s.left_s for s in standings.values() if s.done < s.total]
     most = "at most " if any(s.at_most for s in standings.values()) else ""
-    words = f"{local(done):,} of {most}{count(total, 'episode')}"
+    words = f"{local(done):,} of {most}{count(total, episode)}"
     known = [seconds for seconds in left if seconds is not None]
     if known and len(known) == len(left):
         words += f", about {duration(max(known), rough=True)} left"

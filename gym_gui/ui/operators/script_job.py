@@ -20,13 +20,16 @@ from gym_gui.core.trust import require
 from gym_gui.processes.cores import usable_cores
 
 if TYPE_CHECKING:
+    from gym_gui.controllers.contest import Contest
     from gym_gui.controllers.environment_sheet import EnvironmentSheet
     from gym_gui.controllers.knowledge import Knowledge
     from gym_gui.controllers.operator_execution import OperatorProgress
     from gym_gui.controllers.resolved_operator import ResolvedOperator
     from gym_gui.controllers.script_execution import OperatorScriptExecutionManager, RunResult
     from gym_gui.controllers.session_events import OnSessionEvent
+    from gym_gui.core.assignment import WorkerAssignment
     from gym_gui.core.config import Experiment, OperatorConfig
+    from gym_gui.core.trust import Origin
     from gym_gui.services.store import Store
 
 _RECENT_S = 0.25
@@ -60,14 +63,16 @@ class ScriptPlan:
     """What an experiment will do.
 
     Attributes:
-        experiment: The experiment.
-        operators: By operator, in its order.
+        experiment: The experiment; of a tournament, its pairings as far as they are settled before it begins.
+        operators: By operator, in its order; of a tournament, each policy in all seats.
         processes: Session processes at work at the same time.
+        contest: The tournament, where it is one; it is played as :meth:`Contest.afresh`.
     """
 
     experiment: Experiment
     operators: tuple[OperatorPlan, ...]
     processes: int
+    contest: Contest | None = None
 
     @property
     def playable(self) -> bool:
@@ -76,7 +81,9 @@ class ScriptPlan:
 
     @property
     def episodes(self) -> int:
-        """Episodes in all."""
+        """Episodes in all; of a tournament, as far as its pairings are settled."""
+        if self.contest is not None:
+            return sum(self.contest.totals.values())
         return sum(operator.episodes for operator in self.operators)
 
     @property
@@ -141,7 +148,7 @@ async def plan_experiment(experiment: Experiment, knowledge: Knowledge) -> Scrip
         NotAllowedError: It names what the person has not allowed; nothing of it was touched.
     """
     await knowledge.checks()  # by then the workers have been found
-    await asyncio.to_thread(_see_allowed, experiment)
+    await asyncio.to_thread(see_allowed, experiment.operators, experiment.operators[0].origin)
     operators = [await _plan_operator(experiment, config, knowledge) for config in experiment.operators]
     if experiment.matrix is not None:
         from gym_gui.controllers.matrix_check import why_not
@@ -156,14 +163,19 @@ async def plan_experiment(experiment: Experiment, knowledge: Knowledge) -> Scrip
     return ScriptPlan(experiment, tuple(operators), experiment.execution.processes or usable_cores())
 
 
-def _see_allowed(experiment: Experiment) -> None:
+def see_allowed(operators: Sequence[OperatorConfig], origin: Origin) -> None:
+    """Make sure that the person has allowed what operators of a file need.
+
+    Raises:
+        NotAllowedError: Something of it is not allowed.
+    """
     from gym_gui.controllers.resolved_operator import needs_of
 
     needs: list[Need] = []
-    for operator in experiment.operators:
+    for operator in operators:
         with suppress(MosaicError):  # told with the operator's row
             needs += needs_of(operator)
-    require(list(dict.fromkeys(needs)), experiment.operators[0].origin)
+    require(list(dict.fromkeys(needs)), origin)
 
 
 async def _plan_operator(
@@ -175,7 +187,7 @@ async def _plan_operator(
     try:
         sheet = await knowledge.sheet(Draft.of(config).request())
         await knowledge.probe.cast(config)
-        resolved = await asyncio.to_thread(_cast, config, sheet)
+        resolved = await asyncio.to_thread(cast_operator, config, sheet)
         episodes = len(experiment.execution.schedule(len(resolved.seatings)))
     except MosaicError as error:
         place = await asyncio.to_thread(_place_of, config, error)
@@ -193,7 +205,7 @@ def _place_of(config: OperatorConfig, error: MosaicError) -> Place | None:
     return place_of_operator(Path(config.origin.file), config.operator_id, str(error))
 
 
-def _cast(config: OperatorConfig, sheet: EnvironmentSheet) -> ResolvedOperator:
+def cast_operator(config: OperatorConfig, sheet: EnvironmentSheet) -> ResolvedOperator:
     """The operator as the runner needs it, without an environment of our own.
 
     The engine's own check has been passed in another process.
@@ -210,17 +222,21 @@ def _cast(config: OperatorConfig, sheet: EnvironmentSheet) -> ResolvedOperator:
 
 
 def _warnings(config: OperatorConfig) -> tuple[str, ...]:
+    return tuple(w for agent, player in config.resolved_slots().items() for w in warnings_of(agent, player))
+
+
+def warnings_of(name: str, player: WorkerAssignment) -> list[str]:
+    """What a person should know of who plays a slot, or under a name, before it starts."""
     from gym_gui.services.secrets import resolve_secrets
 
     found: list[str] = []
-    for agent, player in config.resolved_slots().items():
-        if player.worker_type == "human" and "script" not in player.settings:
-            found.append(f"{agent} is a person's slot: in a script nobody is asked, its fallback is played")
-        try:
-            resolve_secrets(player)
-        except UsageError as error:
-            found.append(str(error))
-    return tuple(found)
+    if player.worker_type == "human" and "script" not in player.settings:
+        found.append(f"{name} is a person's slot: in a script nobody is asked, its fallback is played")
+    try:
+        resolve_secrets(player)
+    except UsageError as error:
+        found.append(str(error))
+    return found
 
 
 @dataclass
@@ -259,7 +275,7 @@ class _Pace:
 
 
 class ScriptJob(QObject):
-    """Runs a planned experiment; may be stopped, and gone on with.
+    """Runs a planned experiment, or a tournament round by round; may be stopped, and gone on with.
 
     Args:
         plan: What is run.
@@ -270,10 +286,15 @@ class ScriptJob(QObject):
     Attributes:
         folder: The run folder, once there is one.
         result: How it ended, once it has.
+        contest: The tournament that is played, if it is one; later rounds are in it when they are paired.
     """
 
     progressed = pyqtSignal(object)
     """Operator id -> :class:`Standing`."""
+    began = pyqtSignal()
+    """There is a run folder now."""
+    paired = pyqtSignal()
+    """A round of a tournament is paired, and is played now."""
 
     def __init__(
         self, plan: ScriptPlan, store: Store, *, compress: bool = False, parent: QObject | None = None
@@ -285,6 +306,7 @@ class ScriptJob(QObject):
         self._watched: tuple[str, OnSessionEvent | None] = ("", None)
         self.folder: Path | None = None
         self.result: RunResult | None = None
+        self.contest = None if plan.contest is None else plan.contest.afresh()
         self._stopped_early = self._running = False
 
     @property
@@ -305,34 +327,59 @@ class ScriptJob(QObject):
         """
         self._paces.clear()
         try:
-            manager = self._manager = self._make(await asyncio.to_thread(self._header))
-            manager.watch(*self._watched)
-            if self._stopped_early:
-                manager.stop()
-            result = await manager.run()
+            header = await asyncio.to_thread(self._header)
+            while True:
+                result = await self._play(header)
+                if not await self._has_another_round(result):
+                    break
+                self.paired.emit()
         finally:
             self._manager, self._running = None, False
-        self.result, self.folder = result, result.folder
+        self.result = result
+        return result
+
+    async def _play(self, header: Mapping[str, Any]) -> RunResult:
+        manager = self._manager = self._make(header)
+        manager.watch(*self._watched)
+        if self._stopped_early:
+            manager.stop()
+        result = await manager.run()
+        self._take_folder(result.folder)
         self._on_progress(manager.progress())
         return result
+
+    async def _has_another_round(self, result: RunResult) -> bool:
+        """Pair the next round of a tournament, if there is one: who has stopped it goes on there."""
+        contest = self.contest
+        if contest is None or result.status == "stopped" or result.problem:
+            return False
+        from gym_gui.analysis.reader import open_run
+
+        return await asyncio.to_thread(lambda: contest.next_round(open_run(result.folder)))
 
     def _make(self, header: Mapping[str, Any]) -> OperatorScriptExecutionManager:
         from gym_gui.controllers.script_execution import OperatorScriptExecutionManager
         from gym_gui.host.client import HostSession
 
+        contest = self.contest
+        if contest is not None:
+            resolved = contest.resolved()
+        else:
+            resolved = [each.resolved for each in self._plan.operators if each.resolved is not None]
         return OperatorScriptExecutionManager(
             self._experiment(),
-            [operator.resolved for operator in self._plan.operators if operator.resolved is not None],
+            resolved,
             partial(HostSession, store=self._store),
             self._store.runs_dir(),
             processes=self._plan.processes,
-            header=header,
+            header=header if contest is None else {**header, **contest.header},
             resume=self.folder,
             on_progress=self._on_progress,
+            tried=None if contest is None else contest.tried(),
         )
 
     def _experiment(self) -> Experiment:
-        experiment = self._plan.experiment
+        experiment = self._plan.experiment if self.contest is None else self.contest.experiment()
         if not self._compress:
             return experiment
         execution = experiment.execution
@@ -357,7 +404,14 @@ class ScriptJob(QObject):
 
         return {"machine": machine(), "commit": commit(PACKAGE)}
 
+    def _take_folder(self, folder: Path | None) -> None:
+        if folder is not None and folder != self.folder:
+            self.folder = folder
+            self.began.emit()
+
     def _on_progress(self, states: Sequence[OperatorProgress]) -> None:
+        if self._manager is not None:
+            self._take_folder(self._manager.folder)
         standings: dict[str, Standing] = {}
         for state in states:
             pace = self._paces.get(state.operator_id)

@@ -1,4 +1,4 @@
-"""One operator of an experiment as a row: who, where, how far."""
+"""One operator of an experiment, or policy of a tournament, as a row: who, where, how far."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
 from gym_gui.analysis.wording import count, duration
+from gym_gui.core.config import OperatorConfig
+from gym_gui.core.experiment_text import short_value
 from gym_gui.ui import theme
 from gym_gui.ui.numbers import local
 from gym_gui.ui.operators.render_container import everybody, leading_kind
@@ -60,12 +62,7 @@ class OperatorRow(QWidget):
         column.setSpacing(6)
         column.addLayout(head)
         column.addWidget(self.bar)
-        for text, role in ((plan.error, "error"), *((warning, "muted") for warning in plan.warnings)):
-            if text:
-                column.addWidget(label(text, role, wrap=True))
-        if link is not None:
-            leads = LinkButton(link[0], name="script-operator-place", on_click=link[1])
-            column.addWidget(leads, 0, Qt.AlignmentFlag.AlignLeft)
+        _add_findings(column, plan, link)
         self.bar.setVisible(not plan.error)
         self.show_standing(Standing(total=plan.episodes))
 
@@ -89,6 +86,53 @@ class OperatorRow(QWidget):
         left = duration(standing.left_s or 0, rough=True)
         self._left.setText(f"left {left}" if known else "done" if done else "")
         self.failed.setText(f"{local(standing.failed):,} failed" if standing.failed else "")
+
+
+class PolicyRow(QWidget):
+    """A policy of a tournament before it plays: who that is, and what is wrong with it."""
+
+    def __init__(self, plan: OperatorPlan, link: Action | None = None, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.plan = plan
+        self.setObjectName(f"script-policy-{plan.config.operator_id}")
+        name = ElidedLabel(plan.config.display_name, "strong", parent=self)
+        name.setObjectName("script-policy-name")
+        badge = KindBadge("", self)
+        badge.set_kind(leading_kind(plan.config), everybody_else(plan.config))
+        head = QHBoxLayout()
+        head.setSpacing(theme.ROW)
+        head.addWidget(name)
+        head.addWidget(badge)
+        head.addWidget(ElidedLabel(_players(plan), "muted", parent=self), 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, theme.STEP, 0, theme.STEP)
+        column.setSpacing(6)
+        column.addLayout(head)
+        _add_findings(column, plan, link)
+
+
+def everybody_else(config: OperatorConfig) -> str:
+    """Which kind decides in each slot, where these are not one policy."""
+    return everybody(config) if len(set(map(str, config.resolved_slots().values()))) > 1 else ""
+
+
+def _add_findings(column: QVBoxLayout, plan: OperatorPlan, link: Action | None) -> None:
+    """What is wrong with it, and where that stands."""
+    for text, role in ((plan.error, "error"), *((warning, "muted") for warning in plan.warnings)):
+        if text:
+            column.addWidget(label(text, role, wrap=True))
+    if link is not None:
+        leads = LinkButton(link[0], name="script-operator-place", on_click=link[1])
+        column.addWidget(leads, 0, Qt.AlignmentFlag.AlignLeft)
+
+
+def _players(plan: OperatorPlan) -> str:
+    """Who plays all seats, with the settings: ``openspiel_worker · simulations 100``."""
+    told: dict[str, None] = {}
+    for player in plan.config.resolved_slots().values():
+        settings = [f"{name} {short_value(value)}" for name, value in player.settings.items()]
+        told[" · ".join([player.worker_id, *settings])] = None
+    return "; ".join(told)
 
 
 def _about(plan: OperatorPlan) -> str:

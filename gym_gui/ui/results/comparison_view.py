@@ -180,7 +180,7 @@ class ComparisonView(QWidget):
         plots.addWidget(self.paired_card, 1)
         content = QWidget()
         content.setProperty("role", "scrolled")
-        column = QVBoxLayout(content)
+        column = self._content = QVBoxLayout(content)
         column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
         column.setSpacing(theme.GAP)
         for widget in (self.banner, self.failed, self.ratings, self.trainings, table):
@@ -200,6 +200,10 @@ class ComparisonView(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._stack)
+
+    def set_frameless(self) -> None:
+        """Have no margin: it stands in a card that has one."""
+        self._content.setContentsMargins(0, 0, theme.ROW, 0)
 
     # -- what is shown -----------------------------------------------------------------
 
@@ -242,7 +246,8 @@ class ComparisonView(QWidget):
         if self.task.value not in tasks:
             self.task.set_value(tasks[0] if tasks else "")
         self.task.setVisible(len(tasks) > 1)
-        if not any(o.recorded for o in summary.operators):
+        found = summary.standings or summary.cross_play
+        if found is None and not any(o.recorded for o in summary.operators):
             if any(run.status == RUNNING for run in summary.runs):
                 self.hint.set_text(
                     "No episode is finished yet", "Results appear with the first ones, while the run goes on."

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final, TypeVar
 
-from PyQt6.QtWidgets import QHBoxLayout, QHeaderView, QVBoxLayout, QWidget
+from PyQt6.QtGui import QResizeEvent
+from PyQt6.QtWidgets import QBoxLayout, QHeaderView, QVBoxLayout, QWidget
 
 from gym_gui.analysis.charts.cross_play import CrossPlayChart, mate_chart
 from gym_gui.analysis.charts.intervals import IntervalChart
@@ -31,6 +32,7 @@ Row = TypeVar("Row")
 
 _ROW, _HEAD, _MOST_ROWS = 34, 36, 9
 _NARROWEST: Final = 64
+_SIDE_BY_SIDE: Final = 720
 _TALLEST: Final = 420
 """Of a chart; squares of more policies are smaller."""
 
@@ -99,7 +101,7 @@ class RatingsView(QWidget):
         above.add(self.table)
         above.add(self.trainings)
         above.add(self.legend)
-        beside = QHBoxLayout()
+        beside = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         beside.setSpacing(theme.GAP)
         self._cards = (Card("Rating, 95 % interval", margin=theme.PAGE), Card(" ", margin=theme.PAGE))
         parts = ((self.seats, self.ratings), (self.caption, self.payoffs))
@@ -112,6 +114,20 @@ class RatingsView(QWidget):
         column.setSpacing(theme.GAP)
         column.addWidget(above)
         column.addLayout(beside, 1)
+        self._column, self._beside = column, beside
+        self._stacked = QBoxLayout.Direction.TopToBottom
+
+    def set_charts_first(self) -> None:
+        """Have the charts above the table: while games are played, they are what changes."""
+        self._column.removeItem(self._beside)
+        self._column.insertLayout(0, self._beside, 1)
+        self._stacked = QBoxLayout.Direction.BottomToTop  # the matrix first
+
+    def resizeEvent(self, a0: QResizeEvent | None) -> None:
+        """Charts stand side by side where there is room."""
+        super().resizeEvent(a0)
+        room = self.width() >= _SIDE_BY_SIDE
+        self._beside.setDirection(QBoxLayout.Direction.LeftToRight if room else self._stacked)
 
     def show_standings(self, standings: Standings) -> None:
         """Show ratings."""

@@ -84,7 +84,10 @@ class RunReading(QObject):
         """The list of runs was read anew: where the run has grown, so is what it says, after a while."""
         self._look_up(entries)
         if self._is_old():
-            self._again.start() if self._shown is not None else self.read()
+            if self._shown is None:
+                self.read()
+            elif not self._again.isActive():  # begun anew each time, it would not end while the run grows
+                self._again.start()
 
     def read(self) -> None:
         """Have it worked out what the run says."""

@@ -175,7 +175,7 @@ def test_games_that_fail_or_are_not_played_leave_it_open(tmp_path: Path) -> None
         tmp_path / "on", ["a", "b"], lambda who, seed: float(who[0] == who[1]) + seed / 100, status="running"
     )
     assert not any(verdict.decided for verdict in found.verdicts)
-    assert "The games are not finished." in found.notes
+    assert any(note.startswith("The games are not finished") for note in found.notes)
 
 
 def test_games_that_have_no_line_any_more_leave_it_open(tmp_path: Path) -> None:

@@ -1,0 +1,143 @@
+"""A tournament file on its way through the engine: read, and its policies checked in every seat."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from gym_gui.core.errors import MosaicError
+from gym_gui.processes.cores import usable_cores
+from gym_gui.ui.operators.script_job import OperatorPlan, ScriptPlan, cast_operator, see_allowed, warnings_of
+
+if TYPE_CHECKING:
+    from gym_gui.controllers.contest import Contest
+    from gym_gui.controllers.contest_sides import Seats
+    from gym_gui.controllers.environment_sheet import EnvironmentSheet
+    from gym_gui.controllers.knowledge import Knowledge
+    from gym_gui.controllers.resolved_operator import ResolvedOperator
+    from gym_gui.core.config import OperatorConfig
+    from gym_gui.core.tournament import Tournament
+
+_T = TypeVar("_T")
+
+
+async def is_tournament(path: Path) -> bool:
+    """Whether a file is of a tournament; runs nothing.
+
+    Raises:
+        ExperimentError: It cannot be read.
+    """
+    from gym_gui.services.experiment_file import is_tournament
+
+    return await asyncio.to_thread(is_tournament, path)
+
+
+async def plan_tournament(path: Path, knowledge: Knowledge) -> ScriptPlan:
+    """Find out what a tournament will play, and whether its policies can.
+
+    Raises:
+        NotAllowedError: It names what the person has not allowed; nothing of it was touched.
+        UsageError: One line that says what is wrong, where, and what to do.
+    """
+    from gym_gui.services.experiment_file import load_tournament
+
+    await knowledge.checks()  # by then the workers have been found
+    tournament = await asyncio.to_thread(load_tournament, path)
+    await asyncio.to_thread(see_allowed, _everybody(tournament), tournament.operator.origin)
+    tried = _Tried(path, tournament, knowledge)
+    contest = await asyncio.to_thread(tried.contest)
+    processes = tournament.execution.processes or usable_cores()
+    return ScriptPlan(contest.experiment(), tuple(tried.plans), processes, contest)
+
+
+def pairings_of(plan: ScriptPlan, contest: Contest) -> list[OperatorPlan]:
+    """What each pairing that is settled so far will do."""
+    experiment, limits = contest.experiment(), {each.config.operator_id: each for each in plan.operators}
+    games = experiment.execution.num_episodes
+    found: list[OperatorPlan] = []
+    for operator in experiment.operators:
+        # Whoever plays, an episode has as many steps.
+        known = limits[contest.pairings[operator.operator_id][0]].most_steps
+        found.append(OperatorPlan(operator, None, games, None if known is None else known * games))
+    return found
+
+
+def _everybody(tournament: Tournament) -> list[OperatorConfig]:
+    """The environment with everybody of the pool in a slot, to see what they need."""
+    from gym_gui.core.pool import assignments_of
+
+    players = [each for player in tournament.policies.values() for each in assignments_of(player)]
+    return [replace(tournament.operator, workers={f"{i}": player for i, player in enumerate(players)})]
+
+
+class _Tried:
+    """A tournament whose environment is looked at in another process; use in a thread.
+
+    Args:
+        path: The file.
+        tournament: What it says.
+        knowledge: Looks at environments.
+
+    Attributes:
+        plans: What became of each policy, in all seats.
+    """
+
+    def __init__(self, path: Path, tournament: Tournament, knowledge: Knowledge) -> None:
+        self._path, self._tournament, self._knowledge = path, tournament, knowledge
+        self._loop = asyncio.get_running_loop()
+        self.plans: list[OperatorPlan] = []
+
+    def contest(self) -> Contest:
+        """Check it.
+
+        Raises:
+            UsageError: It cannot be played, whoever plays.
+        """
+        from gym_gui.controllers.contest import Contest
+
+        return Contest.of(self._tournament, seats_of=self._seats_of, check=self._check)
+
+    def _ask(self, work: Coroutine[Any, Any, _T]) -> _T:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+    def _sheet(self, config: OperatorConfig) -> EnvironmentSheet:
+        from gym_gui.controllers.environment_probe import EnvironmentRequest
+
+        made = (config.task, config.env_name, config.api, config.env_kwargs)
+        request = EnvironmentRequest(*made, teams=config.teams, origin=config.origin)
+        return self._ask(self._knowledge.sheet(request))
+
+    def _seats_of(self, config: OperatorConfig) -> Seats:
+        sheet = self._sheet(config)
+        return sheet.slots, sheet.teams
+
+    def _check(self, config: OperatorConfig, _objects: Mapping[str, object]) -> ResolvedOperator:
+        """Whether a policy can take all seats; what is wrong is told with its row."""
+        from gym_gui.controllers.contest import of_policy
+        from gym_gui.controllers.resolved_operator import unchecked_operator
+        from gym_gui.services.experiment_places import place_of_policy
+
+        name = config.operator_id
+        shown = replace(config, display_name=name)
+        try:
+            sheet = self._sheet(config)
+            self._ask(self._knowledge.probe.cast(config))
+            resolved = cast_operator(config, sheet)
+        except MosaicError as error:
+            sentence = of_policy(str(error), name)
+            place = error.place or place_of_policy(self._path, name, sentence)
+            self.plans.append(OperatorPlan(shown, None, 0, None, error=sentence, place=place))
+            return unchecked_operator(config)
+        limit = config.max_steps or sheet.max_episode_steps
+        self.plans.append(OperatorPlan(shown, resolved, 0, limit, self._warnings(name)))
+        return resolved
+
+    def _warnings(self, name: str) -> tuple[str, ...]:
+        from gym_gui.core.pool import assignments_of
+
+        players = list(assignments_of(self._tournament.policies[name]))
+        told = [w for player in players for w in warnings_of(name, player)]
+        return tuple(dict.fromkeys(told))

@@ -1,0 +1,101 @@
+"""What a run says, beside what plays it: the view of the Results page, fed by the folder as it grows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from PyQt6.QtCore import pyqtSignal
+from PyQt6.QtWidgets import QVBoxLayout, QWidget
+
+from gym_gui.analysis.summary import Summary
+from gym_gui.controllers.live_play.latest_job import Spawn
+from gym_gui.services.recorder import RUNNING
+from gym_gui.ui.results.comparison_view import ComparisonView
+from gym_gui.ui.results.run_reading import RunReading
+from gym_gui.ui.theme import Theme
+
+
+class LiveResults(QWidget):
+    """Shows one run; reads it only while it is seen.
+
+    Args:
+        spawn: Runs work in the background.
+        current: Colours.
+        parent: Qt owner.
+    """
+
+    operator_chosen = pyqtSignal(object)
+    """An :class:`~gym_gui.analysis.summary.OperatorSummary` that somebody wants to see."""
+    failure_chosen = pyqtSignal(object)
+    """A :class:`~gym_gui.analysis.summary.Failure` that somebody wants to see."""
+
+    def __init__(self, spawn: Spawn, current: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("live-results")
+        self.view = ComparisonView(current, self)
+        self.view.task.setParent(self)  # what is played here is one environment's
+        self.view.task.hide()
+        self.view.set_frameless()
+        self.view.ratings.set_charts_first()
+        self.view.operator_chosen.connect(self.operator_chosen)
+        self.view.failure_chosen.connect(self.failure_chosen)
+        self._reading = RunReading(spawn, self.isVisible, self)
+        self._reading.made.connect(self._on_made)
+        self._reading.refused.connect(self._on_refused)
+        self._done, self._status = 0, RUNNING
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self.view)
+        self.say("Nothing is played yet", "Run fills the matrix, and rates who has met.")
+
+    @property
+    def folder(self) -> Path | None:
+        """The run that is shown."""
+        return self._reading.run
+
+    def say(self, title: str, text: str) -> None:
+        """Show a sentence in place of a run."""
+        self._reading.take((), ())
+        self.view.say(title, text)
+
+    def follow(self, folder: Path) -> None:
+        """Show this run from now on."""
+        if folder != self.folder:
+            self.view.say("The first games are played", "Ratings and the matrix appear with them.")
+            self._reading.take([folder], [])
+            self._done, self._status = 0, RUNNING
+        self._reading.read()
+
+    def grown(self, done: int, status: str = RUNNING) -> None:
+        """Read the run anew, in a while: so many of its episodes are finished.
+
+        Args:
+            done: Finished episodes.
+            status: Of the run.
+        """
+        self._done, self._status = done, status
+        self._tell()
+        if status != RUNNING and self.isVisible() and self._reading.runs:
+            self._reading.read()  # how it ended is not waited for
+
+    def showEvent(self, a0: object) -> None:
+        """What has come while nobody looked is read now."""
+        super().showEvent(a0)  # type: ignore[arg-type]
+        self._tell()
+
+    def close_reading(self) -> None:
+        """Read nothing any more."""
+        self._reading.close()
+
+    def _tell(self) -> None:
+        entry = self._reading.entry
+        if entry is not None:
+            self._reading.listed([replace(entry, done=self._done, status=self._status)])
+
+    def _on_made(self, summary: Summary) -> None:
+        self.view.show_analysis(summary)
+        self._tell()
+
+    def _on_refused(self, sentence: str) -> None:
+        self.view.say("The run cannot be read", sentence)
