@@ -151,6 +151,8 @@ class JobStrip(QWidget):
 
     run_wanted = pyqtSignal(object)
     """The run whose result somebody wants to see."""
+    ended = pyqtSignal()
+    """A piece of work has."""
 
     def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -221,6 +223,7 @@ class JobStrip(QWidget):
         elif not line.isVisible():
             show = ("Show", partial(self.run_wanted.emit, line.about))
             self._context.notify(f"{self._names[line.about]}: {line.said.text}", line.said.kind, show)
+        self.ended.emit()
 
     def _drop(self, line: JobLine) -> None:
         """Take a line away, as soon as its work has ended."""

@@ -53,6 +53,7 @@ class SubmissionDesk(QObject):
         self.reader = SubmissionReader(context.spawn, self)
         self.reader.looked.connect(self._on_looked)
         self.reader.refused.connect(self._on_refused)
+        jobs.ended.connect(self._on_job_ended)
         self._log = QuietButton("Log", name="submission-log", on_click=self.open_log)
         self._log.setToolTip("Read what was said last: by the selected shard, else by who follows it")
         self._shard = QuietButton("Open shard", name="submission-shard", on_click=self.open_shard)
@@ -218,6 +219,11 @@ class SubmissionDesk(QObject):
             self._show_run(run)
 
     # -- how it stands -----------------------------------------------------------------
+
+    def _on_job_ended(self) -> None:
+        if self.shown:
+            self.reader.look()
+            self.changed.emit()
 
     def _on_looked(self, seen: object) -> None:
         assert isinstance(seen, Overview)

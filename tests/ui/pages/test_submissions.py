@@ -153,7 +153,7 @@ def test_it_is_stopped_merged_as_far_as_it_is_and_gone_on_with(
     view = named(window, SubmissionView, "submission")
     qtbot.waitUntil(lambda: view.seen is not None and view.seen.done > 0 and view.seen.count("playing") > 0)
     assert offered(window) >= {"stop", "merge"} and "go-on" not in offered(window)
-    window.context.commands.find("results.submission_stop").run()
+    assert window.context.commands.run("results.submission_stop")
     qtbot.waitUntil(lambda: "go-on" in offered(window))
     assert any("Stopped" in said for said in messages(window))
     assert view.seen is not None and view.seen.count("waiting") == 2
@@ -161,6 +161,7 @@ def test_it_is_stopped_merged_as_far_as_it_is_and_gone_on_with(
     qtbot.waitUntil(lambda: any("are one run now" in said for said in messages(window)))
     (merged,) = long_one.parent.parent.glob("*/run.json")
     assert json.loads(merged.read_text())["status"] == "stopped"
+    qtbot.waitUntil(lambda: "go-on" in offered(window))
     named(window, QPushButton, "submission-go-on").click()
     qtbot.waitUntil(lambda: view.seen is not None and view.seen.followed is not None)
 
