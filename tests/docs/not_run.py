@@ -57,6 +57,11 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
         "mosaic workers check spade_worker --env MiniGrid-Empty-5x5-v0 "
         "--set program=docs/examples/bdi/empty.asl": ("needs SPADE; its own tests are in tests/workers"),
     },
+    "docs/cluster.md": {
+        "mosaic run study.yaml --executor local --shards 4 --detach": (
+            "goes on without the command; its own tests are in tests/cli"
+        ),
+    },
     "docs/cluster/ssh.md": {
         "ssh one true": _SITE,
         "ssh one 'git clone URL mosaic && mosaic/scripts/run.sh --headless'": _SITE,

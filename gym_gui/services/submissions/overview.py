@@ -187,7 +187,7 @@ class SubmissionWatch:
         self._stamp: tuple[int, ...] = ()
         self._submission: Submission | None = None
         self._about: tuple[str, tuple[str, ...]] | None = None
-        self._seen: deque[tuple[float, dict[str, int]]] = deque()
+        self._seen: deque[tuple[float, dict[int, int]]] = deque()
 
     def look(self) -> Overview:
         """How it stands now.
@@ -201,8 +201,7 @@ class SubmissionWatch:
         if self._about is None:
             self._about = about(submission)
         shards = tuple(_rows(submission))
-        done = {name: sum(r.done for r in shards if r.place == name) for name in {r.place for r in shards}}
-        rates = self._rates(changed_at, done) if followed is not None else {}
+        rates = self._rates(changed_at, shards) if followed is not None else {}
         rate = sum(rates.values()) if rates else None
         run = Path(submission.run) if submission.run else None
         open_end = submission.due is not None or not submission.total  # until it is decided
@@ -232,16 +231,23 @@ class SubmissionWatch:
             self._submission, self._stamp = open_submission(self.folder), stamp
         return self._submission, (stamp[0] / 1e9 if stamp else 0.0)
 
-    def _rates(self, at: float, done: Mapping[str, int]) -> dict[str, float]:
-        """Work a second by place; empty as long as it is not known."""
+    def _rates(self, at: float, shards: Sequence[ShardRow]) -> dict[str, float]:
+        """Work a second by place; empty as long as it is not known.
+
+        What a shard has done counts where it is now: one that was lost takes what it has along.
+        """
         if not self._seen or at > self._seen[-1][0]:
-            self._seen.append((at, dict(done)))
+            self._seen.append((at, {row.number: row.done for row in shards}))
         while len(self._seen) > 2 and at - self._seen[0][0] > _RATE_S:
             self._seen.popleft()
         before, passed = self._seen[0][1], at - self._seen[0][0]
         if passed < _LEAST_S:
             return {}
-        return {name: max(0.0, (now - before.get(name, 0)) / passed) for name, now in done.items()}
+        found: dict[str, float] = {row.place: 0.0 for row in shards if row.state == PLAYING}
+        for row in shards:
+            if (more := row.done - before.get(row.number, 0)) > 0:
+                found[row.place] = found.get(row.place, 0.0) + more / passed
+        return found
 
 
 def state_of(state: ShardState) -> str:
