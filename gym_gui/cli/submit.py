@@ -41,6 +41,7 @@ from gym_gui.core.config import Experiment
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.errors import UsageError
 from gym_gui.core.paths import runs_dir
+from gym_gui.core.run_labels import LabelsError, change_labels, read_labels
 from gym_gui.core.shards import MOST_SHARDS, Shard, schedule_of
 from gym_gui.core.spending import Amount, Amounts
 from gym_gui.core.subjects import Need
@@ -302,6 +303,7 @@ def _merged(submission: Submission) -> RunResult:
     run, aside = Path(submission.run), submission.folder / _MERGED
     if (aside / run.name).is_dir():
         (aside / run.name).rename(run)
+        _hand_on_labels(submission.folder, run)
     for parts in (submission.shards, submission.folder / _LOOKED_AT):
         shutil.rmtree(parts, ignore_errors=True)  # the run has all that was in them
     made = open_run(run)
@@ -312,3 +314,12 @@ def _merged(submission: Submission) -> RunResult:
     result = finished(run, dict.fromkeys(made.operators, 0))
     assert result is not None, "what was merged whole has ended"
     return result
+
+
+def _hand_on_labels(submission: Path, run: Path) -> None:
+    """What people have called the submission, its run is called."""
+    try:
+        if given := read_labels(submission).to_data():
+            change_labels(run, given)
+    except LabelsError as error:
+        tell(str(error))

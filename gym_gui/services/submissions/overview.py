@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
@@ -160,19 +161,28 @@ class Overview:
         """What its parts are."""
         return "training" if self.submission.trainings else "shard"
 
-    @property
+    @cached_property
     def done(self) -> int:
         """Work that is done."""
         return sum(row.done for row in self.shards)
 
-    @property
+    @cached_property
     def failed(self) -> int:
         """Of this, failed."""
         return sum(row.failed for row in self.shards)
 
+    @cached_property
+    def states(self) -> Counter[str]:
+        """How many shards are in which state."""
+        return Counter(row.state for row in self.shards)
+
     def count(self, *states: str) -> int:
         """Shards in one of these states."""
-        return sum(row.state in states for row in self.shards)
+        return sum(self.states[state] for state in states)
+
+    def prepare(self) -> None:
+        """Make what is made once, in the thread that this is called in."""
+        _ = self.done, self.failed, self.states
 
 
 class SubmissionWatch:
@@ -188,6 +198,7 @@ class SubmissionWatch:
         self._submission: Submission | None = None
         self._about: tuple[str, tuple[str, ...]] | None = None
         self._seen: deque[tuple[float, dict[int, int]]] = deque()
+        self._rows: dict[int, ShardRow] = {}
 
     def look(self) -> Overview:
         """How it stands now.
@@ -200,14 +211,15 @@ class SubmissionWatch:
         submission, changed_at = self._read()
         if self._about is None:
             self._about = about(submission)
-        shards = tuple(_rows(submission))
+        shards = tuple(self._same(row) for row in _rows(submission))
+        self._rows = {row.number: row for row in shards}
         rates = self._rates(changed_at, shards) if followed is not None else {}
         rate = sum(rates.values()) if rates else None
         run = Path(submission.run) if submission.run else None
         open_end = submission.due is not None or not submission.total  # until it is decided
         left = submission.total - sum(row.done for row in shards)
         log = self.folder / LOG
-        return Overview(
+        seen = Overview(
             submission,
             *self._about,
             shards,
@@ -220,6 +232,13 @@ class SubmissionWatch:
             log if log.is_file() else None,
             changed_at,
         )
+        seen.prepare()
+        return seen
+
+    def _same(self, row: ShardRow) -> ShardRow:
+        """The row of the look before where nothing has changed, which tables see at once."""
+        before = self._rows.get(row.number)
+        return before if before is not None and before == row else row
 
     def _read(self) -> tuple[Submission, float]:
         try:

@@ -145,6 +145,7 @@ class ResultsPage(Page):
         )
         self._library.removal_requested.connect(self._care.remove)
         self._library.packing_requested.connect(self._care.pack)
+        self._library.merge_requested.connect(self._on_merge_requested)
         self._library.folder_requested.connect(exports.show_folder)
         self._library.selection_changed.connect(self._on_selection_changed)
         self._library.labelled.connect(self.labels.change)
@@ -295,6 +296,14 @@ class ResultsPage(Page):
             Command(
                 "results.folder", "Open the run's folder", self.show_folder, "", "File", "open", self._has_any
             ),
+            Command(
+                "results.merge",
+                "Merge the selected parts",
+                self._library.merge_selected,
+                "",
+                "Run",
+                enabled=self._has_parts,
+            ),
             *self.desk.commands(),
         ]
 
@@ -311,6 +320,9 @@ class ResultsPage(Page):
 
     def _has_several(self) -> bool:
         return self._has_selected() and len(self._library.selected) > 1
+
+    def _has_parts(self) -> bool:
+        return self._has_selected() and bool(self._library.selected_parts)
 
     def _has_selected(self) -> bool:
         return self._views.currentWidget() is self._library and bool(self._library.selected)
@@ -519,6 +531,9 @@ class ResultsPage(Page):
     def _on_run_picked(self, value: object) -> None:
         if isinstance(value, Path):
             self.show_run(value)
+
+    def _on_merge_requested(self, parts: list[RunEntry]) -> None:
+        self._care.merge(parts, self.show_run)
 
     def _on_comparison_requested(self, runs: list[RunEntry]) -> None:
         if any(run.submission for run in runs):

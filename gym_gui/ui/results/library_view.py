@@ -58,6 +58,8 @@ class LibraryView(QWidget):
     """Runs (a list), and labels that they get (a mapping)."""
     comparison_requested = pyqtSignal(object)
     """The runs (a list) that somebody wants to see side by side."""
+    merge_requested = pyqtSignal(object)
+    """The runs (a list), parts of an experiment, that somebody wants to be one."""
     another_folder_requested = pyqtSignal()
     """Somebody wants to see the runs of another folder beside theirs."""
     folder_closed = pyqtSignal(object)
@@ -274,6 +276,17 @@ class LibraryView(QWidget):
         if len(runs := self.selected) > 1:
             self.comparison_requested.emit(runs)
 
+    @property
+    def selected_parts(self) -> list[RunEntry]:
+        """What is selected, where all of it are parts of an experiment; else none."""
+        runs = self.selected
+        return runs if all(run.shard is not None for run in runs) else []
+
+    def merge_selected(self) -> None:
+        """Have the selected parts be one run."""
+        if parts := self.selected_parts:
+            self.merge_requested.emit(parts)
+
     def compress_selected(self) -> None:
         """Have the selected runs compressed."""
         if self.selected:
@@ -382,6 +395,7 @@ class LibraryView(QWidget):
             *([] if several else [("rename", "Rename", self.rename_current)]),
             ("star", "Star, or no longer", self.star_selected),
             ("folder", "Open folder", self.show_current_folder),
+            *([("merge", "Merge the parts", self.merge_selected)] if self.selected_parts else []),
             ("compress", "Compress", self.compress_selected),
             ("decompress", "Decompress", self.decompress_selected),
             ("trash", "Move to trash", self.remove_current),

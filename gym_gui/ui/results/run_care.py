@@ -15,6 +15,7 @@ from gym_gui.ui.context import AppContext
 from gym_gui.ui.results.jobs import JobStrip
 from gym_gui.ui.results.library_reader import LibraryReader
 from gym_gui.ui.results.packing import packing_job, packing_title
+from gym_gui.ui.results.submission_jobs import merge_parts_job
 
 
 class RunCare:
@@ -50,6 +51,19 @@ class RunCare:
             self._context.notify("Wait until the runs before these are done, or cancel that", "info")
             return
         self._jobs.run(packing_title(runs, undo=undo), packing_job(runs, self.pack, undo=undo))
+
+    def merge(self, parts: Sequence[RunEntry], show: Callable[[Path], object], partly: bool = False) -> None:
+        """Make one run of parts of an experiment, among one's own runs.
+
+        Args:
+            parts: Runs that are parts.
+            show: Shows the run.
+            partly: Also where some are missing.
+        """
+        again = partial(self.merge, parts, show, True)
+        paths = [part.path for part in parts]
+        job = merge_parts_job(paths, self._reader.folder, show, partly=partly, again=again)
+        self._jobs.run(f"Merging {wording.count(len(parts), 'part')}…", job)
 
     def remove(self, runs: Sequence[RunEntry]) -> None:
         """Move runs to the trash."""

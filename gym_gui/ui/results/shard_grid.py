@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Final
 
 from PyQt6.QtCore import QModelIndex, QRect, QRectF, QSize, Qt
-from PyQt6.QtGui import QColor, QPainter, QPen
+from PyQt6.QtGui import QColor, QPainter, QPen, QPixmap
 from PyQt6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -31,7 +31,7 @@ SIGNS: Final = {
     QUEUED: ("clock", "muted", "in the queue"),
     PLAYING: ("run", "accent", "running"),
     COLLECTED: ("check", "ok", "finished"),
-    LOST: ("restart", "warning", "lost, to be begun again"),
+    LOST: ("restart", "warning", "lost"),
     FAILED: ("close", "error", "failed"),
     STOPPED: ("stop", "warning", "stopped"),
 }
@@ -100,31 +100,53 @@ class ShardGrid(QListView):
 class _Squares(QStyledItemDelegate):
     """Draws one shard."""
 
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._drawn: dict[tuple[str, bool, float, bool], QPixmap] = {}
+
     def paint(self, painter: QPainter | None, option: QStyleOptionViewItem, index: QModelIndex) -> None:
         """A square in the colour of its state, with its sign; the selected one is framed."""
         if painter is None:
             return
-        sign, token, _ = SIGNS[str(index.data(SHARD_STATE_ROLE))]
         square = QRect(0, 0, _SQUARE, _SQUARE)
         square.moveCenter(option.rect.center())
-        now = theme.current()
-        colour = now.colour(token)
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        wash = QColor(colour)
-        wash.setAlphaF(0.10 if token == "muted" else 0.22)
         chosen = bool(option.state & QStyle.StateFlag.State_Selected)
-        painter.setPen(QPen(now.colour("text") if chosen else colour, 2 if chosen else 1))
-        painter.setBrush(wash)
-        painter.drawRoundedRect(QRectF(square).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
-        inner = QRect(0, 0, _SIGN, _SIGN)
-        inner.moveCenter(square.center())
-        icon(sign, token).paint(painter, inner)
-        painter.restore()
+        device = painter.device()
+        ratio = device.devicePixelRatioF() if device is not None else 1.0
+        painter.drawPixmap(square, self._square(str(index.data(SHARD_STATE_ROLE)), chosen, ratio))
+
+    def _square(self, state: str, chosen: bool, ratio: float) -> QPixmap:
+        """The picture of a state, drawn once."""
+        now = theme.current()
+        key = state, chosen, ratio, now.dark
+        if key not in self._drawn:
+            self._drawn[key] = _drawn(state, chosen, ratio)
+        return self._drawn[key]
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex) -> QSize:
         """All the same."""
         return QSize(_CELL, _CELL)
+
+
+def _drawn(state: str, chosen: bool, ratio: float) -> QPixmap:
+    sign, token, _ = SIGNS[state]
+    now = theme.current()
+    colour = now.colour(token)
+    wash = QColor(colour)
+    wash.setAlphaF(0.10 if token == "muted" else 0.22)
+    pixmap = QPixmap(round(_SQUARE * ratio), round(_SQUARE * ratio))
+    pixmap.setDevicePixelRatio(ratio)
+    pixmap.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(pixmap)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(QPen(now.colour("text") if chosen else colour, 2 if chosen else 1))
+    painter.setBrush(wash)
+    inset = 1.0 if chosen else 0.5
+    painter.drawRoundedRect(QRectF(inset, inset, _SQUARE - 2 * inset, _SQUARE - 2 * inset), 4, 4)
+    room = (_SQUARE - _SIGN) // 2
+    icon(sign, token).paint(painter, QRect(room, room, _SIGN, _SIGN))
+    painter.end()
+    return pixmap
 
 
 class ShardLegend(QWidget):
@@ -149,11 +171,11 @@ class ShardLegend(QWidget):
             self._parts[state] = part, words
         row.addStretch(1)
 
-    def show_shards(self, rows: Sequence[ShardRow]) -> None:
-        """Count them; what none does is left out."""
+    def show_states(self, states: Mapping[str, int]) -> None:
+        """How many are in which state; what none does is left out."""
         told: list[str] = []
         for state, (part, words) in self._parts.items():
-            count = sum(row.state == state for row in rows)
+            count = states.get(state, 0)
             part.setVisible(bool(count))
             words.setText(f"{local(count):,} {SIGNS[state][2]}")
             told += [words.text()] if count else []

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from gym_gui.analysis.wording import count
 from gym_gui.core.errors import UsageError
@@ -58,24 +59,56 @@ def merge_job(folder: Path, out: Path, show: Callable[[Path], object]) -> Job:
     """
 
     async def job(share: OnShare) -> Said:
+        parts = await asyncio.to_thread(_parts_here, folder)
+        return await merge_parts_job(parts, out, show, partly=True)(share)
+
+    return job
+
+
+def merge_parts_job(
+    parts: Sequence[Path],
+    out: Path,
+    show: Callable[[Path], object],
+    *,
+    partly: bool = False,
+    again: Callable[[], object] | None = None,
+) -> Job:
+    """Makes a run of parts, which stay as they are.
+
+    Args:
+        parts: Their run folders.
+        out: Folder for the run folder.
+        show: Shows the run.
+        partly: Also where some are missing, or not whole.
+        again: Asks for that, where it is not said.
+    """
+
+    async def job(share: OnShare) -> Said:
         def tell(progress: object) -> None:
             if isinstance(progress, dict) and progress.get("total_bytes"):
                 total = int(progress["total_bytes"])
                 share("", round(1000 * int(progress["bytes"]) / total), 1000)
 
-        parts = await asyncio.to_thread(_parts_here, folder)
-        asked = ("runs", "merge", *map(str, parts), "--out", str(out), "--partial", "--json")
-        finished = await run_subprocess_job("gym_gui", *asked, on_progress=tell)
-        told = finished.json()
-        run, missing = Path(told["run"]), len(told["missing"])
-        shards, episodes = count(int(told["shards"]), "shard"), count(int(told["episodes"]), "episode")
-        words = f"{shards}, {episodes} are one run now"
-        words += "; it says that it is not whole." if missing else "."
-        if told["differences"]:
-            words += f" {local(len(told['differences'])):,} versions differ; its report says which."
-        return Said(words, "warning" if missing else "ok", ("Open it", partial(show, run)))
+        more = ("--partial",) if partly else ()
+        asked = ("runs", "merge", *map(str, parts), "--out", str(out), *more, "--json")
+        try:
+            finished = await run_subprocess_job("gym_gui", *asked, on_progress=tell)
+        except UsageError as error:
+            missing = again is not None and "--partial" in str(error)
+            return Said(str(error), "warning", ("Merge what there is", again) if missing and again else None)
+        return _merged_words(finished.json(), show)
 
     return job
+
+
+def _merged_words(told: dict[str, Any], show: Callable[[Path], object]) -> Said:
+    run, missing = Path(told["run"]), len(told["missing"])
+    shards, episodes = count(int(told["shards"]), "shard"), count(int(told["episodes"]), "episode")
+    words = f"{shards}, {episodes} are one run now"
+    words += "; it says that it is not whole." if missing else "."
+    if told["differences"]:
+        words += f" {local(len(told['differences'])):,} versions differ; its report says which."
+    return Said(words, "warning" if missing else "ok", ("Open it", partial(show, run)))
 
 
 def _parts_here(folder: Path) -> list[Path]:

@@ -7,7 +7,7 @@ from typing import Final
 from PyQt6.QtCore import QModelIndex, Qt, pyqtSignal
 from PyQt6.QtWidgets import QProgressBar, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
-from gym_gui.services.submissions.overview import Overview, PlaceRow, ShardRow
+from gym_gui.services.submissions.overview import LOST, Overview, PlaceRow, ShardRow
 from gym_gui.services.submissions.record import FAILED
 from gym_gui.ui import theme
 from gym_gui.ui.numbers import local
@@ -107,8 +107,8 @@ class SubmissionView(QWidget):
         self._tables.setHandleWidth(theme.GAP)
         self._tables.addWidget(where)
         self._tables.addWidget(each)
-        self._tables.setStretchFactor(0, 5)
-        self._tables.setStretchFactor(1, 6)
+        self._tables.setStretchFactor(0, 1)
+        self._tables.setStretchFactor(1, 1)
         for view in (self.grid, self.table):
             selection = view.selectionModel()
             assert selection is not None
@@ -140,11 +140,13 @@ class SubmissionView(QWidget):
         self._budget.setText(budget_words(seen))
         self._budget.setVisible(bool(self._budget.text()))
         self._origin.setText(origin_words(seen))
+        before = self._shards.total
         self._shards.set_rows(seen.shards)
+        if self._shards.total != before:
+            self.grid.updateGeometry()
         self._places.set_rows(seen.places)
         self._places.rows_changed()  # time has passed
-        self._legend.show_shards(seen.shards)
-        self.grid.updateGeometry()
+        self._legend.show_states(seen.states)
         self._show_trouble()
 
     def say(self, title: str, text: str = "") -> None:
@@ -226,6 +228,7 @@ def _about(row: ShardRow) -> str:
         f"{row.called[0].upper()}{row.called[1:]}: {words_of(row)}",
         f"on {_where(row)}" if row.place else "",
         row.problem,
+        "It is begun again, with what it has" if row.state == LOST else "",
     )
     return "\n".join(filter(None, lines))
 
@@ -237,7 +240,7 @@ def _spoken(row: ShardRow) -> str:
 def _shard_columns(unit: str) -> tuple[Column[ShardRow], ...]:
     return (
         Column("No.", lambda row: f"{local(row.number):,}", _number, tip=_about, width=64, spoken=_spoken),
-        Column("State", lambda row: words_of(row).capitalize(), width=190, roles={STATE_ROLE: _token}),
+        Column("State", lambda row: words_of(row).capitalize(), width=124, roles={STATE_ROLE: _token}),
         Column("Where", _where, tip=_where),
         Column(unit, lambda row: f"{local(row.done):,}", lambda row: row.done, figure=True, width=92),
         Column("Tries", lambda row: f"{local(row.tries):,}", lambda row: row.tries, figure=True, width=64),
@@ -248,9 +251,9 @@ def _place_columns(unit: str, parts: str = "Shards") -> tuple[Column[PlaceRow], 
     run, back = f"{parts} that run there", f"{parts} that came back"
     return (
         Column("Place", _place_name, tip=lambda row: row.problem or row.name),
-        Column("Runs", lambda row: f"{local(row.playing):,}", figure=True, width=54, about=run),
+        Column("Runs", lambda row: f"{local(row.playing):,}", figure=True, width=50, about=run),
         Column("Waits", lambda row: f"{local(row.queued):,}", figure=True, width=58, about="In its queue"),
-        Column("Here", lambda row: f"{local(row.here):,}", figure=True, width=54, about=back),
-        Column("/ s", lambda row: rate_words(row.rate), figure=True, width=54, about=f"{unit} a second"),
-        Column("Answered", answer_words, tip=lambda row: row.problem or None, width=108),
+        Column("Here", lambda row: f"{local(row.here):,}", figure=True, width=50, about=back),
+        Column("/ s", lambda row: rate_words(row.rate), figure=True, width=50, about=f"{unit} a second"),
+        Column("Answered", answer_words, tip=lambda row: row.problem or None, width=104),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,10 +25,10 @@ from gym_gui.services.submissions.record import (
     PlaceState,
     ShardState,
     Submission,
-    open_submission,
 )
 from gym_gui.ui.main_window import MainWindow
 from gym_gui.ui.operators.script_executor import ExecutorChoice
+from gym_gui.ui.results.jobs import JobStrip
 from gym_gui.ui.results.library_view import LibraryView
 from gym_gui.ui.results.submission_view import SubmissionView
 from gym_gui.ui.widgets.rows import RowsTable
@@ -101,18 +100,30 @@ def test_what_its_record_says_is_seen_and_what_failed_leads_to_its_log(
     (editor,) = _editors()
     assert "KeyError" in named(editor, QPlainTextEdit, "file-text").toPlainText()
     editor.close()
+    submission.run = str(submission.out)  # it has become one meanwhile
+    submission.save()
+    qtbot.waitUntil(lambda: offered(window) == {"open", "log"})
 
 
 def _editors() -> list[QWidget]:
     return [w for w in QApplication.topLevelWidgets() if w.objectName() == "file-editor" and w.isVisible()]
 
 
-def test_one_is_begun_from_a_file_watched_and_opened_as_the_run_it_becomes(
+@pytest.fixture
+def ended(store: Store) -> Iterator[None]:
+    """What goes on without the window ends with the test."""
+    yield
+    for folder in store.runs_dir().glob("submissions/*"):
+        subprocess.run([*COMMAND, "runs", "stop", str(folder)], capture_output=True, check=True)
+
+
+@pytest.mark.usefixtures("ended")
+def test_one_is_begun_from_a_file_watched_stopped_and_merged_as_far_as_it_is(
     window: MainWindow, qtbot: Any, store: Store, tmp_path: Path
 ) -> None:
-    file = experiment(tmp_path, {"id": "a", "name": "Chance"}, num_episodes=4)
-    profile = tmp_path / "two.yaml"
-    profile.write_text("shards: 2\n")
+    file = experiment(tmp_path, {"id": "a", "name": "Chance"}, num_episodes=100_000)
+    profile = tmp_path / "one.yaml"
+    profile.write_text("shards: 1\n")
     window.go("operators", {"script": file})
     page = window.pages["operators"]
     run = named(page, QPushButton, "script-run")
@@ -121,49 +132,20 @@ def test_one_is_begun_from_a_file_watched_and_opened_as_the_run_it_becomes(
     run.click()
     qtbot.waitUntil(lambda: window.current == "results")
     view = named(window, SubmissionView, "submission")
-    qtbot.waitUntil(lambda: view.seen is not None and view.seen.run is not None)
-    assert view.seen is not None and view.seen.count(COLLECTED) == 4
-    folder = view.seen.submission.folder
-    named(window, QPushButton, "submission-open").click()
-    qtbot.waitUntil(lambda: "Chance" in text(window, "results-verdict"))
-    qtbot.waitUntil(lambda: open_submission(folder).cleared)
-    qtbot.waitUntil(lambda: follower_of(folder) is None)
-    named(window, QWidget, "results-back").click()  # type: ignore[attr-defined]
-    library = named(window, LibraryView, "run-library")
-    qtbot.waitUntil(lambda: [entry.submission for entry in library.model.rows] == [""])
-
-
-@pytest.fixture
-def long_one(store: Store, tmp_path: Path) -> Iterator[Path]:
-    """A submission that plays until it is stopped."""
-    file = experiment(tmp_path, {"id": "a", "name": "Chance"}, num_episodes=100_000)
-    asked = ("run", file, "--executor", "local", "--shards", "2", "--detach", "--json")
-    begun = subprocess.run(
-        [*COMMAND, *map(str, asked), "--out", str(store.runs_dir())], capture_output=True, check=True
-    )
-    folder = Path(json.loads(begun.stdout)["submission"])
-    yield folder
-    subprocess.run([*COMMAND, "runs", "stop", str(folder)], capture_output=True, check=True)
-
-
-def test_it_is_stopped_merged_as_far_as_it_is_and_gone_on_with(
-    window: MainWindow, qtbot: Any, long_one: Path
-) -> None:
-    window.go("results", {"run": long_one})
-    view = named(window, SubmissionView, "submission")
     qtbot.waitUntil(lambda: view.seen is not None and view.seen.done > 0 and view.seen.count("playing") > 0)
     assert offered(window) >= {"stop", "merge"} and "go-on" not in offered(window)
     assert window.context.commands.run("results.submission_stop")
     qtbot.waitUntil(lambda: "go-on" in offered(window))
     assert any("Stopped" in said for said in messages(window))
-    assert view.seen is not None and view.seen.count("waiting") == 2
+    assert view.seen is not None and view.seen.count("waiting") == len(view.seen.shards)
+    assert follower_of(view.seen.submission.folder) is None
     named(window, QPushButton, "submission-merge").click()
-    qtbot.waitUntil(lambda: any("are one run now" in said for said in messages(window)))
-    (merged,) = long_one.parent.parent.glob("*/run.json")
-    assert json.loads(merged.read_text())["status"] == "stopped"
-    qtbot.waitUntil(lambda: "go-on" in offered(window))
-    named(window, QPushButton, "submission-go-on").click()
-    qtbot.waitUntil(lambda: view.seen is not None and view.seen.followed is not None)
+    qtbot.waitUntil(lambda: any("one run now; it says that it is not whole" in m for m in messages(window)))
+    named(named(window, JobStrip, "results-jobs"), QPushButton, "message-action").click()
+    qtbot.waitUntil(lambda: "Chance" in text(window, "results-verdict"))
+    library = named(window, LibraryView, "run-library")
+    qtbot.waitUntil(lambda: {entry.status for entry in library.model.rows} == {"stopped"})
+    assert sorted(bool(entry.submission) for entry in library.model.rows) == [False, True]
 
 
 def test_what_has_nothing_to_merge_says_so(window: MainWindow, qtbot: Any, submission: Submission) -> None:
