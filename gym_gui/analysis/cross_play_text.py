@@ -90,6 +90,8 @@ def heading(found: CrossPlay) -> str:
 def pool_sentence(found: CrossPlay) -> str:
     """What the pool makes at the mean."""
     told = {"self-play": found.own, "cross-play": found.cross, "with held-out partners": found.held}
+    if all(e is None or e.value is None for e in told.values()):
+        return "The pool has no mean yet: no seed is played by all of its teams."
     words = ", ".join(f"{name} {_shown(e)}" for name, e in told.items() if e is not None)
     return f"Mean of the pool: {words}."
 

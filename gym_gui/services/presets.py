@@ -6,12 +6,15 @@ import pprint
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, cast
 
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import ExecutionConfig, Experiment, OperatorConfig
 from gym_gui.core.experiment_data import experiment_from_data
+from gym_gui.core.pool import altered
+from gym_gui.core.tournament import Tournament
 from gym_gui.core.trust import Origin
 from gym_gui.core.validation import ConfigError, Plain
 from gym_gui.services.preset_store import PresetError, PresetKind, write_text
@@ -83,24 +86,54 @@ def export_experiment(
     return experiment
 
 
+def export_tournament(path: Path, tournament: Tournament, heading: str = "") -> None:
+    """Write a tournament file; paths of policies as :func:`export_experiment` writes them.
+
+    Args:
+        path: A ``.yaml`` or ``.yml`` file.
+        tournament: What is played.
+        heading: A line of comment above it.
+
+    Raises:
+        PresetError: The file cannot be written.
+    """
+    folder = path.absolute().parent
+    policies = {name: altered(p, partial(_player_at, folder)) for name, p in tournament.policies.items()}
+    record = replace(tournament, policies=policies).to_record()
+    written = cast("dict[str, dict[str, Plain]]", record["policies"])
+    execution = cast("dict[str, Plain]", record["execution"])
+    usual = {k: v for k, v in ExecutionConfig(1).to_record().items() if k not in ("num_episodes", "seeds")}
+    kept = {key: value for key, value in execution.items() if key not in usual or usual[key] != value}
+    seeds = list(tournament.execution.seeds)
+    if seeds == list(range(seeds[0], seeds[-1] + 1)):
+        kept["seeds"] = f"range({seeds[0]}, {seeds[-1] + 1})"
+    pool: dict[str, Plain] = {name: _player(p) for name, p in written.items()}
+    about: dict[str, Plain] = {**record, "policies": pool, "execution": kept}
+    write_text(path, (f"# {heading}\n" if heading else "") + _yaml(about))
+
+
+def _place_at(folder: Path, written: str) -> str:
+    there = Path(written).expanduser().absolute()
+    if not written or not there.exists():
+        return written
+    return str(there.relative_to(folder)) if there.is_relative_to(folder) else str(there)
+
+
+def _player_at(folder: Path, row: WorkerAssignment) -> WorkerAssignment:
+    checkpoint = row.settings.get("checkpoint")
+    if not isinstance(checkpoint, str):
+        return row
+    return replace(row, settings={**row.settings, "checkpoint": _place_at(folder, checkpoint)})
+
+
 def _anchored(config: OperatorConfig, folder: Path) -> OperatorConfig:
-    def place(written: str) -> str:
-        there = Path(written).expanduser().absolute()
-        if not written or not there.exists():
-            return written
-        return str(there.relative_to(folder)) if there.is_relative_to(folder) else str(there)
-
-    def player(row: WorkerAssignment) -> WorkerAssignment:
-        checkpoint = row.settings.get("checkpoint")
-        if not isinstance(checkpoint, str):
-            return row
-        return replace(row, settings={**row.settings, "checkpoint": place(checkpoint)})
-
+    player = partial(_player_at, folder)
+    links = [replace(g, policy_path=_place_at(folder, g.policy_path)) for g in config.link_groups]
     return replace(
         config,
         workers={agent: player(row) for agent, row in config.workers.items()},
         manager={agent: player(row) for agent, row in config.manager.items()},
-        link_groups=[replace(g, policy_path=place(g.policy_path)) for g in config.link_groups],
+        link_groups=links,
     )
 
 

@@ -24,8 +24,8 @@ LEAST_BYTES: Final = 1_500_000_000
 async def keep_spare_host(context: AppContext) -> None:
     """Have one started whenever there is none, until it is cancelled; then it is ended.
 
-    It takes the memory of the engine's modules, some 40 MB of its own, and no processor time. Where memory is short
-    there is none.
+    It takes the memory of the engine's modules, some 40 MB of its own, and no processor time. Where memory
+    is short there is none.
 
     Args:
         context: Operators that open look for it there.

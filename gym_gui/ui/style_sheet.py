@@ -110,9 +110,10 @@ QComboBox QAbstractItemView::item {{ min-height: 22px; }}
 QComboBox QAbstractItemView::item:disabled {{ color: {faint}; }}
 QCheckBox, QRadioButton {{ spacing: 8px; background: transparent; min-height: 20px; }}
 QCheckBox[role="alone"] {{ spacing: 0; }}
-QCheckBox::indicator {{ width: 16px; height: 16px; border: 1px solid {muted}; border-radius: 4px;
-    background: {panel}; }}
-QCheckBox::indicator:checked {{ background: {accent}; border-color: {accent}; image: url("{check}"); }}
+QCheckBox::indicator, QListView::indicator {{ width: 16px; height: 16px; border: 1px solid {muted};
+    border-radius: 4px; background: {panel}; }}
+QCheckBox::indicator:checked, QListView::indicator:checked {{ background: {accent}; border-color: {accent};
+    image: url("{check}"); }}
 QCheckBox::indicator:focus {{ border: 2px solid {accent}; width: 14px; height: 14px; }}
 QCheckBox::indicator:disabled {{ border-color: {line}; background: {raised}; }}
 QRadioButton::indicator {{ width: 14px; height: 14px; border: 1px solid {muted}; border-radius: 8px;

@@ -167,6 +167,8 @@ class Comparison(QObject):
         self._menu.addSeparator()
         whole = self._entry("operators.whole", "Run it as a script")
         whole.setToolTip("All its episodes, on all cores, without pictures; it has to be saved")
+        contest = self._entry("operators.tournament", "Hold a tournament…")
+        contest.setToolTip("Everybody who plays here against everybody, rated")
         runs = self._entry("operators.its_runs", "Its runs")
         runs.setToolTip("What was recorded of it, by hand and as a script, in the list of runs")
 

@@ -13,12 +13,11 @@ from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtGui import QResizeEvent
 from PyQt6.QtWidgets import QBoxLayout, QHBoxLayout, QPlainTextEdit, QScrollArea, QVBoxLayout, QWidget
 
-from gym_gui.analysis.wording import count, duration
 from gym_gui.ui import theme
 from gym_gui.ui.live.watch_pane import WatchPane
-from gym_gui.ui.numbers import local
 from gym_gui.ui.operators.script_job import OperatorPlan, ScriptPlan, Standing
 from gym_gui.ui.operators.script_rows import OperatorRow, PolicyRow
+from gym_gui.ui.operators.script_words import plan_words, progress_words, tournament_words
 from gym_gui.ui.operators.tournament_plan import pairings_of
 from gym_gui.ui.widgets import Card, Divider, SegmentedControl, label, muted_label, section_label
 from gym_gui.ui.widgets.messages import Action
@@ -125,6 +124,7 @@ class ScriptCard(Card):
                 self._policies.append(known)
                 self._insert(known)
             self.show_pairings(plan, plan.contest)
+            self.views.set_text("pairings", "Teams" if plan.contest.is_cross_play else "Pairings")
             self.views.show()
             self.views.set_value("policies")
             self.show_view("policies")
@@ -243,77 +243,3 @@ class ScriptCard(Card):
 def _drop(row: QWidget) -> None:
     row.hide()
     row.deleteLater()
-
-
-def plan_words(plan: ScriptPlan) -> str:
-    """What will be played, in a sentence."""
-    execution = plan.experiment.execution
-    operators, episodes = len(plan.operators), execution.num_episodes
-    seeds = sorted(set(execution.seeds[:episodes]))
-    if len(seeds) == 1:
-        seed_words = f"seed {seeds[0]}"
-    elif seeds == list(range(seeds[0], seeds[-1] + 1)):
-        seed_words = f"seeds {seeds[0]} to {seeds[-1]}"
-    else:
-        seed_words = f"{len(seeds)} seeds"
-    decided = execution.until == "decided"
-    most, until = ("at most ", ", until every comparison is decided") if decided else ("", "")
-    parts = [
-        f"{count(operators, 'operator')}, {most}{count(episodes, 'episode')} each, {seed_words}{until}",
-        f"{plan.processes} process{'es' * (plan.processes != 1)} at work",
-    ]
-    if plan.most_steps is not None:
-        parts.append(f"at most {count(plan.most_steps, 'step')} in all")
-    parts += [f"not played: {line}" for line in plan.not_played]
-    return ". ".join(part[:1].upper() + part[1:] for part in parts) + "."
-
-
-def tournament_words(plan: ScriptPlan, contest: Contest) -> str:
-    """What a tournament will play, in a sentence or two."""
-    asked = contest.tournament
-    pool, task = len(asked.policies), asked.operator.task
-    games = contest.experiment().execution.num_episodes
-    pairings, kind = len(contest.pairings), asked.schedule.kind
-    swiss = kind == "swiss"
-    how = {
-        "round_robin": "everybody against everybody",
-        "cross_play": "each with itself and in one seat of each other's team",
-        "swiss": f"Swiss, {count(asked.rounds, 'round')}",
-    }.get(kind, "who meets whom as the file says")
-    each = f"{count(games, 'game')} {'of each team' if contest.is_cross_play else 'of each pairing'}"
-    seeds = count(len(asked.executed(contest.seatings).seeds), "seed")
-    seats = f" from {'both' if contest.seatings == 2 else 'all'} seats" if contest.seatings > 1 else ""
-    first = f"in its first round {count(pairings, 'pairing')}" if swiss else _pairs(pairings, contest)
-    parts = [
-        f"{pool:,} policies at {task}, {how}: {first}, {each} "
-        f"({seeds}{seats}), {count(plan.episodes, 'game')}{' in it' if swiss else ' in all'}",
-        f"{plan.processes} process{'es' * (plan.processes != 1)} at work",
-    ]
-    if swiss:
-        parts.append("each further round is paired by the results")
-    limits = [each.most_steps for each in plan.operators]
-    if plan.playable and None not in limits:
-        parts.append(f"at most {count(plan.episodes * max(limit or 0 for limit in limits), 'step')}")
-    return ". ".join(part[:1].upper() + part[1:] for part in parts) + "."
-
-
-def _pairs(pairings: int, contest: Contest) -> str:
-    return count(pairings, "team" if contest.is_cross_play else "pairing")
-
-
-def progress_words(standings: Mapping[str, Standing], episode: str = "episode") -> str:
-    """How far all operators are together, and the time that is left where it is known of each.
-
-    Args:
-        standings: By operator.
-        episode: What an episode is called.
-    """
-    done = sum(s.done for s in standings.values())
-    total = sum(s.total for s in standings.values())
-    left = [s.left_s for s in standings.values() if s.done < s.total]
-    most = "at most " if any(s.at_most for s in standings.values()) else ""
-    words = f"{local(done):,} of {most}{count(total, episode)}"
-    known = [seconds for seconds in left if seconds is not None]
-    if known and len(known) == len(left):
-        words += f", about {duration(max(known), rough=True)} left"
-    return words

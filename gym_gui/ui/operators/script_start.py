@@ -58,6 +58,8 @@ class ScriptStart(QWidget):
 
     chosen = pyqtSignal(object)
     """The path of a file to be opened."""
+    tournament_wanted = pyqtSignal()
+    """Somebody wants to put a tournament together."""
     failed = pyqtSignal(str)
     """Why the sample could not be written."""
 
@@ -127,8 +129,12 @@ class ScriptStart(QWidget):
         card.body.addStretch(1)
         open_button = PrimaryButton("Open…", name="script-start-open", on_click=on_open)
         open_button.setToolTip("Choose an experiment file (Ctrl+O)")
+        contest = QuietButton("Hold a tournament…", name="script-tournament", on_click=self._on_tournament)
+        contest.setToolTip("Choose a game and who meets; the file is written for you")
         row = QHBoxLayout()
+        row.setSpacing(theme.ROW)
         row.addWidget(open_button)
+        row.addWidget(contest)
         row.addStretch(1)
         card.body.addLayout(row)
         return card
@@ -184,6 +190,9 @@ class ScriptStart(QWidget):
             self.failed.emit(f"{path} cannot be written: {error.strerror}. Choose another folder.")
             return
         self.chosen.emit(Path(path))
+
+    def _on_tournament(self) -> None:
+        self.tournament_wanted.emit()
 
     def _on_example(self) -> None:
         path = example_experiment()

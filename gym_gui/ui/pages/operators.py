@@ -27,6 +27,7 @@ from gym_gui.ui.operators.control_panel import ControlPanelContainer
 from gym_gui.ui.operators.examples import random_operator, trained_against_random
 from gym_gui.ui.operators.manual import ManualOperators
 from gym_gui.ui.operators.script import OPENED, ScriptExperimentWidget
+from gym_gui.ui.operators.tournament_draft import TournamentRequest
 from gym_gui.ui.operators.transcript_place import KEYS as TRANSCRIPT_KEYS
 from gym_gui.ui.page import Page
 from gym_gui.ui.widgets import SegmentedControl
@@ -77,6 +78,7 @@ class OperatorsTab(Page):
         self._set_mode("manual")
 
     def _connect(self) -> None:
+        self.script.empty.tournament_wanted.connect(self.hold_tournament)
         self._mode.chosen.connect(self._set_mode)
         self.controls.add_requested.connect(self.add_operator)
         self.controls.step_player_requested.connect(self._on_step_player)
@@ -104,11 +106,16 @@ class OperatorsTab(Page):
     # -- opened, left, closed ----------------------------------------------------------
 
     def opened(self, **request: object) -> None:
-        """``operators`` (configurations), ``seed``, ``run``; ``script`` (a path); ``new``: an empty table."""
+        """``operators`` (configurations), ``seed``, ``run``; ``script`` (a path); ``new``: an empty table;
+        ``tournament`` (what one begins with)."""
         self.kept.bring_back(self._bring_back)
         self.comparison.begin()
         self._on_run_changed()
         before, self._opened_before = self._opened_before, ""
+        tournament = request.get("tournament")
+        if isinstance(tournament, TournamentRequest):
+            self.hold_tournament(tournament)
+            return
         script = request.get("script")
         if not request and before and Path(before).is_file():
             script = before  # what was shown when the window was closed, or killed
@@ -138,6 +145,24 @@ class OperatorsTab(Page):
 
     def _on_comparison_opened(self, configs: list[OperatorConfig], seed: int) -> None:
         self.play(configs, seed)
+
+    def hold_tournament(self, request: TournamentRequest | None = None) -> None:
+        """Have a tournament put together; by default of those who play here.
+
+        Args:
+            request: What it begins with.
+        """
+        from gym_gui.ui.operators.tournament_dialog import TournamentDialog  # few hold one
+
+        if request is None:
+            request = TournamentRequest.of(self.deck.table.operators if self.manual_mode else ())
+        dialog = TournamentDialog(self.context, self._knowledge, request, self)
+        dialog.written.connect(self._on_tournament_written)
+        dialog.open()
+
+    def _on_tournament_written(self, path: Path) -> None:
+        self._set_mode("script")
+        self.script.open(path)
 
     def _take_back(self, configs: Sequence[OperatorConfig]) -> bool:
         """One that is on the table comes back from the Agents page: it is changed where it is."""
@@ -178,6 +203,9 @@ class OperatorsTab(Page):
             Command("operators.add", "Add operator", self.add_operator, "Ctrl+Shift+N", "File", "add"),
             Command("operators.open", "Open an experiment…", self._on_open_script, "Ctrl+O", "File", "open"),
             *self.comparison.commands(),
+            Command(
+                "operators.tournament", "Hold a tournament…", self.hold_tournament, "", "File", "results"
+            ),
             Command("operators.run", "Run or pause", self._on_toggle, "Ctrl+R", "Run", "run", self._can_run),
             Command("operators.step", "Step all", self._on_step_all, "Space", "Run", "step", some),
             Command(

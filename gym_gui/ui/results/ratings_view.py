@@ -87,7 +87,7 @@ class RatingsView(QWidget):
         super().__init__(parent)
         self.setObjectName("ratings")
         self.table = StandingsTable()
-        self.ratings = ChartView(current, "ratingPlot", "")
+        self.ratings = ChartView(current, "ratingPlot", "Too few games for an interval yet.")
         self.payoffs = ChartView(current, "payoffPlot", "Nobody has met yet.")
         self.caption = muted_label(wrap=True)
         self.caption.setObjectName("results-payoff-caption")

@@ -18,6 +18,7 @@ from gym_gui.services.policy_files import read_policy_file
 from gym_gui.ui.context import AppContext
 
 SEED = 0
+_TOURNAMENT = "tournament"
 _RANDOM = WorkerAssignment("operators_worker", "baseline", {"behavior": "random"})
 _PLACES = (
     ("operators", "Watch it in Operators", "See it play, step by step or at full speed"),
@@ -27,7 +28,9 @@ _PLACES = (
         "Give it a seat in Agents",
         "Put it into one slot of any environment that fits, beside others",
     ),
+    (_TOURNAMENT, "Hold a tournament with it…", "Have it meet other policies of its game, and be rated"),
 )
+_ALONE = "It plays alone: a tournament needs a game of several agents"
 
 
 def operator_of(policy: Path, *, worker_id: str, env_id: str, title: str, agent: str = "") -> OperatorConfig:
@@ -68,7 +71,11 @@ def operator_of(policy: Path, *, worker_id: str, env_id: str, title: str, agent:
 def use_policy(context: AppContext, place: str, operator: OperatorConfig) -> None:
     """Show a page with this operator."""
     request: dict[str, Any] = {"operator": operator}
-    if place == "operators":
+    if place == _TOURNAMENT:
+        from gym_gui.ui.operators.tournament_draft import TournamentRequest
+
+        place, request = "operators", {"tournament": TournamentRequest.of([operator])}
+    elif place == "operators":
         request = {"operators": [operator], "seed": SEED}
     elif place == "play":
         request["seed"] = SEED
@@ -98,12 +105,21 @@ class UseMenu(QMenu):
             action.setData(place)
             action.setToolTip(tip)
             self.addAction(action)
+            if place == _TOURNAMENT:
+                self._tournament, self._tip = action, tip
         self.triggered.connect(self._on_triggered)
+        self.aboutToShow.connect(self._on_about_to_show)
 
     def set_operator(self, operator: Callable[[], OperatorConfig] | None) -> None:
         """What is used: called when a place is chosen."""
         self._operator = operator
         self.setEnabled(operator is not None)
+
+    def _on_about_to_show(self) -> None:
+        """Who plays alone meets nobody."""
+        several = self._operator is not None and len(self._operator().resolved_slots()) > 1
+        self._tournament.setEnabled(several)
+        self._tournament.setToolTip(self._tip if several else _ALONE)
 
     def _on_triggered(self, action: QAction | None) -> None:
         if action is not None and self._operator is not None:

@@ -53,6 +53,10 @@ class SegmentedControl(QWidget):
         self.set_value(value or next(iter(self._buttons)))
         self._group.buttonClicked.connect(self._on_button_clicked)
 
+    def set_text(self, value: str, text: str) -> None:
+        """Call an option otherwise."""
+        self._buttons[value].setText(text)
+
     @property
     def value(self) -> str:
         """The chosen option."""

@@ -1,0 +1,88 @@
+"""What an experiment or a tournament will play, and how far it is, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from gym_gui.analysis.wording import count, duration
+from gym_gui.ui.numbers import local
+from gym_gui.ui.operators.script_job import ScriptPlan, Standing
+
+if TYPE_CHECKING:
+    from gym_gui.controllers.contest import Contest
+
+
+def plan_words(plan: ScriptPlan) -> str:
+    """What will be played, in a sentence."""
+    execution = plan.experiment.execution
+    operators, episodes = len(plan.operators), execution.num_episodes
+    seeds = sorted(set(execution.seeds[:episodes]))
+    if len(seeds) == 1:
+        seed_words = f"seed {seeds[0]}"
+    elif seeds == list(range(seeds[0], seeds[-1] + 1)):
+        seed_words = f"seeds {seeds[0]} to {seeds[-1]}"
+    else:
+        seed_words = f"{len(seeds)} seeds"
+    decided = execution.until == "decided"
+    most, until = ("at most ", ", until every comparison is decided") if decided else ("", "")
+    parts = [
+        f"{count(operators, 'operator')}, {most}{count(episodes, 'episode')} each, {seed_words}{until}",
+        f"{plan.processes} process{'es' * (plan.processes != 1)} at work",
+    ]
+    if plan.most_steps is not None:
+        parts.append(f"at most {count(plan.most_steps, 'step')} in all")
+    parts += [f"not played: {line}" for line in plan.not_played]
+    return ". ".join(part[:1].upper() + part[1:] for part in parts) + "."
+
+
+def tournament_words(plan: ScriptPlan, contest: Contest) -> str:
+    """What a tournament will play, in a sentence or two."""
+    parts = [
+        contest_words(contest),
+        f"{plan.processes} process{'es' * (plan.processes != 1)} at work",
+    ]
+    limits = [each.most_steps for each in plan.operators]
+    if plan.playable and None not in limits:
+        parts.append(f"at most {count(plan.episodes * max(limit or 0 for limit in limits), 'step')}")
+    return ". ".join(part[:1].upper() + part[1:] for part in parts) + "."
+
+
+def contest_words(contest: Contest) -> str:
+    """Who meets whom how often, as a sentence without its full stop."""
+    asked = contest.tournament
+    pool, task, kind = len(asked.policies), asked.operator.task, asked.schedule.kind
+    execution, pairings = asked.executed(contest.seatings), len(contest.pairings)
+    games = execution.num_episodes
+    seats = f" from {'both' if contest.seatings == 2 else 'all'} seats" if contest.seatings > 1 else ""
+    how = {
+        "round_robin": "everybody against everybody",
+        "cross_play": "each with itself and in one seat of each other's team",
+        "swiss": f"Swiss, {count(asked.rounds, 'round')}",
+    }.get(kind, "who meets whom as the file says")
+    first = "in its first round " if kind == "swiss" else ""
+    what = "team" if contest.is_cross_play else "pairing"
+    total = count(pairings * games, "game")
+    words = (
+        f"{pool:,} policies at {task}, {how}: {first}{count(pairings, what)} of {count(games, 'game')} "
+        f"({count(len(execution.seeds), 'seed')}{seats}), {total} {'in it' if first else 'in all'}"
+    )
+    return f"{words}; each further round is paired by the results" if first else words
+
+
+def progress_words(standings: Mapping[str, Standing], episode: str = "episode") -> str:
+    """How far all operators are together, and the time that is left where it is known of each.
+
+    Args:
+        standings: By operator.
+        episode: What an episode is called.
+    """
+    done = sum(s.done for s in standings.values())
+    total = sum(s.total for s in standings.values())
+    left = [s.left_s for s in standings.values() if s.done < s.total]
+    most = "at most " if any(s.at_most for s in standings.values()) else ""
+    words = f"{local(done):,} of {most}{count(total, episode)}"
+    known = [seconds for seconds in left if seconds is not None]
+    if known and len(known) == len(left):
+        words += f", about {duration(max(known), rough=True)} left"
+    return words

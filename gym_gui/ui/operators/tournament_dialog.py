@@ -1,0 +1,289 @@
+"""Puts a tournament together: a game, who meets, on how many seeds; writes it as a file."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from PyQt6.QtCore import QSize, Qt, pyqtSignal
+from PyQt6.QtWidgets import (
+    QDialog,
+    QFileDialog,
+    QHBoxLayout,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gym_gui.core.errors import MosaicError
+from gym_gui.ui import theme
+from gym_gui.ui.operators.script_words import contest_words
+from gym_gui.ui.operators.tournament_draft import (
+    FIRST_GAME,
+    Candidate,
+    TournamentRequest,
+    candidates,
+    contest_of,
+    names_of,
+)
+from gym_gui.ui.play.environment_picker import EnvironmentPicker
+from gym_gui.ui.widgets import (
+    FormRows,
+    PrimaryButton,
+    QuietButton,
+    SegmentedControl,
+    label,
+    muted_label,
+    title_label,
+)
+
+if TYPE_CHECKING:
+    from gym_gui.controllers.contest import Contest
+    from gym_gui.controllers.environment_sheet import EnvironmentSheet
+    from gym_gui.controllers.knowledge import Knowledge
+    from gym_gui.ui.context import AppContext
+
+HEADING: Final = "A tournament, put together in MOSAIC's window"
+_SIZE: Final = QSize(560, 620)
+_SEEDS: Final = 20
+_MOST_SEEDS: Final = 10_000
+_MANY: Final = 10
+"""Policies from which they can be searched."""
+
+
+class TournamentDialog(QDialog):
+    """See the module.
+
+    Args:
+        context: Work in the background.
+        knowledge: Environments, and who may play there.
+        request: What it begins with.
+        parent: The page.
+    """
+
+    written = pyqtSignal(object)
+    """The path of the tournament file that was written."""
+
+    def __init__(
+        self, context: AppContext, knowledge: Knowledge, request: TournamentRequest, parent: QWidget
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("tournament-dialog")
+        self.setWindowTitle("Hold a tournament")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.resize(_SIZE)
+        self._context, self._knowledge, self._request = context, knowledge, request
+        self._sheet: EnvironmentSheet | None = None
+        self._contest: Contest | None = None
+        self._pressed: Qt.CheckState | None = None
+        self._filling = False
+        self._looking: asyncio.Task[None] | None = None
+        self._make()
+        self._lay_out()
+        context.spawn(self.picker.load(), "Listing the environments")
+        self._look(request.task or FIRST_GAME)
+
+    def _make(self) -> None:
+        self.picker = EnvironmentPicker(self._context, name="tournament-task", parent=self)
+        self.picker.setToolTip("The game in which they meet; of one team, its seats are filled")
+        self.picker.chosen.connect(self._on_task_chosen)
+        self.search = QLineEdit(self)
+        self.search.setObjectName("tournament-search")
+        self.search.setPlaceholderText("Search policies")
+        self.search.setAccessibleName("Search policies")
+        self.search.setClearButtonEnabled(True)
+        self.search.textChanged.connect(self._on_searched)
+        self.policies = QListWidget(self)
+        self.policies.setObjectName("tournament-policies")
+        self.policies.setProperty("role", "field")
+        self.policies.setAccessibleName("Policies of the pool")
+        self.policies.setToolTip("Tick two or more (space bar)")
+        self.policies.itemChanged.connect(self._on_changed)
+        self.policies.itemPressed.connect(self._on_pressed)
+        self.policies.itemClicked.connect(self._on_clicked)
+        self.seeds = QSpinBox(self)
+        self.seeds.setObjectName("tournament-seeds")
+        self.seeds.setAccessibleName("Seeds")
+        self.seeds.setToolTip("Each pairing plays each of them from every seat; intervals want ten or more")
+        self.seeds.setRange(1, _MOST_SEEDS)
+        self.seeds.setValue(_SEEDS)
+        self.seeds.valueChanged.connect(self._on_changed)
+        self.schedule = SegmentedControl(
+            [("round_robin", "Everybody meets everybody"), ("swiss", "Swiss rounds")],
+            name="tournament-schedule",
+        )
+        self.schedule.setToolTip("Swiss: each round pairs neighbours in the standings; far fewer games")
+        self.schedule.chosen.connect(self._on_changed)
+        self.words = muted_label("", wrap=True)
+        self.words.setObjectName("tournament-words")
+        self.problem = label("", "error", wrap=True)
+        self.problem.setObjectName("tournament-problem")
+        self.save = PrimaryButton("Save and open…", name="tournament-save", on_click=self.ask_where)
+        self.save.setToolTip("Write the tournament file; it opens, ready to run")
+        self.save.setDefault(True)
+        self.cancel = QuietButton("Cancel", name="tournament-cancel", on_click=self.reject)
+
+    def _lay_out(self) -> None:
+        rows = FormRows()
+        rows.add_row("Environment", self.picker)
+        rows.add_row("Seeds", self.seeds)
+        rows.add_row("Schedule", self.schedule)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(theme.ROW)
+        buttons.addStretch(1)
+        buttons.addWidget(self.cancel)
+        buttons.addWidget(self.save)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
+        column.setSpacing(theme.GAP)
+        column.addWidget(title_label("Hold a tournament"))
+        column.addWidget(
+            muted_label("Policies meet on the same seeds from every seat, and are rated by it.", wrap=True)
+        )
+        column.addWidget(rows)
+        column.addWidget(self.search)
+        column.addWidget(self.policies, 1)
+        column.addWidget(self.words)
+        column.addWidget(self.problem)
+        column.addLayout(buttons)
+
+    # -- the game ------------------------------------------------------------------------
+
+    def _on_task_chosen(self, task: object) -> None:
+        self._look(str(task))
+
+    def _look(self, task: str) -> None:
+        if self._looking is not None:
+            self._looking.cancel()
+        self._sheet = self._contest = None
+        self.policies.clear()
+        self._say(f"Looking at {task}…")
+        self._looking = self._context.spawn(self._describe(task), "Looking at the environment")
+
+    async def _describe(self, task: str) -> None:
+        from gym_gui.controllers.environment_probe import EnvironmentRequest
+
+        try:
+            checks = await self._knowledge.checks()
+            sheet = await self._knowledge.sheet(EnvironmentRequest(task))
+        except MosaicError as error:
+            self._say(problem=str(error))
+            return
+        self._sheet = sheet
+        self.picker.set_value(sheet.env_id)
+        found = await asyncio.to_thread(candidates, sheet, checks, self._request)
+        self._fill(found)
+
+    def _fill(self, found: list[Candidate]) -> None:
+        self._filling = True
+        for each in found:
+            item = QListWidgetItem(f"{each.title} · {theme.kind_word(each.player.worker_type)}")
+            item.setData(Qt.ItemDataRole.UserRole, each)
+            item.setToolTip(each.meaning)
+            item.setFlags(Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable)
+            item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
+            item.setCheckState(Qt.CheckState.Checked if each.wanted else Qt.CheckState.Unchecked)
+            self.policies.addItem(item)
+        self._filling = False
+        self.policies.setCurrentRow(0)
+        self.search.setVisible(len(found) > _MANY)
+        self._on_searched(self.search.text())
+        self.schedule.setEnabled(self._sheet is not None and len(self._sheet.teams) == 2)
+        self._on_changed()
+
+    # -- the pool ------------------------------------------------------------------------
+
+    @property
+    def chosen(self) -> list[Candidate]:
+        """Who is in the pool."""
+        items = (self.policies.item(i) for i in range(self.policies.count()))
+        return [
+            item.data(Qt.ItemDataRole.UserRole)
+            for item in items
+            if item is not None and item.checkState() == Qt.CheckState.Checked
+        ]
+
+    def _on_pressed(self, item: QListWidgetItem) -> None:
+        self._pressed = item.checkState()
+
+    def _on_clicked(self, item: QListWidgetItem) -> None:
+        """A click beside the box ticks it, too."""
+        if item.checkState() == self._pressed:
+            ticked = self._pressed == Qt.CheckState.Checked
+            item.setCheckState(Qt.CheckState.Unchecked if ticked else Qt.CheckState.Checked)
+
+    def _on_searched(self, text: str) -> None:
+        words = text.casefold().split()
+        for i in range(self.policies.count()):
+            item = self.policies.item(i)
+            if item is not None:
+                item.setHidden(not all(word in item.text().casefold() for word in words))
+
+    def _on_changed(self, *_what: object) -> None:
+        if self._filling or self._sheet is None:
+            return
+        swiss = self.schedule.isEnabled() and self.schedule.value == "swiss"
+        try:
+            self._contest = contest_of(self._sheet, names_of(self.chosen), self.seeds.value(), swiss=swiss)
+        except MosaicError as error:
+            self._contest = None
+            few = len(self.chosen) < 2
+            self._say(problem="Tick two policies or more." if few else str(error))
+            return
+        self._say(f"{contest_words(self._contest)}.")
+
+    def _say(self, words: str = "", problem: str = "") -> None:
+        self.words.setText(words)
+        self.words.setVisible(bool(words))
+        self.problem.setText(problem)
+        self.problem.setVisible(bool(problem))
+        self.save.setEnabled(self._contest is not None)
+
+    # -- the file ------------------------------------------------------------------------
+
+    def ask_where(self) -> None:
+        """Ask for a file, and write it."""
+        if self._contest is None or self._sheet is None:
+            return
+        dialog = QFileDialog(self, "Save the tournament")
+        dialog.setObjectName("tournament-save-dialog")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setNameFilter("Tournaments (*.yaml)")
+        dialog.setDefaultSuffix("yaml")
+        folder = self._context.layout.value("files/last", "")
+        if folder:
+            dialog.setDirectory(str(folder))
+        dialog.selectFile(f"{self._sheet.env_id.rpartition('/')[2]}_tournament.yaml")
+        dialog.fileSelected.connect(self.write)
+        dialog.open()
+
+    def write(self, path: str) -> None:
+        """Write the tournament, and have it opened.
+
+        Args:
+            path: The file.
+        """
+        from gym_gui.services.presets import export_tournament
+
+        if self._contest is None:
+            return
+        file = Path(path)
+        try:
+            export_tournament(file, self._contest.tournament, HEADING)
+        except MosaicError as error:
+            self._say(problem=str(error))
+            return
+        self._context.layout.setValue("files/last", str(file.absolute().parent))
+        self.written.emit(file.absolute())
+        self.accept()
+
+    def done(self, a0: int) -> None:
+        """Whoever closes it waits for nothing any more."""
+        if self._looking is not None:
+            self._looking.cancel()
+        super().done(a0)
