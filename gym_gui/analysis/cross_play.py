@@ -6,12 +6,13 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from gym_gui.analysis.comparison import Verdict
-from gym_gui.analysis.findings import Findings
+from gym_gui.analysis.findings import Findings, Fixture, counted
 from gym_gui.analysis.standings import Standings
 from gym_gui.analysis.summary_numbers import METHODS, Estimate
 from gym_gui.core.pairings import who_joins
@@ -205,21 +206,24 @@ class CrossPlay(Findings):
         """Whether rows and columns of the matrix are the two seats."""
         return self.stay and len(self.seats) == 2
 
+    def fixture(self, row: str, column: str) -> Fixture | None:
+        """See the base."""
+        return next(iter(self._squares.get((row, column), ())), None)
+
     def on_record(self, row: str, column: str) -> tuple[int, int]:
         """Games of a field of the matrix that are played, and that are planned; zeros where none are."""
-        return self._on_record.get((row, column), (0, 0))
+        return counted(self._squares.get((row, column), ()))
 
     @cached_property
-    def _on_record(self) -> Mapping[tuple[str, str], tuple[int, int]]:
-        found: dict[tuple[str, str], tuple[int, int]] = {}
+    def _squares(self) -> Mapping[tuple[str, str], Sequence[Fixture]]:
+        found: dict[tuple[str, str], list[Fixture]] = defaultdict(list)
         for each in self.fixtures:
             first, second = each.policies[:2] if self.by_seat else who_joins(each.policies)
             cells = {(first, second)}
             if len(self.seats) == 2 and not self.stay:  # who joins whom is the same
                 cells.add((second, first))
             for cell in cells:
-                played, planned = found.get(cell, (0, 0))
-                found[cell] = played + each.played, planned + each.planned
+                found[cell].append(each)
         return found
 
 

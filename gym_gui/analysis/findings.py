@@ -15,14 +15,21 @@ class Fixture:
     """A pairing, and how much of it is played.
 
     Attributes:
+        operator_id: The operator whose episodes its games are.
         policies: Who sits in which seat to begin with.
         played: Games on record, whatever came of them.
         planned: Games that are to be played.
     """
 
+    operator_id: str
     policies: tuple[str, ...]
     played: int
     planned: int
+
+
+def counted(fixtures: Sequence[Fixture]) -> tuple[int, int]:
+    """Games that are played, and that are planned."""
+    return sum(each.played for each in fixtures), sum(each.planned for each in fixtures)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +62,10 @@ class Findings:
     @abstractmethod
     def said(self) -> Sequence[Verdict]:
         """What a reader takes away first."""
+
+    @abstractmethod
+    def fixture(self, row: str, column: str) -> Fixture | None:
+        """Who meets in a square of the matrix, the first of several; ``None`` where they are not to meet."""
 
     @property
     @abstractmethod

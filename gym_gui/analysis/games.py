@@ -138,7 +138,7 @@ def pool_of(run: Run) -> tuple[Games, dict[str, tuple[str, ...]]]:
             raise RunFormatError(where, f"{operator_id!r} is no pairing of its policies")
         planned = run.planned.get(operator_id, 0)
         found.planned += planned
-        found.fixtures[operator_id] = Fixture(met, 0, planned)
+        found.fixtures[operator_id] = Fixture(operator_id, met, 0, planned)
         met_in[operator_id] = met
     for operator_id, operator in run.operators.items():
         if operator_id not in met_in and next(operator.episodes(), None) is not None:

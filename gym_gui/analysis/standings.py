@@ -6,6 +6,7 @@ show it.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,7 +15,7 @@ from typing import Any
 
 from gym_gui.analysis.comparison import Verdict
 from gym_gui.analysis.distributions import CONFIDENCE, normal_quantile
-from gym_gui.analysis.findings import Findings
+from gym_gui.analysis.findings import Findings, Fixture, counted
 from gym_gui.analysis.summary_numbers import BOOTSTRAP, EXACT_SHARE, METHODS, Estimate
 from gym_gui.analysis.trainings import AlgorithmReport
 
@@ -196,17 +197,20 @@ class Standings(Findings):
         """Circles."""
         return self.cycles
 
+    def fixture(self, row: str, column: str) -> Fixture | None:
+        """See the base."""
+        return next(iter(self._squares.get(frozenset((row, column)), ())), None)
+
     def on_record(self, first: str, second: str) -> tuple[int, int]:
         """Games of two that are played, and that are planned; zeros where they are not to meet."""
-        return self._on_record.get(frozenset((first, second)), (0, 0))
+        return counted(self._squares.get(frozenset((first, second)), ()))
 
     @cached_property
-    def _on_record(self) -> Mapping[frozenset[str], tuple[int, int]]:
-        found: dict[frozenset[str], tuple[int, int]] = {}
+    def _squares(self) -> Mapping[frozenset[str], Sequence[Fixture]]:
+        found: dict[frozenset[str], list[Fixture]] = defaultdict(list)
         for each in self.fixtures:
-            for two in map(frozenset, combinations(each.policies, 2)):
-                played, planned = found.get(two, (0, 0))
-                found[two] = played + each.played, planned + each.planned
+            for two in combinations(each.policies, 2):
+                found[frozenset(two)].append(each)
         return found
 
     def payoff(self, first: str, second: str) -> Estimate | None:

@@ -616,7 +616,10 @@ class ResultsPage(Page):
 
     def _on_operator_chosen(self, value: object) -> None:
         assert isinstance(value, OperatorSummary)
-        self._replay_of(value.run_id, value.operator_id)
+        if value.recorded:
+            self._replay_of(value.run_id, value.operator_id)
+        else:
+            self.context.notify(f"No episode of {value.name} is finished yet")
 
     def _on_failure_chosen(self, value: object) -> None:
         assert isinstance(value, Failure)

@@ -106,6 +106,7 @@ class ComparisonView(QWidget):
         self.table = ComparisonTable()
         self.table.operator_activated.connect(self.operator_chosen)
         self.ratings = RatingsView(current)
+        self.ratings.pairing_chosen.connect(self._on_square_clicked)
         self.trainings = TrainingsView(current)
         self.notes = muted_label(wrap=True)
         self.notes.setObjectName("results-notes")
@@ -364,6 +365,11 @@ class ComparisonView(QWidget):
     def _on_pair_clicked(self, pair: int) -> None:
         if (c := self.comparison) is not None:
             self.pair_chosen.emit(PairChosen(c, pair))
+
+    def _on_square_clicked(self, operator_id: str) -> None:
+        operator = next((o for o in self._operators if o.operator_id == operator_id), None)
+        if operator is not None:
+            self.operator_chosen.emit(operator)
 
     def _on_failure_clicked(self) -> None:
         summary = self._summary

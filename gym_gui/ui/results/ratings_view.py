@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final, TypeVar
 
+from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtGui import QResizeEvent
 from PyQt6.QtWidgets import QBoxLayout, QHeaderView, QVBoxLayout, QWidget
 
@@ -32,6 +33,7 @@ Row = TypeVar("Row")
 
 _ROW, _HEAD, _MOST_ROWS = 34, 36, 9
 _NARROWEST: Final = 64
+GAMES: Final = "Click a square to see its games."
 _SIDE_BY_SIDE: Final = 720
 _TALLEST: Final = 420
 """Of a chart; squares of more policies are smaller."""
@@ -83,12 +85,17 @@ class RatingsView(QWidget):
         parent: Qt owner.
     """
 
+    pairing_chosen = pyqtSignal(str)
+    """The operator whose games somebody wants to see."""
+
     def __init__(self, current: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("ratings")
         self.table = StandingsTable()
         self.ratings = ChartView(current, "ratingPlot", "Too few games for an interval yet.")
-        self.payoffs = ChartView(current, "payoffPlot", "Nobody has met yet.")
+        self.payoffs = ChartView(current, "payoffPlot", "Nobody has met yet.", invitation=GAMES)
+        self.payoffs.chosen.connect(self._on_square_chosen)
+        self._found: Standings | CrossPlay | None = None
         self.caption = muted_label(wrap=True)
         self.caption.setObjectName("results-payoff-caption")
         self.seats = muted_label(wrap=True)
@@ -131,6 +138,7 @@ class RatingsView(QWidget):
 
     def show_standings(self, standings: Standings) -> None:
         """Show ratings."""
+        self._found = standings
         self.table.show_policies(columns_of(standings.policies), standings.policies)
         self.seats.setText(clean(" ".join(seat_lines(standings))))
         self.legend.setText(RATING_LEGEND)
@@ -139,6 +147,7 @@ class RatingsView(QWidget):
 
     def show_cross_play(self, found: CrossPlay) -> None:
         """Show what teams make."""
+        self._found = found
         self.table.show_policies(mate_columns(found.policies), found.policies)
         self.seats.setText(clean(pool_sentence(found)))
         self.legend.setText(f"{LEGEND} {TRAINED_LEGEND}" if found.algorithms else LEGEND)
@@ -146,11 +155,19 @@ class RatingsView(QWidget):
         self.trainings.show_policies(trained_columns(found.algorithms), found.algorithms)
         self._show_charts(mate_chart(found), CrossPlayChart.of(found))
 
+    def _on_square_chosen(self, number: int) -> None:
+        chart, found = self.payoffs.chart, self._found
+        if isinstance(chart, SquareChart) and found is not None:
+            row, column = divmod(number, len(chart.names))
+            fixture = found.fixture(chart.names[row], chart.names[column])
+            if fixture is not None:
+                self.pairing_chosen.emit(fixture.operator_id)
+
     def _show_charts(self, left: IntervalChart, right: SquareChart) -> None:
         for card, chart in zip(self._cards, (left, right), strict=True):
             retitle(card, chart.title)
         self.ratings.set_chart(left)
         self.payoffs.set_chart(right)
-        self.caption.setText(right.caption)
+        self.caption.setText(f"{right.caption} {GAMES}")
         tall = max(round(min(right.heights[1], _TALLEST)), self.ratings.minimumSizeHint().height())
         self.payoffs.setMinimumHeight(tall)

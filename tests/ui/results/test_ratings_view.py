@@ -7,6 +7,7 @@ from html import unescape
 from pathlib import Path
 
 import pytest
+from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
@@ -52,6 +53,14 @@ def test_what_a_table_shows_is_said_below_it_and_above_the_pairings(view: Compar
     assert heading.isVisible() and heading.text() == "GAMES BY PAIRING"
     below = view.table.rows.index(1, 0).data().strip()
     assert below == "first: strong"  # who of the pool, and not which worker plays for it
+
+
+def test_a_square_leads_to_its_games(view: ComparisonView, qtbot: QtBot) -> None:
+    matrix = named(view, ChartView, "payoffPlot")
+    with qtbot.waitSignal(view.operator_chosen) as told:
+        qtbot.keyClick(matrix, Qt.Key.Key_End)
+        qtbot.keyClick(matrix, Qt.Key.Key_Return)
+    assert told.args is not None and told.args[0].operator_id == "fair_vs_<b>weak"
 
 
 def test_window_and_page_show_the_same(view: ComparisonView, summary: Summary) -> None:

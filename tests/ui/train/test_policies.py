@@ -186,5 +186,5 @@ def what_is_no_policy_is_refused_beside_the_form(library: PoliciesView, qtbot: Q
     environment.chosen.emit("CartPole-v1")
     go.click()
     problem = named(panel, InlineMessage, "train-import-problem")
-    qtbot.waitUntil(lambda: problem.isVisible(), timeout=PATIENCE_MS)
-    assert "notes.txt" in problem.text and go.isEnabled()
+    qtbot.waitUntil(lambda: problem.isVisible() and go.isEnabled(), timeout=PATIENCE_MS)
+    assert "notes.txt" in problem.text
