@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from gym_gui.analysis import compare_runs
+from gym_gui.core.run_labels import change_labels, name_of
+from gym_gui.services.submissions.follower import follower_of
 from gym_gui.services.submissions.record import open_submission
 from tests.support.commands import Mosaic, experiment
 from tests.support.processes import Offspring
@@ -39,8 +41,11 @@ def test_it_goes_on_without_the_command_and_is_the_experiment(mosaic: Mosaic) ->
     file = experiment(mosaic.home, *TWO)
     whole = mosaic.home / mosaic("run", file, "--json").json()["run"]
     folder = begun(mosaic, file)
-    eventually(lambda: open_submission(folder).cleared, "the run is there")
-    assert compare_runs(whole, Path(open_submission(folder).run)) is None
+    change_labels(folder, {"name": "Pilot"})
+    eventually(lambda: open_submission(folder).cleared and not follower_of(folder), "the run is there")
+    run = Path(open_submission(folder).run)
+    assert compare_runs(whole, run) is None
+    assert name_of(run) == "Pilot", "it is called what its submission was"
     assert not list((folder / "played").iterdir()), "nothing is left of what was played"
     assert open_submission(folder).run in (folder / "follow.log").read_text()
 

@@ -154,3 +154,23 @@ def test_what_has_nothing_to_merge_says_so(window: MainWindow, qtbot: Any, submi
     qtbot.waitUntil(lambda: view.seen is not None)
     named(window, QPushButton, "submission-merge").click()
     qtbot.waitUntil(lambda: any("nothing of it is here yet" in said for said in messages(window)))
+
+
+def test_parts_that_were_played_by_hand_are_merged_in_the_list(
+    window: MainWindow, qtbot: Any, store: Store, tmp_path: Path
+) -> None:
+    file = experiment(tmp_path, {"id": "a", "name": "Chance"}, num_episodes=4)
+    asked = (*COMMAND, "run", str(file), "--shard", "1,2/2", "--out", str(store.runs_dir()))
+    subprocess.run(asked, capture_output=True, check=True)
+    window.go("results")
+    library = named(window, LibraryView, "run-library")
+    qtbot.waitUntil(lambda: library.model.rowCount() == 2)
+    library.table.selectRow(0)
+    assert window.context.commands.run("results.merge")
+    qtbot.waitUntil(lambda: any("of 2 is missing" in said for said in messages(window)))
+    jobs = named(window, JobStrip, "results-jobs")
+    assert named(jobs, QPushButton, "message-action").text() == "Merge what there is"
+    library.table.selectAll()
+    assert window.context.commands.run("results.merge")
+    qtbot.waitUntil(lambda: any("2 shards, 4 episodes are one run now." in said for said in messages(window)))
+    qtbot.waitUntil(lambda: library.model.rowCount() == 3)
