@@ -35,7 +35,7 @@ from gym_gui.workers.discovery import find_workers
 from gym_gui.workers.named import needs_of_settings
 from gym_gui.workers.registry import WorkerTypeDefinition, WorkerTypeRegistry
 from gym_gui.workers.status import check_installed
-from gym_gui.workers.supervisor import TeamContext
+from gym_gui.workers.team_context import TeamContext
 from mosaic_worker.preprocessing import Pipeline
 from mosaic_worker.renaming import Names
 

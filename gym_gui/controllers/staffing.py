@@ -14,7 +14,8 @@ from gym_gui.core.types import AgentID
 from gym_gui.services.slot_policies import AgentPolicyBinding, SlotPolicies
 from gym_gui.workers.registry import WorkerTypeDefinition
 from gym_gui.workers.slot import WorkerSlot
-from gym_gui.workers.supervisor import SlotRequest, Supervisor, TeamContext
+from gym_gui.workers.supervisor import SlotRequest, Supervisor
+from gym_gui.workers.team_context import TeamContext
 
 DEFAULT_DEADLINE_S = 300.0
 """Time for one decision where the slot sets none; people have all the time they want."""

@@ -17,7 +17,6 @@ from __future__ import annotations
 import zlib
 
 import numpy as np
-from numpy.random import SeedSequence
 
 from gym_gui.core.errors import UsageError
 from gym_gui.core.execution import MAX_SEED
@@ -89,4 +88,4 @@ def _derive(seed: int, episode_index: int, name: int, stream: int, own: int | No
     words = [seed & _WORD, seed >> 32, episode_index, name, stream]
     if own is not None:
         words += [own & _WORD, own >> 32, _OWN]  # the last is not 0: zeros at the end change nothing
-    return int(SeedSequence(np.array(words, np.uint32)).generate_state(1, np.uint64)[0])
+    return int(np.random.SeedSequence(np.array(words, np.uint32)).generate_state(1, np.uint64)[0])

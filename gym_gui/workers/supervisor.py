@@ -26,6 +26,7 @@ from gym_gui.workers.process import WorkerProcess
 from gym_gui.workers.registry import WorkerTypeDefinition
 from gym_gui.workers.remote import RemoteWorker, remote_address
 from gym_gui.workers.slot import Sink, WorkerSlot
+from gym_gui.workers.team_context import TeamContext
 from mosaic_worker.preprocessing import Pipeline
 
 MAX_RESTARTS = 5
@@ -33,23 +34,6 @@ MAX_RESTARTS = 5
 
 SESSION_SECRET: Final = "session"
 """Its name among the secrets of a slot."""
-
-
-@dataclass(frozen=True)
-class TeamContext:
-    """What a worker that reads is told of the game and of who else plays.
-
-    Attributes:
-        briefing: The game in words: what it is about, how to read what is shown, the actions.
-        team: Name of the slot's team.
-        teammates: The other agents of it.
-        opponents: Agents of other teams.
-    """
-
-    briefing: str = ""
-    team: str = ""
-    teammates: Sequence[str] = ()
-    opponents: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -86,7 +70,7 @@ class SlotRequest:
     deadline_s: float | None = None
     secrets: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     pipeline: Pipeline | None = None
-    team_context: TeamContext = TeamContext()
+    team_context: TeamContext = field(default_factory=TeamContext)
     seats: Mapping[str, TeamContext] = field(default_factory=dict[str, TeamContext])
     simulator: str = ""
     options: Sequence[str] = ()

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any, Final
 
-from PyQt6.QtCore import Qt, QUrl, pyqtSignal
+from PyQt6.QtCore import QEvent, QObject, Qt, QUrl, pyqtSignal
 from PyQt6.QtGui import QDesktopServices, QWheelEvent
 from PyQt6.QtWidgets import (
     QAbstractSpinBox,
@@ -281,6 +281,7 @@ class SettingsPage(Page):
         super().__init__(context)
         self.rows: dict[str, SettingRow] = {}
         self._keys: dict[str, ApiKeyRow] = {}
+        self._keys_unseen = True
         content = QWidget()
         content.setProperty("role", "scrolled")
         content.setMaximumWidth(WIDEST)
@@ -364,7 +365,8 @@ class SettingsPage(Page):
         open_hosts(self.context, self.window())
 
     def _add_keys(self) -> None:
-        card = self._section("API keys")
+        card = self._keys_card = self._section("API keys")
+        card.installEventFilter(self)
         self._keyring_note = muted_label("", wrap=True)
         self._keyring_note.setObjectName("keyring-note")
         self._keyring_note.setContentsMargins(0, 10, 0, 6)
@@ -384,8 +386,16 @@ class SettingsPage(Page):
             card.add(row)
 
     def opened(self, **request: object) -> None:
-        """Look where the keys are; the keyring may take its time."""
-        self.context.spawn(self._look_at_keys(), "Looking for API keys")
+        """Look where the keys are, once they are in view."""
+        self._keys_unseen = True
+        self._keys_card.update()
+
+    def eventFilter(self, a0: QObject | None, a1: QEvent | None) -> bool:
+        """Keyrings may take their time, and are 10 MB of modules: they are asked when somebody looks."""
+        if self._keys_unseen and a0 is self._keys_card and a1 is not None and a1.type() == QEvent.Type.Paint:
+            self._keys_unseen = False
+            self.context.spawn(self._look_at_keys(), "Looking for API keys")
+        return super().eventFilter(a0, a1)
 
     # ------------------------------------------------------------------ settings
 

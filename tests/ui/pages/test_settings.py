@@ -10,7 +10,15 @@ import keyring.backends.fail
 import pytest
 from PyQt6.QtCore import Qt, QUrl
 from PyQt6.QtGui import QDesktopServices
-from PyQt6.QtWidgets import QCheckBox, QLineEdit, QPushButton, QSpinBox, QToolButton, QWidget
+from PyQt6.QtWidgets import (
+    QCheckBox,
+    QLineEdit,
+    QPushButton,
+    QScrollArea,
+    QSpinBox,
+    QToolButton,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from gym_gui.ui import settings
@@ -114,6 +122,7 @@ def test_a_key_is_kept_in_memory_where_there_is_no_keyring(
 ) -> None:
     page.opened()
     state = named(page, StatusDot, "key-state-openai")
+    named(page, QScrollArea, "settings-scroll").ensureWidgetVisible(state)
     qtbot.waitUntil(lambda: state.text == "None")
     assert any("kept in memory only" in said for said in messages(page))
     field = named(page, QLineEdit, "key-openai")

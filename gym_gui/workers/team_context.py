@@ -1,0 +1,23 @@
+"""Who else plays, for workers that read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class TeamContext:
+    """What a worker that reads is told of the game and of who else plays.
+
+    Attributes:
+        briefing: The game in words: what it is about, how to read what is shown, the actions.
+        team: Name of the slot's team.
+        teammates: The other agents of it.
+        opponents: Agents of other teams.
+    """
+
+    briefing: str = ""
+    team: str = ""
+    teammates: Sequence[str] = ()
+    opponents: Sequence[str] = ()
