@@ -205,9 +205,9 @@ class Figures:
         row = self._window.play("idle", seconds=4 if self._quick else 10)
         for page in pages_of(row):
             used = 100 * row[page]["cpu_s"] / row[page]["wall_s"]
-            yield at_most(
-                f"idle: {page}", 0.5, used, "% of a core", reference=(self.bare["idle_percent"], _EMPTY)
-            )
+            detail = f"from {row[page]['busy_s']:.0f} s after it was first shown, when all it began was done"
+            beside = self.bare["idle_percent"], _EMPTY
+            yield at_most(f"idle: {page}", 0.5, used, "% of a core", detail, beside)
 
     def operators(self, count: int, rate: float) -> Iterator[Figure]:
         """Operators that play side by side, each at its own pace; then with a worker that hangs."""

@@ -19,7 +19,7 @@ from typing import Any, cast
 
 from bench_gui_elsewhere import NAME as HOST
 from bench_gui_elsewhere import Cost
-from bench_gui_instruments import Beat, Frames, Meter, Waited, memory_mb, part, waited_by
+from bench_gui_instruments import Beat, Frames, Meter, Waited, memory_mb, part, processor_time, waited_by
 from bench_gui_library import make_runs
 
 PATIENCE_S = 90.0
@@ -93,16 +93,25 @@ class Scenes:
         return result
 
     async def idle(self) -> dict[str, Any]:
-        """Processor use of each page while nothing happens."""
+        """Processor use of each page while nothing happens: what it does when it is first shown is over."""
         seconds = float(self._options["seconds"])
         result: dict[str, Any] = {}
         for name in self._places():
             self._context.go(name)
             await asyncio.sleep(3.0)
+            busy_s = await self._until_at_rest()
             meter = Meter(self._waited)
             await asyncio.sleep(seconds)
-            result[name] = meter.read()
+            result[name] = {**meter.read(), "busy_s": 3.0 + busy_s}
         return result
+
+    async def _until_at_rest(self) -> float:
+        """Wait until all that this process began has done nothing for two seconds; how long it took, in s."""
+        begun, before = time.monotonic(), -1.0
+        while (used := processor_time()) - before > 0.02 and time.monotonic() - begun < PATIENCE_S:
+            before = used
+            await asyncio.sleep(2.0)
+        return time.monotonic() - begun
 
     async def opening(self) -> dict[str, Any]:
         """The longest time in which the window does not react when a page is opened first."""
