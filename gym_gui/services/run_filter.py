@@ -153,17 +153,22 @@ def _began(about: str, first: date, end: date, run: RunEntry) -> bool:
 def _setting(text: str) -> Accepts | None:
     found = _SETTING.fullmatch(text)
     if found is None:
-        return partial(_has_setting, _plain(text))
+        return partial(_has_setting, _once_a_text(partial(_contains, _plain(text))))
     key, sign, wanted = (part.strip() for part in found.groups())
     if not wanted:
         return None
     number = _number(wanted)
     if sign != "=" and number is None:
         raise ValueError(f"“{wanted}” is no number: {key}{sign} wants one")
-    return partial(_setting_is, _plain(key), sign, wanted, number)
+    names = _once_a_text(partial(_fits, _plain(key)))
+    return partial(_setting_is, names, _once_a_text(partial(_value_is, sign, wanted, number)))
 
 
-@lru_cache(4096)
+def _once_a_text(asks: Callable[[str], bool]) -> Callable[[str], bool]:
+    """Thousands of runs have the same few names and values."""
+    return lru_cache(4096)(asks)
+
+
 def _plain(key: str) -> str:
     return key.casefold().replace("-", "_").replace(" ", "_")
 
@@ -173,18 +178,27 @@ def _fits(key: str, name: str) -> bool:
     return folded == key or folded.endswith(f".{key}")
 
 
-def _has_setting(key: str, run: RunEntry) -> bool:
-    return any(key in _plain(name) for name in run.settings)
+def _contains(part: str, name: str) -> bool:
+    return part in _plain(name)
 
 
-def _setting_is(key: str, sign: str, wanted: str, number: float | None, run: RunEntry) -> bool:
-    for name, values in run.settings.items():
-        if _fits(key, name) and any(_value_is(value, sign, wanted, number) for value in values):
+def _has_setting(asks: Callable[[str], bool], run: RunEntry) -> bool:
+    for name in run.settings:  # noqa: SIM110  # as above
+        if asks(name):
             return True
     return False
 
 
-def _value_is(value: str, sign: str, wanted: str, number: float | None) -> bool:
+def _setting_is(names: Callable[[str], bool], asks: Callable[[str], bool], run: RunEntry) -> bool:
+    for name, values in run.settings.items():
+        if names(name):
+            for value in values:
+                if asks(value):
+                    return True
+    return False
+
+
+def _value_is(sign: str, wanted: str, number: float | None, value: str) -> bool:
     if number is None:
         return wanted in value.casefold()
     found = _number(value)
@@ -193,7 +207,6 @@ def _value_is(value: str, sign: str, wanted: str, number: float | None) -> bool:
     return found == number if sign == "=" else found > number if sign == ">" else found < number
 
 
-@lru_cache(4096)
 def _number(text: str) -> float | None:
     try:
         return float(text.replace("_", ""))
