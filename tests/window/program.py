@@ -108,6 +108,7 @@ class Program:
         self._probe = self.runtime.with_name(self.runtime.name + ".probe")
         self._log = places.home / "program.log"
         self._connection: socket.socket | None = None
+        self._clicked: Widget | None = None
         self._begin([str(argument) for argument in arguments])
 
     def _begin(self, arguments: list[str]) -> None:
@@ -210,7 +211,11 @@ class Program:
 
     def until(self, what: str, holds: Callable[[dict[str, Any]], object]) -> None:
         """Wait until something holds of the window's state."""
-        self.wait(lambda: holds(self.state), what)
+        try:
+            self.wait(lambda: holds(self.state), what)
+        except AssertionError as error:
+            clicked = f"; clicked last: {self._clicked}" if self._clicked else ""
+            raise AssertionError(f"{error}; state: {self.state}{clicked}") from None
 
     def until_page(self, name: str) -> None:
         """Wait until a page is shown."""
@@ -262,7 +267,7 @@ class Program:
 
     def click(self, name: str, within: str = "", times: int = 1) -> Widget:
         """Click the middle of something."""
-        widget = self.ready(name, within)
+        widget = self._clicked = self.ready(name, within)
         self.click_at(widget.rect, times)
         return widget
 
