@@ -114,6 +114,7 @@ class Scenes:
             "operators-program": self.operators_program,
             "operators-one-agent": self.operators_one_agent,
             "operators-search": self.operators_search,
+            "play-clock": self.play_clock,
             "operators-two-levels": self.operators_two_levels,
             "operators-planner": self.operators_planner,
             "operators-everyone": self.operators_everyone,
@@ -209,6 +210,42 @@ class Scenes:
 
         self._context.go("play", operator=connect_four(), seed=7)
         await self._until(lambda: _is_on(self._page("play").game.operator, "player_0"), "connect four")
+
+    async def play_clock(self) -> None:
+        """Chess on the clock: White, who is to move, has little time left."""
+        from gym_gui.core.config import OperatorConfig, WorkerAssignment
+        from gym_gui.core.execution import TimeControl
+        from gym_gui.ui.renderers.board_view import BoardView
+        from gym_gui.ui.widgets.messages import IconLabel
+
+        person = WorkerAssignment("human_worker", "human")
+        config = OperatorConfig.multi_agent(
+            operator_id="you",
+            display_name="You",
+            task="classic/chess_v6",
+            player_workers={"player_0": person, "player_1": person},
+        )
+        self._context.go("play", operator=config, seed=7)
+        await asyncio.sleep(0)
+        page = self._page("play")
+        await self._until(lambda: page.sheet is not None and page.input.questions, "chess", settle_s=0)
+        page.side.time.set_value(TimeControl(15))
+        page.game.set_time_control(TimeControl(15))
+        for step, played in enumerate(("e2e4", "e7e5")):
+            await self._until(
+                lambda at=step: page.input.questions and page.view is not None and page.view.step == at,
+                "whose move it is",
+                settle_s=0,
+            )
+            move = next(move for move in page.view.board.moves if move.label == played)
+            page.findChild(BoardView, "boardView").move_chosen.emit(move.action)
+        await self._until(
+            lambda: (
+                page.sheet is not None
+                and any(not each.isHidden() for each in page.findChildren(IconLabel, "side-low"))
+            ),
+            "little time",
+        )
 
     async def operators(self) -> None:
         """Four ways through a door, the last of them random."""

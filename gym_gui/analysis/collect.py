@@ -101,6 +101,7 @@ class OperatorData:
         halved: Completed ones that do not: their seed was not completed in every seating.
         unfinished: The others by index.
         taken_back: Episodes in which moves were taken back: nothing of them counts.
+        out_of_time: Episodes that ended because somebody ran out of time: neither does of them.
         squads: Slots by configured team.
         agents: Who plays each configured slot.
         invalid: Unusable answers by slot, in all recorded episodes.
@@ -123,6 +124,7 @@ class OperatorData:
     halved: list[Played] = field(default_factory=list[Played])
     unfinished: list[Unfinished] = field(default_factory=list[Unfinished])
     taken_back: int = 0
+    out_of_time: int = 0
     squads: dict[str, tuple[str, ...]] = field(default_factory=lambda: dict[str, tuple[str, ...]]())
     agents: dict[str, AgentRecord] = field(default_factory=lambda: dict[str, AgentRecord]())
     invalid: Counter[str] = field(default_factory=_count)
@@ -162,8 +164,9 @@ def collect_episodes(operator: OperatorRun) -> OperatorData:
     """Read ``episodes.jsonl``; results go to the configured team and slot, not to the seat."""
     data = OperatorData()
     for episode in operator.episodes():
-        if episode.taken_back is not None:
-            data.taken_back += 1
+        if episode.left_out:
+            data.taken_back += episode.taken_back is not None
+            data.out_of_time += episode.taken_back is None
             continue
         slot_of = {seat: agent.slot for seat, agent in episode.agents.items()}
         if any(seat != slot for seat, slot in slot_of.items()):

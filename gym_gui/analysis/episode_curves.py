@@ -12,7 +12,7 @@ from gym_gui.core.records import EpisodeRecord
 
 
 def completed_episodes(operator: OperatorRun) -> list[EpisodeRecord]:
-    """Its completed episodes that count, by index: none in which moves were taken back.
+    """Its completed episodes that count, by index: none in which moves were taken back or that ended on time.
 
     Raises:
         RunFormatError: A row is damaged.
@@ -22,7 +22,7 @@ def completed_episodes(operator: OperatorRun) -> list[EpisodeRecord]:
 
 
 def _counts(episode: EpisodeRecord) -> bool:
-    return episode.status == EpisodeStatus.COMPLETED and episode.taken_back is None
+    return episode.status == EpisodeStatus.COMPLETED and not episode.left_out
 
 
 def nothing_to_write() -> UsageError:

@@ -141,6 +141,8 @@ def operator_episodes(run_id: str, operator: OperatorRun) -> Iterator[Row]:
             "saw_everything": " ".join(e.saw_everything) or None,
             "saw_state": " ".join(e.saw_state) or None,
             "taken_back_of": None if e.taken_back is None else e.taken_back.episode,
+            "time_control": None if e.time_control is None else e.time_control.words,
+            "out_of_time": e.out_of_time,
             "error": e.error,
             "started_at": e.started_at,
             "wall_s": e.wall_s,

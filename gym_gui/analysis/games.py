@@ -148,7 +148,7 @@ def pool_of(run: Run) -> tuple[Games, dict[str, tuple[str, ...]]]:
 
 def _collect(found: Games, operator: OperatorRun, slots: Mapping[str, str]) -> None:
     rounds: dict[int, list[Game]] = {}
-    episodes = [episode for episode in operator.episodes() if episode.taken_back is None]
+    episodes = [episode for episode in operator.episodes() if not episode.left_out]
     found.note_played(operator.operator_id, len(episodes))
     for episode in sorted(episodes, key=lambda e: e.episode_index):
         who = {seat: slots.get(agent.slot, "") for seat, agent in episode.agents.items()}

@@ -47,6 +47,11 @@ def operator_notes(entry: Entry, operator: OperatorSummary) -> Iterable[str]:
             f"{wording.count(data.taken_back, 'episode')} left out: moves were taken back there, "
             "and what came before was played already."
         )
+    if data.out_of_time:
+        yield (
+            f"{wording.count(data.out_of_time, 'episode')} left out: somebody ran out of time there, "
+            "so that a clock decided and not the game: on another machine it may end otherwise."
+        )
     if len(data.squads) > 1 and data.played and not data.swapped:
         yield "Seats were fixed: a difference between teams may be the seat's, not the policy's."
     if told := _told_rewards(entry):

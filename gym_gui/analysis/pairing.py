@@ -64,7 +64,7 @@ class Entry:
     @property
     def lost_lines(self) -> int:
         """Its episodes that the run counts, and that have no line in its folder any more."""
-        there = len(self.data.indices) + self.data.taken_back
+        there = len(self.data.indices) + self.data.taken_back + self.data.out_of_time
         return self.run.lost_lines(self.operator.operator_id, there)
 
     @property

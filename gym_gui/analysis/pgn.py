@@ -16,10 +16,11 @@ from gym_gui.analysis.export import write_whole
 from gym_gui.analysis.reader import OperatorRun, Run
 from gym_gui.analysis.summary import OperatorSummary
 from gym_gui.core.chess_numbers import numbered
-from gym_gui.core.enums import FALLBACKS, EpisodeStatus
+from gym_gui.core.enums import FALLBACKS, EpisodeStatus, Outcome
 from gym_gui.core.errors import MissingDependencyError, RunFormatError, UsageError
-from gym_gui.core.record_fields import count
+from gym_gui.core.record_fields import count, number
 from gym_gui.core.records import EpisodeRecord, StepRecord
+from gym_gui.core.types import CLOCK
 
 if TYPE_CHECKING:
     import chess
@@ -93,8 +94,8 @@ def _game(
     for row in rows:
         if row.agent_id not in seats:
             seats.append(row.agent_id)  # white moves first
-        number = count(row.action)
-        move = None if number is None else numbered(board).get(number)
+        action = count(row.action)
+        move = None if action is None else numbered(board).get(action)
         if move is None:
             where = f"{operator.path / 'steps.jsonl'}, episode {row.episode_index}, step {row.step_index}"
             raise RunFormatError(where, f"action {row.action!r} is no legal move of {board.fen()}")
@@ -120,11 +121,19 @@ def _head(
     heads["Result"] = _result(episode, seats)
     if heads["Result"] == "*":
         heads["Termination"] = "unterminated" if episode.status is EpisodeStatus.COMPLETED else "abandoned"
+    if (control := episode.time_control) is not None:
+        added = f"+{control.increment_s:g}" if control.increment_s else ""
+        heads["TimeControl"] = f"{control.seconds:g}{added}"
+    if episode.out_of_time is not None:
+        heads["Termination"] = "time forfeit"
     if episode.seed is not None:
         heads["Seed"] = str(episode.seed)
 
 
 def _result(episode: EpisodeRecord, seats: list[str]) -> str:
+    if episode.out_of_time is not None and len(seats) > 1:
+        white_is = (episode.outcome or {}).get(seats[0])
+        return {Outcome.WIN: "1-0", Outcome.LOSS: "0-1", Outcome.DRAW: "1/2-1/2"}.get(white_is, "*")
     if episode.status is not EpisodeStatus.COMPLETED or not episode.terminated or len(seats) < 2:
         return "*"
     white, black = (episode.returns.get(seat) or 0.0 for seat in seats[:2])
@@ -134,6 +143,9 @@ def _result(episode: EpisodeRecord, seats: list[str]) -> str:
 def _comment(row: StepRecord) -> str:
     """What a reader of the game should know of a move: that it was not the player's, or not its first try."""
     parts: list[str] = []
+    if (left := number(row.extra.get(CLOCK))) is not None:
+        minutes, seconds = divmod(left, 60)
+        parts.append(f"[%clk {int(minutes // 60)}:{int(minutes % 60):02d}:{seconds:04.1f}]")
     if row.action_source in FALLBACKS:
         parts.append(f"not the player's own: {row.action_source}")
     dialogue: Any = row.extra.get("dialogue")

@@ -10,11 +10,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from gym_gui.controllers.game_clock import GameClock, OnTime, ended_on_time
 from gym_gui.controllers.game_words import WORDED, in_notation
 from gym_gui.controllers.lineup import Player
 from gym_gui.controllers.rows import SeatCodecs
 from gym_gui.controllers.session_events import EpisodeFinished
-from gym_gui.controllers.trajectory import Trajectory
+from gym_gui.controllers.trajectory import Round, Trajectory
 from gym_gui.core import clock
 from gym_gui.core.config import GOAL_SUFFIX
 from gym_gui.core.enums import ActionSource, EpisodeStatus, Limit, Outcome, UnusableCause
@@ -80,6 +81,8 @@ class Episode:
         self.limit = ""
         self.lost = ""
         self.players: Mapping[AgentID, Player] = {}
+        self.game_clock: GameClock | None = None
+        self.on_time: OnTime | None = None
         self._rebound: list[RebindingRecord] = []
         self._passed_on: set[AgentID] = set()
         self._encode = codecs.encode
@@ -110,12 +113,11 @@ class Episode:
             with suppress(EnvironmentFailure):  # the reset itself says it
                 begin(self.plan.seed)
 
-    def open(self, opening: Sequence[Mapping[AgentID, Any]] = ()) -> list[Decision]:
+    def open(self, opening: Sequence[Round] = ()) -> list[Decision]:
         """Reset the environment.
 
         Args:
-            opening: Actions by agent that are played before anybody is asked, round by round. No policy is
-                told of them.
+            opening: What is played before anybody is asked, round by round. No policy is told of it.
 
         Returns:
             The first decisions.
@@ -126,11 +128,12 @@ class Episode:
         observations = self._adapter.reset(seed=self.plan.seed)
         decisions = self._ask_agents(self._adapter.get_current_agents(), observations)
         wanting, self.trajectory.wants_results = self.trajectory.wants_results, frozenset()
-        for actions in opening:
-            if actions.keys() != self.asked.keys():
+        for played in opening:
+            if played.keys() != self.asked.keys():
                 raise EnvironmentFailure("the moves before cannot be played again: others are asked")
             for decision in decisions:
-                self.accept(Answer(decision, actions[decision.agent_id]), ActionSource.OPENING)
+                action, told = played[decision.agent_id]
+                self.accept(Answer(decision, action, extras=told), ActionSource.OPENING)
             decisions = self.advance()
         self.trajectory.wants_results = wanting
         return decisions
@@ -277,6 +280,22 @@ class Episode:
         self.played, self.asked = {}, {}
         self._cut_off()
 
+    def end_on_time(self, agent: AgentID) -> None:
+        """End here, truncated: an agent's time is over, which decides the game.
+
+        Args:
+            agent: Who it is.
+
+        Raises:
+            EpisodeError: The environment failed.
+        """
+        try:
+            self.on_time = ended_on_time(self.environment, agent)
+        except Exception as exc:  # the border to an environment's own attributes
+            raise EnvironmentFailure(f"the result could not be read: {described(exc)}") from exc
+        self.played, self.asked = {}, {}
+        self._cut_off()
+
     def _hear(self, agent: AgentID, extras: Mapping[str, Any]) -> None:
         """What an agent's policy told beside its action."""
         if "tokens" in extras:
@@ -399,8 +418,23 @@ class Episode:
             unplayed=unplayed,
             result=result,
             taken_back=None if before is None else TakenBackRecord(before.episode, before.step),
+            time_control=self.plan.time_control,
+            out_of_time=None if self.on_time is None else self.on_time.agent,
         )
         return EpisodeFinished(self.index, status, lines, seal(record.to_row(), untimed), unplayed)
+
+    def outcome(self) -> Mapping[str, Outcome] | None:
+        """Win, draw or loss by team, by the game or by its clocks; ``None`` where nobody can win."""
+        on_time = self.on_time
+        return self.environment.outcome(self.trajectory.returns) if on_time is None else on_time.outcome
+
+    def result(self, outcome: Mapping[str, Outcome] | None) -> str:
+        """Who won how, in the game's own words; ``""`` where nothing is to be said.
+
+        Args:
+            outcome: As :meth:`outcome` has it.
+        """
+        return self.environment.result(outcome) if self.on_time is None else self.on_time.result
 
     def _how(self, outcome: Mapping[str, Outcome] | None) -> str | None:
         """Who won how, in the game's own words.
@@ -409,7 +443,7 @@ class Episode:
             EnvironmentFailure: It cannot say.
         """
         try:
-            return self.environment.result(outcome) or None
+            return self.result(outcome) or None
         except Exception as exc:  # the border to an environment's own attributes
             raise EnvironmentFailure(f"the result could not be read: {described(exc)}") from exc
 
@@ -423,7 +457,7 @@ class Episode:
         try:
             return (
                 environment.scores(returns),
-                environment.outcome(returns),
+                self.outcome(),
                 environment.success(),
             )
         except Exception as exc:  # the border to an environment's own attributes

@@ -233,7 +233,7 @@ class Spectator:
     ) -> LiveView:
         environment, won = episode.environment, None
         if over == EpisodeStatus.COMPLETED:
-            won = self._tried("tell who won", lambda: environment.outcome(episode.trajectory.returns))
+            won = self._tried("tell who won", episode.outcome)
         moves = _moves(episode)
         said = _notation(episode, moves)
         return LiveView(
@@ -256,7 +256,7 @@ class Spectator:
             kept_from=self._eyes.kept_from(episode),
             eyes=eyes,
             pointing=None if over else self._pointing(episode, eyes),
-            result=self._tried("tell how it ended", lambda: environment.result(won)) or "",
+            result=self._tried("tell how it ended", lambda: episode.result(won)) or "",
             moves=moves,
         )
 
@@ -283,8 +283,18 @@ class Spectator:
         row = episode.trajectory.latest(agent)
         others = bool(eyes) and agent not in eyes
         name, used = episode.environment.seat_names.get(agent, ""), episode.trajectory.used_ms.get(agent, 0.0)
+        left, runs = _on_clock(episode, agent)
         if row is None or (others and _is_secret(episode, row, eyes)):
-            return AgentView(agent, slot, total=total, unusable=unusable, name=name, used_ms=used)
+            return AgentView(
+                agent,
+                slot,
+                total=total,
+                unusable=unusable,
+                name=name,
+                used_ms=used,
+                left_ms=left,
+                clock_runs=runs,
+            )
         info = self._slots[agent]
         extras: dict[str, Any] = dict(row.extras or ())
         space, action = info.action_codec.space, row.action
@@ -308,6 +318,8 @@ class Spectator:
             refused=str(extras.get(REFUSED, "")),
             name=name,
             used_ms=used,
+            left_ms=left,
+            clock_runs=runs,
         )
 
     def _tried(self, deed: str, ask: Callable[[], _T]) -> _T | None:
@@ -333,6 +345,16 @@ def _moves(episode: Episode) -> tuple[PlayedMove, ...]:
 def _notation(episode: Episode, moves: tuple[PlayedMove, ...] | None = None) -> dict[AgentID, str]:
     """What each agent played last, in the game's own notation."""
     return {move.agent: move.word for move in (_moves(episode) if moves is None else moves)}
+
+
+def _on_clock(episode: Episode, agent: AgentID) -> tuple[float | None, bool]:
+    """Milliseconds that an agent has left, and whether its clock runs; before the first move it has all."""
+    control, game_clock = episode.plan.time_control, episode.game_clock
+    if control is None:
+        return None, False
+    if game_clock is None:
+        return 1000 * control.seconds, False
+    return 1000 * game_clock.left_s(agent), game_clock.runs(agent)
 
 
 def _is_person(episode: Episode, slot: AgentID) -> bool:

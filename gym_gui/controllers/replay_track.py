@@ -99,7 +99,7 @@ class ReplayTrack:
             board=look.board,
             text=look.text,
             frame=look.position + 1,
-            result=look.result,
+            result=(last and episode.result) or look.result,
             moves=tuple(
                 PlayedMove(step.agent_id, word)
                 for step in self.steps[: look.rows]

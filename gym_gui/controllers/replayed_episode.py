@@ -87,4 +87,6 @@ class ReplayedEpisode:
                 self.episode.accept(answer, ActionSource.POLICY)
             self.played += len(answers)
             self.pending = self.episode.advance()
+            if self.pending and self.played == len(self.rows) and self.rows[-1].get("truncated"):
+                self.episode.end_early("")  # a limit, or a clock, ended it here
             yield answers

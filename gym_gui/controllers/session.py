@@ -9,19 +9,22 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import count
-from typing import Any
+
+from msgspec.structs import replace
 
 from gym_gui.controllers.environment_pool import EnvironmentPool
 from gym_gui.controllers.episode import Episode
 from gym_gui.controllers.episode_queue import EpisodeQueue
+from gym_gui.controllers.game_clock import GameClock
 from gym_gui.controllers.lineup import Lineup, Player
 from gym_gui.controllers.live import Spectator
 from gym_gui.controllers.pacing import Gate
 from gym_gui.controllers.rows import SeatCodecs
 from gym_gui.controllers.session_events import EpisodeRetried, EpisodeStarted, OnSessionEvent
-from gym_gui.controllers.trajectory import Trajectory
+from gym_gui.controllers.trajectory import Round, Trajectory
 from gym_gui.controllers.unusable_answers import how_refused, take_unusable
 from gym_gui.core.assignment import OnInvalid
 from gym_gui.core.enums import EpisodeStatus, Loss
@@ -29,7 +32,7 @@ from gym_gui.core.errors import EnvironmentFailure, EnvironmentLostError, Episod
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.records import ENVIRONMENT, WORKER
 from gym_gui.core.spending import Amount
-from gym_gui.core.types import AgentID, Answer, Decision
+from gym_gui.core.types import CLOCK, AgentID, Answer, Decision
 from gym_gui.envs import Environment
 from gym_gui.services.backends import PolicyBackend
 from gym_gui.services.slot_policies import AgentPolicyBinding
@@ -103,6 +106,7 @@ class SessionController:
     def pause(self) -> None:
         """Hold every episode before its next step, and ask nobody for one that may never come."""
         self._gate.pause()
+        self._run_clocks()
         self._let_watch()
 
     def resume(self) -> None:
@@ -111,6 +115,7 @@ class SessionController:
         for episode in self._live.values():
             episode.credit = 0
         self._gate.resume()
+        self._run_clocks()
         self._let_watch()
 
     def step(self) -> None:
@@ -294,7 +299,30 @@ class SessionController:
         if self._gate.paused:
             self._ready = [d for d in ready if not self.is_moving(d.episode)]
             ready = [d for d in ready if self.is_moving(d.episode)]
+        self._run_clocks()
         return ready
+
+    def _run_clocks(self) -> None:
+        """Clocks run while their episode moves; whoever looks on is told when that changes."""
+        changed = False
+        for index, episode in self._live.items():
+            if episode.game_clock is not None:
+                changed |= episode.game_clock.run(self.is_moving(index))
+        if changed and self._spectator is not None:
+            self._spectator.look_again()
+
+    def _on_out_of_time(self, episode: Episode, agent: AgentID) -> None:
+        """An agent's time is over: that decides the game."""
+        if self._live.get(episode.index) is not episode:
+            return
+        self._ready = [d for d in self._ready if d.episode != episode.index]
+        try:
+            episode.end_on_time(agent)
+        except EpisodeError as exc:
+            self._fail(episode, exc)
+        else:
+            self._finish(episode, EpisodeStatus.COMPLETED, None)
+        self._nudge()
 
     async def _hold(self) -> None:
         """Let those go whose time has come; where nobody can go on, wait for a command or for the time."""
@@ -370,6 +398,11 @@ class SessionController:
             self._fail(episode, exc)
             return
         self._gate.opened(episode)
+        if (control := episode.plan.time_control) is not None:
+            left = episode.trajectory.clocks()
+            episode.game_clock = GameClock(control, partial(self._on_out_of_time, episode), left)
+            episode.game_clock.run(self.is_moving(episode.index))
+            episode.game_clock.ask(episode.asked)
         if self._spectator is not None:
             self._spectator.opened(episode)
         if decisions:
@@ -377,7 +410,7 @@ class SessionController:
         else:
             self._finish(episode, EpisodeStatus.COMPLETED, None)
 
-    def _opening(self, plan: EpisodePlan) -> Sequence[Mapping[AgentID, Any]]:
+    def _opening(self, plan: EpisodePlan) -> Sequence[Round]:
         """What is played before anybody is asked, where moves were taken back."""
         if plan.opening is None:
             return ()
@@ -402,9 +435,25 @@ class SessionController:
             else:
                 source = sources[decision.slot] or _human_source(answer)
                 episode.accept(answer, "retry" if decision.attempt else source)
+            if episode.game_clock is not None and not self._in_time(episode, episode.game_clock, answer):
+                continue
             if len(episode.played) + len(episode.refused) == len(episode.asked):
                 ready.append(episode)
         self._move(ready)
+
+    def _in_time(self, episode: Episode, game_clock: GameClock, answer: Answer) -> bool:
+        """Stop the clock of an agent that has answered; ``False``: its time was over, and the game is."""
+        agent = answer.decision.agent_id
+        played = episode.played.get(agent)
+        if played is None:
+            return True  # it is asked again, on the same clock, or cannot go on
+        if not game_clock.answer(agent):
+            self._on_out_of_time(episode, agent)
+            return False
+        decision, told, action, source = played
+        extras = {**(told.extras or {}), CLOCK: round(game_clock.left_s(agent), 3)}
+        episode.played[agent] = decision, replace(told, extras=extras), action, source
+        return True
 
     def _move(self, ready: list[Episode]) -> None:
         """Take the next step of episodes that have their answers; those elsewhere step at the same time."""
@@ -429,6 +478,8 @@ class SessionController:
             self._finish(episode, EpisodeStatus.COMPLETED, None)
             return
         self._ready += decisions
+        if episode.game_clock is not None:
+            episode.game_clock.ask(episode.asked)
         if self._spectator is not None:
             self._spectator.stepped(episode)
         if episode.trajectory.wants_results:
@@ -497,6 +548,8 @@ class SessionController:
     def _release(self, episode: Episode, status: EpisodeStatus) -> None:
         """Let policies and environment go; questions that are still open are forgotten."""
         del self._live[episode.index]
+        if episode.game_clock is not None:
+            episode.game_clock.stop()
         self._gate.forget(episode.index)
         if status is not EpisodeStatus.COMPLETED:
             self._ready = [d for d in self._ready if d.episode != episode.index]

@@ -12,7 +12,10 @@ from gym_gui.core.errors import EnvironmentFailure
 from gym_gui.core.paradigms import OptionEnd, ParadigmAdapter
 from gym_gui.core.plain import to_plain
 from gym_gui.core.spaces import NotInSpace, Parts
-from gym_gui.core.types import AgentID, Decision, StepOutcome
+from gym_gui.core.types import CLOCK, AgentID, Decision, StepOutcome
+
+Round = dict[AgentID, tuple[Any, Mapping[str, Any] | None]]
+"""A round of decisions: by agent, its action and what is recorded beside it."""
 
 
 class Trajectory:
@@ -158,18 +161,24 @@ class Trajectory:
         """Who did what, from the beginning."""
         return [(row.agent, row.action) for row in self._rows]
 
-    def opening(self, steps: int) -> list[dict[AgentID, Any]]:
-        """What was played in its first environment steps, by agent, a mapping for each round of decisions."""
-        rounds: list[dict[AgentID, Any]] = []
+    def opening(self, steps: int) -> list[Round]:
+        """What was played in its first environment steps, and what the clocks said, round by round."""
+        rounds: list[Round] = []
         last = -1
         for row in self._rows:
             if row.step >= steps:
                 break
             if row.step != last or row.agent in rounds[-1]:
                 rounds.append({})
-            rounds[-1][row.agent] = row.action
+            left = (row.extras or {}).get(CLOCK)
+            rounds[-1][row.agent] = row.action, None if left is None else {CLOCK: left}
             last = row.step
         return rounds
+
+    def clocks(self) -> dict[AgentID, float]:
+        """Seconds that agents had left on their clocks after their last moves."""
+        told = (row for row in self._rows if row.extras and CLOCK in row.extras)
+        return {row.agent: float((row.extras or {})[CLOCK]) for row in told}
 
     def latest(self, agent: AgentID) -> Row | None:
         """The row of an agent's last action, to be looked at only."""

@@ -227,7 +227,8 @@ class _Replay:
         for index in sorted(set(expected) - self._rows.rows.keys()):
             self._deviates(Deviation(self._operator.operator_id, index, "the episode is missing"))
         self._total = len(plans)
-        limited = {i: int(row["length"]) for i, row in self._rows.rows.items() if row.get("limit")}
+        cut = {i: row for i, row in self._rows.rows.items() if row.get("limit") or row.get("out_of_time")}
+        limited = {i: int(row["length"]) for i, row in cut.items()}
         views = self._onlooker.views(self._resolved) if self._onlooker is not None else None
         on_asked = self._asked if self._onlooker is not None else None
         lineup, backend = replay_lineup(self._resolved, self._rows.steps, limited, views, on_asked)
@@ -307,6 +308,8 @@ class _Replay:
             return Deviation(operator, index, what, row.get("step_index"), row.get("agent_id"))
         # Where the engine was stopped, the record just ends.
         keys = [key for key in EPISODE_KEYS if key != "status" or recorded["status"] != "aborted"]
+        if recorded.get("out_of_time"):
+            keys.remove("outcome")  # which the clocks said, and no game that is played again
         what = next((w for key in keys if (w := key_differs(key, recorded, episode))), "")
         what = what or self._altered(recorded, rows)
         return Deviation(operator, index, what) if what else None

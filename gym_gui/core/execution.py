@@ -62,6 +62,37 @@ class Opening:
 
 
 @dataclass(frozen=True, slots=True)
+class TimeControl:
+    """How much time each side of a game has for all its moves, as chess players write it: ``5+3``.
+
+    Attributes:
+        seconds: At the beginning; above 0.
+        increment_s: Seconds that are added with each move; 0 or more.
+
+    Raises:
+        ConfigError: One of them cannot be.
+    """
+
+    seconds: float
+    increment_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.seconds < float("inf"):
+            raise ConfigError(f"{self.seconds:g} seconds cannot be played: give more than 0")
+        if not 0 <= self.increment_s < float("inf"):
+            raise ConfigError(f"{self.increment_s:g} seconds a move cannot be added: give 0 or more")
+
+    @property
+    def words(self) -> str:
+        """``5+3``: minutes, and seconds a move."""
+        return f"{self.seconds / 60:g}+{self.increment_s:g}"
+
+    def to_row(self) -> dict[str, float]:
+        """As records have it."""
+        return {"seconds": self.seconds, "increment_s": self.increment_s}
+
+
+@dataclass(frozen=True, slots=True)
 class EpisodePlan:
     """One episode that is to be played.
 
@@ -73,6 +104,7 @@ class EpisodePlan:
         allowances: By slot, for those that pay for their decisions, where a budget is set: what that leaves
             to them in this episode; 0 of tokens or of dollars for no limit.
         opening: What is played before anybody is asked; ``None``: it begins where the environment does.
+        time_control: How much time each side has; ``None``: as much as it takes.
     """
 
     index: int
@@ -80,6 +112,7 @@ class EpisodePlan:
     seating: int
     allowances: Mapping[str, Amount] = field(default_factory=dict[str, Amount], hash=False)
     opening: Opening | None = None
+    time_control: TimeControl | None = None
 
 
 @dataclass(frozen=True)

@@ -149,6 +149,8 @@ class AgentView(Struct, frozen=True):
         refused: Why its own answer could not be played, where something else was; else ``""``.
         name: What its seat is called in this game (``White``); ``""`` where it has no name but its own.
         used_ms: How long it took to choose all its actions so far.
+        left_ms: How long it still has on its clock; ``None`` where it is on none.
+        clock_runs: Whether its clock runs.
     """
 
     agent: AgentID
@@ -167,6 +169,8 @@ class AgentView(Struct, frozen=True):
     refused: str = ""
     name: str = ""
     used_ms: float = 0.0
+    left_ms: float | None = None
+    clock_runs: bool = False
 
 
 class LiveView(Struct, frozen=True):

@@ -19,7 +19,7 @@ from msgspec.structs import asdict
 
 from gym_gui.core.enums import ActionSource, EpisodeStatus, Outcome
 from gym_gui.core.errors import RunFormatError
-from gym_gui.core.execution import read_seeds
+from gym_gui.core.execution import TimeControl, read_seeds
 from gym_gui.core.formats import check_format
 from gym_gui.core.record_fields import (
     Fields,
@@ -165,6 +165,8 @@ class EpisodeRecord(Struct, frozen=True):
         unplayed: It was broken off because the run's budgets do not carry it.
         result: Who won how, in the game's own words; ``None`` where it has none for it.
         taken_back: The episode that it goes on from, where moves were taken back; then it counts nowhere.
+        time_control: How much time each side had; ``None``: as much as it took.
+        out_of_time: Seat whose time was over, where that ended it; then it counts nowhere.
         extra: Keys this version does not know.
     """
 
@@ -198,6 +200,8 @@ class EpisodeRecord(Struct, frozen=True):
     unplayed: bool = False
     result: str | None = None
     taken_back: TakenBackRecord | None = None
+    time_control: TimeControl | None = None
+    out_of_time: str | None = None
     extra: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def to_row(self) -> dict[str, Any]:
@@ -243,8 +247,17 @@ class EpisodeRecord(Struct, frozen=True):
             row["result"] = self.result
         if self.taken_back:
             row["taken_back"] = asdict(self.taken_back)
+        if self.time_control:
+            row["time_control"] = self.time_control.to_row()
+        if self.out_of_time:
+            row["out_of_time"] = self.out_of_time
         row.update(self.extra)
         return row
+
+    @property
+    def left_out(self) -> bool:
+        """Whether nothing of it counts: moves were taken back, or a clock has decided it, not the game."""
+        return self.taken_back is not None or self.out_of_time is not None
 
     @property
     def is_open(self) -> bool:
@@ -465,6 +478,8 @@ def parse_episode(row: object, where: str) -> EpisodeRecord:
         unplayed=f.optional("unplayed", boolean, "true or false") or False,
         result=f.optional("result", text, "text"),
         taken_back=_taken_back(f, where),
+        time_control=_time_control(f, where),
+        out_of_time=f.optional("out_of_time", text, "text"),
         extra=f.rest(),
     )
 
@@ -476,6 +491,19 @@ def _taken_back(f: Fields, where: str) -> TakenBackRecord | None:
     f = Fields(found, f"{where}, taken_back")
     number = "a whole number from 0"
     return TakenBackRecord(f.need("episode", count, number), f.need("step", count, number))
+
+
+def _time_control(f: Fields, where: str) -> TimeControl | None:
+    found = f.any("time_control")
+    if found is None:
+        return None
+    f = Fields(found, f"{where}, time_control")
+    try:
+        return TimeControl(
+            f.need("seconds", number, "a number"), f.optional("increment_s", number, "a number") or 0.0
+        )
+    except ConfigError as error:
+        raise RunFormatError(where, str(error)) from None
 
 
 def _counts(value: object, where: str) -> Mapping[str, int]:

@@ -25,6 +25,8 @@ CAUSE: Final = "cause"
 """The field that says of what kind an answer is that cannot be played; see ``UnusableCause``."""
 REFUSED: Final = "refused"
 """The field that says why the answer could not be played, in the record of what was played instead."""
+CLOCK: Final = "clock_s"
+"""The field that has the seconds that an agent has left after its move, of games on the clock."""
 WORD: Final = "word"
 """The field that has an action in its game's own notation, of games that have one: ``Nf3``, ``column 4``."""
 Mask = NDArray[np.bool_] | NDArray[np.int8]

@@ -161,6 +161,10 @@ class Environment:
             self._played = list(played)
         return tuple(self._moves)
 
+    def can_still_win(self, agent: AgentID) -> bool:
+        """Whether ``agent`` can win what is played, should the others run out of time."""
+        return self.family.can_still_win(self, agent)
+
     def legal_words(self) -> dict[int, str]:
         """What may be played now in the game's own notation, by action; empty where it is not known."""
         return dict(self.family.legal_words(self)) if self.notates else {}

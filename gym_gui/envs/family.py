@@ -296,6 +296,14 @@ class Family:
         """
         return ()
 
+    def can_still_win(self, environment: Instance, agent: str) -> bool:
+        """Whether ``agent`` can win what is played, should the others run out of time: in chess, whether it
+        can mate with the pieces it has."""
+        from gym_gui.envs.boards.words import can_mate
+
+        board = self.board(environment) if self.has_board(environment.spec) else None
+        return board is None or can_mate(board, agent)
+
     def legal_words(self, environment: Instance) -> Mapping[int, str]:
         """What may be played now in the notation of :meth:`notation`, by action; of boards by default."""
         from gym_gui.envs.boards.words import legal_words

@@ -14,7 +14,7 @@ from gym_gui.controllers.session_interface import (
     default_concurrency,
 )
 from gym_gui.core.assignment import WorkerAssignment
-from gym_gui.core.execution import EpisodePlan, Opening
+from gym_gui.core.execution import EpisodePlan, Opening, TimeControl
 from gym_gui.core.experiment_data import experiment_from_data
 from gym_gui.core.spending import Amount
 from gym_gui.host.service import pb
@@ -103,8 +103,15 @@ def episode_message(plan: EpisodePlan) -> pb.Episode:
     allowances = [allowance_message(slot, allowance) for slot, allowance in plan.allowances.items()]
     before = plan.opening
     opening = None if before is None else pb.Opening(episode=before.episode, step=before.step)
+    time = plan.time_control
+    control = None if time is None else pb.TimeControl(seconds=time.seconds, increment_s=time.increment_s)
     return pb.Episode(
-        index=plan.index, seed=plan.seed, seating=plan.seating, allowances=allowances, opening=opening
+        index=plan.index,
+        seed=plan.seed,
+        seating=plan.seating,
+        allowances=allowances,
+        opening=opening,
+        time_control=control,
     )
 
 
@@ -123,7 +130,9 @@ def plan_of(message: pb.Episode) -> EpisodePlan:
     allowances = {a.slot: amount_of(a) for a in message.allowances}
     before = message.opening
     opening = Opening(before.episode, before.step) if message.HasField("opening") else None
-    return EpisodePlan(message.index, message.seed, message.seating, allowances, opening)
+    time = message.time_control
+    control = TimeControl(time.seconds, time.increment_s) if message.HasField("time_control") else None
+    return EpisodePlan(message.index, message.seed, message.seating, allowances, opening, control)
 
 
 def assignment_of(message: pb.RebindRequest) -> WorkerAssignment:

@@ -92,6 +92,8 @@ def _agent_message(view: AgentView) -> pb.AgentView:
         refused=view.refused,
         name=view.name,
         used_ms=view.used_ms,
+        left_ms=view.left_ms,
+        clock_runs=view.clock_runs,
     )
 
 
@@ -113,6 +115,8 @@ def _agent_of(message: pb.AgentView) -> AgentView:
         message.refused,
         message.name,
         message.used_ms,
+        message.left_ms if message.HasField("left_ms") else None,
+        message.clock_runs,
     )
 
 

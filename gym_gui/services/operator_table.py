@@ -9,6 +9,7 @@ from typing import Any, Final, cast
 
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import UsageError
+from gym_gui.core.execution import TimeControl
 from gym_gui.core.experiment_data import experiment_from_data
 from gym_gui.core.seeding import check_seed
 from gym_gui.core.trust import Origin
@@ -30,10 +31,12 @@ class OperatorTable:
     Attributes:
         operators: In order.
         seed: Environment seed of the first episode.
+        time_control: How much time each side has, of a game on the clock.
     """
 
     operators: tuple[OperatorConfig, ...] = ()
     seed: int = 0
+    time_control: TimeControl | None = None
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -53,6 +56,7 @@ class OperatorTable:
         content = {
             _KEY: FORMAT,
             "seed": self.seed,
+            **({"time_control": self.time_control.to_row()} if self.time_control is not None else {}),
             "operators": [
                 {**operator.to_record(), "origin": asdict(operator.origin), "named": operator.named}
                 | ({"host": operator.host} if operator.host else {})
@@ -72,7 +76,9 @@ class OperatorTable:
             content: Any = json.loads(read_file(path, links=True, limit=_MAX_BYTES))
             if content[_KEY] != FORMAT:
                 raise UsageError(f"{path} was written by a later version of MOSAIC", fix="Use that version")
-            return cls(tuple(map(_operator, content["operators"])), check_seed(content["seed"]))
+            time = content.get("time_control")
+            control = None if time is None else TimeControl(time["seconds"], time["increment_s"])
+            return cls(tuple(map(_operator, content["operators"])), check_seed(content["seed"]), control)
         except FileNotFoundError:
             return None
         except OSError as error:

@@ -48,6 +48,8 @@ EPISODES: Final = {
     "saw_everything": "VARCHAR",
     "saw_state": "VARCHAR",
     "taken_back_of": "BIGINT",
+    "time_control": "VARCHAR",
+    "out_of_time": "VARCHAR",
     "error": "VARCHAR",
     "started_at": "TIMESTAMP",
     "wall_s": "DOUBLE",

@@ -7,12 +7,12 @@ from typing import Any, cast
 import orjson
 
 from gym_gui.core.errors import ProtocolError
-from gym_gui.core.types import PLAN_POINTS, REFUSED, WORD
+from gym_gui.core.types import CLOCK, PLAN_POINTS, REFUSED, WORD
 
 _OURS = frozenset(
     {
         *("episode_index", "step_index", "seed", "agent_id", "action", "reward", "terminated"),
-        *("truncated", "action_source", "state_sha", "latency_ms", "observation", REFUSED, WORD),
+        *("truncated", "action_source", "state_sha", "latency_ms", "observation", REFUSED, WORD, CLOCK),
     }
 )
 """Fields of a step row that the engine alone writes."""

@@ -36,6 +36,8 @@ def result_words(episode: EpisodeRecord) -> str:
     steps = wording.count(episode.length, "step")
     if episode.status is not EpisodeStatus.COMPLETED:
         return f"{seed}: {episode.status} after {steps}"
+    if episode.out_of_time and episode.result:
+        return f"{seed}: {episode.result}, after {steps}"
     if len(episode.teams) > 1:
         return f"{seed}: {_team_words(episode)} in {steps}"
     if episode.total_reward is None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from gym_gui.core.execution import EpisodePlan, Opening
+from gym_gui.core.execution import EpisodePlan, Opening, TimeControl
 
 if TYPE_CHECKING:
     from gym_gui.controllers.live_run import LiveRun
@@ -54,11 +54,18 @@ class EpisodeFeed:
         self._seed, self._next, self._base, self._round = 0, 0, 0, 0
         self._counted: LiveRun | None = None
         self._opening: Opening | None = None
+        self._time_control: TimeControl | None = None
 
-    def begin(self, seed: int, episodes: int | None, opening: Opening | None = None) -> None:
+    def begin(
+        self,
+        seed: int,
+        episodes: int | None,
+        opening: Opening | None = None,
+        time_control: TimeControl | None = None,
+    ) -> None:
         """A new round of ``episodes``, or without end; the first may begin as another one did."""
         self._seed, self.limit, self._next = seed, episodes, 0
-        self._opening = opening
+        self._opening, self._time_control = opening, time_control
         self._round += 1
         if self._seeds is not None:
             self.limit = len(self._seeds) if episodes is None else min(episodes, len(self._seeds))
@@ -87,7 +94,7 @@ class EpisodeFeed:
             self._counted = run
         seed = self._seeds[place] if self._seeds is not None else self._seed + place
         opening = self._opening if place == 0 else None
-        return EpisodePlan(self._base + place, seed, 0, opening=opening)
+        return EpisodePlan(self._base + place, seed, 0, opening=opening, time_control=self._time_control)
 
     def give(self, session: Session, operator_id: str, run: LiveRun | None) -> bool:
         """Have the session play the next episode.

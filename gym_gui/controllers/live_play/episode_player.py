@@ -14,7 +14,7 @@ from gym_gui.controllers.play_setup import seated_as_written, with_player
 from gym_gui.controllers.session_events import ConfigChanged
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
 from gym_gui.core.errors import UsageError
-from gym_gui.core.execution import Opening
+from gym_gui.core.execution import Opening, TimeControl
 from gym_gui.core.live import HumanQuestion
 from gym_gui.core.sight import Sight
 from gym_gui.core.spending import Taking
@@ -86,6 +86,7 @@ class EpisodePlayer(SessionPlay):
         fps: float = 30.0,
         paused: bool = False,
         opening: Opening | None = None,
+        time_control: TimeControl | None = None,
     ) -> None:
         """Play from this seed on; opens a session where there is none that suits.
 
@@ -96,21 +97,28 @@ class EpisodePlayer(SessionPlay):
             fps: Most looks a second.
             paused: Show the first frame and wait for :meth:`resume` or :meth:`step`.
             opening: What the first one begins with, where moves of the last one were taken back.
+            time_control: How much time each side has; ``None``: as much as it takes.
         """
         if not self.closed:
             self.paused, self._look = paused, (render, float(fps))
-            self._begin(seed, episodes, opening)
+            self._begin(seed, episodes, opening, time_control)
 
     def reset(self, seed: int) -> None:
         """Leave the running episode and play from this seed on; it stays paused if it was."""
         if not self.closed:
             self._begin(seed, self.feed.limit)
 
-    def _begin(self, seed: int, episodes: int | None, opening: Opening | None = None) -> None:
+    def _begin(
+        self,
+        seed: int,
+        episodes: int | None,
+        opening: Opening | None = None,
+        time_control: TimeControl | None = None,
+    ) -> None:
         self.trouble = self.shortage = ""
         self.ending = False
         self._early = None
-        self.feed.begin(seed, episodes, opening)
+        self.feed.begin(seed, episodes, opening, time_control)
         self.tally = Tally()
         suits = self.link.suits(self.config, self._look)
         self._work(self._play_afresh() if suits else self._open())

@@ -53,6 +53,16 @@ def legal_words(board: Board) -> dict[int, str]:
     }
 
 
+def can_mate(board: Board, agent: AgentID) -> bool:
+    """Whether a side of chess has the pieces to mate; in other games it may always win."""
+    if board.kind != "chess" or not is_installed("chess"):
+        return True
+    import chess as rules
+
+    # White's side is below as it is drawn.
+    return not rules.Board(board.fen).has_insufficient_material(agent == board.near)
+
+
 def result_words(kind: str, names: Mapping[AgentID, str], outcome: Mapping[str, Outcome], how: str) -> str:
     """``White wins by checkmate``, ``Yellow connects four``, ``Draw by threefold repetition``.
 

@@ -81,18 +81,20 @@ class Episodes(_message.Message):
     def __init__(self, episodes: _Optional[_Iterable[_Union[Episode, _Mapping]]] = ...) -> None: ...
 
 class Episode(_message.Message):
-    __slots__ = ("index", "seed", "seating", "allowances", "opening")
+    __slots__ = ("index", "seed", "seating", "allowances", "opening", "time_control")
     INDEX_FIELD_NUMBER: _ClassVar[int]
     SEED_FIELD_NUMBER: _ClassVar[int]
     SEATING_FIELD_NUMBER: _ClassVar[int]
     ALLOWANCES_FIELD_NUMBER: _ClassVar[int]
     OPENING_FIELD_NUMBER: _ClassVar[int]
+    TIME_CONTROL_FIELD_NUMBER: _ClassVar[int]
     index: int
     seed: int
     seating: int
     allowances: _containers.RepeatedCompositeFieldContainer[Allowance]
     opening: Opening
-    def __init__(self, index: _Optional[int] = ..., seed: _Optional[int] = ..., seating: _Optional[int] = ..., allowances: _Optional[_Iterable[_Union[Allowance, _Mapping]]] = ..., opening: _Optional[_Union[Opening, _Mapping]] = ...) -> None: ...
+    time_control: TimeControl
+    def __init__(self, index: _Optional[int] = ..., seed: _Optional[int] = ..., seating: _Optional[int] = ..., allowances: _Optional[_Iterable[_Union[Allowance, _Mapping]]] = ..., opening: _Optional[_Union[Opening, _Mapping]] = ..., time_control: _Optional[_Union[TimeControl, _Mapping]] = ...) -> None: ...
 
 class Opening(_message.Message):
     __slots__ = ("episode", "step")
@@ -101,6 +103,14 @@ class Opening(_message.Message):
     episode: int
     step: int
     def __init__(self, episode: _Optional[int] = ..., step: _Optional[int] = ...) -> None: ...
+
+class TimeControl(_message.Message):
+    __slots__ = ("seconds", "increment_s")
+    SECONDS_FIELD_NUMBER: _ClassVar[int]
+    INCREMENT_S_FIELD_NUMBER: _ClassVar[int]
+    seconds: float
+    increment_s: float
+    def __init__(self, seconds: _Optional[float] = ..., increment_s: _Optional[float] = ...) -> None: ...
 
 class Allowance(_message.Message):
     __slots__ = ("slot", "tokens", "usd")
@@ -408,7 +418,7 @@ class Outcomes(_message.Message):
     def __init__(self, teams: _Optional[_Iterable[_Union[NamedText, _Mapping]]] = ...) -> None: ...
 
 class AgentView(_message.Message):
-    __slots__ = ("agent", "slot", "action", "number", "source", "reward", "total", "value", "option", "latency_ms", "unusable", "by", "option_since", "refused", "name", "used_ms")
+    __slots__ = ("agent", "slot", "action", "number", "source", "reward", "total", "value", "option", "latency_ms", "unusable", "by", "option_since", "refused", "name", "used_ms", "left_ms", "clock_runs")
     AGENT_FIELD_NUMBER: _ClassVar[int]
     SLOT_FIELD_NUMBER: _ClassVar[int]
     ACTION_FIELD_NUMBER: _ClassVar[int]
@@ -425,6 +435,8 @@ class AgentView(_message.Message):
     REFUSED_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     USED_MS_FIELD_NUMBER: _ClassVar[int]
+    LEFT_MS_FIELD_NUMBER: _ClassVar[int]
+    CLOCK_RUNS_FIELD_NUMBER: _ClassVar[int]
     agent: str
     slot: str
     action: str
@@ -441,7 +453,9 @@ class AgentView(_message.Message):
     refused: str
     name: str
     used_ms: float
-    def __init__(self, agent: _Optional[str] = ..., slot: _Optional[str] = ..., action: _Optional[str] = ..., number: _Optional[int] = ..., source: _Optional[str] = ..., reward: _Optional[float] = ..., total: _Optional[float] = ..., value: _Optional[float] = ..., option: _Optional[str] = ..., latency_ms: _Optional[float] = ..., unusable: _Optional[int] = ..., by: _Optional[str] = ..., option_since: _Optional[int] = ..., refused: _Optional[str] = ..., name: _Optional[str] = ..., used_ms: _Optional[float] = ...) -> None: ...
+    left_ms: float
+    clock_runs: bool
+    def __init__(self, agent: _Optional[str] = ..., slot: _Optional[str] = ..., action: _Optional[str] = ..., number: _Optional[int] = ..., source: _Optional[str] = ..., reward: _Optional[float] = ..., total: _Optional[float] = ..., value: _Optional[float] = ..., option: _Optional[str] = ..., latency_ms: _Optional[float] = ..., unusable: _Optional[int] = ..., by: _Optional[str] = ..., option_since: _Optional[int] = ..., refused: _Optional[str] = ..., name: _Optional[str] = ..., used_ms: _Optional[float] = ..., left_ms: _Optional[float] = ..., clock_runs: bool = ...) -> None: ...
 
 class Board(_message.Message):
     __slots__ = ("kind", "rows", "columns", "cells", "moves", "last", "turn", "flipped", "line", "captured", "fen", "near")

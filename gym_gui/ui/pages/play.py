@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from gym_gui.controllers.environment_sheet import EnvironmentSheet
     from gym_gui.controllers.play_setup import Clock
     from gym_gui.core.config import OperatorConfig
+    from gym_gui.core.execution import TimeControl
     from gym_gui.core.live import LiveView
     from gym_gui.ui.context import AppContext
 
@@ -149,6 +150,8 @@ class PlayPage(Page):
         self.seating.shown.connect(self._on_seats_shown)
         self.seating.seated.connect(self._on_seated)
         self.side.clock.chosen.connect(self._on_clock_chosen)
+        self.side.time.chosen.connect(self._on_time_chosen)
+        self.game.changed.connect(self._show_time)
         self.side.about.more_wanted.connect(self.read_documentation)
         self._documentation.closed.connect(self._on_documentation_closed)
         self.context.settings.changed.connect(self._on_setting_changed)
@@ -187,12 +190,14 @@ class PlayPage(Page):
     def _table(self) -> OperatorTable | None:
         """Who plays what, from which seed; ``None`` where nothing is open."""
         config = self.game.config
-        return None if config is None else OperatorTable((config,), self.game.seed)
+        return None if config is None else OperatorTable((config,), self.game.seed, self.game.time_control)
 
     def _bring_back(self, table: OperatorTable) -> None:
         """The game of the last time, from its seed on."""
         if table.operators:
             self._seed_box.set_seed(table.seed)
+            self.game.time_control = table.time_control
+            self.side.time.set_value(table.time_control)
             self.open_operator(table.operators[0])
 
     def _list_environments(self) -> None:
@@ -225,6 +230,7 @@ class PlayPage(Page):
         course = self.course
         back = self.scoring.take_back
         restart, pause, record = course.restart, course.hold_or_go_on, course.toggle_record
+        clock, sides = self.side.time.open, self._has_sides
         return [
             Command("play.restart", "Restart the episode", restart, "Ctrl+R", "Run", "restart", there),
             Command("play.pause", "Start, pause or go on", pause, "Ctrl+P", "Run", "pause", there),
@@ -235,6 +241,7 @@ class PlayPage(Page):
             ),
             Command("play.flip", "Flip the board", self.scoring.flip, "", "View", "restart", self._has_board),
             Command("play.take_back", "Take a move back", back, "", "Run", "restart", self._has_moves),
+            Command("play.clock", "Put the game on a clock", clock, "", "Run", "", sides),
             self.context.own_windows.command(self.name, lambda: self._stage_card.berth),
             Command("play.choose", "Choose an environment", self._picker.open, "Ctrl+E", "Run", "search"),
         ]
@@ -247,6 +254,9 @@ class PlayPage(Page):
 
     def _has_moves(self) -> bool:
         return self.scoring.back_to is not None
+
+    def _has_sides(self) -> bool:
+        return self.side.time.isVisibleTo(self)
 
     def _is_realtime(self) -> bool:
         return self.game.clock.realtime
@@ -333,6 +343,7 @@ class PlayPage(Page):
         self.hands.seat()
         self.seating.offer({slot: self.people.hands(slot) for slot in sheet.slots}, sheet, offers, checks)
         self.caption.set_sheet(sheet)
+        self._show_time()
         self._stage_card.take_keys()
 
     def _on_seats_shown(self) -> None:
@@ -364,6 +375,17 @@ class PlayPage(Page):
         self.game.set_clock(clock)
         self.hands.seat()
         self.caption.show_facts()
+
+    def _on_time_chosen(self, control: TimeControl | None) -> None:
+        self.game.set_time_control(control)
+        self._stage_card.take_keys()
+
+    def _show_time(self) -> None:
+        """Clocks are for games in which players move in turn, and wait for each other."""
+        sheet = self._sheet
+        turns = sheet is not None and sheet.api == "aec" and len(sheet.slots) > 1
+        self.side.time.setVisible(turns and not self.game.clock.realtime)
+        self.side.time.set_waiting(self.game.waits_for_next_game and not self.game.is_over)
 
     def _on_listening_changed(self, _listens: bool) -> None:
         own = self._stage_card.berth.own_window

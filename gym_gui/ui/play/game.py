@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gym_gui.controllers.live_run import LiveRun
     from gym_gui.core.assignment import WorkerAssignment
     from gym_gui.core.config import OperatorConfig
-    from gym_gui.core.execution import Opening
+    from gym_gui.core.execution import Opening, TimeControl
     from gym_gui.core.live import HumanQuestion, LiveView
     from gym_gui.ui.context import AppContext
 
@@ -57,6 +57,8 @@ class PlayGame(QObject):
         self._operator: LiveOperator | None = None
         self._run: LiveRun | None = None
         self.clock = Clock(False, 5.0)
+        self.time_control: TimeControl | None = None
+        self.playing_on: TimeControl | None = None
         self.recording = True
         self.seed = 0
         self.waits = False
@@ -144,8 +146,16 @@ class PlayGame(QObject):
         held = not self._agreed and asks_models(operator.player.config)
         self.waits = held or (self.clock.realtime and bool(self.people))
         fps = float(self._context.settings.values.frame_rate)
+        if opening is None:  # whose clocks go on as they stood
+            self.playing_on = None if self.clock.realtime else self.time_control
         operator.player.start(
-            seed, episodes=1, render=self._render, fps=fps, paused=self.waits, opening=opening
+            seed,
+            episodes=1,
+            render=self._render,
+            fps=fps,
+            paused=self.waits,
+            opening=opening,
+            time_control=self.playing_on,
         )
         self.changed.emit()
 
@@ -160,6 +170,20 @@ class PlayGame(QObject):
         view = self._operator.player.last_view if self._operator is not None else None
         if view is not None and 0 <= step < view.step:
             self.play(self.seed, Opening(view.episode, step))
+
+    def set_time_control(self, control: TimeControl | None) -> None:
+        """How much time each side has; a game in which somebody has moved goes on as it began."""
+        self.time_control = control
+        view = self._operator.player.last_view if self._operator is not None else None
+        if control != self.playing_on and not self.is_over and view is not None and not view.step:
+            self.restart()
+        self.changed.emit()
+
+    @property
+    def waits_for_next_game(self) -> bool:
+        """Whether another time control holds from the next game on."""
+        wanted = None if self.clock.realtime else self.time_control
+        return self._operator is not None and wanted != self.playing_on
 
     def restart(self) -> None:
         """The same seed from its beginning."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from PyQt6.QtCore import QRectF, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QPainter, QPaintEvent
@@ -21,9 +21,12 @@ from PyQt6.QtWidgets import (
 
 from gym_gui.core.live import AgentView, Captured, LiveView, PlayedMove
 from gym_gui.ui import theme
+from gym_gui.ui.numbers import local
 from gym_gui.ui.renderers import seat_words
 from gym_gui.ui.renderers.board_painters import paint_any_piece
 from gym_gui.ui.widgets import ElidedLabel, QuietButton, muted_label
+from gym_gui.ui.widgets.card import restyle
+from gym_gui.ui.widgets.messages import IconLabel
 
 _PIECE: Final = 16
 """Side of a captured piece, in pixels."""
@@ -31,6 +34,7 @@ _ROW: Final = 24
 _HEAD: Final = 30
 _ROWS: Final = 7
 """Moves that are seen without scrolling."""
+_THOUGHT: Final = "How long this side has thought about its moves"
 _FEW: Final = 8
 """More equal pieces than this are a number."""
 
@@ -115,10 +119,10 @@ class ScoreSheet(QWidget):
         if self._heading is not None:
             self._heading.setVisible(shown)
 
-    def show_clocks(self, used_s: Sequence[float]) -> None:
-        """How long each side has thought, in seconds, in the order of :meth:`order`."""
-        for side, seconds in zip(self._sides, used_s, strict=False):
-            side.clock.setText(clock_words(seconds))
+    def show_clocks(self, clocks: Sequence[SideClock]) -> None:
+        """The clock of each side, in the order of :meth:`order`."""
+        for side, clock in zip(self._sides, clocks, strict=False):
+            side.show_clock(clock)
 
     @staticmethod
     def order(view: LiveView) -> list[AgentView]:
@@ -126,8 +130,35 @@ class ScoreSheet(QWidget):
         return _in_order(view)
 
 
-def clock_words(seconds: float) -> str:
-    """``0:07``, ``12:30``, ``1:02:03``."""
+class SideClock(NamedTuple):
+    """What a side's clock says.
+
+    Attributes:
+        seconds: How long it has thought, or how long it has left.
+        counts_down: Whether it is what it has left.
+        runs: Whether it runs.
+        low: Whether little is left.
+    """
+
+    seconds: float
+    counts_down: bool = False
+    runs: bool = False
+    low: bool = False
+
+    @property
+    def words(self) -> str:
+        """``1:23``, ``0:09.4, low``."""
+        if not self.counts_down:
+            return clock_words(self.seconds)
+        shown = clock_words(self.seconds, tenths=self.low)
+        return f"{shown}, {'out of time' if not self.seconds else 'low'}" if self.low else shown
+
+
+def clock_words(seconds: float, *, tenths: bool = False) -> str:
+    """``0:07``, ``12:30``, ``1:02:03``; with tenths ``0:07.3``."""
+    if tenths:
+        minutes, rest = divmod(int(10 * seconds), 600)
+        return f"{minutes}:{local(rest / 10):04.1f}"
     whole = int(seconds)
     hours, minutes = divmod(whole // 60, 60)
     return f"{hours}:{minutes:02d}:{whole % 60:02d}" if hours else f"{minutes}:{whole % 60:02d}"
@@ -147,17 +178,33 @@ class _Side(QWidget):
         self.name.setObjectName("side-name")
         self.clock = muted_label("", parent=self)
         self.clock.setObjectName("side-clock")
-        self.clock.setToolTip("How long this side has thought about its moves")
+        self._low = IconLabel("warning", "warning", _PIECE, self)
+        self._low.setObjectName("side-low")
+        self._low.setToolTip("Little time is left")
+        self._low.hide()
         self._taken = _Taken(self)
         head = QHBoxLayout()
         head.setContentsMargins(0, 0, 0, 0)
+        head.setSpacing(theme.STEP)
         head.addWidget(self.name, 1)
+        head.addWidget(self._low)
         head.addWidget(self.clock)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addLayout(head)
         layout.addWidget(self._taken)
+
+    def show_clock(self, clock: SideClock) -> None:
+        """Say how long the side has thought, or has left; a clock that runs stands out."""
+        self.clock.setText(clock.words)
+        role = "strong" if clock.counts_down and clock.runs else "muted"
+        if self.clock.property("role") != role:
+            self.clock.setProperty("role", role)
+            restyle(self.clock)
+        self._low.setVisible(clock.low)
+        about = "How long this side has left" if clock.counts_down else _THOUGHT
+        self.clock.setToolTip(f"{about}{'; its clock runs' if clock.runs else ''}")
 
     def tell(self, agent: AgentView, player: str, to_move: bool, kind: str, taken: Captured | None) -> None:
         who = " · ".join(filter(None, (seat_words(agent), player)))

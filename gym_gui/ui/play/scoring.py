@@ -6,15 +6,20 @@ import time
 
 from PyQt6.QtCore import QObject, QTimer
 
-from gym_gui.core.live import Board, LiveView
+from gym_gui.core.live import AgentView, Board, LiveView
 from gym_gui.ui.play.analysis import Analysis
 from gym_gui.ui.play.course import Course
 from gym_gui.ui.play.game import PlayGame
-from gym_gui.ui.play.score_sheet import ScoreSheet
+from gym_gui.ui.play.score_sheet import ScoreSheet, SideClock
 from gym_gui.ui.play.seating import Seating
 from gym_gui.ui.play.stage_card import StageCard
+from gym_gui.ui.renderers import seat_words
 
 _TICK_MS = 250
+_LOW_TICK_MS = 100
+_LOW_SHARE = 8
+_LOW_S = (10.0, 60.0)
+"""Below this part of what there was a side is low on time, within these bounds: as on lichess."""
 
 
 class Scoring(QObject):
@@ -48,7 +53,8 @@ class Scoring(QObject):
         self._game, self._course, self._seating = game, course, seating
         self._card, self._sheet, self._analysis = card, sheet, analysis
         self._view: LiveView | None = None
-        self._since = 0.0
+        self._since = self._got = 0.0
+        self._low: tuple[str, ...] = ()
         self._boards: dict[int, Board] = {}
         self._by_hand = False
         self._near = ""
@@ -93,7 +99,7 @@ class Scoring(QObject):
             self._boards.clear()
         if last is None or (last.episode, last.step) != (view.episode, view.step):
             self._since = time.monotonic()
-        self._view = view
+        self._view, self._got = view, time.monotonic()
         if view.board is not None:
             self._boards[view.step] = view.board
             self._show_side()
@@ -132,13 +138,31 @@ class Scoring(QObject):
         view = self._view
         if view is None:
             return
-        thinking = time.monotonic() - self._since if self._ticks.isActive() else 0.0
-        self._sheet.show_clocks(
-            [
-                agent.used_ms / 1000 + (thinking if agent.agent in view.turn else 0.0)
-                for agent in self._sheet.order(view)
-            ]
-        )
+        now, counts = time.monotonic(), self._ticks.isActive()
+        clocks = [self._clock_of(agent, view, now, counts) for agent in self._sheet.order(view)]
+        self._sheet.show_clocks(clocks)
+        low = [agent for agent, clock in zip(self._sheet.order(view), clocks, strict=True) if clock.low]
+        self._ticks.setInterval(_LOW_TICK_MS if low else _TICK_MS)
+        self._tell_low(low)
+
+    def _clock_of(self, agent: AgentView, view: LiveView, now: float, counts: bool) -> SideClock:
+        """Its host says what a side has left; in between it is counted on."""
+        if agent.left_ms is None:
+            thinking = now - self._since if counts and agent.agent in view.turn else 0.0
+            return SideClock(agent.used_ms / 1000 + thinking, runs=thinking > 0)
+        runs = agent.clock_runs and counts
+        left = max(agent.left_ms / 1000 - (now - self._got if runs else 0.0), 0.0)
+        playing = self._game.playing_on
+        least, most = _LOW_S
+        low = playing is not None and left < min(most, max(least, playing.seconds / _LOW_SHARE))
+        return SideClock(left, counts_down=True, runs=runs, low=low)
+
+    def _tell_low(self, low: list[AgentView]) -> None:
+        """Said once to those who hear it, and again where a side had gained time."""
+        sides = tuple(seat_words(agent) for agent in low)
+        if sides != self._low:
+            self._low = sides
+            self._card.announce(". ".join(f"{side} has little time left" for side in sides))
 
     def _last_own(self, view: LiveView) -> int | None:
         mine = {agent.agent for agent in view.agents if agent.slot in self._game.people}

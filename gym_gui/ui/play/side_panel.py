@@ -9,6 +9,7 @@ from gym_gui.ui.play.documentation import AboutSummary
 from gym_gui.ui.play.keyboards_panel import Find, KeyboardsPanel
 from gym_gui.ui.play.keys_panel import KeysPanel
 from gym_gui.ui.play.score_sheet import ScoreSheet
+from gym_gui.ui.play.time_rows import TimeRows
 from gym_gui.ui.play.who_plays import WhoPlays
 from gym_gui.ui.widgets import Inspector
 
@@ -27,6 +28,8 @@ class SidePanel:
         inspector.add_section("Who plays")
         self.who = WhoPlays()
         inspector.add(self.who)
+        self.time = TimeRows()
+        inspector.add(self.time)
         self.sheet = ScoreSheet(inspector.add_section("Game"))
         inspector.add(self.sheet)
         self.keyboards = KeyboardsPanel(find_keyboards)

@@ -117,6 +117,12 @@ class StageCard(Card):
         self._trouble.lead_to(link)
         self._trouble.setVisible(bool(sentence))
 
+    def announce(self, words: str) -> None:
+        """Have what has the keyboard say something to those who hear it; empty: nothing more."""
+        for taker in (self.stage, self.stage.board):
+            name = taker.accessibleName().partition("; now: ")[0]
+            taker.setAccessibleName(f"{name}; now: {words}" if words else name)
+
     def take_keys(self) -> None:
         """Give the stage the keyboard."""
         board = self.stage.board

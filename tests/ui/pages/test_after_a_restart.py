@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
+from gym_gui.core.execution import TimeControl
 from gym_gui.services.store import Store
 from gym_gui.ui.main_window import MainWindow
 from gym_gui.ui.pages.agents import AgentsPage
 from gym_gui.ui.pages.operators import OperatorsTab
 from gym_gui.ui.pages.play import PlayPage
+from gym_gui.ui.play.time_rows import TimeRows
 from gym_gui.ui.widgets import IconButton
 from gym_gui.ui.widgets.messages import EmptyHint
 from gym_gui.ui.widgets.seed import SeedBox
@@ -64,12 +66,14 @@ def test_the_game_that_was_played(window: MainWindow, store: Store, qtbot: Any, 
     page = named(window, PlayPage, "page-play")
     qtbot.waitUntil(lambda: page.game.config is not None and page.sheet is not None, timeout=PATIENCE_MS)
     config = page.game.config
+    page.game.set_time_control(TimeControl(150, 4))
     with restarted(window, store, finish) as again:
         again.go("play")
         page = named(again, PlayPage, "page-play")
         qtbot.waitUntil(lambda: page.game.config is not None and page.sheet is not None, timeout=PATIENCE_MS)
         assert page.game.config == config and page.game.seed == 12
         assert named(page, SeedBox, "seed-box").seed == 12
+        assert page.game.time_control == named(page, TimeRows, "time-rows").value == TimeControl(150, 4)
 
 
 def test_another_game_takes_the_place_of_the_last_one(

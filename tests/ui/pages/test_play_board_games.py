@@ -8,17 +8,19 @@ from pathlib import Path
 
 import pytest
 from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QLabel, QPushButton
+from PyQt6.QtWidgets import QComboBox, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from gym_gui.analysis.collect import collect_episodes
 from gym_gui.analysis.reader import open_run
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import OperatorConfig
+from gym_gui.core.execution import TimeControl
 from gym_gui.services.chess_evaluation import find_stockfish
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.pages.play import PlayPage
 from gym_gui.ui.play.score_sheet import MoveList, ScoreSheet, clock_words
+from gym_gui.ui.play.time_rows import TimeRows
 from gym_gui.ui.play.who_plays import YOU, WhoPlays
 from gym_gui.ui.renderers.board_view import BoardView
 from gym_gui.ui.renderers.evaluation_bar import EvaluationBar
@@ -180,3 +182,51 @@ def test_who_plays_black_has_black_below(page: PlayPage, qtbot: QtBot) -> None:
             )
         )
         qtbot.waitUntil(shown, timeout=PATIENCE_MS)
+
+
+@pytest.mark.usefixtures("plays_here")
+def test_a_game_on_the_clock_is_lost_by_who_runs_out_of_time(page: PlayPage, qtbot: QtBot) -> None:
+    def wait(ready: Callable[[], object]) -> None:
+        qtbot.waitUntil(lambda: bool(ready()), timeout=PATIENCE_MS)
+
+    def play(step: int) -> None:
+        wait(lambda: page.input.questions and page.view is not None and page.view.step == step)
+        board.move_chosen.emit(3)
+        wait(lambda: page.view is not None and page.view.step == step + 1)
+
+    page.opened(task="connect_four_v3", seed=3)
+    wait(lambda: page.sheet is not None and page.input.questions)
+    board, time = named(page, BoardView, "boardView"), named(page, TimeRows, "time-rows")
+    sheet = named(page, ScoreSheet, "score-sheet")
+    named(page, WhoPlays, "who-plays").chosen.emit("player_1", YOU)
+    wait(lambda: page.game.people == ("player_0", "player_1"))
+    choice, note = named(time, QComboBox, "time-control"), named(time, QLabel, "time-note")
+    assert time.isVisible() and time.value is None
+    choice.setCurrentIndex(choice.findText("3+2", Qt.MatchFlag.MatchStartsWith))
+    choice.activated.emit(choice.currentIndex())
+    # Nobody has moved: it begins anew, on the clock.
+    clocks = sheet.findChildren(QLabel, "side-clock")
+    wait(lambda: [clock.text() for clock in clocks] == ["3:00", "3:00"])
+    for step in range(3):
+        play(step)
+    # The first moves were free, the third one has brought two seconds.
+    wait(lambda: page.view is not None and page.view.agents[1].clock_runs)
+    assert clocks[0].text() in ("3:01", "3:02")
+    assert not note.isVisible()
+    choice.setCurrentIndex(choice.findText("1+0", Qt.MatchFlag.MatchStartsWith))
+    choice.activated.emit(choice.currentIndex())
+    assert note.isVisible() and page.view is not None and page.view.step == 3  # the game goes on as it began
+
+    page.game.set_time_control(TimeControl(0.2))
+    qtbot.mouseClick(named(page, QPushButton, "restart"), Qt.MouseButton.LeftButton)
+    for step in range(2):
+        play(step)
+    wait(lambda: page.game.is_over)
+    assert named(page, QLabel, "result-headline").text() == "Yellow wins on time."
+    assert clocks[0].text().endswith("out of time") and sheet.findChildren(QLabel, "side-low")[0].isVisible()
+    run = page.game.run
+    assert run is not None
+    wait(lambda: run.folder is not None and run.saved == 2)
+    assert run.folder is not None
+    data = collect_episodes(open_run(run.folder).operators["play"])
+    assert (data.played, data.out_of_time, data.taken_back) == ([], 1, 0)

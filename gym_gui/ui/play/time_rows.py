@@ -1,0 +1,124 @@
+"""How much time each side of a game has: none, one of those that players use, or one's own."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PyQt6.QtCore import QTimer, pyqtSignal
+from PyQt6.QtWidgets import QDoubleSpinBox, QSpinBox, QVBoxLayout, QWidget
+
+from gym_gui.core.execution import TimeControl
+from gym_gui.ui import theme
+from gym_gui.ui.agents.setting_controls import SteadyComboBox
+from gym_gui.ui.widgets import FormRows, muted_label
+
+PRESETS: Final = (
+    TimeControl(60),
+    TimeControl(180, 2),
+    TimeControl(300),
+    TimeControl(600, 5),
+    TimeControl(900, 10),
+)
+_KINDS: Final = ("Bullet", "Blitz", "Blitz", "Rapid", "Rapid")
+_NONE = "none"
+_OWN = "own"
+_SETTLE_MS: Final = 400
+_MOST_MINUTES: Final = 600.0
+
+
+class TimeRows(QWidget):
+    """``Clock [5+0 Blitz]``; of one's own ``Minutes`` and ``Increment``.
+
+    Args:
+        parent: Qt parent.
+    """
+
+    chosen = pyqtSignal(object)
+    """A :class:`~gym_gui.core.execution.TimeControl`, or ``None``."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("time-rows")
+        rows = FormRows(parent=self)
+        self._choice = SteadyComboBox()
+        self._choice.setObjectName("time-control")
+        self._choice.addItem("None", _NONE)
+        for control, kind in zip(PRESETS, _KINDS, strict=True):
+            self._choice.addItem(f"{control.words} {kind}", control.words)
+        self._choice.addItem("Other…", _OWN)
+        rows.add_row(
+            "Clock",
+            self._choice,
+            tooltip="Minutes each side has for the whole game, and seconds added with each move. "
+            "Whoever runs out of time loses",
+        )
+        self._minutes = QDoubleSpinBox()
+        self._minutes.setObjectName("time-minutes")
+        self._minutes.setRange(0.1, _MOST_MINUTES)
+        self._minutes.setDecimals(2)
+        self._minutes.setValue(5)
+        self._minutes.setSuffix(" min")
+        self._increment = QSpinBox()
+        self._increment.setObjectName("time-increment")
+        self._increment.setRange(0, 600)
+        self._increment.setSuffix(" s")
+        self._own = FormRows(parent=self)
+        self._own.add_row("Minutes", self._minutes, tooltip="What each side has for the whole game")
+        self._own.add_row("Increment", self._increment, tooltip="Seconds that are added with each move")
+        self._note = muted_label("From the next game on", parent=self)
+        self._note.setObjectName("time-note")
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(theme.ROW)
+        for part in (rows, self._own, self._note):
+            layout.addWidget(part)
+        self._settle = QTimer(self)
+        self._settle.setSingleShot(True)
+        self._settle.setInterval(_SETTLE_MS)
+        self._settle.timeout.connect(self._on_settled)
+        self._choice.activated.connect(self._on_chosen)
+        self._minutes.valueChanged.connect(self._on_typed)
+        self._increment.valueChanged.connect(self._on_typed)
+        self._own.hide()
+        self._note.hide()
+
+    @property
+    def value(self) -> TimeControl | None:
+        """What is shown; ``None``: as much time as it takes."""
+        chosen = self._choice.currentData()
+        if chosen == _OWN:
+            return TimeControl(60 * self._minutes.value(), self._increment.value())
+        return next((control for control in PRESETS if control.words == chosen), None)
+
+    def set_value(self, control: TimeControl | None) -> None:
+        """Show one, without a signal."""
+        self._settle.stop()
+        known = control is None or control in PRESETS
+        if control is not None and not known:
+            for box, shown in ((self._minutes, control.seconds / 60), (self._increment, control.increment_s)):
+                blocked = box.blockSignals(True)
+                box.setValue(shown if box is self._minutes else int(shown))  # type: ignore[arg-type]
+                box.blockSignals(blocked)
+        place = _NONE if control is None else control.words if known else _OWN
+        self._choice.setCurrentIndex(self._choice.findData(place))
+        self._own.setVisible(place == _OWN)
+
+    def open(self) -> None:
+        """Let somebody choose, by keys too."""
+        self._choice.setFocus()
+        self._choice.showPopup()
+
+    def set_waiting(self, waiting: bool) -> None:
+        """Whether what is shown holds from the next game on, one being played."""
+        self._note.setVisible(waiting)
+
+    def _on_chosen(self, _index: int) -> None:
+        self._own.setVisible(self._choice.currentData() == _OWN)
+        self._on_settled()
+
+    def _on_typed(self, _value: float) -> None:
+        self._settle.start()
+
+    def _on_settled(self) -> None:
+        self._settle.stop()
+        self.chosen.emit(self.value)
