@@ -119,6 +119,7 @@ class Scenes:
             "operators-planner": self.operators_planner,
             "operators-everyone": self.operators_everyone,
             "operators-apart": self.operators_apart,
+            "operators-joint": self.operators_joint,
             "prompts": self.prompts,
             "program": self.program,
             "agents": self.agents,
@@ -504,6 +505,37 @@ class Scenes:
         self._context.commands.run("operators.apart")
         manual.transcript.toggle_apart()
         await asyncio.sleep(_SETTLE_S)
+
+    async def operators_joint(self) -> None:
+        """Three agents that one policy plays together, beside one that is played with strangers."""
+        from gym_gui.core.assignment import LinkGroup
+        from gym_gui.core.config import OperatorConfig, WorkerAssignment
+
+        agents = ("agent_0", "agent_1", "agent_2")
+        teams = [ROOT / "docs/examples/zero_shot" / name for name in ("seed1", "seed2")]
+        first, other = (WorkerAssignment("cleanrl_worker", "rl", {"checkpoint": str(t)}) for t in teams)
+        configs = [
+            OperatorConfig.multi_agent(
+                operator_id="team",
+                display_name="One team",
+                task="mpe2/simple_spread_v3",
+                player_workers=dict.fromkeys(agents, first),
+                link_groups=[LinkGroup(agents[0], agents[1:], str(teams[0]))],
+            ),
+            OperatorConfig.multi_agent(
+                operator_id="stranger",
+                display_name="With a stranger",
+                task="mpe2/simple_spread_v3",
+                player_workers={**dict.fromkeys(agents[:2], first), agents[2]: other},
+                link_groups=[LinkGroup(agents[0], agents[1:2], str(teams[0]))],
+            ),
+        ]
+        self._context.go("operators", operators=configs, seed=3, run=True)
+        await asyncio.sleep(0)
+        page = self._page("operators")
+        await self._until(lambda: all(_has_played(o) for o in page.deck.operators), "two teams")
+        page.manual.transcript.toggle_mind()
+        await asyncio.sleep(4 * _SETTLE_S)
 
     async def prompts(self) -> None:
         """The model's prompts, and what becomes of them."""

@@ -202,7 +202,7 @@ class LinkGroup:
             raise ConfigError("must name at least one agent", where="linked_agents")
         refuse_repeats((primary, *linked), "linked_agents")
         _, kind, _ = resolve_worker("", worker_type, {})
-        shade = text(color, "color", empty=True) or GROUP_COLORS[zlib.crc32(primary.encode()) % 8]
+        shade = text(color, "color", empty=True) or group_color(primary)
         freeze(
             self,
             primary_agent=primary,
@@ -230,6 +230,11 @@ class LinkGroup:
             "group_id": self.group_id,
             "color": self.color,
         }
+
+
+def group_color(primary_agent: str) -> str:
+    """The colour (``#rrggbb``) of a link group that names none."""
+    return GROUP_COLORS[zlib.crc32(primary_agent.encode()) % len(GROUP_COLORS)]
 
 
 def refuse_repeats(names: Sequence[str], where: str) -> None:

@@ -9,8 +9,9 @@ from PyQt6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
 from PyQt6.QtWidgets import QSizePolicy, QWidget
 
 from gym_gui.controllers.configuration_draft import Draft, Link
-from gym_gui.core.assignment import GROUP_COLORS
+from gym_gui.core.assignment import GROUP_COLORS, group_color
 from gym_gui.ui import theme
+from gym_gui.ui.renderers.together import letter_of
 
 _BY_NAME = {"blue": 0, "orange": 1, "green": 2, "purple": 3, "yellow": 4, "red": 5}
 
@@ -23,14 +24,12 @@ def team_colour(team: str, teams: Sequence[str]) -> QColor:
 
 def link_letter(draft: Draft, link: Link) -> str:
     """``A`` for the first link, and so on."""
-    place = draft.links.index(link)
-    return chr(ord("A") + place) if place < 26 else str(place + 1)
+    return letter_of(draft.links.index(link))
 
 
 def link_colour(link: Link) -> QColor:
     """The colour of a link's mark."""
-    place = sum(map(ord, link.primary)) % len(GROUP_COLORS)
-    return QColor(link.color or GROUP_COLORS[place])
+    return QColor(link.color or group_color(link.primary))
 
 
 class LinkMark(QWidget):

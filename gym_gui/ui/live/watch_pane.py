@@ -49,19 +49,19 @@ class WatchPane(Card):
         self.facts.setObjectName("watch-facts")
         self.add(self.facts)
 
-    def begin(self, name: str, seats: Mapping[AgentID, str], title: str, text: str = "") -> None:
+    def begin(self, name: str, seats: Mapping[AgentID, SlotPlayer], title: str, text: str = "") -> None:
         """Wait for somebody's first look.
 
         Args:
             name: Who is looked at.
-            seats: Kinds of worker by slot.
+            seats: Who plays each slot.
             title: Said until there is something to see.
             text: More of it.
         """
         self.name.setText(name)
         self.berth.set_title(f"Watching {name}")
         self.setAccessibleName(f"Watching {name}")
-        self.stage.set_seats({slot: SlotPlayer(kind) for slot, kind in seats.items()})
+        self.stage.set_seats(seats)
         self.stage.set_overlay_shown(len(seats) > 1)
         self.stage.clear(title, text)
         self.facts.setText(title)

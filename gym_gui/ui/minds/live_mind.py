@@ -18,6 +18,7 @@ from gym_gui.core.sight import Sight
 from gym_gui.ui.live.operator import LiveOperator
 from gym_gui.ui.minds.mind import Mind
 from gym_gui.ui.minds.mind_view import MindView
+from gym_gui.ui.renderers.together import together_of
 
 if TYPE_CHECKING:
     from gym_gui.controllers.live_play.call_log import CallLog
@@ -133,7 +134,8 @@ class LiveMind(QWidget):
             sight = picture = None
         turn, believes = self._thoughts(operator, seat, view.episode)
         action = turn.word if turn is not None else ""
-        self.view.show_mind(Mind(seat.agent, view, sight, trouble, turn, believes, action), picture)
+        together = together_of(operator.player.config.link_groups).get(seat.slot)
+        self.view.show_mind(Mind(seat.agent, view, sight, trouble, turn, believes, action, together), picture)
 
     def _thoughts(self, operator: LiveOperator, seat: AgentView, episode: int) -> tuple[Turn | None, str]:
         log = operator.player.tally.calls

@@ -14,6 +14,7 @@ from gym_gui.core.sight import Sight
 from gym_gui.core.types import AgentID
 from gym_gui.ui.language.turn_view import SCORES, Section, sections
 from gym_gui.ui.renderers.agent_words import number_words, option_words, source_words
+from gym_gui.ui.renderers.together import Together
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,7 @@ class Mind:
         turn: What was told of its last decision; ``None`` where nothing was.
         believes: All that it believes, a line each; of programs.
         action: The action of :attr:`turn`, in words.
+        together: The policy that plays it together with others; ``None``: nobody decides with it.
     """
 
     agent: AgentID
@@ -37,6 +39,7 @@ class Mind:
     turn: Turn | None = None
     believes: str = ""
     action: str = ""
+    together: Together | None = None
 
 
 def mind_sections(mind: Mind) -> Iterator[Section]:
@@ -46,6 +49,8 @@ def mind_sections(mind: Mind) -> Iterator[Section]:
     """
     seats = {} if mind.view is None else {each.agent: each for each in mind.view.agents}
     yield from _goal(mind, seats)
+    if mind.together is not None and (mates := mind.together.sentence(mind.agent, tuple(seats.values()))):
+        yield "Decides with", mates, "text"
     parts = [_sees(mind), _decided(mind, seats.get(mind.agent))]
     if mind.turn is not None and mind.turn.is_decision:
         parts.reverse()

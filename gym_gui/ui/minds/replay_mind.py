@@ -14,6 +14,7 @@ from gym_gui.core.live import AgentView
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.minds.mind import Mind
 from gym_gui.ui.minds.mind_view import MindView
+from gym_gui.ui.renderers.together import recorded_together
 from gym_gui.ui.results.replay_player import ReplayPlayer, retire
 
 
@@ -75,7 +76,8 @@ class ReplayMind(QWidget):
         sight = eyes.sight(self._position) if eyes is not None and there else None
         turn, believes = self._thoughts(player, seat)
         picture = eyes.picture(self._position) if eyes is not None and sight is not None else None
-        mind = Mind(seat.agent, view, sight, self._trouble(there), turn, believes, seat.action)
+        together = recorded_together(player.recorded.config).get(seat.slot)
+        mind = Mind(seat.agent, view, sight, self._trouble(there), turn, believes, seat.action, together)
         self.view.show_mind(mind, picture)
 
     async def settled(self) -> None:

@@ -21,7 +21,7 @@ from gym_gui.ui.live.operator import LiveOperator
 from gym_gui.ui.live.state import starting_words, state_tone, state_words, words_of
 from gym_gui.ui.numbers import local
 from gym_gui.ui.operators.strips import FactsStrip
-from gym_gui.ui.renderers.agent_words import SlotPlayer, number_words
+from gym_gui.ui.renderers.agent_words import number_words, slot_players
 from gym_gui.ui.renderers.stage_view import StageView
 from gym_gui.ui.widgets import (
     Card,
@@ -239,7 +239,7 @@ class OperatorRenderContainer(Card):
             self.strip_changed.emit()
         # One agent's action stands among the facts; of several, each has its chip.
         self.stage.set_overlay_shown(len(players) > 1)
-        self.stage.set_seats({slot: SlotPlayer(player.worker_type) for slot, player in players.items()})
+        self.stage.set_seats(slot_players(config))
         self._describe()
         self._fit_head()
 

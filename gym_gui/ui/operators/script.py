@@ -42,6 +42,7 @@ from gym_gui.ui.operators.script_rows import OperatorRow
 from gym_gui.ui.operators.script_start import ScriptStart
 from gym_gui.ui.operators.tournament_plan import is_tournament, plan_tournament
 from gym_gui.ui.play.install_dialog import install_action
+from gym_gui.ui.renderers import slot_players
 from gym_gui.ui.widgets import InlineMessage, PageBar, PrimaryButton, QuietButton
 from gym_gui.ui.widgets.messages import Action
 
@@ -518,10 +519,9 @@ class ScriptExperimentWidget(QWidget):
             pane.closed.connect(self._on_pane_closed)
         self.card.show_pane(pane, operator_id)
         config = self.card.rows[operator_id].plan.config
-        seats = {slot: player.worker_type for slot, player in config.resolved_slots().items()}
         running = self._job is not None and self._job.running
         why = "Others are playing; its turn comes." if running else "Run plays its episodes."
-        pane.begin(config.display_name, seats, "Nothing to see yet", why)
+        pane.begin(config.display_name, slot_players(config), "Nothing to see yet", why)
         self._context.own_windows.look_after(pane.berth, "operators.watched")
         self._look()
 

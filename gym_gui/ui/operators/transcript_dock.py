@@ -8,11 +8,13 @@ from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QHBoxLayout, QWidget
 
 from gym_gui.analysis.turn import Turn
+from gym_gui.controllers.finding import listed
 from gym_gui.controllers.play_setup import asks_models, runs_programs
 from gym_gui.ui import theme
 from gym_gui.ui.language.transcript import TranscriptPanel
 from gym_gui.ui.live.operator import LiveOperator
 from gym_gui.ui.minds.live_mind import LiveMind
+from gym_gui.ui.renderers.together import together_of
 from gym_gui.ui.widgets import Card, ElidedLabel, EmptyHint, IconButton, SegmentedControl
 
 if TYPE_CHECKING:
@@ -31,6 +33,17 @@ _SILENT = (
     "Language models tell what they are asked and answer, programs what they believe and intend, "
     "searches how they weigh actions. Who decides here has told nothing of the kind.",
 )
+
+
+def _silent(operator: LiveOperator | None) -> tuple[str, str]:
+    """Why nothing is told: of a joint policy also whom it plays, and where that is to be seen."""
+    links = {} if operator is None else together_of(operator.player.config.link_groups)
+    if not links:
+        return _SILENT
+    teams = {link.letter: link for link in links.values()}.values()
+    parts = [f"One policy (link {team.letter}) plays {listed(team.slots)} together." for team in teams]
+    parts.append("It tells nothing of its decisions: One agent shows what each of them sees.")
+    return _SILENT[0], " ".join(parts)
 
 
 class TranscriptDock(Card):
@@ -111,7 +124,7 @@ class TranscriptDock(Card):
         talks = (
             operator is None or asks_models(operator.player.config) or runs_programs(operator.player.config)
         )
-        self._hint.set_text(*(_TO_COME if talks else _SILENT))
+        self._hint.set_text(*(_TO_COME if talks else _silent(operator)))
         self.panel.setVisible(calls is not None and not looking)
         self._hint.setVisible(calls is None and not looking)
 

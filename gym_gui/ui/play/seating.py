@@ -14,7 +14,7 @@ from gym_gui.ui.language.desk import SettingsDesk
 from gym_gui.ui.play.game import PlayGame, seat_quietly
 from gym_gui.ui.play.player_dialog import PlayerDialog
 from gym_gui.ui.play.who_plays import YOU, WhoPlays
-from gym_gui.ui.renderers import SlotPlayer
+from gym_gui.ui.renderers import SlotPlayer, slot_players
 
 if TYPE_CHECKING:
     from gym_gui.controllers.configuration_checks import ConfigurationChecks, Offer
@@ -96,10 +96,7 @@ class Seating(QObject):
     def seats(self) -> dict[str, SlotPlayer]:
         """Kind and name of who plays each slot."""
         config = self._game.config
-        slots = config.resolved_slots() if config is not None else {}
-        return {
-            slot: SlotPlayer(player.worker_type, self._labels.get(slot, "")) for slot, player in slots.items()
-        }
+        return slot_players(config, self._labels) if config is not None else {}
 
     def _name_with(self, slot: str, label: str) -> str:
         """What the game is called once somebody sits there: by who play."""

@@ -8,6 +8,7 @@ from gym_gui.ui.renderers.agent_words import (
     outcome_words,
     score_words,
     seat_words,
+    slot_players,
 )
 from gym_gui.ui.renderers.board_view import BoardView
 from gym_gui.ui.renderers.frame_view import FrameView
@@ -26,4 +27,5 @@ __all__ = [
     "outcome_words",
     "score_words",
     "seat_words",
+    "slot_players",
 ]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from gym_gui.analysis import wording
+from gym_gui.controllers.finding import listed
+from gym_gui.core.config import OperatorConfig
 from gym_gui.core.enums import ActionSource
 from gym_gui.core.live import AgentView, LiveView
 from gym_gui.core.types import AgentID
 from gym_gui.ui.numbers import local, screen
+from gym_gui.ui.renderers.together import Together, together_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,10 +23,28 @@ class SlotPlayer:
     Attributes:
         kind: Kind of agent (``rl``, ``llm``, ``human``, …), which gives the colour.
         player: What people call it, for example ``PPO solo expert`` or ``you``.
+        together: The policy that plays it together with other slots; ``None``: it is played alone.
     """
 
     kind: str = "baseline"
     player: str = ""
+    together: Together | None = None
+
+
+def slot_players(
+    config: OperatorConfig, names: Mapping[AgentID, str] | None = None
+) -> dict[AgentID, SlotPlayer]:
+    """Who plays each slot of an operator.
+
+    Args:
+        config: The operator.
+        names: What people call them, where they are to be named.
+    """
+    names, links = names or {}, together_of(config.link_groups)
+    return {
+        slot: SlotPlayer(player.worker_type, names.get(slot, ""), links.get(slot))
+        for slot, player in config.resolved_slots().items()
+    }
 
 
 _NOT_ITS_OWN: Final = {
@@ -94,8 +115,17 @@ def facts_in_words(view: LiveView) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def agent_sentence(agent: AgentView, seat: SlotPlayer, *, to_move: bool) -> str:
-    """Everything about one agent, for a tooltip and for people who hear the window."""
+def agent_sentence(
+    agent: AgentView, seat: SlotPlayer, *, to_move: bool, agents: Sequence[AgentView] = ()
+) -> str:
+    """Everything about one agent, for a tooltip and for people who hear the window.
+
+    Args:
+        agent: The agent.
+        seat: Who plays it.
+        to_move: Whether the others wait for it.
+        agents: All that play, to name those that one policy plays together with it.
+    """
     name = seat_words(agent)
     who = f"{name}, played by {seat.player}" if seat.player else name
     did = f"last action {agent.action}" if agent.action else "no action yet"
@@ -113,6 +143,9 @@ def agent_sentence(agent: AgentView, seat: SlotPlayer, *, to_move: bool) -> str:
     if agent.unusable:
         decisions = "decision" if agent.unusable == 1 else "decisions"
         parts.append(f"{agent.unusable} {decisions} without a usable reply")
+    mates = seat.together.mates(agent.agent, agents) if seat.together is not None else []
+    if seat.together is not None and mates:
+        parts.append(f"one policy (link {seat.together.letter}) plays it together with {listed(mates)}")
     if to_move:
         parts.append("is to move")
     return f"{who}: {'; '.join(parts)}."
@@ -130,7 +163,12 @@ def view_sentence(view: LiveView, seats: Mapping[AgentID, SlotPlayer]) -> str:
     head = [words for words in (score_words(view), outcome_words(view)) if words]
     waiting = on_turn(view)
     agents = [
-        agent_sentence(agent, seats.get(agent.slot, SlotPlayer()), to_move=agent.agent in waiting)
+        agent_sentence(
+            agent,
+            seats.get(agent.slot, SlotPlayer()),
+            to_move=agent.agent in waiting,
+            agents=view.agents,
+        )
         for agent in view.agents
     ]
     return " ".join([*(f"{words}." for words in head), *agents])

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from PyQt6.QtCore import QEvent, QPoint, QRect, QRectF, QSize, Qt, pyqtSignal
+from PyQt6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import (
     QColor,
     QFont,
@@ -16,6 +16,7 @@ from PyQt6.QtGui import (
     QPainter,
     QPaintEvent,
     QPen,
+    QPolygonF,
     QResizeEvent,
 )
 from PyQt6.QtWidgets import QSizePolicy, QToolTip, QWidget
@@ -35,23 +36,26 @@ from gym_gui.ui.renderers.agent_words import (
     source_words,
     view_sentence,
 )
+from gym_gui.ui.renderers.together import Together
 from gym_gui.ui.theme import RADIUS_CONTROL, ROW, SMALL_PX, STEP, Theme
 
 HEIGHT: Final = 20
 MOST_LINES: Final = 2
 DOT: Final = 8
+DIAMOND: Final = 8
 LONGEST_ACTION: Final = 32
 
 
 @dataclass(slots=True)
 class _Chip:
-    """One chip: its words with weight and token, the dot's colour, the full sentence."""
+    """One chip: its words with weight and token, the dot's colour, the full sentence, the mark of a link."""
 
     key: str
     words: list[tuple[str, bool, str]]
     dot: QColor | None
     sentence: str
     urgent: bool = False
+    link: Together | None = None
     box: QRect = field(default_factory=QRect)
 
 
@@ -229,8 +233,10 @@ class Overlay(QWidget):
             words.append((f"V {number_words(agent.value)}", False, "muted"))
         if to_move:
             words.append(("to move", False, "text"))
-        sentence = agent_sentence(agent, seat, to_move=to_move)
-        return _Chip(agent.agent, words, themes.kind_colour(seat.kind), sentence, to_move)
+        everybody = self._view.agents if self._view is not None else ()
+        sentence = agent_sentence(agent, seat, to_move=to_move, agents=everybody)
+        link = seat.together if seat.together and seat.together.mates(agent.agent, everybody) else None
+        return _Chip(agent.agent, words, themes.kind_colour(seat.kind), sentence, to_move, link)
 
     def _place(self) -> bool:
         """Put the chips into rows; count those that find no room. Whether all of them found some."""
@@ -281,6 +287,8 @@ class Overlay(QWidget):
     def _measure(self, chip: _Chip) -> int:
         words = sum(QFontMetrics(_font(bold)).horizontalAdvance(text) for text, bold, _ in chip.words)
         dot = DOT + STEP if chip.dot is not None else 0
+        if chip.link is not None:
+            dot += DIAMOND + 2 + QFontMetrics(_font(True)).horizontalAdvance(chip.link.letter) + STEP
         return 2 * ROW + dot + words + STEP * (len(chip.words) - 1) + 1
 
     def _paint(self, painter: QPainter, chip: _Chip) -> None:
@@ -295,6 +303,8 @@ class Overlay(QWidget):
             painter.setBrush(chip.dot)
             painter.drawEllipse(QRectF(x, chip.box.center().y() - DOT / 2 + 1, DOT, DOT))
             x += DOT + STEP
+        if chip.link is not None:
+            x = self._paint_link(painter, chip.link, x, chip.box)
         right = chip.box.right() - ROW + 1
         for text, bold, token in chip.words:
             font = _font(bold)
@@ -305,6 +315,20 @@ class Overlay(QWidget):
             shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, room.width())
             painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, shown)
             x += metrics.horizontalAdvance(text) + STEP
+
+    def _paint_link(self, painter: QPainter, link: Together, x: int, box: QRect) -> int:
+        """A diamond and a letter, as the table of agents has them; returns where they end."""
+        colour = themes.text_on(self._theme.colour("panel"), QColor(link.colour))
+        half, middle = DIAMOND / 2, box.center().y() + 1
+        painter.setPen(QPen(colour, 1.5))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        corners = ((half, -half), (DIAMOND, 0.0), (half, half), (0.0, 0.0))
+        painter.drawPolygon(QPolygonF([QPointF(x + right, middle + down) for right, down in corners]))
+        x += DIAMOND + 2
+        painter.setFont(_font(True))
+        wide = QFontMetrics(_font(True)).horizontalAdvance(link.letter)
+        painter.drawText(QRect(x, box.top(), wide + 1, HEIGHT), Qt.AlignmentFlag.AlignVCenter, link.letter)
+        return x + wide + STEP
 
 
 def _font(bold: bool) -> QFont:

@@ -9,6 +9,7 @@ from gym_gui.analysis.pairing import STATE_MARK
 from gym_gui.ui import theme
 from gym_gui.ui.apart import Berth
 from gym_gui.ui.renderers import SlotPlayer, StageView, facts_in_words
+from gym_gui.ui.renderers.together import recorded_together
 from gym_gui.ui.results.replay_player import ReplayPlayer
 from gym_gui.ui.theme import Theme
 from gym_gui.ui.widgets import Card, ElidedLabel, InlineMessage, KindBadge, label, muted_label
@@ -80,7 +81,10 @@ class ReplayStage(Card):
         for kind in tuple(dict.fromkeys(player.track.kinds.values()))[:MOST_BADGES]:
             self.badges.addWidget(KindBadge(kind))
         players = recorded.episode.agents.values()
-        self.stage.set_seats({a.slot: SlotPlayer(a.worker_type, a.policy or a.worker_id) for a in players})
+        links = recorded_together(recorded.config)
+        self.stage.set_seats(
+            {a.slot: SlotPlayer(a.worker_type, a.policy or a.worker_id, links.get(a.slot)) for a in players}
+        )
         self.stage.clear("Playing it again…", "The first picture comes in a moment.")
         self._trouble.hide()
         self._facts.setText("")
