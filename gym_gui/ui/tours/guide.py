@@ -7,8 +7,9 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from PyQt6.QtCore import QObject, QSettings, Qt, QTimer
-from PyQt6.QtWidgets import QWidget
+from PyQt6.QtWidgets import QApplication, QWidget
 
+from gym_gui.ui.announcing import Announcer
 from gym_gui.ui.commands import Command
 from gym_gui.ui.tours.ring import Ring
 from gym_gui.ui.tours.scene import Record, Scene, read_record
@@ -108,6 +109,7 @@ class TourGuide(QObject):
         self._number = 0
         self._since = 0.0
         self._ring = Ring(window)
+        self._announcer = Announcer(self)
         self._target: QWidget | None = None
         self._described = ""
         self._looking: asyncio.Task[None] | None = None
@@ -158,6 +160,7 @@ class TourGuide(QObject):
             self._context.go(chosen.steps[self._number].page)
         self._timer.start()
         self._on_tick()
+        self._announce()
 
     def go_to(self, number: int) -> None:
         """Go on from another step; one that lies behind is to be done again."""
@@ -189,9 +192,11 @@ class TourGuide(QObject):
         self._ended = finished.name
         self.progress.end(finished)
         self._strip.show_end(finished, self.progress.next)
+        self._announce()
 
     def _stop(self) -> None:
         self._timer.stop()
+        self._announcer.end()
         self._point_at(None)
         self._tour = None
         if self._looking is not None:
@@ -231,7 +236,14 @@ class TourGuide(QObject):
         if self._tour is not None:
             self.progress.keep(self._tour, self._number, self._since)
             self._strip.show_step(self._tour, self._number, after_one=after_one)
+            self._point_at(None)  # the same control may be told of another step
             self._on_tick()
+            self._announce()
+
+    def _announce(self) -> None:
+        """Have it heard, wherever the keyboard is; what is pointed at says it itself."""
+        if self._target is None or QApplication.focusWidget() is not self._target:
+            self._announcer.say(f"{self._strip.accessibleName()}: {self._strip.text}")
 
     # ------------------------------------------------------------------ pointing
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from PyQt6.QtCore import QPoint, QRect, QRectF, Qt
+from PyQt6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, Qt
 from PyQt6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PyQt6.QtWidgets import QWidget
 
@@ -18,11 +18,12 @@ class Ring(QWidget):
     """Lies over a window, lets every click through, takes no keyboard.
 
     Args:
-        parent: The window; :meth:`show_around` moves it into another one.
+        parent: The window; :meth:`show_around` moves it into a dialog, until that closes.
     """
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
+        self._home = parent
         self.setObjectName("tour-ring")
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.setAttribute(Qt.WidgetAttribute.WA_NoSystemBackground)
@@ -37,6 +38,8 @@ class Ring(QWidget):
             return
         if self.parentWidget() is not window:
             self.setParent(window)
+            if window is not self._home:
+                window.installEventFilter(self)
         place = QRect(target.mapTo(window, QPoint(seen.topLeft())), seen.size())
         wanted = place.adjusted(-_AIR, -_AIR, _AIR, _AIR).intersected(window.rect())
         if self.geometry() != wanted:
@@ -44,6 +47,13 @@ class Ring(QWidget):
         if not self.isVisible():
             self.show()
         self.raise_()
+
+    def eventFilter(self, a0: QObject | None, a1: QEvent | None) -> bool:
+        """Out of a dialog that closes, which may be deleted with all that is in it."""
+        if a1 is not None and a1.type() == QEvent.Type.Hide and a0 is self.parent():
+            self.hide()
+            self.setParent(self._home)
+        return super().eventFilter(a0, a1)
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
         """A line in the accent's colour, and a soft one around it."""

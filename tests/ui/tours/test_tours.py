@@ -19,6 +19,7 @@ from gym_gui.ui.context import AppContext
 from gym_gui.ui.guide.book import Book
 from gym_gui.ui.main_window import MainWindow
 from gym_gui.ui.tours import signs
+from gym_gui.ui.tours.ring import Ring
 from gym_gui.ui.tours.scene import Scene, read_record
 from gym_gui.ui.tours.strip import TourStrip
 from gym_gui.ui.tours.tour import TOURS
@@ -100,7 +101,35 @@ def test_a_tour_is_left_and_taken_up_again(
     assert context.layout.value("tours/current") == "publish", "on again, should the window be killed"
     (run_folder / "report.html").write_text("written by somebody")
     qtbot.waitUntil(lambda: place(window) == "Tour: Publish, step 4 of 4")
+
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
+    home, play = (named(window, QWidget, f"go-{name}") for name in ("home", "play"))
+    home.setFocus()
+    window.tours.go_to(1)
+    said = home.accessibleDescription()
+    assert said.startswith("Tour: Publish, step 2 of 4") and "get the same" in said, (
+        "heard where the keyboard is"
+    )
+    play.setFocus()
+    assert home.accessibleDescription() == ""
     window.tours.leave()
+
+
+def test_the_ring_outlives_a_dialog_that_it_stood_in(window: MainWindow, qtbot: QtBot) -> None:
+    ring = Ring(window)
+    dialog = QDialog(window)
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    button = QPushButton("Here", dialog)
+    dialog.show()
+    qtbot.waitExposed(dialog)
+    ring.show_around(button)
+    assert ring.isVisible() and ring.window() is dialog
+    with qtbot.waitSignal(dialog.destroyed):
+        dialog.close()
+    home = named(window, QWidget, "go-home")
+    ring.show_around(home)
+    assert ring.isVisible() and ring.window() is window
 
 
 def test_only_what_has_happened_since_counts(window: MainWindow, store: Store, run_folder: Path) -> None:
