@@ -1,0 +1,74 @@
+"""What is wrong with a text, a line each, below it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtWidgets import QListWidget, QListWidgetItem, QWidget
+
+from gym_gui.ui.editor.file_request import Problem
+
+_LINE, _LINES = 24, 5
+"""Height of a mistake, and so many are seen at once."""
+_BESIDE: Final = 140
+"""What of the width of its window a line has not."""
+
+
+class ProblemList(QListWidget):
+    """What somebody has said who had the file read, run or played, then what a check says; no line twice.
+
+    Args:
+        parent: Qt owner.
+
+    Attributes:
+        told: What was said of the file that is saved.
+        found: What the check says of what stands there.
+    """
+
+    chosen = pyqtSignal(int, int)
+    """Line and column that somebody wants to see."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("file-problems")
+        self.setAccessibleName("What is wrong")
+        self.setProperty("role", "field")
+        self.setWordWrap(True)
+        self.told: tuple[Problem, ...] = ()
+        self.found: tuple[Problem, ...] = ()
+        self.itemActivated.connect(self._on_item)
+        self.itemClicked.connect(self._on_item)
+        self.hide()
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """All of them."""
+        told = {(problem.line, problem.text) for problem in self.told}
+        return (*self.told, *(each for each in self.found if (each.line, each.text) not in told))
+
+    def renew(self) -> Sequence[Problem]:
+        """Show what there is now."""
+        problems = self.problems
+        self.clear()
+        for problem in problems:
+            where = f"Line {problem.line}: " if problem.line else ""
+            item = QListWidgetItem(f"{where}{problem.text}")
+            item.setData(Qt.ItemDataRole.UserRole, problem)
+            self.addItem(item)
+        self.setVisible(bool(problems))
+        widest = max((self.fontMetrics().horizontalAdvance(p.text) for p in problems), default=0)
+        room = self.window().width() - _BESIDE  # type: ignore[union-attr]
+        lines = len(problems) * (1 if widest < room else 2)
+        self.setFixedHeight(min(lines, _LINES) * _LINE + _LINE // 2)
+        return problems
+
+    def beyond(self, line: int, way: int) -> int | None:
+        """The next line with a mistake, downwards (1) or upwards (-1); after the last the first."""
+        lines = sorted({problem.line for problem in self.problems if problem.line}, reverse=way < 0)
+        return next((each for each in lines if (each - line) * way > 0), lines[0] if lines else None)
+
+    def _on_item(self, item: QListWidgetItem) -> None:
+        problem: Problem = item.data(Qt.ItemDataRole.UserRole)
+        self.chosen.emit(problem.line or 1, problem.column)
