@@ -13,6 +13,7 @@ from gym_gui.analysis.plain_columns import Column, wanted_of
 from gym_gui.analysis.standings_text import MOST_IN_MATRIX, MOST_WITH_INTERVALS, NAME, print_said
 from gym_gui.analysis.summary_numbers import Estimate
 from gym_gui.analysis.text import clean, print_columns, print_notes, result_table
+from gym_gui.analysis.wording import whole
 
 
 def _shown(e: Estimate | None) -> str:
@@ -26,7 +27,7 @@ COLUMNS: tuple[Column[Mate], ...] = (
     Column("Cross-play [95 %]", lambda m: _shown(m.cross), lambda rows: any(m.cross for m in rows)),
     Column("Held-out [95 %]", lambda m: _shown(m.held), lambda rows: any(m.held for m in rows)),
     Column("Lift [95 %]", lambda m: _shown(m.lift), lambda rows: any(m.lift for m in rows)),
-    Column("Failed", lambda m: f"{m.failed:,}", lambda rows: any(m.failed for m in rows)),
+    Column("Failed", lambda m: f"{whole(m.failed)}", lambda rows: any(m.failed for m in rows)),
 )
 TEAMS: tuple[Column[Team], ...] = (
     Column("One seat", lambda t: t.policy, words=True),
@@ -48,7 +49,7 @@ ALGORITHM = "Algorithm"
 """Heading of their column."""
 _TRAINED_TEAMS: tuple[Column[TrainedTeams], ...] = (
     Column(ALGORITHM, lambda a: a.name, words=True),
-    Column("Trainings", lambda a: f"{len(a.trainings):,}"),
+    Column("Trainings", lambda a: f"{whole(len(a.trainings))}"),
     Column("Self-play", lambda a: _spread(a.own)),
     Column("Its other trainings", lambda a: _spread(a.siblings), lambda rows: any(a.siblings for a in rows)),
     Column("Others of the pool", lambda a: _spread(a.others), lambda rows: any(a.others for a in rows)),
@@ -82,7 +83,7 @@ def heading(found: CrossPlay) -> str:
     pool = sum(not mate.held_out for mate in found.policies)
     partners = len(found.policies) - pool
     held = f" and {wording.count(partners, 'held-out partner')}" if partners else ""
-    policies = "1 policy" if pool == 1 else f"{pool:,} policies"
+    policies = "1 policy" if pool == 1 else f"{whole(pool)} policies"
     games = f"{wording.count(found.games, 'game')} on {wording.count(found.seeds, 'seed')}"
     return f"cross-play of {policies}{held}, {games}"
 

@@ -17,6 +17,7 @@ from gym_gui.analysis.reader import Run
 from gym_gui.analysis.summary import OperatorSummary
 from gym_gui.analysis.summary_numbers import Bounds
 from gym_gui.analysis.units import units_of
+from gym_gui.analysis.wording import whole
 from gym_gui.core.record_fields import items, mapping
 from gym_gui.core.records import ENVIRONMENT, SESSION, WORKER
 from gym_gui.core.shards import SHARDS, Shard
@@ -62,12 +63,12 @@ def operator_notes(entry: Entry, operator: OperatorSummary) -> Iterable[str]:
     yield from _of_other_tellings(entry)
     for slot, episodes in data.saw_everything.items():
         yield (
-            f"{slot} was played by a person who saw the whole picture, in {episodes:,} of "
+            f"{slot} was played by a person who saw the whole picture, in {whole(episodes)} of "
             f"{wording.count(operator.recorded, 'episode')}: more than that seat may know."
         )
     for slot, episodes in data.saw_state.items():
         yield (
-            f"{slot} was handed the simulator's whole state, in {episodes:,} of "
+            f"{slot} was handed the simulator's whole state, in {whole(episodes)} of "
             f"{wording.count(operator.recorded, 'episode')}: it plans with what other players do not see."
         )
     for team in operator.teams if data.swapped else ():
@@ -129,9 +130,9 @@ def _of_failures(o: OperatorSummary) -> Iterable[str]:
     if not lost and not o.aborted:
         return
     parts = [
-        f"{o.failed:,} failed" if o.failed else "",
-        f"{o.without_return:,} gave no finite return" if o.without_return else "",
-        f"{o.aborted:,} were stopped" if o.aborted else "",
+        f"{whole(o.failed)} failed" if o.failed else "",
+        f"{whole(o.without_return)} gave no finite return" if o.without_return else "",
+        f"{whole(o.aborted)} were stopped" if o.aborted else "",
     ]
     told = f"of {wording.count(o.recorded, 'episode')}, {' and '.join(part for part in parts if part)}"
     if lost and o.failure_score is not None and not o.aborted:
@@ -207,7 +208,7 @@ def missing_notes(
         if gone:
             are = "is" if sum(gone.values()) == 1 else "are"
             yield (
-                f"Run {run.run_id} has ended, but {sum(gone.values()):,} of "
+                f"Run {run.run_id} has ended, but {whole(sum(gone.values()))} of "
                 f"{wording.count(sum(run.planned.values()), 'episode')} {are} missing, {_of_whom(gone, run)}"
             )
         nothing = [name for name, entry in of_run if name not in gone and not entry.data.indices]
@@ -264,7 +265,7 @@ def _seeds_in_words(seeds: Collection[int | None]) -> str:
 
 def _listed(words: Sequence[str]) -> str:
     more = len(words) - _MOST_LISTED
-    return ", ".join([*words[:_MOST_LISTED], f"and {more:,} more"] if more > 0 else words)
+    return ", ".join([*words[:_MOST_LISTED], f"and {whole(more)} more"] if more > 0 else words)
 
 
 def _of_whom(counts: Mapping[str, int], run: Run) -> str:
@@ -276,7 +277,9 @@ def _of_whom(counts: Mapping[str, int], run: Run) -> str:
 
 def _names(counts: Mapping[str, int]) -> str:
     """``a (3) and b (1)``; one alone without its number."""
-    return wording.names([f"{name} ({n:,})" for name, n in counts.items()] if len(counts) > 1 else [*counts])
+    return wording.names(
+        [f"{name} ({whole(n)})" for name, n in counts.items()] if len(counts) > 1 else [*counts]
+    )
 
 
 _LOST = {SESSION: "session process", WORKER: "worker", ENVIRONMENT: "server of the environment"}
@@ -296,9 +299,9 @@ def _begun_again(run: Run) -> Iterable[str]:
 def _so_far(run: Run, recorded: int) -> str:
     """Of many episodes in flight the short ones end first: a sample of them is no fair one."""
     total = sum(run.planned.values())
-    of = f" of {total:,}" if total else ""
+    of = f" of {whole(total)}" if total else ""
     return (
-        f"Run {run.run_id} is not finished: {recorded:,}{of} episodes are recorded, "
+        f"Run {run.run_id} is not finished: {whole(recorded)}{of} episodes are recorded, "
         "and short episodes come first, so its means may be off."
     )
 
@@ -324,7 +327,8 @@ def _of_counts(c: Comparison, first: OperatorSummary, second: OperatorSummary) -
     if any(c.unshared):
         yield (
             f"{first.name} has {wording.count(first.recorded, 'episode')}, "
-            f"{second.name} {second.recorded:,}: compared are the {c.shared:,} of each on the same seeds."
+            f"{second.name} {whole(second.recorded)}: compared are the {whole(c.shared)} of each "
+            "on the same seeds."
         )
     if c.left_out:
         yield (

@@ -14,6 +14,7 @@ from gym_gui.analysis.plain_columns import Column, wanted_of
 from gym_gui.analysis.standings import Payoff, SeatWorth, Standing, Standings
 from gym_gui.analysis.summary_numbers import Estimate
 from gym_gui.analysis.text import clean, print_columns, print_notes, result_table
+from gym_gui.analysis.wording import whole
 
 RATING_LEGEND = (
     "Rating: Bradley-Terry with draws (Davidson) and seats, 400 points are odds of ten to one. "
@@ -32,8 +33,8 @@ COLUMNS: tuple[Column[Standing], ...] = (
     Column("Kind", lambda s: s.kind, words=True, spare=True),
     Column("Rating [95 %]", lambda s: rating(s)),
     Column("Points [95 %]", lambda s: made(s.points)),
-    Column("Won-drawn-lost", lambda s: f"{s.wins:,}-{s.draws:,}-{s.losses:,}"),
-    Column("Failed", lambda s: f"{s.failed:,}", lambda rows: any(s.failed for s in rows)),
+    Column("Won-drawn-lost", lambda s: f"{whole(s.wins)}-{whole(s.draws)}-{whole(s.losses)}"),
+    Column("Failed", lambda s: f"{whole(s.failed)}", lambda rows: any(s.failed for s in rows)),
     Column("Nash", lambda s: wording.percent(s.nash), lambda rows: any(s.nash is not None for s in rows)),
     Column(
         "\N{GREEK SMALL LETTER ALPHA}-rank",
@@ -83,7 +84,7 @@ def made(e: Estimate) -> str:
 
 def pair_sentence(payoff: Payoff) -> str:
     """Who has made how much of the points of two."""
-    counts = f"{payoff.wins:,} won, {payoff.draws:,} drawn, {payoff.losses:,} lost"
+    counts = f"{whole(payoff.wins)} won, {whole(payoff.draws)} drawn, {whole(payoff.losses)} lost"
     why = f" ({payoff.points.note})" if payoff.points.low is None and payoff.points.note else ""
     return f"{payoff.first} against {payoff.second}: {made(payoff.points)} of the points{why}; {counts}."
 
@@ -100,7 +101,7 @@ def seat_sentence(seat: SeatWorth, among: int) -> str:
 def played_words(standings: Standings) -> str:
     """How much was played."""
     return (
-        f"{len(standings.policies):,} policies, "
+        f"{whole(len(standings.policies))} policies, "
         f"{wording.count(standings.games, 'game')} on {wording.count(standings.seeds, 'seed')}, "
         f"{standings.schedule}"
     )
@@ -126,7 +127,8 @@ def render_standings(standings: Standings, console: Console, missing: Sequence[s
         missing: What is not there.
     """
     print_said(standings, console, missing)
-    title = f"{standings.task}: {standings.schedule}, {standings.games:,} games on {standings.seeds:,} seeds"
+    title = f"{standings.task}: {standings.schedule}, "
+    title += f"{whole(standings.games)} games on {whole(standings.seeds)} seeds"
     console.print(Text(clean(title), style="bold"))
     print_columns(console, columns_of(standings.policies), standings.policies)
     console.print()

@@ -22,6 +22,7 @@ from gym_gui.analysis.result_columns import OPERATOR_COLUMNS
 from gym_gui.analysis.setting_rows import SETTING_COLUMNS
 from gym_gui.analysis.summary import Failure, OperatorSummary, Summary
 from gym_gui.analysis.team_columns import TEAM_COLUMNS
+from gym_gui.analysis.wording import whole
 from gym_gui.core.terminal import console as terminal_console
 from gym_gui.core.visible import visible
 
@@ -50,7 +51,7 @@ def incomplete_in_words(summary: Summary) -> str:
     if counted == n:
         return f"{told} and {'counts' if n == 1 else 'count'} as the experiment says"
     if counted:
-        return f"{told}; {counted:,} count as the experiment says, the others are in no mean"
+        return f"{told}; {whole(counted)} count as the experiment says, the others are in no mean"
     return f"{told} and {'is' if n == 1 else 'are'} in no mean"
 
 
@@ -199,7 +200,7 @@ def _render_failures(summary: Summary, console: Console) -> None:
     for failure in summary.failures[:SHOWN_FAILURES]:
         console.print(Text(f"  {failure_in_words(failure)}"))
     if (rest := len(summary.failures) - SHOWN_FAILURES) > 0:
-        console.print(Text(f"  ... and {rest:,} more, all in summary.json"))
+        console.print(Text(f"  ... and {whole(rest)} more, all in summary.json"))
 
 
 def failure_in_words(failure: Failure) -> str:

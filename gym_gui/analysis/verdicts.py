@@ -15,6 +15,7 @@ from gym_gui.analysis.estimates import estimate
 from gym_gui.analysis.outliers import outlier_note
 from gym_gui.analysis.summary_numbers import FLIP_EXACT, SEQUENTIAL, Bounds, Estimate
 from gym_gui.analysis.units import Sample, Scope, units_of
+from gym_gui.analysis.wording import whole
 
 ALPHA = 0.05
 MOST_LOST = 0.1
@@ -256,7 +257,7 @@ def _verdict_words(
 
 def _looked_at(stage: Stage | None) -> str:
     """`` , after 20 of 100 seeds``; empty where nobody looked before the end."""
-    return "" if stage is None else f", after {stage.seeds:,} of {wording.count(stage.largest, 'seed')}"
+    return "" if stage is None else f", after {whole(stage.seeds)} of {wording.count(stage.largest, 'seed')}"
 
 
 def _no_larger(difference: Estimate, stage: Stage | None) -> str:
@@ -283,14 +284,15 @@ def _failures(sides: Sides, pairs: Pairs) -> str:
     first, second = pairs.failed
     of = f"of {wording.count(pairs.shared, 'episode')}"
     counted = "" if pairs.score is None else f", each counted as {wording.number(pairs.score)}"
-    stopped = f"{pairs.stopped:,} {of} stopped or lost" if pairs.stopped else ""
+    stopped = f"{whole(pairs.stopped)} {of} stopped or lost" if pairs.stopped else ""
     if sides.kind == "teams":
-        told = f"{first:,} {of} failed" if first else ""
+        told = f"{whole(first)} {of} failed" if first else ""
     elif first and second:
-        told = f"{sides.first_name} failed in {first:,} and {sides.second_name} in {second:,} {of}{counted}"
+        told = f"{sides.first_name} failed in {whole(first)} and {sides.second_name} in {whole(second)}"
+        told += f" {of}{counted}"
     elif first or second:
         name = sides.first_name if first else sides.second_name
-        told = f"{name} failed in {first or second:,} {of}{counted}"
+        told = f"{name} failed in {whole(first or second)} {of}{counted}"
     else:
         told = ""
     return ", ".join(part for part in (told, stopped) if part)
@@ -377,7 +379,7 @@ def _more_seeds(by_unit: intervals.Floats, difference: Estimate) -> str:
 
 def _two_digits(n: int) -> str:
     """A number that is an estimate."""
-    return f"{float(f'{n:.2g}'):,.0f}"
+    return whole(float(f"{n:.2g}"))
 
 
 def negated(e: Estimate) -> Estimate:

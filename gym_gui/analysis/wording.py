@@ -1,13 +1,16 @@
 """Numbers and verdicts as a person reads them.
 
 Every number that results show is written here. A :class:`Locale` says how; what is not told one is written
-as in :data:`C`, in ASCII: any terminal can show it. Files hold numbers themselves.
+as :func:`written_as` says, else as in :data:`C`, in ASCII: any terminal can show it. Files hold numbers
+themselves.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -41,6 +44,22 @@ class Locale:
 C = Locale()
 SCREEN = Locale(none="–", micro="µ")  # noqa: RUF001  # the dash of an empty cell
 """Where every character can be shown."""
+_written: ContextVar[Locale] = ContextVar("written", default=C)
+
+
+@contextmanager
+def written_as(locale: Locale) -> Generator[None]:
+    """Write numbers so, in sentences too, wherever nothing else is said: for what a person reads at once."""
+    token = _written.set(locale)
+    try:
+        yield
+    finally:
+        _written.reset(token)
+
+
+def whole(n: float) -> str:
+    """``3,512``, for a sentence."""
+    return number(n, 0)
 
 
 def decimals(*values: float | None) -> int:
@@ -52,16 +71,20 @@ def decimals(*values: float | None) -> int:
     return 0 if size == 0 else 6
 
 
-def number(value: float | None, digits: int | None = None, locale: Locale = C) -> str:
+def number(value: float | None, digits: int | None = None, locale: Locale | None = None) -> str:
     """A number, a dash for none."""
+    locale = locale or _written.get()
     if value is None:
         return locale.none
     text = f"{value:,.{decimals(value) if digits is None else digits}f}"
     return locale.write(text.removeprefix("-") if not text.strip("-0.") else text)
 
 
-def interval(low: float | None, high: float | None, digits: int | None = None, locale: Locale = C) -> str:
+def interval(
+    low: float | None, high: float | None, digits: int | None = None, locale: Locale | None = None
+) -> str:
     """``[low, high]``, a dash for none."""
+    locale = locale or _written.get()
     if low is None or high is None:
         return locale.none
     digits = decimals(low, high) if digits is None else digits
@@ -69,8 +92,9 @@ def interval(low: float | None, high: float | None, digits: int | None = None, l
     return f"[{number(low, digits, locale)}{comma} {number(high, digits, locale)}]"
 
 
-def estimate(e: Estimate, locale: Locale = C) -> str:
+def estimate(e: Estimate, locale: Locale | None = None) -> str:
     """``12.3 [10.1, 14.5]``; ``12.3 (all 20 equal)``; the number alone where there is no interval."""
+    locale = locale or _written.get()
     digits = decimals(e.value, e.low, e.high)
     value = number(e.value, digits, locale)
     if e.note.endswith("equal"):
@@ -80,16 +104,18 @@ def estimate(e: Estimate, locale: Locale = C) -> str:
     return f"{value} {interval(e.low, e.high, digits, locale)}"
 
 
-def estimate_or_why(e: Estimate, locale: Locale = C) -> str:
+def estimate_or_why(e: Estimate, locale: Locale | None = None) -> str:
     """The number with its interval, or with why there is none: ``12.3 (3 ep.)``."""
+    locale = locale or _written.get()
     if e.value is None or e.low is not None:
         return estimate(e, locale)
     value = number(e.value, locale=locale)
     return f"{value} ({e.note.replace('episodes', 'ep.')})" if e.note else value
 
 
-def percent(value: float | None, locale: Locale = C) -> str:
+def percent(value: float | None, locale: Locale | None = None) -> str:
     """A share in per cent; never 0 % or 100 % unless it is exactly that."""
+    locale = locale or _written.get()
     if value is None:
         return locale.none
     if 0 < value < 0.001:
@@ -100,8 +126,9 @@ def percent(value: float | None, locale: Locale = C) -> str:
     return locale.write(f"{100 * value:.1f} %" if whole in (0, 100) and 0 < value < 1 else f"{whole} %")
 
 
-def share(s: Share | None, locale: Locale = C) -> str:
+def share(s: Share | None, locale: Locale | None = None) -> str:
     """``34/40 (85 % [71, 93])``."""
+    locale = locale or _written.get()
     if s is None or s.value is None or s.low is None or s.high is None:
         return locale.none
     return f"{s.hits}/{s.n} ({percent(s.value, locale)} [{100 * s.low:.0f}, {100 * s.high:.0f}])"
@@ -109,11 +136,13 @@ def share(s: Share | None, locale: Locale = C) -> str:
 
 def p_value(p: float) -> str:
     """``p = 0.012``."""
-    return "p < 0.0001" if p < 0.0001 else f"p = {p:.2g}" if p < 0.1 else f"p = {p:.2f}"
+    said = "p < 0.0001" if p < 0.0001 else f"p = {p:.2g}" if p < 0.1 else f"p = {p:.2f}"
+    return _written.get().write(said)
 
 
-def milliseconds(ms: float | None, locale: Locale = C) -> str:
+def milliseconds(ms: float | None, locale: Locale | None = None) -> str:
     """A latency in the unit that suits it."""
+    locale = locale or _written.get()
     if ms is None:
         return locale.none
     if ms >= 1000:
@@ -123,7 +152,7 @@ def milliseconds(ms: float | None, locale: Locale = C) -> str:
     return f"{ms * 1000:.0f} {locale.micro}s"
 
 
-def duration(seconds: float | None, locale: Locale = C, *, rough: bool = False) -> str:
+def duration(seconds: float | None, locale: Locale | None = None, *, rough: bool = False) -> str:
     """A span of time: ``8 s``, ``1 min 24 s``, ``2 h 5 min``, ``3 d 4 h``; a dash for none.
 
     Args:
@@ -131,6 +160,7 @@ def duration(seconds: float | None, locale: Locale = C, *, rough: bool = False) 
         locale: How numbers are written.
         rough: For what is only estimated: seconds are left out where there are minutes.
     """
+    locale = locale or _written.get()
     if seconds is None or not math.isfinite(seconds):
         return locale.none
     whole = max(round(seconds), 0)
@@ -171,8 +201,9 @@ def _two_units(whole: int, large: int, large_word: str, small: int, small_word: 
     return f"{first} {large_word} {second} {small_word}" if second else f"{first} {large_word}"
 
 
-def dollars(usd: float | None, locale: Locale = C) -> str:
+def dollars(usd: float | None, locale: Locale | None = None) -> str:
     """A price; never $0.00 unless it is nothing."""
+    locale = locale or _written.get()
     if usd is None:
         return "unknown"
     if usd == 0:
@@ -182,8 +213,9 @@ def dollars(usd: float | None, locale: Locale = C) -> str:
     return locale.write(f"${usd:,.2f}" if usd >= 1 else f"${usd:.4f}")
 
 
-def price(calls: Calls | None, locale: Locale = C) -> str:
+def price(calls: Calls | None, locale: Locale | None = None) -> str:
     """What calls cost: ``$0.0123``, ``at least $0.0123`` where some prices are not known, ``unknown``."""
+    locale = locale or _written.get()
     if calls is None:
         return locale.none
     known, unsure = dollars(calls.usd, locale), calls.unpriced or calls.unsure
@@ -195,11 +227,11 @@ def calls(c: Calls | None) -> str:
     if c is None:
         return ""
     parts = [
-        f"{c.failed:,} without a reply" if c.failed else "",
-        f"{c.replayed:,} replayed from a cassette, at no cost" if c.replayed else "",
-        f"{c.unpriced:,} at a price that is not known" if c.unpriced else "",
+        f"{whole(c.failed)} without a reply" if c.failed else "",
+        f"{whole(c.replayed)} replayed from a cassette, at no cost" if c.replayed else "",
+        f"{whole(c.unpriced)} at a price that is not known" if c.unpriced else "",
         _unsure(c),
-        f"tokens of {c.estimated:,} estimated from the lengths" if c.estimated else "",
+        f"tokens of {whole(c.estimated)} estimated from the lengths" if c.estimated else "",
     ]
     told = ", ".join(part for part in parts if part)
     return f"of {count(c.total, 'call')}: {told}" if told else ""
@@ -216,7 +248,7 @@ def models(c: Calls | None) -> str:
         return "-"
     told = [answered_by(m.asked, m.by) for m in c.models]
     if len(told) > 1:
-        told = [f"{words} ({m.calls:,})" for words, m in zip(told, c.models, strict=True)]
+        told = [f"{words} ({whole(m.calls)})" for words, m in zip(told, c.models, strict=True)]
     return "; ".join(told)
 
 
@@ -233,16 +265,18 @@ def names(listed: Sequence[str]) -> str:
     return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else shown[0]
 
 
-def size(in_bytes: int, locale: Locale = C) -> str:
+def size(in_bytes: int, locale: Locale | None = None) -> str:
     """Bytes as people write them: ``12.3 MB``."""
+    locale = locale or _written.get()
     for power, unit in ((9, "GB"), (6, "MB")):
         if in_bytes >= 10**power:
             return locale.write(f"{in_bytes / 10**power:,.1f} {unit}")
     return locale.write(f"{in_bytes / 1e3:.0f} kB") if in_bytes >= 1e3 else count(in_bytes, "byte", locale)
 
 
-def count(n: int, what: str, locale: Locale = C) -> str:
+def count(n: int, what: str, locale: Locale | None = None) -> str:
     """``1 episode``, ``2 episodes``."""
+    locale = locale or _written.get()
     return f"{number(n, 0, locale)} {what}" if n == 1 else f"{number(n, 0, locale)} {what}s"
 
 
@@ -258,5 +292,5 @@ def fallbacks(d: Decisions | None) -> str:
     if d is None:
         return ""
     counts = d.by_source
-    parts = [f"{counts[source]:,} {word}" for source, word in words.items() if counts.get(source)]
+    parts = [f"{whole(counts[source])} {word}" for source, word in words.items() if counts.get(source)]
     return ", ".join(parts)

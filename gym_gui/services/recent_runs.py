@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gym_gui.analysis.wording import moment
+from gym_gui.analysis.wording import C, Locale, count, moment, number, written_as
 from gym_gui.core.errors import MosaicError
 from gym_gui.services.store import Store
 from mosaic_worker.plain_files import read_file, replace_file
@@ -56,21 +56,22 @@ class RecentRuns:
     Args:
         store: Where runs and the cache are.
         limit: How many.
+        locale: How numbers are written.
     """
 
-    def __init__(self, store: Store, limit: int = 6) -> None:
-        self._store, self._limit = store, limit
+    def __init__(self, store: Store, limit: int = 6, locale: Locale = C) -> None:
+        self._store, self._limit, self._locale = store, limit, locale
         self._library: RunLibrary | None = None
 
     async def lines(self) -> AsyncIterator[list[RecentRun]]:
         """The list at once, then again each time a verdict has been made."""
         entries = await asyncio.to_thread(self._newest)
         known = await asyncio.to_thread(lambda: {e.path: self._remembered(e) for e in entries})
-        yield [_line(entry, known[entry.path]) for entry in entries]
+        yield [_line(entry, known[entry.path], self._locale) for entry in entries]
         for entry in entries:
             if known[entry.path] is None and _has_a_verdict(entry):
                 known[entry.path] = await self._make(entry)
-                yield [_line(each, known[each.path]) for each in entries]
+                yield [_line(each, known[each.path], self._locale) for each in entries]
 
     def _newest(self) -> list[RunEntry]:
         from gym_gui.services.run_library import RunLibrary
@@ -89,27 +90,33 @@ class RecentRuns:
         from gym_gui.services.run_analysis import analyse
 
         try:
-            summary = await analyse(entry.path)
+            summary = await analyse(entry.path, locale=self._locale)
         except (MosaicError, OSError) as error:
             _log.warning("no verdict on run %s: %s", entry.run_id, error)
             return "", ""
-        said = _in_short(summary)
+        with written_as(self._locale):
+            said = _in_short(summary)
         await asyncio.to_thread(self._remember, entry, said)
         return said
 
     def _remembered(self, entry: RunEntry) -> tuple[str, str] | None:
         try:
             data = json.loads(read_file(self._file(entry), links=True))
-            if data["stamp"] == _stamp(entry):
+            if data["stamp"] == self._stamp(entry):
                 return str(data["short"]), str(data["detail"])
         except (OSError, ValueError, KeyError, TypeError, MosaicError):
             return None
         return None
 
     def _remember(self, entry: RunEntry, said: tuple[str, str]) -> None:
-        data = {"stamp": _stamp(entry), "short": said[0], "detail": said[1]}
+        data = {"stamp": self._stamp(entry), "short": said[0], "detail": said[1]}
         with contextlib.suppress(OSError, MosaicError):
             replace_file(self._file(entry), json.dumps(data).encode(), sync=False)
+
+    def _stamp(self, entry: RunEntry) -> list[object]:
+        """What changes when a run does, its episodes and its own record; and how its numbers are written."""
+        changed = (entry.path / "run.json").stat().st_mtime_ns
+        return [entry.done, entry.status, changed, self._locale.point + self._locale.group]
 
     def _file(self, entry: RunEntry) -> Path:
         return self._store.cache_dir("verdicts") / f"{entry.path.name}.json"
@@ -123,23 +130,17 @@ def _has_a_verdict(entry: RunEntry) -> bool:
     return plain + _PACKED_TO * packed < LARGEST
 
 
-def _stamp(entry: RunEntry) -> list[object]:
-    """What changes when a run does: its episodes and its own record."""
-    return [entry.done, entry.status, (entry.path / "run.json").stat().st_mtime_ns]
-
-
-def _line(entry: RunEntry, said: tuple[str, str] | None) -> RecentRun:
+def _line(entry: RunEntry, said: tuple[str, str] | None, locale: Locale) -> RecentRun:
     short, detail = said or ("", "")
     if entry.is_live:
         short, detail = "running", "This run is being played now."
     elif entry.status in ("failed", "cut off", "damaged") and not short:
         short, detail = entry.status, entry.problem
-    count = f"{entry.done:,} {'episode' if entry.done == 1 else 'episodes'}"
     return RecentRun(
         entry.path,
         entry.title,
         entry.environment,
-        count,
+        count(entry.done, "episode", locale),
         short,
         detail,
         moment(entry.started_at, brief=True),
@@ -157,7 +158,7 @@ def _in_short(summary: object) -> tuple[str, str]:
         return "not compared", detail
     if not summary.comparisons:
         mean = summary.operators[0].mean.value if len(summary.operators) == 1 else None
-        return (f"return {mean:,.3g}" if mean is not None else ""), detail
+        return (f"return {number(mean)}" if mean is not None else ""), detail
     if not decided:
         return "not decided", detail
     first = decided[0]

@@ -20,20 +20,26 @@ from gym_gui.analysis.cross_play import CrossPlay
 from gym_gui.analysis.printed_summary import PrintedSummary
 from gym_gui.analysis.reader import open_run
 from gym_gui.analysis.summary import Summary
+from gym_gui.analysis.wording import C, Locale, written_as
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.services.subprocess_job import USAGE, SubprocessJobError, run_subprocess_job
 
 
-async def analyse(*runs: Path) -> Summary:
+async def analyse(*runs: Path, locale: Locale = C) -> Summary:
     """Summarise a run, of a tournament with its standings; or several together, on the seeds they share.
 
     One of several that cannot be read is named in what is said, and the others are summarised.
+
+    Args:
+        runs: The run folders.
+        locale: How numbers are written in its sentences.
 
     Raises:
         UsageError: There is no run, or it is damaged.
         ApartError: The process failed.
     """
-    finished = await run_subprocess_job(__name__, "summary", *map(str, runs))
+    marks = msgspec.json.encode(locale).decode()
+    finished = await run_subprocess_job(__name__, "summary", *map(str, runs), "--marks", marks)
     if finished.status:
         raise SubprocessJobError(finished.complaint or f"{runs[0]} cannot be summarised")
     return await asyncio.to_thread(msgspec.json.decode, finished.output, type=PrintedSummary)
@@ -65,9 +71,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("what", choices=("summary", "operators", "episodes", "steps", "games"))
     parser.add_argument("runs", type=Path, nargs="+")
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--marks", help="how numbers are written in sentences")
     args = parser.parse_args(argv)
+    locale = msgspec.json.decode(args.marks, type=Locale) if args.marks else C
     try:
-        sys.stdout.buffer.write(_result(args.what, args.runs, args.out))
+        with written_as(locale):
+            result = _result(args.what, args.runs, args.out)
+        sys.stdout.buffer.write(result)
     except MosaicError as error:
         sys.stderr.write(f"{' '.join(str(error).split())}\n")
         return USAGE if isinstance(error, UsageError) else 1

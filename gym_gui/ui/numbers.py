@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import AbstractContextManager
 from functools import lru_cache
 from typing import Any, Final
 
@@ -26,6 +27,11 @@ def _locale(locale: QLocale) -> Locale:
     return Locale(locale.decimalPoint(), _NARROW if group.isspace() else group, SCREEN.none, SCREEN.micro)
 
 
+def in_sentences() -> AbstractContextManager[None]:
+    """Sentences that are made meanwhile have their numbers so."""
+    return wording.written_as(screen())
+
+
 class local:  # noqa: N801  # a word of f-strings
     """``f"{local(3512.5):,.1f}"`` is ``3.512,5`` to a German reader: Python's format, the reader's marks.
 
@@ -43,6 +49,16 @@ class local:  # noqa: N801  # a word of f-strings
 def count(number: int, what: str) -> str:
     """``1 episode``, ``3,512 episodes``."""
     return wording.count(number, what, screen())
+
+
+def number(value: float | None, digits: int | None = None) -> str:
+    """``12.3``, ``3,512``; a dash for none."""
+    return wording.number(value, digits, screen())
+
+
+def size(in_bytes: int) -> str:
+    """``12.3 MB``."""
+    return wording.size(in_bytes, screen())
 
 
 def typed(text: str) -> str:

@@ -21,7 +21,6 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from gym_gui.analysis import wording
 from gym_gui.controllers.configuration_checks import Offer, WorkerOffer
 from gym_gui.controllers.environment_sheet import EnvironmentSheet
 from gym_gui.controllers.finding import Level
@@ -30,6 +29,7 @@ from gym_gui.ui import theme
 from gym_gui.ui.agents.marks import LinkMark, team_colour
 from gym_gui.ui.agents.model import ConfigurationModel
 from gym_gui.ui.commands import COMMAND, Command
+from gym_gui.ui.numbers import count
 from gym_gui.ui.widgets import Dot, ElidedLabel, IconButton, KindBadge, PickerButton, PickerItem, label
 from gym_gui.ui.widgets.rows import NOTHING
 
@@ -104,7 +104,7 @@ def file_words(row: WorkerAssignment, followed: str = "", part: str = "") -> str
         return f"from {followed}{of}"
     moves = row.settings.get("script")
     if isinstance(moves, list):
-        return f"a list of {wording.count(len(cast('list[Any]', moves)), 'move')}"
+        return f"a list of {count(len(cast('list[Any]', moves)), 'move')}"
     for key in (*_FILES, "model_id", "model"):
         value = row.settings.get(key)
         if isinstance(value, str) and value:

@@ -13,12 +13,12 @@ from PyQt6.QtCore import QEvent, QRect, QRectF, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PyQt6.QtWidgets import QFrame, QSizePolicy, QWidget
 
-from gym_gui.analysis import wording
 from gym_gui.analysis.action_scores import in_a_line, listed
 from gym_gui.analysis.thoughts import Thought
 from gym_gui.analysis.turn import DRY, Turn
 from gym_gui.controllers.live_play.call_log import Spending
 from gym_gui.ui import theme
+from gym_gui.ui.numbers import count
 
 _LINE = 18
 HEIGHT = 3 * _LINE + 8
@@ -76,7 +76,7 @@ class CallStrip(QFrame):
         rows = _decision_rows(turn) if turn.is_decision else _call_rows(turn)
         whose = [turn.agent] if several else []
         costs = [spending.words] if spending.calls else []
-        told = wording.count(len(turn.scores), _scored(turn)) if turn.scores else ""
+        told = count(len(turn.scores), _scored(turn)) if turn.scores else ""
         told = turn.thought.changes if turn.thought is not None else told
         last = " \N{MIDDLE DOT} ".join(filter(None, [*whose, told, *costs, f"at step {turn.step}"]))
         rows = (*rows, _Row("", last, "muted"))

@@ -11,7 +11,6 @@ from PyQt6.QtCore import Qt, QTimer, pyqtSignal
 from PyQt6.QtGui import QIntValidator
 from PyQt6.QtWidgets import QCheckBox, QHBoxLayout, QLineEdit, QSplitter, QVBoxLayout, QWidget
 
-from gym_gui.analysis import wording
 from gym_gui.analysis.turn import Turn
 from gym_gui.controllers.live_play.call_log import CallLog
 from gym_gui.controllers.live_play.latest_job import Spawn
@@ -20,7 +19,7 @@ from gym_gui.ui.agents.setting_controls import SteadyComboBox
 from gym_gui.ui.language.turn_list import TurnList
 from gym_gui.ui.language.turn_view import TurnView
 from gym_gui.ui.language.turns import EpisodeTurns, LiveTurns, TurnModel, TurnSource, Wanted
-from gym_gui.ui.numbers import local
+from gym_gui.ui.numbers import count, local
 from gym_gui.ui.widgets import muted_label
 
 TYPING_MS: Final = 200
@@ -288,7 +287,7 @@ class TranscriptPanel(QWidget):
 
     def _count(self) -> None:
         shown, there = self.model.rowCount(), len(self._source) - self._source.first
-        turns = wording.count(there, self._source.unit)
+        turns = count(there, self._source.unit)
         self.count.setText(turns if shown == there else f"{local(shown):,} of {turns}")
 
     # -- going about -------------------------------------------------------------------

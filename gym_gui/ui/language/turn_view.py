@@ -12,14 +12,13 @@ from typing import Final
 from PyQt6.QtGui import QFont, QGuiApplication, QTextCharFormat, QTextCursor
 from PyQt6.QtWidgets import QHBoxLayout, QTextEdit, QVBoxLayout, QWidget
 
-from gym_gui.analysis import wording
 from gym_gui.analysis.action_scores import listed
 from gym_gui.analysis.thoughts import FAILED, Thought
 from gym_gui.analysis.turn import DRY, Turn, repeated
 from gym_gui.controllers.live_play.call_log import dollars
 from gym_gui.ui import theme
 from gym_gui.ui.language.turn_list import facts_of
-from gym_gui.ui.numbers import local
+from gym_gui.ui.numbers import count, local
 from gym_gui.ui.widgets import LinkButton, muted_label
 
 MOST: Final = 40_000
@@ -229,7 +228,7 @@ def _scores(turn: Turn) -> Iterator[Section]:
         rows.append(f"{score.written}  {'▇' * round(_BAR * score.share)} {score.word}")
         rows += [f"        {score.more}"] if score.more else []
     if rest := len(turn.scores) - len(shown):
-        rows.append(f"and {wording.count(rest, 'action')} with lower scores")
+        rows.append(f"and {count(rest, 'action')} with lower scores")
     yield SCORES, "\n".join(rows), "text"
 
 

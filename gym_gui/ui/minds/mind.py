@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from gym_gui.analysis import wording
 from gym_gui.analysis.thoughts import COME, GONE
 from gym_gui.analysis.turn import Turn
 from gym_gui.core.config import GOAL_SUFFIX
@@ -13,6 +12,7 @@ from gym_gui.core.live import AgentView, LiveView
 from gym_gui.core.sight import Sight
 from gym_gui.core.types import AgentID
 from gym_gui.ui.language.turn_view import SCORES, Section, sections
+from gym_gui.ui.numbers import count
 from gym_gui.ui.renderers.agent_words import number_words, option_words, source_words
 from gym_gui.ui.renderers.together import Together
 
@@ -114,5 +114,5 @@ def _numbers(sight: Sight) -> Iterator[Section]:
         after = "after that" if sight.preprocessing else "as numbers"
         yield f"Its observation, {after}", sight.fed, "muted"
     if sight.legal:
-        some = wording.count(len(sight.legal), "action")
+        some = count(len(sight.legal), "action")
         yield f"May choose of {some}", ", ".join(sight.legal), "muted"

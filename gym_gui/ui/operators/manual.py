@@ -9,7 +9,6 @@ from PyQt6.QtCore import QPoint, Qt, pyqtSignal
 from PyQt6.QtGui import QColor
 from PyQt6.QtWidgets import QMenu, QSplitter, QStackedLayout, QVBoxLayout, QWidget
 
-from gym_gui.analysis.wording import count
 from gym_gui.core.colours import told_apart
 from gym_gui.core.live import HumanQuestion
 from gym_gui.ui import theme
@@ -17,6 +16,7 @@ from gym_gui.ui.commands import entry
 from gym_gui.ui.live.deck import OperatorDeck
 from gym_gui.ui.live.operator import LiveOperator
 from gym_gui.ui.live.state import words_of
+from gym_gui.ui.numbers import count, local
 from gym_gui.ui.operators.human_seats import OperatorHumans
 from gym_gui.ui.operators.plots_panel import OperatorPlots
 from gym_gui.ui.operators.render_container import OperatorRenderContainer, leading_kind
@@ -152,7 +152,7 @@ class ManualOperators(QWidget):
         if evening.target:
             done = evening.missing - evening.left
             self._say_counts(
-                f"Evening out: {done:,} of {count(evening.missing, 'missing episode')} played.",
+                f"Evening out: {local(done):,} of {count(evening.missing, 'missing episode')} played.",
                 ("Cancel", evening.end),
                 progress=True,
             )
@@ -160,11 +160,14 @@ class ManualOperators(QWidget):
             self._say_counts("", None)
         else:
             each = zip(deck.operators, counts, strict=True)
-            stand = ", ".join(f"{operator.player.config.display_name} {n:,}" for operator, n in each)
+            stand = ", ".join(f"{operator.player.config.display_name} {local(n):,}" for operator, n in each)
             missing = evening.lacking()
             self._say_counts(
                 f"Finished episodes differ: {stand}. Means are of the same seeds only once all have as many.",
-                (f"Play the missing {missing:,}" if missing > 1 else "Play the missing one", deck.even_out),
+                (
+                    f"Play the missing {local(missing):,}" if missing > 1 else "Play the missing one",
+                    deck.even_out,
+                ),
             )
 
     def _say_counts(self, sentence: str, action: Action | None, *, progress: bool = False) -> None:

@@ -82,8 +82,9 @@ class OperatorPlots(Card):
         return column
 
     def sizeHint(self) -> QSize:
-        """Low enough to leave the cards most of the window at its smallest."""
-        return QSize(720, 220)
+        """Low enough to leave the cards most of the window, at its smallest and on a screen of 2160."""
+        window = self.window()
+        return QSize(720, max(220, window.height() // 5 if window is not None else 0))
 
     def minimumSizeHint(self) -> QSize:
         """Smaller than this the axes cannot be read."""

@@ -10,7 +10,7 @@ from gym_gui.controllers.live_play.tally import Tally
 from gym_gui.controllers.play_setup import asks_models
 from gym_gui.core.config import OperatorConfig
 from gym_gui.ui.live.operator import LiveOperator
-from gym_gui.ui.numbers import local, screen
+from gym_gui.ui.numbers import count, local, screen
 
 REFRESH_MS = 500
 
@@ -65,7 +65,7 @@ def record_words(tally: Tally, config: OperatorConfig) -> str:
     if tally.mean_length is not None:
         parts.append(f"mean length {local(tally.mean_length):,.0f}")
     if tally.unusable or (asks_models(config) and tally.decisions):
-        parts.append(f"unusable {local(tally.unusable):,} of {wording.count(tally.decisions, 'decision')}")
+        parts.append(f"unusable {local(tally.unusable):,} of {count(tally.decisions, 'decision')}")
     if tally.median_s is not None:
         parts.append(f"median {wording.milliseconds(1000 * tally.median_s, screen())}")
     return " · ".join(parts)

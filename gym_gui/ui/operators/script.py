@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QFileDialog, QVBoxLayout, QWidget
 
-from gym_gui.analysis.wording import count
 from gym_gui.controllers.installing import missing_in
 from gym_gui.controllers.session_events import FrameDrawn
 from gym_gui.core.errors import MosaicError, Place
@@ -24,6 +23,7 @@ from gym_gui.ui.editor.checks import at_place, problem_of
 from gym_gui.ui.editor.file_request import Problem
 from gym_gui.ui.editor.links import link_of
 from gym_gui.ui.live.watch_pane import WatchPane
+from gym_gui.ui.numbers import count
 from gym_gui.ui.operators.comparison import keep_run
 from gym_gui.ui.operators.recent_files import RecentFiles
 from gym_gui.ui.operators.script_card import ScriptCard, plan_words

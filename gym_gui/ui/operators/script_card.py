@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtGui import QResizeEvent
 from PyQt6.QtWidgets import QBoxLayout, QHBoxLayout, QPlainTextEdit, QScrollArea, QVBoxLayout, QWidget
 
+from gym_gui.core.colours import told_apart
 from gym_gui.ui import theme
 from gym_gui.ui.live.watch_pane import WatchPane
+from gym_gui.ui.operators.render_container import leading_kind
 from gym_gui.ui.operators.script_job import OperatorPlan, ScriptPlan, Standing
 from gym_gui.ui.operators.script_rows import OperatorRow, PolicyRow
 from gym_gui.ui.operators.script_words import plan_words, progress_words, tournament_words
@@ -29,7 +31,9 @@ if TYPE_CHECKING:
 _BESIDE = 760
 """Width from which a picture stands beside the rows."""
 
-LinkOf = Callable[[OperatorPlan], Action | None]
+WIDEST: Final = 1600
+"""Of the rows: how far one is stands in sight of who it is, on a screen of 3840 pixels too."""
+PlanLink = Callable[[OperatorPlan], Action | None]
 """What leads to the line that an operator's error is about."""
 
 
@@ -87,6 +91,7 @@ class ScriptCard(Card):
 
     def _make_list(self) -> QScrollArea:
         self._list = QWidget()
+        self._list.setMaximumWidth(WIDEST)
         self._list.setProperty("role", "scrolled")
         self._column = QVBoxLayout(self._list)
         self._column.setContentsMargins(0, 0, theme.ROW, 0)
@@ -116,7 +121,7 @@ class ScriptCard(Card):
         self._source.setVisible(bool(text))
         self._scroll.setVisible(not text)
 
-    def show_plan(self, plan: ScriptPlan, link_of: LinkOf) -> None:
+    def show_plan(self, plan: ScriptPlan, link_of: PlanLink) -> None:
         """Say what it will do, with a row for each operator; one that cannot play leads to its line."""
         if plan.contest is not None:
             for policy in plan.operators:
@@ -130,8 +135,9 @@ class ScriptCard(Card):
             self.show_view("policies")
             self.say(tournament_words(plan, plan.contest))
             return
-        for operator in plan.operators:
-            self._add_row(operator, link_of(operator) if operator.error else None)
+        colours = told_apart([leading_kind(operator.config) for operator in plan.operators])
+        for operator, colour in zip(plan.operators, colours, strict=True):
+            self._add_row(operator, link_of(operator) if operator.error else None, colour)
             if plan.experiment.execution.until == "decided":
                 self.rows[operator.config.operator_id].show_standing(
                     Standing(total=operator.episodes, at_most=True)
@@ -159,8 +165,8 @@ class ScriptCard(Card):
             self._add_row(each)
         self.show_view(self.views.value)
 
-    def _add_row(self, plan: OperatorPlan, link: Action | None = None) -> None:
-        row = OperatorRow(plan, link, self._list)
+    def _add_row(self, plan: OperatorPlan, link: Action | None = None, colour: str = "") -> None:
+        row = OperatorRow(plan, link, self._list, colour)
         row.watch_toggled.connect(self.watch_toggled)
         self.rows[plan.config.operator_id] = row
         self._insert(row)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtGui import QColor
 from PyQt6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
-from gym_gui.analysis.wording import count, duration
+from gym_gui.analysis.wording import duration
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.experiment_text import short_value
 from gym_gui.ui import theme
-from gym_gui.ui.numbers import local
+from gym_gui.ui.numbers import count, local
 from gym_gui.ui.operators.render_container import everybody, leading_kind
 from gym_gui.ui.operators.script_job import OperatorPlan, Standing
 from gym_gui.ui.widgets import ElidedLabel, IconButton, KindBadge, LinkButton, label, muted_label
@@ -24,7 +25,13 @@ class OperatorRow(QWidget):
     watch_toggled = pyqtSignal(str, bool)
     """Operator id, and whether a person wants to see what it plays."""
 
-    def __init__(self, plan: OperatorPlan, link: Action | None = None, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        plan: OperatorPlan,
+        link: Action | None = None,
+        parent: QWidget | None = None,
+        colour: str = "",
+    ) -> None:
         super().__init__(parent)
         self.plan = plan
         self.setObjectName(f"script-operator-{plan.config.operator_id}")
@@ -32,6 +39,8 @@ class OperatorRow(QWidget):
         self.name.setObjectName("script-operator-name")
         badge = KindBadge("", self)
         badge.set_kind(leading_kind(plan.config), everybody(plan.config))
+        if colour:
+            badge.set_colour(QColor(colour))
         self._about = ElidedLabel(_about(plan), "muted", parent=self)
         self.bar = QProgressBar(self)
         self.bar.setObjectName("script-progress")

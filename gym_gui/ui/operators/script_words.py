@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from gym_gui.analysis.wording import count, duration
-from gym_gui.ui.numbers import local
+from gym_gui.analysis.wording import duration
+from gym_gui.ui.numbers import count, local
 from gym_gui.ui.operators.script_job import ScriptPlan, Standing
 
 if TYPE_CHECKING:

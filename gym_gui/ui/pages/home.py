@@ -21,6 +21,7 @@ from gym_gui.core.errors import UsageError
 from gym_gui.services.recent_runs import RecentRun, RecentRuns
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
+from gym_gui.ui.numbers import screen
 from gym_gui.ui.page import Page
 from gym_gui.ui.starters import STARTERS, Starter
 from gym_gui.ui.style_sheet import ASSETS
@@ -182,7 +183,7 @@ class HomePage(Page):
 
     def __init__(self, context: AppContext) -> None:
         super().__init__(context)
-        self._recent = RecentRuns(context.store)
+        self._recent = RecentRuns(context.store, locale=screen())
         self._runs_due = False
         self._reading: asyncio.Task[None] | None = None
         self._shown: list[RecentRun] | None = None

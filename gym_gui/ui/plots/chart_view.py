@@ -20,6 +20,7 @@ from PyQt6.QtWidgets import QFrame, QSizePolicy, QToolTip, QWidget
 from gym_gui.analysis.charts import Area, Box, Chart, Curve, Drawing, Line, Mark, Patch, Spot
 from gym_gui.analysis.charts.marks import role_colours
 from gym_gui.ui import theme as themes
+from gym_gui.ui.numbers import in_sentences
 from gym_gui.ui.theme import GAP, TEXT_PX, Theme
 
 _ANCHORS = {"start": 0.0, "middle": 0.5, "end": 1.0}
@@ -75,7 +76,10 @@ class ChartView(QFrame):
     @property
     def drawing(self) -> Drawing | None:
         """The chart as it is drawn now."""
-        return self._chart.draw(self.width(), self.height(), _measure) if self._chart is not None else None
+        if self._chart is None:
+            return None
+        with in_sentences():
+            return self._chart.draw(self.width(), self.height(), _measure)
 
     def spot_rect(self, index: int) -> QRectF:
         """Where a part of the chart is pointed at; the first one is 0."""
@@ -160,7 +164,8 @@ class ChartView(QFrame):
         return f"{self._spots[at].sentence} {self._invitation}".rstrip()
 
     def _renew(self) -> None:
-        said = self._chart.describe() if self._chart is not None else self._hint
+        with in_sentences():
+            said = self._chart.describe() if self._chart is not None else self._hint
         current = f" {self._sentence(self._current)}" if self._current is not None else ""
         self.setAccessibleDescription(said + current)
         self.update()

@@ -107,7 +107,7 @@ def facts_in_words(view: LiveView) -> str:
     parts = [score_words(view)] if view.scores else []
     if len(view.agents) == 1 or not view.scores:
         total = sum(agent.total for agent in view.agents)
-        parts.append(f"Return {wording.number(total)}")
+        parts.append(f"Return {wording.number(total, locale=screen())}")
     parts.append(f"step {view.step}")
     if view.over:
         outcome = outcome_words(view) or ("" if view.over == "completed" else view.over)

@@ -25,6 +25,7 @@ from gym_gui.analysis.summary import OperatorSummary, Summary
 from gym_gui.analysis.text import all_notes, by_task, clean, incomplete_in_words
 from gym_gui.services.recorder import RUNNING
 from gym_gui.ui import theme
+from gym_gui.ui.numbers import in_sentences
 from gym_gui.ui.plots import ChartView
 from gym_gui.ui.results.comparison_table import ComparisonTable
 from gym_gui.ui.results.ratings_view import RatingsView, retitle
@@ -289,7 +290,8 @@ class ComparisonView(QWidget):
         if failures:
             first = failures[0]
             what = f"episode {first.episode_index}, seed {first.seed}, {first.status}: {first.reason}"
-            self.failed.set_text(clean(f"{incomplete_in_words(summary)}. First: {what}"))
+            with in_sentences():
+                self.failed.set_text(clean(f"{incomplete_in_words(summary)}. First: {what}"))
 
     def _show_task(self) -> None:
         operators, summary = self._operators, self._summary
@@ -324,7 +326,8 @@ class ComparisonView(QWidget):
         self.outcome_card.setVisible(self.outcomes.chart is not None)
         self._fill_pairs(operators)
         elsewhere = [o.name for o in summary.operators if o not in operators]
-        told = found.notes if found is not None else all_notes(summary, missing=False)
+        with in_sentences():
+            told = found.notes if found is not None else all_notes(summary, missing=False)
         notes = [clean(n) for n in told if not n.startswith(tuple(map(_colon, elsewhere)))]
         self.notes.setText("\n".join(notes))
         self.notes.setVisible(bool(notes))

@@ -115,7 +115,7 @@ class ExportMenu(QMenu):
     def _write_figure(self, path: Path) -> None:
         comparison = self._comparison()
         if comparison is not None and comparison.analysis is not None:
-            job = exports.figure_job(comparison.analysis, comparison.comparison, path)
+            job = exports.figure_job(self.runs, comparison.analysis, comparison.comparison, path)
             self._jobs.run("Drawing the picture…", job)
 
     def _on_video(self) -> None:

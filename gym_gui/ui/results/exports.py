@@ -19,7 +19,7 @@ from gym_gui.core.errors import UsageError
 from gym_gui.services.recorded_episode import RecordedEpisode
 from gym_gui.services.run_analysis import write_run_table
 from gym_gui.services.subprocess_job import run_subprocess_job
-from gym_gui.ui.numbers import local
+from gym_gui.ui.numbers import local, screen
 from gym_gui.ui.results.jobs import Job, OnShare, Said
 from mosaic_worker.plain_files import replaced
 
@@ -206,16 +206,28 @@ def games_job(run: Path, path: Path) -> Job:
     return job
 
 
-def figure_job(summary: Summary, comparison: Comparison | None, path: Path) -> Job:
-    """Writes verdict and plots as one picture."""
+def figure_job(runs: Sequence[Path], shown: Summary, comparison: Comparison | None, path: Path) -> Job:
+    """Writes verdict and plots of runs as one picture.
+
+    Args:
+        runs: The run folders.
+        shown: What the window says of them, with numbers as its reader writes them.
+        comparison: Of which pair the plot of differences is.
+        path: The file, which has numbers with points.
+    """
 
     async def job(_share: OnShare) -> Said:
         from gym_gui.analysis.export import figure_svg, write_figure
+        from gym_gui.services.run_analysis import analyse
 
+        summary, pair = shown, comparison
+        if (screen().point, screen().group) != (wording.C.point, wording.C.group):
+            summary = await analyse(*runs)
+            pair = summary.comparisons[shown.comparisons.index(comparison)] if comparison else None
         if path.suffix.lower() == ".svg":
-            await asyncio.to_thread(write_figure, summary, path, comparison)
+            await asyncio.to_thread(write_figure, summary, path, pair)
         else:
-            svg = await asyncio.to_thread(figure_svg, summary, comparison)
+            svg = await asyncio.to_thread(figure_svg, summary, pair)
             _save(_rendered(svg), path)
         return _written(path)
 
@@ -253,7 +265,7 @@ def video_job(recorded: RecordedEpisode, fps: float, path: Path) -> Job:
 
 
 def _written(path: Path, what: str = "") -> Said:
-    taken = wording.size(path.stat().st_size)
+    taken = wording.size(path.stat().st_size, screen())
     size = f"{what}, {taken}" if what else taken
     return Said(f"Written: {path} ({size})", "ok", ("Open folder", partial(show_folder, path.parent)))
 

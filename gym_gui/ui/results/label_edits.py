@@ -14,7 +14,7 @@ from gym_gui.analysis import wording
 from gym_gui.core.run_labels import LabelsError, RunLabels, change_labels
 from gym_gui.services.run_library import RunEntry
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.numbers import local
+from gym_gui.ui.numbers import count, local
 from gym_gui.ui.results.library_reader import LibraryReader
 from gym_gui.ui.undo import Edit
 
@@ -80,7 +80,7 @@ class LabelEdits(QObject):
     async def _tell(self, changes: Changes, refused: Sequence[LabelsError]) -> None:
         if refused:
             more = len(refused) - 1
-            others = f" {wording.count(more, 'more run')} cannot be labelled either." if more else ""
+            others = f" {count(more, 'more run')} cannot be labelled either." if more else ""
             self._context.notify(f"{refused[0].sentence}.{others}".replace("..", "."), "warning")
         await self._reader.read_again(list(changes))
 

@@ -11,7 +11,7 @@ from threading import Event
 from gym_gui.analysis import wording
 from gym_gui.core.errors import MosaicError
 from gym_gui.services.run_library import RunEntry
-from gym_gui.ui.numbers import local
+from gym_gui.ui.numbers import local, screen
 from gym_gui.ui.results.jobs import Job, OnShare, Said
 
 _WHOLE = 1000
@@ -114,7 +114,7 @@ def _watch(stop: Event, tell: Callable[[int], None]) -> Callable[[int, int], Non
 def _said(done: _Done, total: int, again: Again, undo: bool) -> Said:
     sentences: list[str] = []
     if done.changed or done.partly:
-        before, after = wording.size(done.before), wording.size(done.after)
+        before, after = wording.size(done.before, screen()), wording.size(done.after, screen())
         begin = "Cancelled: " if done.stopped else ""
         how_far = f"{begin}{_how_far(done, total, undo)}"
         sentences.append(f"{how_far}: the rows took {before} and take {after} now.")

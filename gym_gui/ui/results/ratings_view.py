@@ -23,6 +23,7 @@ from gym_gui.analysis.standings import Standings
 from gym_gui.analysis.standings_text import NAME, RATING_LEGEND, columns_of, seat_lines
 from gym_gui.analysis.text import clean
 from gym_gui.ui import theme
+from gym_gui.ui.numbers import in_sentences
 from gym_gui.ui.plots import ChartView
 from gym_gui.ui.results.delegates import CellDelegate
 from gym_gui.ui.theme import Theme
@@ -40,7 +41,8 @@ _TALLEST: Final = 420
 
 
 def _text(column: TextColumn[Any], row: object) -> str:
-    return clean(column.show(row))
+    with in_sentences():
+        return clean(column.show(row))
 
 
 class StandingsTable(RowsTable[Any]):
@@ -140,20 +142,24 @@ class RatingsView(QWidget):
         """Show ratings."""
         self._found = standings
         self.table.show_policies(columns_of(standings.policies), standings.policies)
-        self.seats.setText(clean(" ".join(seat_lines(standings))))
+        with in_sentences():
+            self.seats.setText(clean(" ".join(seat_lines(standings))))
         self.legend.setText(RATING_LEGEND)
         self.trainings.hide()
-        self._show_charts(rating_chart(standings), PayoffChart(standings))
+        with in_sentences():
+            self._show_charts(rating_chart(standings), PayoffChart(standings))
 
     def show_cross_play(self, found: CrossPlay) -> None:
         """Show what teams make."""
         self._found = found
         self.table.show_policies(mate_columns(found.policies), found.policies)
-        self.seats.setText(clean(pool_sentence(found)))
+        with in_sentences():
+            self.seats.setText(clean(pool_sentence(found)))
         self.legend.setText(f"{LEGEND} {TRAINED_LEGEND}" if found.algorithms else LEGEND)
         self.trainings.setVisible(bool(found.algorithms))
         self.trainings.show_policies(trained_columns(found.algorithms), found.algorithms)
-        self._show_charts(mate_chart(found), CrossPlayChart.of(found))
+        with in_sentences():  # of some the words are made now
+            self._show_charts(mate_chart(found), CrossPlayChart.of(found))
 
     def _on_square_chosen(self, number: int) -> None:
         chart, found = self.payoffs.chart, self._found

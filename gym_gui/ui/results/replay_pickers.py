@@ -9,11 +9,11 @@ from typing import Final
 
 from PyQt6.QtCore import QObject, pyqtSignal
 
-from gym_gui.analysis import wording
 from gym_gui.analysis.reader import open_run
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.records import EpisodeRecord
 from gym_gui.services.recorded_episode import RecordedEpisode, find_episodes
+from gym_gui.ui.numbers import count, number
 from gym_gui.ui.widgets import PickerButton, PickerItem
 
 NOBODY: Final = ""
@@ -146,7 +146,7 @@ class ReplayPickers(QObject):
 
 
 def _item(e: EpisodeRecord) -> PickerItem:
-    words = [f"return {wording.number(e.total_reward)}", wording.count(e.length, "step")]
+    words = [f"return {number(e.total_reward)}", count(e.length, "step")]
     if e.status != "completed":
         words.insert(0, str(e.status))
     reason = "" if e.seed is not None else "Its seed is not recorded"

@@ -12,6 +12,7 @@ from gym_gui.core.errors import RunFormatError, UsageError
 from gym_gui.services.run_library import RunEntry
 from gym_gui.services.trash import put_back, throw_away
 from gym_gui.ui.context import AppContext
+from gym_gui.ui.numbers import count
 from gym_gui.ui.results.jobs import JobStrip
 from gym_gui.ui.results.library_reader import LibraryReader
 from gym_gui.ui.results.packing import packing_job, packing_title
@@ -63,7 +64,7 @@ class RunCare:
         again = partial(self.merge, parts, show, True)
         paths = [part.path for part in parts]
         job = merge_parts_job(paths, self._reader.folder, show, partly=partly, again=again)
-        self._jobs.run(f"Merging {wording.count(len(parts), 'part')}…", job)
+        self._jobs.run(f"Merging {count(len(parts), 'part')}…", job)
 
     def remove(self, runs: Sequence[RunEntry]) -> None:
         """Move runs to the trash."""
@@ -113,6 +114,4 @@ def _see_ended(folder: Path) -> None:
     except RunFormatError:
         return  # it is damaged, and says nothing any more
     if left:
-        raise UsageError(
-            f"{wording.count(len(left), 'shard')} of {folder.name} may be played", fix="Stop it first"
-        )
+        raise UsageError(f"{count(len(left), 'shard')} of {folder.name} may be played", fix="Stop it first")

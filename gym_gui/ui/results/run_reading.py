@@ -13,6 +13,7 @@ from gym_gui.analysis.summary import Summary
 from gym_gui.controllers.live_play.latest_job import Spawn
 from gym_gui.services.run_analysis import analyse
 from gym_gui.services.run_library import RunEntry, RunLibrary
+from gym_gui.ui.numbers import screen
 
 AGAIN_MS: Final = 5000
 """How often the results of a run that is being written are made anew, at most."""
@@ -148,7 +149,7 @@ class RunReading(QObject):
             self.named.emit()
         stamp = self._stamp()
         try:
-            analysis = await analyse(*runs)
+            analysis = await analyse(*runs, locale=screen())
         except MosaicError as error:
             self._shown = stamp
             self.refused.emit(str(error))

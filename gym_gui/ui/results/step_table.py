@@ -18,11 +18,11 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from gym_gui.analysis import wording
 from gym_gui.core.enums import ActionSource
 from gym_gui.core.record_fields import number
 from gym_gui.core.records import StepRecord
 from gym_gui.core.types import REFUSED
+from gym_gui.ui import numbers
 from gym_gui.ui.results.replay_player import ReplayPlayer
 from gym_gui.ui.widgets.rows import Column, RowsModel, RowsTable
 
@@ -202,11 +202,11 @@ def _action(player: ReplayPlayer, step: StepRecord) -> str:
 
 
 def _reward(_player: ReplayPlayer, step: StepRecord) -> str:
-    return wording.number(step.reward) if step.reward else "0"
+    return numbers.number(step.reward) if step.reward else "0"
 
 
 def _value(_player: ReplayPlayer, step: StepRecord) -> str:
-    return wording.number(number(step.value))
+    return numbers.number(number(step.value))
 
 
 def _source(_player: ReplayPlayer, step: StepRecord) -> str:
@@ -220,7 +220,7 @@ def _refused(_player: ReplayPlayer, step: StepRecord) -> str:
 def _option(_player: ReplayPlayer, step: StepRecord) -> str:
     ended = step.extra.get("option_ended_by")
     if ended is not None:
-        return f"{_ENDED.get(str(ended), str(ended))} after {wording.count(_moves(step), 'move')}"
+        return f"{_ENDED.get(str(ended), str(ended))} after {numbers.count(_moves(step), 'move')}"
     return "" if step.option is None else str(step.option)
 
 

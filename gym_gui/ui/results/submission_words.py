@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from gym_gui.analysis.wording import count, dollars, duration, moment
+from gym_gui.analysis.wording import dollars, duration, moment
 from gym_gui.services.submissions.overview import LOST, PLAYING, QUEUED, Overview, PlaceRow, Spent
 from gym_gui.services.submissions.record import COLLECTED, FAILED, SENT, WAITING
-from gym_gui.ui.numbers import local, screen
+from gym_gui.ui.numbers import count, local, screen
 
 
 def state_words(seen: Overview) -> str:

@@ -11,6 +11,7 @@ from gym_gui.analysis.charts.bands import profile_chart, score_chart
 from gym_gui.analysis.text import clean
 from gym_gui.analysis.trainings import AlgorithmReport
 from gym_gui.ui import theme
+from gym_gui.ui.numbers import in_sentences
 from gym_gui.ui.plots import ChartView
 from gym_gui.ui.theme import Theme
 from gym_gui.ui.widgets import Card, muted_label
@@ -57,5 +58,6 @@ class TrainingsView(QWidget):
         self.caption.setText(profile.caption)
         few = [t for a in found.algorithms for t in a.trained if t.mean.values]
         self.values.setVisible(bool(few))  # in place of intervals
-        self.values.setText("\n".join(clean(values_of(each)) for each in few))
+        with in_sentences():
+            self.values.setText("\n".join(clean(values_of(each)) for each in few))
         self._profile.setMinimumHeight(round(profile.heights[0]))

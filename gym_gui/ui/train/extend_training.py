@@ -9,6 +9,7 @@ from PyQt6.QtGui import QKeyEvent
 from PyQt6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from gym_gui.ui import theme
+from gym_gui.ui.numbers import local, typed
 from gym_gui.ui.widgets import FormRows, PrimaryButton, QuietButton, label, muted_label
 from gym_gui.workers.settings_schema import Setting
 from gym_gui.workers.settings_text import value_of_text
@@ -55,10 +56,10 @@ class ExtendTrainingForm(QWidget):
     def ask(self, record: TrainingRecord) -> None:
         """Ask how far this run shall go."""
         self._run_id, self._taken = record.run_id, max(record.step, record.total_steps)
-        self._steps.setText(f"{TIMES * self._taken:,}")
+        self._steps.setText(f"{local(TIMES * self._taken):,}")
         self._note.setText(
-            f"It has taken {record.step:,} of {record.total_steps:,}, and goes on from there in its folder, "
-            "with its settings and its seed."
+            f"It has taken {local(record.step):,} of {local(record.total_steps):,}, and goes on from there "
+            "in its folder, with its settings and its seed."
         )
         self.check()
         self.show()
@@ -68,7 +69,7 @@ class ExtendTrainingForm(QWidget):
     def check(self, *_: object) -> int:
         """Say what is wrong; returns the steps, 0 where they cannot be."""
         limits = {"type": "integer", "exclusiveMinimum": self._taken, "maximum": MOST}
-        steps = value_of_text(self._steps.text(), limits)
+        steps = value_of_text(typed(self._steps.text()), limits)
         wrong = Setting("total_steps", limits, required=True).problem(steps)
         self._problem.setText(wrong)
         self._problem.setVisible(bool(wrong))

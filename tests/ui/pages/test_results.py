@@ -172,9 +172,9 @@ def it_is_read_once(page: ResultsPage, qtbot: QtBot, run: Path, monkeypatch: pyt
     begun: list[Path] = []
     analyse = run_reading.analyse
 
-    def noted(folder: Path) -> Any:
+    def noted(folder: Path, **how: Any) -> Any:
         begun.append(folder)
-        return analyse(folder)
+        return analyse(folder, **how)
 
     monkeypatch.setattr(run_reading, "analyse", noted)
     page.show_run(run)
