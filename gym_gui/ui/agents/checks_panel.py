@@ -26,6 +26,10 @@ MOST = 8
 """More sentences than this are counted, not shown."""
 
 
+_WIDEST = 1100
+"""Of a line: what can be done about it stands in sight of what it says."""
+
+
 class ChecksPanel(Card):
     """One line per sentence, the worst first.
 
@@ -83,6 +87,7 @@ class ChecksPanel(Card):
                 widget.deleteLater()
         for finding in findings[:MOST]:
             line = _line(finding)
+            line.setMaximumWidth(_WIDEST)
             link = self._link_of(finding.text) if finding.level is Level.ERROR else None
             if link is not None:
                 _add_link(line, *link)
