@@ -11,7 +11,7 @@ from gym_gui.analysis import wording
 from gym_gui.analysis.call_columns import CALL_COLUMNS
 from gym_gui.analysis.cells import Cell, Place, ResultColumn, ResultRow, columns_in, options_of, teams_of
 from gym_gui.analysis.charts import Chart, interval_charts, outcome_chart, pair_chart
-from gym_gui.analysis.charts.marks import kind_role, operator_roles
+from gym_gui.analysis.charts.marks import operator_roles
 from gym_gui.analysis.charts.svg import svg
 from gym_gui.analysis.comparison import Comparison, Verdict
 from gym_gui.analysis.film_page import film_section
@@ -30,6 +30,7 @@ from gym_gui.analysis.summary import OperatorSummary, RunInfo, Summary
 from gym_gui.analysis.team_columns import TEAM_COLUMNS
 from gym_gui.analysis.text import all_notes, by_task, incomplete_in_words, looks_in_words
 from gym_gui.analysis.transcript_style import TRANSCRIPT_STYLE
+from gym_gui.core.colours import kind_role
 from gym_gui.core.enums import kind_word
 from gym_gui.core.errors import with_capital
 from gym_gui.core.record_digest import KEY
@@ -133,18 +134,26 @@ def _task(
     summary: Summary, task: str, operators: Sequence[OperatorSummary], links: Links | None
 ) -> Iterable[str]:
     yield f"<h2>{safe(task or 'Operators')}</h2>"
-    yield from operator_parts(operators, links)
-    keys = {o.key: o for o in operators}
     roles = operator_roles(summary.operators)
+    yield from operator_parts(operators, roles, links)
+    keys = {o.key: o for o in operators}
     charts: list[Chart] = [*interval_charts(operators, roles)]
     charts += [pair_chart(c, keys, roles) for c in _plotted(summary, keys)]
     charts += [chart for chart in [outcome_chart(operators)] if chart]
     yield f'<div class="grid">{"".join(map(chart_panel, charts))}</div>'
 
 
-def operator_parts(operators: Sequence[OperatorSummary], links: Links | None = None) -> Iterator[str]:
-    """All tables of operators of one task: results, calls to models, teams, options."""
-    yield operator_table(operators, links)
+def operator_parts(
+    operators: Sequence[OperatorSummary], roles: Mapping[str, str], links: Links | None = None
+) -> Iterator[str]:
+    """All tables of operators of one task: results, calls to models, teams, options.
+
+    Args:
+        operators: They.
+        roles: Of their colours, by key.
+        links: To their pages.
+    """
+    yield operator_table(operators, links, roles)
     yield _result_table(CALL_COLUMNS, [ResultRow(o) for o in operators if o.calls])
     for operator in operators:
         yield team_table(operator)
@@ -164,9 +173,11 @@ def panel(title: str, body: str) -> str:
     return f'<section class="panel"><h3>{safe(title)}</h3>{body}</section>'
 
 
-def _badges(kinds: Sequence[str]) -> str:
+def _badges(kinds: Sequence[str], role: str = "") -> str:
+    """Pills of kinds; of an operator with one, in its own colour."""
+    own = role if len(kinds) == 1 else ""
     return "".join(
-        f'<span class="badge"><i class="{kind_role([kind])}"></i>{safe(kind_word(kind))}</span>'
+        f'<span class="badge"><i class="{own or kind_role(kind)}"></i>{safe(kind_word(kind))}</span>'
         for kind in kinds
     )
 
@@ -200,9 +211,14 @@ def html_table(
     )
 
 
-def operator_table(operators: Sequence[OperatorSummary], links: Links | None = None) -> str:
+def operator_table(
+    operators: Sequence[OperatorSummary],
+    links: Links | None = None,
+    roles: Mapping[str, str] | None = None,
+) -> str:
     """Operators of one task, a row each; their names lead to their pages, where they have one."""
-    return _result_table(OPERATOR_COLUMNS, [ResultRow(o) for o in operators], links=links)
+    rows = [ResultRow(o) for o in operators]
+    return _result_table(OPERATOR_COLUMNS, rows, links=links, roles=roles or operator_roles(operators))
 
 
 def team_table(operator: OperatorSummary) -> str:
@@ -235,6 +251,7 @@ def _result_table(
     rows: Sequence[ResultRow],
     title: str = "",
     links: Links | None = None,
+    roles: Mapping[str, str] | None = None,
 ) -> str:
     """What the page shows of these rows; nothing where there is none."""
     if not rows:
@@ -249,6 +266,7 @@ def _result_table(
                 bool(column.words),
                 # The first column names the operator.
                 links.operator(row.operator.key) if links is not None and column is shown[0] else "",
+                (roles or {}).get(row.operator.key, ""),
             )
             for column in shown
         ]
@@ -270,9 +288,9 @@ def _in_parts(text: str) -> str:
     return f'<span class="part">{safe(first)}</span> <span class="part">{safe(bracket.strip() + rest)}</span>'
 
 
-def _cell(cell: Cell, word: bool, address: str = "") -> str:
+def _cell(cell: Cell, word: bool, address: str = "", role: str = "") -> str:
     if cell.kinds:
-        return _badges(cell.kinds)
+        return _badges(cell.kinds, role)
     text = safe(cell.full or cell.text) if word else _in_parts(cell.full or cell.text)
     text = f'<span class="bad">{text}</span>' if cell.alarming else text
     text = link(address, text) if address else text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gym_gui.analysis.charts.marks import role_colours
-from gym_gui.core.colours import DARK, KIND_COLOURS, LIGHT
+from gym_gui.core.colours import DARK, HUES, LIGHT
 
 
 def page_head(allowed: str) -> str:
@@ -102,6 +102,6 @@ STYLE = "\n".join(
         f":root {{ color-scheme: light dark; {_variables(_LIGHT)} }}",
         f"@media (prefers-color-scheme: dark) {{ :root {{ {_variables(_DARK)} }} }}{_RULES}",
         *(f"svg .{role} {{ --ink: var(--{role}); }}" for role in _LIGHT),
-        *(f".badge .{kind} {{ background: var(--{kind}); }}" for kind in KIND_COLOURS),
+        *(f".badge .{kind} {{ background: var(--{kind}); }}" for kind in HUES),
     ]
 )

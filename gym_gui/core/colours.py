@@ -111,6 +111,18 @@ FURTHER_COLOURS: Final = ("#df209f", "#a18517", "#b96eb9", "#af655a", "#c829e0",
 each other (0.1 in Oklab), and as well seen on every ground."""
 
 
+HUES: Final[Mapping[str, str]] = {
+    **KIND_COLOURS,
+    **{f"further-{number}": hue for number, hue in enumerate(FURTHER_COLOURS)},
+}
+"""Every colour that means somebody, by the name of its role."""
+SERIES: Final = (
+    *("rl", "vlm", "bdi", "human", "llm", "baseline"),
+    *(f"further-{number}" for number in range(len(FURTHER_COLOURS))),
+)
+"""Roles of lines that mean no kind of agent (trainings, algorithms), in the order in which they are given."""
+
+
 def leading_kind(kinds: Iterable[str]) -> str:
     """The kind an agent is marked with: whose it is beside rules and chance.
 
@@ -123,22 +135,34 @@ def leading_kind(kinds: Iterable[str]) -> str:
     return "mixed" if len(others) > 1 else next(iter(others), "baseline")
 
 
-def told_apart(kinds: Sequence[str]) -> tuple[str, ...]:
-    """A colour for each of several agents: the first of a kind has the kind's, others one of their own.
+def kind_role(kind: str) -> str:
+    """The role of a kind's colour; that of a baseline for one that has none."""
+    return kind.lower() if kind.lower() in KIND_COLOURS else "baseline"
+
+
+def roles_apart(kinds: Sequence[str]) -> tuple[str, ...]:
+    """A role for each of several agents: the first of a kind has the kind's, others one of their own.
 
     Args:
         kinds: Of each agent, in the order in which they are shown everywhere. Kinds that share a colour
             count as one; beyond seven further agents, colours come again.
     """
     result: list[str] = []
+    taken: set[str] = set()
     further = 0
     for kind in kinds:
-        colour = KIND_COLOURS.get(kind.lower(), KIND_COLOURS["baseline"])
-        if colour in result:
-            colour = FURTHER_COLOURS[further % len(FURTHER_COLOURS)]
+        role = kind_role(kind)
+        if HUES[role] in taken:
+            role = f"further-{further % len(FURTHER_COLOURS)}"
             further += 1
-        result.append(colour)
+        taken.add(HUES[role])
+        result.append(role)
     return tuple(result)
+
+
+def told_apart(kinds: Sequence[str]) -> tuple[str, ...]:
+    """The colours of :func:`roles_apart`."""
+    return tuple(HUES[role] for role in roles_apart(kinds))
 
 
 def luminance(colour: str) -> float:

@@ -57,6 +57,16 @@ def runs_dir() -> Path:
     return _from_env("MOSAIC_RUNS_DIR") or _chosen_runs() or Path("runs")
 
 
+def run_folders(runs: Path) -> list[Path]:
+    """Folders in a folder of runs, newest first, as their names say; none where it is not there."""
+    try:
+        with os.scandir(runs) as entries:
+            names = [e.name for e in entries if not e.name.startswith(".") and e.is_dir()]
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        return []
+    return [runs / name for name in sorted(names, reverse=True)]
+
+
 def find_run(path: Path) -> Path:
     """A run folder, or the one of that name among the runs here."""
     beside = runs_dir() / path

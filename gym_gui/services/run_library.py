@@ -6,9 +6,8 @@ opened once and then again only when it changed.
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -20,6 +19,7 @@ from gym_gui.analysis import wording
 from gym_gui.analysis.jsonl import open_rows, size_of
 from gym_gui.analysis.reader import Run, open_run
 from gym_gui.core.errors import MosaicError
+from gym_gui.core.paths import run_folders
 from gym_gui.core.record_fields import mapping
 from gym_gui.core.records import TOURNAMENT
 from gym_gui.core.run_labels import FILE, NONE, LabelsError, RunLabels, read_labels
@@ -204,7 +204,7 @@ class RunLibrary:
         The first batch comes soon however many there are. A generator may be left early.
         """
         self._changed_ns = self._stamp()
-        names = sorted(self._names(), reverse=True)
+        names = [folder.name for folder in run_folders(self.folder)]
         for gone in self._known.keys() - set(names):
             del self._known[gone]
         self._bare &= set(names)
@@ -249,13 +249,6 @@ class RunLibrary:
             return self.folder.stat().st_mtime_ns
         except OSError:
             return 0
-
-    def _names(self) -> Iterable[str]:
-        try:
-            with os.scandir(self.folder) as entries:
-                return [e.name for e in entries if not e.name.startswith(".") and e.is_dir()]
-        except (FileNotFoundError, NotADirectoryError, PermissionError):
-            return []
 
     def _entry(self, name: str) -> RunEntry | None:
         path = self.folder / name

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from gym_gui.services.api_keys import ApiKeys
     from gym_gui.ui.apart import OwnWindows
     from gym_gui.ui.editor.file_request import FileRequest
+    from gym_gui.ui.widgets.messages import Action
 
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
@@ -51,7 +52,7 @@ class Notice:
 
     text: str
     kind: NoticeKind = "info"
-    action: tuple[str, Callable[[], object]] | None = None
+    action: Action | None = None
 
 
 class AppContext(QObject):
@@ -105,7 +106,7 @@ class AppContext(QObject):
         self,
         text: str,
         kind: NoticeKind = "info",
-        action: tuple[str, Callable[[], object]] | None = None,
+        action: Action | None = None,
     ) -> None:
         """Tell the person something inline; also written to the log."""
         level = {"warning": logging.WARNING, "error": logging.ERROR}.get(kind, logging.INFO)
@@ -184,7 +185,7 @@ class AppContext(QObject):
         if not self._closing:
             self.noticed.emit(Notice(message[:1].upper() + message[1:], "error", action))
 
-    def _link_of(self, message: str, error: BaseException) -> tuple[str, Callable[[], object]] | None:
+    def _link_of(self, message: str, error: BaseException) -> Action | None:
         from gym_gui.ui.editor.links import link_of
 
         place = error.place if isinstance(error, MosaicError) else None

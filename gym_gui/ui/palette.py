@@ -238,9 +238,10 @@ def _run_items(folder: Path) -> tuple[PickerItem, ...]:
     """The newest runs, by who played."""
     from gym_gui.analysis import open_run
     from gym_gui.core.errors import MosaicError
+    from gym_gui.core.paths import run_folders
     from gym_gui.core.run_labels import name_of
 
-    paths = sorted((path.parent for path in folder.glob("*/run.json")), key=_name, reverse=True)
+    paths = [path for path in run_folders(folder) if (path / "run.json").is_file()]
     items: list[PickerItem] = []
     for path in paths[:RUNS]:
         try:
@@ -253,7 +254,3 @@ def _run_items(folder: Path) -> tuple[PickerItem, ...]:
             PickerItem(_Target("run", path), who or path.name, f"Run · {where}", "Runs", "", path.name)
         )
     return tuple(items)
-
-
-def _name(path: Path) -> str:
-    return path.name

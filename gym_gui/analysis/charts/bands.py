@@ -31,9 +31,8 @@ from gym_gui.analysis.charts.scale import Scale
 from gym_gui.analysis.distributions import MIN_INTERVAL
 from gym_gui.analysis.text import clean
 from gym_gui.analysis.trainings import AlgorithmReport
+from gym_gui.core.colours import SERIES
 
-SERIES: Final = ("rl", "human", "bdi", "llm", "error", "baseline", "vlm-second", "human-second")
-"""Colours of algorithms in the order of the report; of more they come again, and words tell them apart."""
 FOOT: Final = 24
 SWATCH: Final = 10
 
@@ -202,7 +201,7 @@ def curve_charts(report: AlgorithmReport) -> Iterator[BandChart]:
 
 
 def _roles(report: AlgorithmReport) -> Mapping[str, str]:
-    """The colour of each algorithm."""
+    """The colour of each algorithm, in the order of the report; of many they come again."""
     return {a.name: SERIES[i % len(SERIES)] for i, a in enumerate(report.algorithms)}
 
 

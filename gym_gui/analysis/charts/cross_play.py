@@ -7,11 +7,11 @@ from typing import ClassVar
 
 from gym_gui.analysis import wording
 from gym_gui.analysis.charts.intervals import Interval, IntervalChart
-from gym_gui.analysis.charts.marks import kind_role
 from gym_gui.analysis.charts.squares import PARTLY, Shade, SquareChart, played_words, share_played
 from gym_gui.analysis.cross_play import CrossPlay
 from gym_gui.analysis.cross_play_text import cell_sentence, matrix_title
 from gym_gui.analysis.text import clean
+from gym_gui.core.colours import kind_role
 
 
 @dataclass(frozen=True)
@@ -71,5 +71,5 @@ def mate_chart(found: CrossPlay) -> IntervalChart:
     kinds = [mate.kind for mate in found.policies if not mate.held_out]
     return IntervalChart(
         f"Mean {found.measure} of the pool, 95 % interval",
-        tuple(Interval(name, kind_role(kinds), e) for name, e in rows if e is not None),
+        tuple(Interval(name, kind_role(next(iter(kinds), "")), e) for name, e in rows if e is not None),
     )

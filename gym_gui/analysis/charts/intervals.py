@@ -25,13 +25,13 @@ from gym_gui.analysis.charts.marks import (
     Words,
     baseline,
     cut,
-    kind_role,
     operator_roles,
 )
 from gym_gui.analysis.charts.scale import Scale
 from gym_gui.analysis.summary import OperatorSummary
 from gym_gui.analysis.summary_numbers import Estimate
 from gym_gui.analysis.text import clean, iqm_title
+from gym_gui.core.colours import kind_role
 
 AXIS: Final = 28
 PITCH: Final = (30, 180)
@@ -162,7 +162,7 @@ def _teams(operator: OperatorSummary, scored: bool, several: bool) -> list[Inter
     return [
         Interval(
             clean(f"{operator.name}: {team.name}" if several else team.name),
-            kind_role(ResultRow(operator, team).kinds),
+            kind_role(next(iter(ResultRow(operator, team).kinds), "")),
             team.score if scored and team.score else team.mean,
         )
         for team in operator.teams

@@ -10,13 +10,13 @@ from functools import cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from gym_gui.core.colours import (
-    FURTHER_COLOURS,
+    HUES,
     KIND_COLOURS,
     Tokens,
     contrast,
     leading_kind,
     mixed,
-    told_apart,
+    roles_apart,
 )
 
 if TYPE_CHECKING:
@@ -172,19 +172,12 @@ class Chart(ABC):
 def role_colours(tokens: Tokens) -> dict[str, str]:
     """The colour of each role: tokens, kinds of agents and further ones of a kind, a second shade of each,
     what is read on a bar."""
-    hues = {**KIND_COLOURS, **{f"further-{n}": hue for n, hue in enumerate(FURTHER_COLOURS)}}
-    seconds = {f"{role}-second": mixed(hue, tokens.text, 0.4) for role, hue in hues.items()}
+    seconds = {f"{role}-second": mixed(hue, tokens.text, 0.4) for role, hue in HUES.items()}
     inks = {
         f"on-{role}": max(tokens.text, tokens.panel, key=lambda ink: contrast(ink, getattr(tokens, role)))
         for role in ("ok", "error", "raised")
     }
-    return {**asdict(tokens), **hues, **seconds, **inks}
-
-
-def kind_role(kinds: Sequence[str]) -> str:
-    """The role of the first of these kinds; that of a baseline for one that has no colour."""
-    kind = kinds[0].lower() if kinds else ""
-    return kind if kind in KIND_COLOURS else "baseline"
+    return {**asdict(tokens), **HUES, **seconds, **inks}
 
 
 def same_hue(one: str, other: str) -> bool:
@@ -198,13 +191,8 @@ def operator_roles(operators: Sequence[OperatorSummary]) -> dict[str, str]:
     Args:
         operators: All that are reported together, as they are recorded.
     """
-    kinds = [leading_kind(operator.kinds) for operator in operators]
-    return {
-        operator.key: f"further-{FURTHER_COLOURS.index(colour)}"
-        if colour in FURTHER_COLOURS
-        else kind_role([kind])
-        for operator, kind, colour in zip(operators, kinds, told_apart(kinds), strict=True)
-    }
+    roles = roles_apart([leading_kind(operator.kinds) for operator in operators])
+    return {operator.key: role for operator, role in zip(operators, roles, strict=True)}
 
 
 def cut(text: str, room: float, measure: Measure, pixels: int = LABEL_PX) -> str:

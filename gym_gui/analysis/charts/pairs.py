@@ -24,7 +24,6 @@ from gym_gui.analysis.charts.marks import (
     Words,
     baseline,
     cut,
-    kind_role,
     operator_roles,
     same_hue,
 )
@@ -32,6 +31,7 @@ from gym_gui.analysis.charts.scale import Scale
 from gym_gui.analysis.comparison import Comparison
 from gym_gui.analysis.summary import OperatorSummary
 from gym_gui.analysis.text import clean
+from gym_gui.core.colours import kind_role
 
 MOST_BARS: Final = 240
 HEAD: Final = ROW
@@ -155,7 +155,7 @@ def pair_chart(
         first, second = (Side(clean(o.name), roles[o.key]) for o in both)
         return PairChart(f"Same seed, {first.name} minus {second.name}", first, second, c)
     operator = operators[c.operator]
-    teams = {team.name: kind_role(ResultRow(operator, team).kinds) for team in operator.teams}
+    teams = {team.name: kind_role(next(iter(ResultRow(operator, team).kinds), "")) for team in operator.teams}
     first, second = (Side(clean(name), teams.get(name, "baseline")) for name in (c.first, c.second))
     where = f"{clean(operator.name)}: same match"
     return PairChart(f"{where}, {first.name} minus {second.name}", first, second, c)

@@ -6,21 +6,20 @@ from dataclasses import replace
 from typing import Final
 
 from gym_gui.analysis.charts.intervals import Interval, IntervalChart
-from gym_gui.analysis.charts.marks import kind_role
 from gym_gui.analysis.standings import Standings
 from gym_gui.analysis.text import clean
+from gym_gui.core.colours import FURTHER_COLOURS, kind_role, roles_apart
 
 MOST_RATINGS: Final = 60
 
 
 def rating_chart(standings: Standings) -> IntervalChart:
     """Ratings by rank, as far as there is room for them."""
+    kinds = [each.kind for each in standings.policies]
+    few = len(kinds) <= len(FURTHER_COLOURS) + 1  # of many, colours would come again and say nothing
+    roles = roles_apart(kinds) if few else [kind_role(kind) for kind in kinds]
     rows = [
-        Interval(
-            clean(each.policy),
-            kind_role([each.kind]),
-            replace(each.rating, note=each.note or each.rating.note),
-        )
-        for each in standings.policies[:MOST_RATINGS]
+        Interval(clean(each.policy), role, replace(each.rating, note=each.note or each.rating.note))
+        for each, role in zip(standings.policies[:MOST_RATINGS], roles, strict=False)
     ]
     return IntervalChart("Rating, 95 % interval", tuple(rows))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from gym_gui.analysis import wording
 from gym_gui.analysis.algorithm_page import algorithm_parts
 from gym_gui.analysis.charts import interval_charts, outcome_chart
+from gym_gui.analysis.charts.marks import operator_roles
 from gym_gui.analysis.cross_play import Found
 from gym_gui.analysis.found_page import found_body, found_facts, page_header
 from gym_gui.analysis.markup import safe, shorten
@@ -62,6 +63,11 @@ class MainPages:
     addresses: Addresses
     written: SiteWritten
     has: Callable[[str], bool]
+
+    @property
+    def _roles(self) -> Mapping[str, str]:
+        """Of everybody's colour, the same on all pages."""
+        return operator_roles(self.summary.operators)
 
     # -- leaderboard -----------------------------------------------------------------------
 
@@ -124,8 +130,8 @@ class MainPages:
         yield f'<header><h1>{safe(operator.name)}</h1><span class="muted">{task}{run}</span></header>'
         said = "".join(f"<p>{safe(sentence)}</p>" for sentence in self._sentences(operator))
         yield f'<section class="verdict">{said}</section>' if said else ""
-        yield from operator_parts([operator])
-        charts = [*interval_charts([operator]), *filter(None, [outcome_chart([operator])])]
+        yield from operator_parts([operator], self._roles)
+        charts = [*interval_charts([operator], self._roles), *filter(None, [outcome_chart([operator])])]
         yield f'<div class="grid">{"".join(map(chart_panel, charts))}</div>'
         yield self._slots(operator)
         yield notes_section(operator.notes)
@@ -234,7 +240,7 @@ class MainPages:
         for operator in of_run:
             by_task[operator.task].append(operator)
         for task, operators in by_task.items():
-            yield f"<h2>{safe(task or 'Operators')}</h2>{operator_table(operators, links)}"
+            yield f"<h2>{safe(task or 'Operators')}</h2>{operator_table(operators, links, self._roles)}"
         yield "<h2>Where it comes from</h2>"
         yield run_panels(self.summary, [run])
         commands = [f"mosaic verify {run.run_id}", f"mosaic rerun {run.run_id}"]

@@ -35,7 +35,7 @@ class Look:
     dash: Qt.PenStyle
 
 
-_DASHES = (
+DASHES = (
     Qt.PenStyle.SolidLine,
     Qt.PenStyle.DashLine,
     Qt.PenStyle.DotLine,
@@ -52,5 +52,5 @@ def looks(series: Sequence[Series]) -> dict[str, Look]:
         base = themes.kind_colour(one.kind).name()
         nth = seen.get(base, 0)
         seen[base] = nth + 1
-        result[one.id] = Look(QColor(colour), _DASHES[nth % len(_DASHES)])
+        result[one.id] = Look(QColor(colour), DASHES[nth % len(DASHES)])
     return result

@@ -16,15 +16,15 @@ from PyQt6.QtCore import (
     Qt,
     pyqtSignal,
 )
-from PyQt6.QtGui import QColor, QFont, QFontMetrics, QIcon, QMouseEvent, QPainter, QPen, QPixmap
+from PyQt6.QtGui import QFontMetrics, QIcon, QMouseEvent, QPainter, QPen, QPixmap
 from PyQt6.QtWidgets import QLineEdit, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from gym_gui.core.run_labels import LONGEST_NAME
 from gym_gui.ui import theme
 from gym_gui.ui.icons import icon
 from gym_gui.ui.results.library_model import BADGE_ROLE, CHIPS_ROLE, KINDS_ROLE, STAR_ROLE, STATE_ROLE
+from gym_gui.ui.widgets.badges import BADGE_HEIGHT, badge_font, badges_width, paint_badges
 
-_BADGE_HEIGHT: Final = 19
 _INSET: Final = 12
 """Of text and badges in a cell: the style sheet's padding, and the 3 px Qt puts around text."""
 
@@ -118,36 +118,8 @@ class CellDelegate(QStyledItemDelegate):
         return QSize(badges_width(kinds) + 2 * _INSET, hint.height()) if kinds else hint
 
 
-def _badge_font() -> QFont:
-    return theme.font(theme.SMALL_PX, weight=QFont.Weight.DemiBold)
-
-
-def badges_width(kinds: Sequence[str]) -> int:
-    """Room that badges of these kinds take."""
-    metrics = QFontMetrics(_badge_font())
-    return sum(metrics.horizontalAdvance(theme.kind_word(kind)) + 20 for kind in kinds)
-
-
-def paint_badges(painter: QPainter, rect: QRect, kinds: Sequence[str], colour: str = "") -> None:
-    """Draw the pills of these kinds from the left of a rectangle, in their colours or in this one."""
-    area = QRectF(rect)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setClipRect(area)
-    painter.setFont(_badge_font())
-    metrics, at = QFontMetrics(_badge_font()), area.left()
-    for kind in kinds:
-        width = metrics.horizontalAdvance(theme.kind_word(kind)) + 16
-        pill = QRectF(at, area.center().y() - _BADGE_HEIGHT / 2, width, _BADGE_HEIGHT)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(theme.fill_for_white(QColor(colour) if colour else theme.kind_colour(kind)))
-        painter.drawRoundedRect(pill, _BADGE_HEIGHT / 2, _BADGE_HEIGHT / 2)
-        painter.setPen(QColor("white"))
-        painter.drawText(pill, Qt.AlignmentFlag.AlignCenter, theme.kind_word(kind))
-        at += width + 4
-
-
 def _chip_width(text: str) -> int:
-    return QFontMetrics(_badge_font()).horizontalAdvance(text) + 14
+    return QFontMetrics(badge_font()).horizontalAdvance(text) + 14
 
 
 def _chips_in(room: int, chips: Sequence[tuple[str, str]]) -> tuple[list[tuple[str, str]], int]:
@@ -168,14 +140,14 @@ def _chips_in(room: int, chips: Sequence[tuple[str, str]]) -> tuple[list[tuple[s
 def paint_chips(painter: QPainter, rect: QRect, chips: Sequence[tuple[str, str]]) -> None:
     """Draw words in outlined pills from the left of a rectangle, each in its token of colour."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setFont(_badge_font())
+    painter.setFont(badge_font())
     at, ground = float(rect.left()), theme.current().tokens.panel
     for text, token in chips:
         width = _chip_width(text)
-        pill = QRectF(at + 0.5, rect.center().y() - _BADGE_HEIGHT / 2 + 0.5, width - 1, _BADGE_HEIGHT)
+        pill = QRectF(at + 0.5, rect.center().y() - BADGE_HEIGHT / 2 + 0.5, width - 1, BADGE_HEIGHT)
         painter.setPen(QPen(theme.current().colour("line" if token in ("muted", "faint") else token), 1))
         painter.setBrush(theme.current().colour("panel"))
-        painter.drawRoundedRect(pill, _BADGE_HEIGHT / 2, _BADGE_HEIGHT / 2)
+        painter.drawRoundedRect(pill, BADGE_HEIGHT / 2, BADGE_HEIGHT / 2)
         painter.setPen(theme.text_on(ground, theme.current().colour("muted" if token == "faint" else token)))
         painter.drawText(pill, Qt.AlignmentFlag.AlignCenter, text)
         at += width + 4

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from PyQt6.QtWidgets import QAbstractButton, QAbstractSpinBox, QLabel, QLineEdit, QWidget
 
 from gym_gui.core.errors import MosaicError
+from gym_gui.core.paths import run_folders
 from gym_gui.services.presets import CONFIGURATIONS
 from gym_gui.ui.widgets import InlineMessage
 
@@ -55,11 +56,8 @@ class Record:
 
 def read_record(runs: Path, data: Path, since: float) -> Record:
     """Look what was written since a moment (Unix time). Takes a while: not for the GUI thread."""
-    try:
-        names = sorted((entry.name for entry in os.scandir(runs) if entry.is_dir()), reverse=True)[:NEWEST]
-    except OSError:
-        names = []
-    found = [run for name in names if (run := _read_run(runs / name, since)) is not None]
+    newest = run_folders(runs)[:NEWEST]
+    found = [run for folder in newest if (run := _read_run(folder, since)) is not None]
     presets = [p for p in (data / "presets").glob(f"*{CONFIGURATIONS.suffix}") if _is_new(p, since)]
     return Record(found, presets)
 

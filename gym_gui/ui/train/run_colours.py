@@ -2,35 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Final
-
-from PyQt6.QtCore import Qt
 from PyQt6.QtGui import QColor
 
-from gym_gui.ui import theme as themes
-from gym_gui.ui.plots.series import Look
-from gym_gui.ui.theme import Theme
-
-_HUES: Final = ("rl", "vlm", "bdi", "human", "llm", "baseline")
-"""Colours that are told apart in both themes; those of the kinds of agents, which mean nothing here."""
-_DASHES: Final = (
-    Qt.PenStyle.SolidLine,
-    Qt.PenStyle.DashLine,
-    Qt.PenStyle.DotLine,
-    Qt.PenStyle.DashDotLine,
-)
-_SHADE: Final = 18
+from gym_gui.core.colours import HUES, SERIES
+from gym_gui.ui.plots.series import DASHES, Look
 
 
 class RunColours:
-    """Hands out places in the palette; a run keeps its own as long as it is known.
+    """Hands out places in the palette; a run keeps its own as long as it is known."""
 
-    Args:
-        theme: Dark grounds want lighter shades.
-    """
-
-    def __init__(self, theme: Theme) -> None:
-        self._theme = theme
+    def __init__(self) -> None:
         self._places: dict[str, int] = {}
 
     def keep(self, run_ids: list[str]) -> None:
@@ -43,13 +24,9 @@ class RunColours:
                 self._places[run] = next(n for n in range(len(taken) + 1) if n not in taken)
 
     def look(self, run_id: str) -> Look:
-        """How a run's line is drawn: hue first, then shade and dashes."""
-        place = self._places.get(run_id, 0)
-        nth = place // len(_HUES)
-        base = themes.kind_colour(_HUES[place % len(_HUES)])
-        factor = 100 + _SHADE * (nth % len(_DASHES))
-        shade = base.lighter(factor) if self._theme.dark else base.darker(factor)
-        return Look(shade, _DASHES[nth % len(_DASHES)])
+        """How a run's line is drawn: hue first, then dashes."""
+        nth, place = divmod(self._places.get(run_id, 0), len(SERIES))
+        return Look(QColor(HUES[SERIES[place]]), DASHES[nth % len(DASHES)])
 
     def colour(self, run_id: str) -> QColor:
         """Of its dot."""

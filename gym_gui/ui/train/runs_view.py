@@ -54,7 +54,7 @@ class RunsView(QWidget):
         super().__init__(parent)
         self.setObjectName("train-runs-view")
         self._context, self.link = context, link
-        self.colours = RunColours(context.theme)
+        self.colours = RunColours()
         self.data = RunData(context.spawn, link, self)
         self.titles: dict[str, str] = {}
         self._chosen: dict[str, bool] = {}

@@ -2,12 +2,51 @@
 
 from __future__ import annotations
 
-from PyQt6.QtCore import QRectF, QSize, Qt
+from collections.abc import Sequence
+from typing import Final
+
+from PyQt6.QtCore import QRect, QRectF, QSize, Qt
 from PyQt6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent
 from PyQt6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from gym_gui.ui import theme
 from gym_gui.ui.widgets.buttons import keycap_width, paint_keycap
+
+BADGE_HEIGHT: Final = 19
+_BADGE_GAP: Final = 4
+
+
+def badge_font() -> QFont:
+    """Of words in pills."""
+    return theme.font(theme.SMALL_PX, weight=QFont.Weight.DemiBold)
+
+
+def _badge_width(kind: str) -> int:
+    return QFontMetrics(badge_font()).horizontalAdvance(theme.kind_word(kind)) + 16
+
+
+def badges_width(kinds: Sequence[str]) -> int:
+    """Room that badges of these kinds take."""
+    return sum(_badge_width(kind) + _BADGE_GAP for kind in kinds)
+
+
+def paint_badges(
+    painter: QPainter, rect: QRect, kinds: Sequence[str], colour: QColor | str | None = None
+) -> None:
+    """Draw the pills of these kinds from the left of a rectangle, in their colours or in this one."""
+    area = QRectF(rect)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setClipRect(area)
+    painter.setFont(badge_font())
+    at = area.left()
+    for kind in kinds:
+        pill = QRectF(at, area.center().y() - BADGE_HEIGHT / 2, _badge_width(kind), BADGE_HEIGHT)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(theme.fill_for_white(QColor(colour) if colour else theme.kind_colour(kind)))
+        painter.drawRoundedRect(pill, BADGE_HEIGHT / 2, BADGE_HEIGHT / 2)
+        painter.setPen(QColor("white"))
+        painter.drawText(pill, Qt.AlignmentFlag.AlignCenter, theme.kind_word(kind))
+        at += pill.width() + _BADGE_GAP
 
 
 class KindBadge(QWidget):
@@ -47,7 +86,7 @@ class KindBadge(QWidget):
 
     def sizeHint(self) -> QSize:
         """As wide as its word."""
-        return QSize(QFontMetrics(self._font()).horizontalAdvance(theme.kind_word(self._kind)) + 16, 19)
+        return QSize(_badge_width(self._kind), BADGE_HEIGHT)
 
     def minimumSizeHint(self) -> QSize:
         """Its word is never cut."""
@@ -55,19 +94,7 @@ class KindBadge(QWidget):
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
         """Draw the pill."""
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(theme.fill_for_white(self._colour or theme.kind_colour(self._kind)))
-        radius = self.height() / 2
-        painter.drawRoundedRect(QRectF(self.rect()), radius, radius)
-        painter.setPen(QColor("white"))
-        painter.setFont(self._font())
-        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, theme.kind_word(self._kind))
-
-    @staticmethod
-    def _font() -> QFont:
-        return theme.font(theme.SMALL_PX, weight=QFont.Weight.DemiBold)
+        paint_badges(QPainter(self), self.rect(), [self._kind], self._colour)
 
 
 _KIND_TIPS = {

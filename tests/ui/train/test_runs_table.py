@@ -44,7 +44,7 @@ TRAINED = TrainingRecord(
 def test_names_and_returns_are_read_whole(share: float, context: AppContext, qtbot: Any) -> None:
     model = RowsModel(TRAINING_COLUMNS, id_of_run)
     model.set_rows([RunRow(TRAINED, "PPO, lr 2.5e-4", drawn=True)])
-    table = RunsTable(model, RunColours(context.theme))
+    table = RunsTable(model, RunColours())
     qtbot.addWidget(table)
     table.resize(round(SMALLEST.width() * share), 120)
     table.show()
