@@ -8,10 +8,9 @@ from typing import Final
 
 from PyQt6.QtCore import QAbstractItemModel, QModelIndex, QObject, Qt
 
-from gym_gui.analysis import wording
 from gym_gui.analysis.considered import Considered
 from gym_gui.analysis.turn import Turn
-from gym_gui.ui.numbers import local
+from gym_gui.ui.numbers import local, number
 
 MOVE_ROLE: Final = Qt.ItemDataRole.UserRole + 1
 """The :class:`SearchedMove` of a row."""
@@ -191,5 +190,5 @@ def _cell(move: SearchedMove, column: int) -> str:
 
 def signed(value: float) -> str:
     """``+0.42``: whether it is good or bad is not told by its colour alone."""
-    written = wording.number(abs(value), 2)
+    written = number(abs(value), 2)
     return f"+{written}" if value > 0 else f"\N{MINUS SIGN}{written}" if value < 0 else written

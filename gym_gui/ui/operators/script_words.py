@@ -64,7 +64,8 @@ def contest_words(contest: Contest) -> str:
     what = "team" if contest.is_cross_play else "pairing"
     total = count(pairings * games, "game")
     words = (
-        f"{pool:,} policies at {task}, {how}: {first}{count(pairings, what)} of {count(games, 'game')} "
+        f"{local(pool):,} policies at {task}, {how}: "
+        f"{first}{count(pairings, what)} of {count(games, 'game')} "
         f"({count(len(execution.seeds), 'seed')}{seats}), {total} {'in it' if first else 'in all'}"
     )
     return f"{words}; each further round is paired by the results" if first else words

@@ -7,9 +7,9 @@ from typing import Final
 from PyQt6.QtGui import QResizeEvent
 from PyQt6.QtWidgets import QWidget
 
-from gym_gui.analysis.wording import number, percent
+from gym_gui.analysis.wording import percent
 from gym_gui.services.training_league import LeagueMember, TrainingLeague
-from gym_gui.ui.numbers import local, screen
+from gym_gui.ui.numbers import local, number
 from gym_gui.ui.train.numbers import NONE, return_in_words, steps_in_words
 from gym_gui.ui.widgets.rows import Column, RowsModel, RowsTable
 
@@ -23,7 +23,7 @@ def name_of(member: LeagueMember) -> str:
 
 def rating_in_words(rating: float | None) -> str:
     """Elo's points; halves of one mean nothing."""
-    return NONE if rating is None else number(rating, 0, screen())
+    return NONE if rating is None else number(rating, 0)
 
 
 def origin(member: LeagueMember) -> str:
