@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 
 from PyQt6.QtCore import QSize, Qt, pyqtSignal
 from PyQt6.QtWidgets import (
-    QDialog,
     QFileDialog,
     QHBoxLayout,
     QLineEdit,
@@ -40,6 +39,7 @@ from gym_gui.ui.widgets import (
     muted_label,
     title_label,
 )
+from gym_gui.ui.widgets.dialog import Dialog
 
 if TYPE_CHECKING:
     from gym_gui.controllers.contest import Contest
@@ -55,7 +55,7 @@ _MANY: Final = 10
 """Policies from which they can be searched."""
 
 
-class TournamentDialog(QDialog):
+class TournamentDialog(Dialog):
     """See the module.
 
     Args:
@@ -124,7 +124,6 @@ class TournamentDialog(QDialog):
         self.problem.setObjectName("tournament-problem")
         self.save = PrimaryButton("Save and open…", name="tournament-save", on_click=self.ask_where)
         self.save.setToolTip("Write the tournament file; it opens, ready to run")
-        self.save.setDefault(True)
         self.cancel = QuietButton("Cancel", name="tournament-cancel", on_click=self.reject)
 
     def _lay_out(self) -> None:

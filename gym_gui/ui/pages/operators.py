@@ -212,6 +212,12 @@ class OperatorsTab(Page):
                 "operators.step_player", "Step player", self._on_step_player, "Shift+Space", "Run", "", one
             ),
             *self.controls.commands(),
+            Command(
+                "operators.where",
+                "Choose where the script plays…",
+                self.script.where.showMenu,
+                enabled=self.script.where.isVisible,
+            ),
             Command("operators.reset", "Reset all", self.deck.reset_all, "Ctrl+Shift+R", "Run", "", some),
             Command("operators.stop", "Stop all", self._on_stop, "Ctrl+.", "Run", "stop", self._can_run),
             Command("operators.enlarge", "Enlarge the operator", self._on_enlarge, "F11", "View", "", one),

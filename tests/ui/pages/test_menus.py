@@ -19,6 +19,7 @@ OF_THEIR_OWN = {
     "presets_menu": "presets",
     "presets_delete": "presets",
     "run-offers-menu": "words of runs, typed into the search field",
+    "script-executor-menu": "machines, which the command asks for",
     "train-use-menu": "where to, which the command asks for",
     "train-use-agent-menu": "the same, of one agent",
     "train-league-use-menu": "the same, of an opponent",
