@@ -178,7 +178,7 @@ def _shape_table(table: QTextTable) -> None:
         texts = [_cell(table, row, column) for row in range(rows)]
         word = max((len(word) for text in texts for word in text.split()), default=1)
         # A word has to fit; beyond some lines more width helps little.
-        shares.append(max(1.6 * min(word, 16), min(max(map(len, texts), default=1), 40)))
+        shares.append(max(2.0 * min(word, 16), min(max(map(len, texts), default=1), 40)))
     shape = table.format()
     kind = QTextLength.Type.PercentageLength
     shape.setColumnWidthConstraints([QTextLength(kind, 100 * share / sum(shares)) for share in shares])
