@@ -121,7 +121,7 @@ class TranscriptPlace(QObject):
         """In a window of its own it leaves its room to the cards."""
         assert self._berth is not None
         height, sizes = self._splitter.height(), self._splitter.sizes()
-        wanted = min(_HEIGHT, self._berth.maximumHeight())
+        wanted = min(max(_HEIGHT, height // 3), self._berth.maximumHeight())
         self._splitter.setSizes([max(height - wanted - sum(sizes[1:-1]), 200), *sizes[1:-1], wanted])
 
     def _tell(self, operator: LiveOperator | None) -> None:

@@ -40,6 +40,8 @@ _ANY = ""
 _ROW = 38
 _GIVE_WAY = ((AGENTS, 980), (ENVIRONMENT, 840), (EPISODES, 700))
 """Columns, and the width below which they give way to names."""
+_ENVIRONMENT_SHARE = 7
+"""Of the width, on screens where names have more room than they need."""
 _PLACEHOLDER = "Search, or tag:paper agent:ppo star after:2026-11-01"
 
 
@@ -201,6 +203,10 @@ class LibraryView(QWidget):
         super().resizeEvent(a0)
         for column, least in _GIVE_WAY:
             self.table.setColumnHidden(self.model.section(column), self.width() < least)
+        environment = self.model.section(ENVIRONMENT)
+        self.table.setColumnWidth(
+            environment, max(ENVIRONMENT.width or 0, self.width() // _ENVIRONMENT_SHARE)
+        )
 
     def select(self, path: Path) -> None:
         """Select a run, if it is shown."""
