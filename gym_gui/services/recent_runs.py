@@ -152,6 +152,8 @@ def _in_short(summary: object) -> tuple[str, str]:
     from gym_gui.analysis.summary import Summary
 
     assert isinstance(summary, Summary)
+    if (found := summary.standings) is not None:  # who leads the pool, not who won from which seat
+        return found.claim, f"{found.claim}{found.detail}."
     detail = str(summary.verdicts[0]) if summary.verdicts else ""
     decided = [c for c in summary.comparisons if c.verdict != "undecided"]
     if summary.refusals and not summary.comparisons:
