@@ -382,9 +382,7 @@ class PlayPage(Page):
 
     def _show_time(self) -> None:
         """Clocks are for games in which players move in turn, and wait for each other."""
-        sheet = self._sheet
-        turns = sheet is not None and sheet.api == "aec" and len(sheet.slots) > 1
-        self.side.time.setVisible(turns and not self.game.clock.realtime)
+        self.side.time.setVisible(self.game.can_be_on_clock)
         self.side.time.set_waiting(self.game.waits_for_next_game and not self.game.is_over)
 
     def _on_listening_changed(self, _listens: bool) -> None:

@@ -40,6 +40,11 @@ class PlayGame(QObject):
         context: The window's services.
         people_input: Answers for people; handed the questions.
         parent: Qt parent.
+
+    Attributes:
+        takes_turns: Whether agents of the environment move one after the other.
+        time_control: How much time each side is to have, where it can be on a clock; ``None``: no limit.
+        playing_on: How much it has in the game that is played.
     """
 
     changed = pyqtSignal()
@@ -57,6 +62,7 @@ class PlayGame(QObject):
         self._operator: LiveOperator | None = None
         self._run: LiveRun | None = None
         self.clock = Clock(False, 5.0)
+        self.takes_turns = False
         self.time_control: TimeControl | None = None
         self.playing_on: TimeControl | None = None
         self.recording = True
@@ -147,7 +153,7 @@ class PlayGame(QObject):
         self.waits = held or (self.clock.realtime and bool(self.people))
         fps = float(self._context.settings.values.frame_rate)
         if opening is None:  # whose clocks go on as they stood
-            self.playing_on = None if self.clock.realtime else self.time_control
+            self.playing_on = self._wanted_control
         operator.player.start(
             seed,
             episodes=1,
@@ -182,8 +188,18 @@ class PlayGame(QObject):
     @property
     def waits_for_next_game(self) -> bool:
         """Whether another time control holds from the next game on."""
-        wanted = None if self.clock.realtime else self.time_control
-        return self._operator is not None and wanted != self.playing_on
+        return self._operator is not None and self._wanted_control != self.playing_on
+
+    @property
+    def can_be_on_clock(self) -> bool:
+        """Whether there are sides that move in turn, and wait for each other."""
+        config = self.config
+        several = config is not None and len(config.resolved_slots()) > 1
+        return self.takes_turns and several and not self.clock.realtime
+
+    @property
+    def _wanted_control(self) -> TimeControl | None:
+        return self.time_control if self.can_be_on_clock else None
 
     def restart(self) -> None:
         """The same seed from its beginning."""

@@ -75,7 +75,8 @@ class Hands(QObject):
 
     def _on_people_changed(self) -> None:
         keys, devices = self._people.keys, self._people.devices
-        self._side.keys.set_people(keys)
+        names = {} if self._known is None else self._known.page.seats
+        self._side.keys.set_people(keys, names)
         self._side.set_keyboards_shown(len(keys) > 1 or any(d != KEYBOARD for d in devices.values()))
         self._side.keyboards.set_people(devices)
 

@@ -106,10 +106,15 @@ class KeysPanel(QWidget):
         """Whether keys are being changed."""
         return not self._editor.isHidden()
 
-    def set_people(self, people: Mapping[str, PersonKeys]) -> None:
-        """Show the keys of these slots."""
+    def set_people(self, people: Mapping[str, PersonKeys], names: Mapping[str, str] | None = None) -> None:
+        """Show the keys of these slots.
+
+        Args:
+            people: Their keys.
+            names: What slots are called in this game, where they have a name there.
+        """
         if list(people) != list(self._people):
-            self._offer_slots(list(people))
+            self._offer_slots([(slot, (names or {}).get(slot, slot)) for slot in people])
         self._people = dict(people)
         if self._slot not in people:
             self._slot = next(iter(people), "")
@@ -128,7 +133,7 @@ class KeysPanel(QWidget):
         self.list.set_legal(None if question is None else question.legal)
         self.form.set_asked(question is not None)
 
-    def _offer_slots(self, slots: list[str]) -> None:
+    def _offer_slots(self, slots: list[tuple[str, str]]) -> None:
         if self._switch is not None:
             self._switch.hide()
             self._switch.deleteLater()

@@ -28,12 +28,14 @@ class _Facts:
     Attributes:
         env_id: Canonical id.
         single: Whether it has one agent.
+        turns: Whether its agents move one after the other.
         realtime: Whether time runs.
         rate: Steps a second.
     """
 
     env_id: str
     single: bool
+    turns: bool
     realtime: bool
     rate: float
 
@@ -81,6 +83,7 @@ async def open_environment(page: OpeningPage, task: str, config: OperatorConfig 
     request = _request(task, config)
     facts = await asyncio.to_thread(_facts, request)
     clock = _clock(facts)
+    page.game.takes_turns = facts.turns
     started = config is not None or facts.single
     if started:
         # The session starts while the description is still being read.
@@ -112,9 +115,11 @@ def _request(task: str, config: OperatorConfig | None) -> EnvironmentRequest:
 def _facts(request: EnvironmentRequest) -> _Facts:
     from gym_gui import envs
 
-    spec = envs.resolve(request.task, env_name=request.env_name or None, origin=request.origin)
+    spec = envs.resolve(
+        request.task, env_name=request.env_name or None, api=request.api, origin=request.origin
+    )
     pace = envs.families()[spec.family].pace(spec)
-    return _Facts(spec.id, spec.api == "gymnasium", pace.realtime, pace.rate)
+    return _Facts(spec.id, spec.api == "gymnasium", spec.api == "aec", pace.realtime, pace.rate)
 
 
 def _clock(facts: _Facts) -> Clock:

@@ -82,10 +82,14 @@ def test_another_game_takes_the_place_of_the_last_one(
     window.context.go("play", operator=four(), seed=12)
     page = named(window, PlayPage, "page-play")
     qtbot.waitUntil(lambda: page.sheet is not None, timeout=PATIENCE_MS)
+    page.game.set_time_control(TimeControl(60))
+    assert page.game.playing_on == TimeControl(60) and named(page, TimeRows, "time-rows").isVisibleTo(page)
     with restarted(window, store, finish) as again:
         again.context.go("play", task="CartPole-v1")
         page = named(again, PlayPage, "page-play")
         qtbot.waitUntil(lambda: page.sheet is not None, timeout=PATIENCE_MS)
+        # Nobody there moves in turn.
+        assert page.game.playing_on is None and not named(page, TimeRows, "time-rows").isVisibleTo(page)
         assert page.game.config is not None and page.game.config.task == "CartPole-v1"
 
 
