@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,26 @@ async def test_a_run_is_written_as_games(tmp_path: Path, capfd: pytest.CaptureFi
     assert main(["games", str(recorded.folder), "--out", str(again)]) == 0
     assert again.read_text() == file.read_text() and capfd.readouterr().out == "2"
 
+    # One of them on the clock, on which White ran out of time.
+    lines = recorded.folder / "operators/chess/episodes.jsonl"
+    kept = lines.read_text()
+    written = [json.loads(line) for line in kept.splitlines()]
+    written[0] |= {
+        "time_control": {"seconds": 180, "increment_s": 2},
+        "out_of_time": "player_0",
+        "outcome": {"player_0": "loss", "player_1": "win"},
+    }
+    lines.write_text("".join(f"{json.dumps(line)}\n" for line in written))
     steps = recorded.folder / "operators/chess/steps.jsonl"
+    rows = steps.read_text()
+    steps.write_text(rows.replace('"action_source":', '"clock_s":171.5,"action_source":'))
+    assert write_pgn(open_run(recorded.folder), again) == 2
+    clocked = again.read_text()
+    assert '[TimeControl "180+2"]' in clocked and '[Termination "time forfeit"]' in clocked
+    assert clocked.count('[Result "0-1"]') >= 1 and "[%clk 0:02:51.5]" in clocked
+    lines.write_text(kept)
+    steps.write_text(rows)
+
     first, *rest = steps.read_text().splitlines()
     assert '"action":' in first
     for written, said in (("9999", "9999"), ('"e2e4"', "'e2e4'"), ("[1]", r"\[1\]")):

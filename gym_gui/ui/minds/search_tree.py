@@ -26,6 +26,7 @@ from gym_gui.ui.minds.search_model import (
     SearchedMove,
     SearchModel,
     searched_moves,
+    signed,
 )
 
 _ROW: Final = 24
@@ -35,7 +36,7 @@ _STEM: Final = 22.0
 _WIDEST: Final = 7.0
 """Pixels of the branch of the move that was tried most often."""
 _THINNEST: Final = 1.0
-_BAR: Final = 5
+_SPOT: Final = 5
 _WORTH_PX: Final = 66
 _NARROWEST: Final = 310
 _LINE_PX: Final = 110
@@ -189,14 +190,16 @@ class _SearchDelegate(QStyledItemDelegate):
         if index.column() == TRIED and move.visits:
             self._paint_bar(painter, option.rect, move.share)
         if index.column() == WORTH and move.value is not None:
-            self._paint_worth(painter, option.rect, move.value)
+            text = option.fontMetrics.horizontalAdvance(signed(move.value))
+            self._paint_worth(painter, option.rect, move.value, text)
 
     def _paint_bar(self, painter: QPainter, cell: QRect, share: float) -> None:
         room = cell.width() - 10
         bar = QRectF(cell.right() - 5 - room * share, cell.bottom() - 2, room * share, 2)
         painter.fillRect(bar, theme.current().colour("accent"))
 
-    def _paint_worth(self, painter: QPainter, cell: QRect, value: float) -> None:
+    def _paint_worth(self, painter: QPainter, cell: QRect, value: float, text: int) -> None:
+        """A spot before the number, which is so wide."""
         now = theme.current()
         colour = QColor(now.colour("ok" if value > 0 else "error" if value < 0 else "muted"))
         colour.setAlphaF(0.35 + 0.65 * min(abs(value), 1.0))
@@ -204,5 +207,5 @@ class _SearchDelegate(QStyledItemDelegate):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colour)
-        painter.drawEllipse(QPointF(cell.left() + 8, cell.center().y() + 0.5), _BAR, _BAR)
+        painter.drawEllipse(QPointF(cell.right() - text - 20, cell.center().y() + 0.5), _SPOT, _SPOT)
         painter.restore()
