@@ -132,8 +132,9 @@ def _head(
 
 def _result(episode: EpisodeRecord, seats: list[str]) -> str:
     if episode.out_of_time is not None and len(seats) > 1:
-        white_is = (episode.outcome or {}).get(seats[0])
-        return {Outcome.WIN: "1-0", Outcome.LOSS: "0-1", Outcome.DRAW: "1/2-1/2"}.get(white_is, "*")
+        words = {Outcome.WIN: "1-0", Outcome.LOSS: "0-1", Outcome.DRAW: "1/2-1/2"}
+        of_white = (episode.outcome or {}).get(seats[0])
+        return "*" if of_white is None else words[of_white]
     if episode.status is not EpisodeStatus.COMPLETED or not episode.terminated or len(seats) < 2:
         return "*"
     white, black = (episode.returns.get(seat) or 0.0 for seat in seats[:2])
