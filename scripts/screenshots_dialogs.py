@@ -35,6 +35,7 @@ class DialogScenes:
             "dialog-steps": self.steps,
             "dialog-player": self.player,
             "dialog-preset": self.preset,
+            "dialog-tournament": self.tournament,
             "dialog-editor": self.editor,
             "dialog-picker": self.picker,
             "play-keys": self.keys,
@@ -131,6 +132,12 @@ class DialogScenes:
         await self._agents(MINIGRID)
         self._command("agents.save")
         await asyncio.sleep(_SETTLE_S)
+
+    async def tournament(self) -> None:
+        """Who meets whom is chosen."""
+        await self._page("operators")
+        self._command("operators.tournament")
+        await asyncio.sleep(4 * _SETTLE_S)
 
     async def editor(self) -> None:
         """An experiment with a mistake, and its search."""

@@ -145,6 +145,7 @@ DIALOGS = (
     "steps",
     "player",
     "preset",
+    "tournament",
     "editor",
     "picker",
 )
