@@ -118,6 +118,7 @@ class Scenes:
             "operators-two-levels": self.operators_two_levels,
             "operators-planner": self.operators_planner,
             "operators-everyone": self.operators_everyone,
+            "operators-plan": self.operators_plan,
             "operators-apart": self.operators_apart,
             "operators-joint": self.operators_joint,
             "prompts": self.prompts,
@@ -467,6 +468,12 @@ class Scenes:
         page.deck.pause()
         page.manual.select(first)
         await asyncio.sleep(_SETTLE_S)
+
+    async def operators_plan(self) -> None:
+        """What a planner's plan is expected to earn, beside the whole."""
+        await self.operators_planner()
+        self._page("operators").manual.transcript.toggle_mind()
+        await asyncio.sleep(6 * _SETTLE_S)
 
     async def operators_everyone(self) -> None:
         """A match in which each slot is played by another kind."""

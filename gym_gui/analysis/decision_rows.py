@@ -10,6 +10,7 @@ from typing import Any
 
 from gym_gui.analysis import thoughts
 from gym_gui.core.record_fields import mapping, number
+from gym_gui.core.types import PLANNED
 
 DECISION = "decision"
 """Kind of turn: a decision of which its row tells more than the action."""
@@ -17,7 +18,7 @@ SCORES = "scores"
 """Field of a row: how the agent scored its actions before it chose."""
 CONSIDERED = "considered"
 """Field of a row: what a search found out of some of these actions: how often tried, how good, what next."""
-TOLD = (thoughts.FIELD, SCORES, CONSIDERED)
+TOLD = (thoughts.FIELD, SCORES, CONSIDERED, PLANNED)
 """Fields of rows that tell more of a decision."""
 
 
@@ -25,7 +26,9 @@ def tells_more(row: Mapping[str, Any]) -> bool:
     """Whether a row of ``steps.jsonl`` is a turn: what it tells of a call belongs to the call's own."""
     if thoughts.thought_of(row.get(thoughts.FIELD)) is not None:
         return True
-    return "agent_id" in row and not row.get("call_ref") and bool(numbers_of(row.get(SCORES)))
+    if "agent_id" not in row or row.get("call_ref"):
+        return False
+    return bool(numbers_of(row.get(SCORES)) or mapping(row.get(PLANNED)))
 
 
 def numbers_of(given: Any) -> list[tuple[str, float]]:

@@ -12,10 +12,11 @@ from gym_gui.analysis import thoughts, wording
 from gym_gui.analysis.action_scores import Score, scores_of
 from gym_gui.analysis.considered import Considered, considered_of
 from gym_gui.analysis.decision_rows import CONSIDERED, DECISION, SCORES, tells_more
+from gym_gui.analysis.planned import Planned, planned_of
 from gym_gui.analysis.thoughts import Thought, thought_of
 from gym_gui.core.enums import FALLBACKS
 from gym_gui.core.record_fields import count, items, mapping, number, text
-from gym_gui.core.types import REFUSED, WORD
+from gym_gui.core.types import PLANNED, REFUSED, WORD
 
 CHAT, DRY = "chat", "dry"
 """Kinds of turn beside decisions: a call that was answered (or failed), and one not sent in a dry run."""
@@ -73,6 +74,7 @@ class Turn:
         thought: What a program thought; ``None`` where no program decided.
         scores: How the actions were scored, the best first; empty where nothing was told of that.
         considered: What a search found of actions, by their words; likewise.
+        planned: The course of the plan whose first action it is; ``None`` where none was told.
     """
 
     agent: str
@@ -109,6 +111,7 @@ class Turn:
     thought: Thought | None = None
     scores: tuple[Score, ...] = ()
     considered: Mapping[str, Considered] = field(default_factory=dict[str, Considered])
+    planned: Planned | None = None
 
     @property
     def is_decision(self) -> bool:
@@ -210,6 +213,7 @@ def with_row(turn: Turn, row: Mapping[str, Any]) -> Turn:
         why_refused=text(row.get(REFUSED)) or "",
         scores=scores_of(row.get(SCORES), row.get(CONSIDERED)),
         considered=considered_of(row.get(CONSIDERED)),
+        planned=planned_of(row.get(PLANNED)),
     )
 
 

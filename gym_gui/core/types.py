@@ -21,6 +21,8 @@ Plan = Sequence[Sequence[float]]
 """Points in the world through which a player means to go."""
 PLAN_POINTS: Final = "plan_points"
 """The field of an action's record that holds them."""
+PLANNED: Final = "planned"
+"""The field that holds the course of a plan: what it is to earn, and its controls, by steps ahead."""
 CAUSE: Final = "cause"
 """The field that says of what kind an answer is that cannot be played; see ``UnusableCause``."""
 REFUSED: Final = "refused"

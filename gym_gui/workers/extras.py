@@ -7,7 +7,7 @@ from typing import Any, cast
 import orjson
 
 from gym_gui.core.errors import ProtocolError
-from gym_gui.core.types import CLOCK, PLAN_POINTS, REFUSED, WORD
+from gym_gui.core.types import CLOCK, PLAN_POINTS, PLANNED, REFUSED, WORD
 
 _OURS = frozenset(
     {
@@ -30,6 +30,34 @@ def _are_points(value: Any) -> bool:
         isinstance(point, list)
         and all(isinstance(x, (int, float)) and not isinstance(x, bool) for x in cast("list[Any]", point))
         for point in points
+    )
+
+
+MOST_LINES = 16
+"""Of a plan's course: courses of what is earned, and controls, each as long as its points in time at most."""
+
+
+def _are_numbers(value: Any, most: int = MOST_POINTS) -> bool:
+    numbers = cast("list[Any]", value) if isinstance(value, list) else [None]
+    return len(numbers) <= most and all(
+        isinstance(x, (int, float)) and not isinstance(x, bool) for x in numbers
+    )
+
+
+def _is_course(value: Any) -> bool:
+    course = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+    earned, controls = course.get("earned", {}), course.get("controls", [])
+    beyond = course.get("beyond", {})
+    if not isinstance(earned, dict) or not isinstance(beyond, dict) or not isinstance(controls, list):
+        return False
+    lines = [*cast("dict[str, Any]", earned).values(), *cast("list[Any]", controls)]
+    steps = course.get("steps")
+    return (
+        course.keys() <= {"steps", "earned", "beyond", "controls"}
+        and _are_numbers(steps)
+        and len(lines) <= MOST_LINES
+        and all(_are_numbers(line) and len(line) == len(cast("list[Any]", steps)) for line in lines)
+        and _are_numbers(list(cast("dict[str, Any]", beyond).values()), MOST_LINES)
     )
 
 
@@ -68,6 +96,11 @@ def read_extras(text: str) -> dict[str, Any]:
         raise ProtocolError("its 'tokens' are not whole numbers by name")
     if PLAN_POINTS in extras and not _are_points(extras[PLAN_POINTS]):
         raise ProtocolError(f"its '{PLAN_POINTS}' are not at most {MOST_POINTS} points of numbers")
+    if PLANNED in extras and not _is_course(extras[PLANNED]):
+        raise ProtocolError(
+            f"its '{PLANNED}' is not 'steps' (at most {MOST_POINTS}), with as many numbers in each of at "
+            f"most {MOST_LINES} lines of 'earned' (by name) and 'controls', and 'beyond' (numbers by name)"
+        )
     said = extras.get("said", "")
     if not isinstance(said, str) or len(said) > MOST_SAID:
         raise ProtocolError(f"what it said to its team is no text of at most {MOST_SAID} characters")

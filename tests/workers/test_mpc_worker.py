@@ -11,6 +11,7 @@ import pytest
 
 pytest.importorskip("mujoco")
 
+from gym_gui.analysis.planned import planned_of
 from gym_gui.cli.contract_tests import check_worker
 from gym_gui.controllers.local_session import LocalSession
 from gym_gui.controllers.replay_session import EpisodeReplay, ReplayOrder
@@ -42,6 +43,12 @@ async def test_it_plans_with_the_state_it_is_handed_and_repeats() -> None:
     points = log.column(0, "plan_points")
     assert len(points) == 30 and all(np.shape(each) == (12, 3) for each in points)
     assert all(abs(each[0][2]) < 2 for each in points), "it stays near where it is"
+    for told, value in zip(log.column(0, "planned"), log.column(0, "value"), strict=True):
+        course = planned_of(told)
+        assert course is not None and len(course.steps) == 12 and len(course.controls) == 1
+        assert course.earned["plan"][-1] + course.beyond.get("plan", 0) == pytest.approx(value, rel=1e-3)
+        assert course.earned["worst plan"][-1] <= course.earned["plan"][-1]
+        assert len(orjson.dumps(told)) < 1000
     again = await episodes("InvertedDoublePendulum-v5", range(1), 30, threads=1, **few)
     assert again.column(0, "action") == log.column(0, "action")
 
@@ -142,6 +149,24 @@ def test_plans_that_are_no_points_are_refused(points: Any) -> None:
     assert read_extras(orjson.dumps({"plan_points": [[0, 0.5, 1]]}).decode())
     with pytest.raises(ProtocolError, match="'plan_points' are not at most 64 points of numbers"):
         read_extras(orjson.dumps({"plan_points": points}).decode())
+
+
+@pytest.mark.parametrize(
+    "course",
+    [
+        "here",
+        {"steps": [0] * 65},
+        {"steps": [0], "more": 1},
+        {"steps": [0, 1], "earned": {"plan": [1]}},
+        {"steps": [0], "earned": {"plan": ["x"]}},
+        {"steps": [0], "controls": [[0]] * 17},
+    ],
+)
+def test_courses_without_bounds_are_refused(course: Any) -> None:
+    fine = {"steps": [0, 5], "earned": {"plan": [0, 1.5]}, "beyond": {"plan": 100.0}, "controls": [[0, 1]]}
+    assert read_extras(orjson.dumps({"planned": fine}).decode()) == {"planned": fine}
+    with pytest.raises(ProtocolError, match="'planned' is not 'steps'"):
+        read_extras(orjson.dumps({"planned": course}).decode())
 
 
 @pytest.mark.parametrize(

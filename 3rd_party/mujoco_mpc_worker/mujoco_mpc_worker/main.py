@@ -22,7 +22,7 @@ from mosaic_worker.worker import (
     Worker,
 )
 from mujoco_mpc_worker.ilqg import ILQG
-from mujoco_mpc_worker.planners import Planner, Settings
+from mujoco_mpc_worker.planners import Foreseen, Planner, Settings
 from mujoco_mpc_worker.rewards import Reward, going_to
 from mujoco_mpc_worker.simulation import Simulation
 from mujoco_mpc_worker.task_file import Task, task_file_for
@@ -44,13 +44,14 @@ class Decided(NamedTuple):
 
     action: Any
     value: float
-    points: list[list[float]]
+    foreseen: Foreseen
     scores: dict[str, float]
 
     @property
     def told(self) -> dict[str, Any] | None:
         """What is recorded beside the action."""
-        told = {"plan_points": self.points, "scores": self.scores}
+        points, planned = self.foreseen
+        told = {"plan_points": points, "scores": self.scores, "planned": planned}
         return {name: value for name, value in told.items() if value} or None
 
 
@@ -117,8 +118,8 @@ class _Player:
             if self._aims:
                 self.simulation.plan_for(self._aims[int(decision.observation["option"])])
             action = planner.act(decision.step, decision.state).astype(self._space.dtype or np.float32)
-            points = planner.path(decision.state, self._trace, self._points)
-            decided = Decided(action.reshape(self._space.shape), planner.value, points, planner.tried)
+            foreseen = planner.foresee(decision.state, self._trace, self._points)
+            decided = Decided(action.reshape(self._space.shape), planner.value, foreseen, planner.tried)
             self._plans[decision.episode] = planner, decision.step, decided
         return decided
 

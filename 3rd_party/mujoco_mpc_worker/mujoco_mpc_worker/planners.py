@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy.interpolate import make_interp_spline
@@ -32,6 +32,26 @@ _ROUND = 512 * 2**20
 """Bytes that the plans of a round may take."""
 _COPIES = 6
 """Of a plan while it is made: what it changes, what that is added to, and so on."""
+MOST_CONTROLS = 8
+"""Of a plan, that are told."""
+
+
+class Foreseen(NamedTuple):
+    """Where a plan leads.
+
+    Attributes:
+        points: In the world, in metres.
+        planned: What is recorded of its course: ``steps`` ahead, what it and others have ``earned`` by
+            then and are worth ``beyond`` their end, its ``controls``; empty where nothing is told.
+    """
+
+    points: list[list[float]]
+    planned: dict[str, Any]
+
+
+def short(numbers: Array, figures: int = 4) -> list[float]:
+    """With a few figures: they are drawn, and stand in the row of each decision."""
+    return [float(f"{x:.{figures}g}") for x in numbers]
 
 
 @dataclass(frozen=True)
@@ -103,6 +123,8 @@ class Planner:
         self._at = 0
         self.value = 0.0
         """What the best plan found earns."""
+        self._before: Array = self._plan
+        self._worst: tuple[float, Array] | None = None
         self._earned: list[Array] = []
         """What the plans of each round of this step earn; the first of a round is the plan as it was."""
 
@@ -144,7 +166,7 @@ class Planner:
         self._shift(step - self._at)
         self._at = step
         rng = np.random.default_rng((self._seed, step))
-        self._earned = []
+        self._earned, self._before, self._worst = [], self._plan, None
         self._search(state, rng, self._clock() + self.settings.budget_ms / 1000)
         return self._plan[0]
 
@@ -163,9 +185,31 @@ class Planner:
         }
         return {words: round(value, 4) for words, value in told.items() if np.isfinite(value)}
 
-    def path(self, state: Array, trace: str, count: int) -> list[list[float]]:
-        """Where the plan leads from a state on: see :meth:`Simulation.path`."""
-        return self._simulation.path(state, self._plan, trace, count)
+    def foresee(self, state: Array, trace: str, count: int) -> Foreseen:
+        """Where the plan leads from a state on, beside that of the step before and the worst that was tried.
+
+        Args:
+            state: As :meth:`act` was given it.
+            trace: What is followed: see :meth:`Simulation.traced`.
+            count: Of steps that are told; 0: nothing is.
+        """
+        if not count:
+            return Foreseen([], {})
+        plans = {"plan": self._plan, "plan before": self._before}
+        if self._worst is not None:
+            plans["worst plan"] = self._worst[1]
+        course = self._simulation.course(state, np.stack(list(plans.values())), trace, count)
+        earned = {
+            name: short(each)
+            for name, each in zip(plans, course.earned, strict=True)
+            if np.isfinite(each).all()
+        }
+        done = self._plan[np.minimum(course.steps, len(self._plan) - 1)][:, :MOST_CONTROLS]
+        told = {"steps": course.steps, "earned": earned, "controls": [short(each, 3) for each in done.T]}
+        worth = zip(plans, course.beyond, strict=True)
+        beyond = {name: float(more) for name, more in worth if more and name in earned}
+        told |= {"beyond": beyond} if beyond else {}
+        return Foreseen(course.points, told)
 
     def _search(self, state: Array, rng: np.random.Generator, until: float) -> None:
         """Make the plan better, as long as the budget lasts."""
@@ -190,6 +234,11 @@ class Planner:
         """Within bounds, as the environment gets them."""
         clipped = np.minimum(np.maximum(plans, self._simulation.low), self._simulation.high)
         return clipped.astype(np.float32).astype(np.float64)
+
+    def _note_worst(self, tried: Array, earned: Array) -> None:
+        worst = int(np.argmin(np.where(np.isfinite(earned), earned, np.inf)))
+        if self._worst is None or earned[worst] < self._worst[0]:
+            self._worst = float(earned[worst]), tried[worst].copy()
 
     def _parts(self, rng: np.random.Generator, plans: int) -> Array:
         """How much of each knot's change counts in each plan, (plans, knots, 1).
@@ -228,6 +277,7 @@ class Planner:
         tried = self._playable(around + np.einsum("tk,nku->ntu", self._weights, changes))
         earned = self._simulation.returns(state, tried)
         self._earned.append(earned)
+        self._note_worst(tried, earned)
         if settings.planner == "cem":
             count = min(max(2, round(settings.elites * plans)), int(np.isfinite(earned).sum()))
             best = np.argsort(-earned, kind="stable")[:count]

@@ -47,6 +47,23 @@ class Rollouts(NamedTuple):
     whole: Flags
 
 
+class Course(NamedTuple):
+    """Where plans lead, at some of their steps: the first is where they begin, the last their end.
+
+    Attributes:
+        steps: Which steps of the environment, counted from where they begin.
+        points: Where the first plan leads, in the world, in metres.
+        earned: What each plan has earned by then, (plans, steps); no numbers where a plan's simulation
+            diverges.
+        beyond: What each plan is worth more behind its end, as it survives, (plans,).
+    """
+
+    steps: list[int]
+    points: list[list[float]]
+    earned: Array
+    beyond: Array
+
+
 class Stepped(NamedTuple):
     """What became of single steps.
 
@@ -259,6 +276,14 @@ class Simulation:
         return self._earned(start, found, actions), found.whole
 
     def _earned(self, start: Array, found: Rollouts, actions: Array) -> Array:
+        rewards, over = self._rewarded(start, found, actions)
+        total = np.sum(rewards, axis=1) + self._survival * ~over
+        # A plan that breaks after the episode's end has earned all it could.
+        sane = (found.whole | over) & np.isfinite(total)
+        return np.where(sane, total, -np.inf)
+
+    def _rewarded(self, start: Array, found: Rollouts, actions: Array) -> tuple[Array, Flags]:
+        """What each step of plans earns, (plans, horizon), and which of them end the episode, (plans,)."""
         nq = int(self.model.nq)
         first = np.broadcast_to(start[1 : 1 + nq], (len(actions), 1, nq))
         before = np.concatenate((first, found.states[:, :-1, 1 : 1 + nq]), axis=1)
@@ -266,10 +291,7 @@ class Simulation:
         over = np.cumsum(paid.ends, axis=1)
         # The step that ends an episode is paid, those behind it are not.
         lives = np.concatenate((np.zeros((len(actions), 1)), over[:, :-1]), axis=1) == 0
-        total = np.sum(np.where(lives, paid.reward, 0.0), axis=1) + self._survival * (over[:, -1] == 0)
-        # A plan that breaks after the episode's end has earned all it could.
-        sane = (found.whole | (over[:, -1] > 0)) & np.isfinite(total)
-        return np.where(sane, total, -np.inf)
+        return np.where(lives, paid.reward, 0.0), over[:, -1] > 0
 
     def _paid(self, before: Array, states: Array, actions: Array, sensors: Array) -> Paid:
         nq, nv = int(self.model.nq), int(self.model.nv)
@@ -338,22 +360,28 @@ class Simulation:
         found = Rollouts(paths[:, 1:], np.concatenate(sensors, axis=1), self._whole(start, paths[:, 1:]))
         return done, paths, self._earned(start, found, done)
 
-    def path(self, state: Array, plan: Array, trace: str, count: int) -> list[list[float]]:
-        """Where a plan leads: points in the world, in metres, its start and its end among them.
+    def course(self, state: Array, plans: Array, trace: str, count: int) -> Course:
+        """Where plans lead from a state on.
 
         Args:
             state: ``mjSTATE_INTEGRATION``.
-            plan: (horizon, nu).
-            trace: What to follow, as :meth:`traced` knows it.
-            count: Of points; 0: none.
+            plans: (plans, horizon, nu).
+            trace: What of the first to follow, as :meth:`traced` knows it.
+            count: Of steps that are told, at least one.
         """
-        if not count:
-            return []
         start = self.start(state)
-        states = np.concatenate((start[None], self.rollouts(start, plan[None]).states[0]))
-        chosen = states[np.unique(np.linspace(0, len(states) - 1, count).round().astype(int))]
-        data, points = self._data[0], []
-        for each in chosen[np.isfinite(chosen).all(1)]:
+        found = self.rollouts(start, plans)
+        steps = np.unique(np.linspace(0, plans.shape[1], count).round().astype(int))
+        rewards, over = self._rewarded(start, found, plans)
+        rewards[~(found.whole | over)] = np.nan
+        earned = np.concatenate((np.zeros((len(plans), 1)), np.cumsum(rewards, axis=1)), axis=1)
+        chosen = np.concatenate((start[None], found.states[0]))[steps]
+        points, beyond = self._traced(chosen, trace), np.where(over, 0.0, self._survival)
+        return Course([int(step) for step in steps], points, earned[:, steps], beyond)
+
+    def _traced(self, states: Array, trace: str) -> list[list[float]]:
+        data, points = self._data[0], list[list[float]]()
+        for each in states[np.isfinite(states).all(1)]:
             mujoco.mj_setState(self.model, data, each, _PHYSICS)
             mujoco.mj_kinematics(self.model, data)
             mujoco.mj_comPos(self.model, data)

@@ -355,14 +355,17 @@ def test_a_plan_tells_where_it_leads() -> None:
     env.reset(seed=0)
     simulation, state = Simulation(about(env), 1), state_of(env)
     plan = np.full((10, 3), 0.3)
-    points = simulation.path(state, plan, "torso", 4)
+    course = simulation.course(state, np.stack([plan, 0 * plan]), "torso", 4)
+    points = course.points
     assert points[0] == pytest.approx(env.data.body("torso").xipos, abs=1e-4)
     for action in plan:
         env.step(action.astype(np.float32))
     mujoco.mj_kinematics(env.model, env.data)
     assert points[-1] == pytest.approx(env.data.body("torso").xipos, abs=1e-4)
-    assert len(points) == 4 and simulation.path(state, plan, "torso", 0) == []
-    assert simulation.path(state, plan, "", 2)[0] != points[0]
+    assert len(points) == 4 and course.steps == [0, 3, 7, 10]
+    assert course.earned[:, 0].tolist() == [0.0, 0.0]
+    assert course.earned[:, -1] == pytest.approx(simulation.returns(state, np.stack([plan, 0 * plan])))
+    assert simulation.course(state, plan[None], "", 2).points[0] != points[0]
     with pytest.raises(LoadError, match="no body or site 'tail'; it has torso, thigh"):
         simulation.traced("tail")
     simulation.close()

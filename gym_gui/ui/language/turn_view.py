@@ -7,7 +7,7 @@ Replies are hostile text: nothing of them is ever taken for markup.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Final
+from typing import Any, Final
 
 from PyQt6.QtGui import QFont, QGuiApplication, QTextCharFormat, QTextCursor
 from PyQt6.QtWidgets import QHBoxLayout, QTextEdit, QVBoxLayout, QWidget
@@ -208,12 +208,14 @@ def sections(turn: Turn, old: int = 0, *, cut: bool = True, action: str = "") ->
 def _decision(turn: Turn, fit: Callable[[str], str], action: str) -> Iterator[Section]:
     """What it did and meant to, then what it believed: that may be long."""
     if turn.source:
-        yield "Played", _played(turn, action or str(turn.action)), "error" if turn.refused else "text"
+        yield "Played", _played(turn, action or _short(turn.action)), "error" if turn.refused else "text"
     if turn.why_refused:
         yield "Why not its own", turn.why_refused, "error"
     if turn.said:
         yield "Said to its team", fit(turn.said), "text"
     yield from _scores(turn)
+    if turn.planned is not None and turn.planned.earned:
+        yield "Its plan is to earn", turn.planned.words, "text"
     for heading, words in (turn.thought or Thought()).pieces():
         yield heading, fit(words), "error" if heading == FAILED else "text"
 
@@ -230,6 +232,15 @@ def _scores(turn: Turn) -> Iterator[Section]:
     if rest := len(turn.scores) - len(shown):
         rows.append(f"and {count(rest, 'action')} with lower scores")
     yield SCORES, "\n".join(rows), "text"
+
+
+def _short(action: Any) -> str:
+    """An action of numbers with four figures each."""
+    if isinstance(action, float):
+        return f"{action:.4g}"
+    if isinstance(action, list):
+        return f"[{', '.join(map(_short, action))}]"
+    return str(action)
 
 
 def _played(turn: Turn, action: str) -> str:

@@ -1,4 +1,4 @@
-"""Shows one agent: its picture, the tree of what it searched, and in words what it sees and thinks."""
+"""Shows one agent: its picture, its search or its plan, drawn, and in words what it sees and thinks."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QSplitter, QTextEdit, QVBoxLayout, QWidget
 
+from gym_gui.analysis.planned import Planned
 from gym_gui.core.live import AgentView
 from gym_gui.ui import theme
 from gym_gui.ui.agents.setting_controls import SteadyComboBox
 from gym_gui.ui.language.turn_view import Section, write_sections
 from gym_gui.ui.minds.mind import Mind, mind_sections
+from gym_gui.ui.minds.plan_plot import PlanPlot
 from gym_gui.ui.minds.search_tree import SearchTree
 from gym_gui.ui.renderers.agent_words import seat_words
 from gym_gui.ui.renderers.frame_view import FrameView
@@ -42,6 +44,7 @@ class MindView(QWidget):
         self.setObjectName("mind")
         self._told: list[Section] = []
         self._agents: tuple[tuple[str, str], ...] = ()
+        self._plan: PlanPlot | None = None
         self._choice = SteadyComboBox(self)
         self._choice.setObjectName("mind-agent")
         self._choice.setAccessibleName("Whose view")
@@ -132,12 +135,25 @@ class MindView(QWidget):
             self.picture.show_frame(picture)
         self.picture.setVisible(picture is not None)
         self.tree.show_turn(None if mind is None else mind.turn)
+        self._show_plan(None if mind is None or mind.turn is None else mind.turn.planned)
         shown = sight is not None and sight.caption and picture is not None
         self._caption.setText(f"{sight.caption} at step {sight.step}" if sight is not None and shown else "")
         self._caption.setVisible(bool(shown))
         if told != self._told:
             self._told = told
             self._rewrite()
+
+    def _show_plan(self, planned: Planned | None) -> None:
+        """Few agents plan: what draws it is made for the first that does."""
+        if planned is not None and self._plan is None:
+            self._plan = PlanPlot(self._splitter.parentWidget())
+            self._splitter.insertWidget(2, self._plan)
+            self._splitter.setStretchFactor(2, 3)
+            self._splitter.setSizes([_PICTURE, 3 * _PICTURE, 2 * _PICTURE, 2 * _PICTURE])
+        if self._plan is not None:
+            self._plan.setVisible(planned is not None)
+            if planned is not None:
+                self._plan.show_plan(planned)
 
     def _rewrite(self) -> None:
         """What somebody reads stays in its place."""
