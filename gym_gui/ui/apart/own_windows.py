@@ -42,6 +42,7 @@ class OwnWindows(QObject):
         self._commands, self._pages = commands, pages
         self._places = KeptPlaces(layout)
         self._open: dict[Berth, OwnWindow] = {}
+        self._ended: set[OwnWindow] = set()
         self._over = False
         self._settle = QTimer(self)
         self._settle.setSingleShot(True)
@@ -182,11 +183,16 @@ class OwnWindows(QObject):
     def _end(self, berth: Berth, window: OwnWindow) -> None:
         window.hide()
         berth.take_back()
+        # Without a Qt parent it would go with its last name, in the middle of the event that has ended it.
+        self._ended.add(window)
+        window.destroyed.connect(partial(self._ended.discard, window))
         window.deleteLater()
 
     def _on_berth_gone(self, berth: Berth) -> None:
         window = self._open.pop(berth, None)
         if window is not None:
+            self._ended.add(window)
+            window.destroyed.connect(partial(self._ended.discard, window))
             window.deleteLater()
 
     def _remember(self) -> None:
