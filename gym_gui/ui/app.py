@@ -72,9 +72,11 @@ def create_window(argv: Sequence[str] | None = None) -> tuple[QApplication, Main
     window.page_shown.connect(garbage.spare)
     preloader = Preloader(context.spawn, parent=window)
     window.painted.connect(preloader.start)
+    window.page_shown.connect(preloader.on_page_shown)
     window.ended.connect(preloader.stop)
     window.painted.connect(lambda: context.spawn(keep_spare_host(context), "Keeping a session process ready"))
     _open(window, arguments[1:])
+    preloader.on_page_shown(window.current)  # it was made before
     return app, window
 
 

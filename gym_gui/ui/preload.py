@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
+from collections import deque
 from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
@@ -28,13 +29,16 @@ DELAY_MS: Final = 250
 BREATH_S: Final = 0.01
 """Between two modules, so that the window has the interpreter to itself now and then."""
 ENGINE: Final = (
-    "gym_gui.host.client",
     "gym_gui.controllers.resolved_operator",
     "gym_gui.controllers.live_run",
     "gym_gui.controllers.environment_sheet_cache",
     "gym_gui.controllers.configuration_checks",
+)
+SESSIONS: Final = (
+    "gym_gui.host.client",  # gRPC
     "jsonschema",  # what checks settings imports it when it is first needed
 )
+"""What no page needs before an operator is opened or set: 15 MB."""
 
 
 def modules() -> Sequence[str]:
@@ -48,15 +52,22 @@ class Preloader(QObject):
     Args:
         spawn: Runs work in the background, until the window closes.
         names: Modules, in order.
+        later: Modules that come when a page is shown that opens sessions.
         parent: Qt owner.
     """
 
     def __init__(
-        self, spawn: Spawn, names: Sequence[str] | None = None, parent: QObject | None = None
+        self,
+        spawn: Spawn,
+        names: Sequence[str] | None = None,
+        later: Sequence[str] = SESSIONS,
+        parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._spawn, self._names = spawn, names
+        self._spawn = spawn
+        self._names, self._later = deque(modules() if names is None else names), tuple(later)
         self._over = threading.Event()
+        self._work: asyncio.Task[None] | None = None
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(DELAY_MS)
@@ -71,19 +82,23 @@ class Preloader(QObject):
         self._timer.stop()
         self._over.set()
 
-    def _on_time(self) -> None:
-        self._spawn(self._load(), "Getting ready")
+    def on_page_shown(self, name: str) -> None:
+        """From the first page but Home on, sessions may be opened: what they need comes next."""
+        if name == places()[0].name or not self._later:
+            return
+        self._names.extendleft(reversed(self._later))
+        self._later = ()
+        if self._work is not None and self._work.done():
+            self._on_time()
 
-    async def _load(self) -> None:
-        try:
-            await asyncio.to_thread(self._import_all)
-        finally:
-            self._over.set()
+    def _on_time(self) -> None:
+        self._work = self._spawn(asyncio.to_thread(self._import_all), "Getting ready")
 
     def _import_all(self) -> None:
-        for name in modules() if self._names is None else self._names:
+        while self._names:
             if self._over.wait(BREATH_S):
                 return
+            name = self._names.popleft()
             try:
                 import_module(name)
             except Exception as error:  # whoever needs it says what it means

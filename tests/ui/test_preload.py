@@ -58,6 +58,19 @@ def test_nothing_more_is_imported_once_it_is_stopped(
     assert "ahead_never" not in sys.modules
 
 
+def test_what_sessions_need_comes_with_the_first_page_that_opens_them(
+    context: AppContext, package: Callable[[str, str], str], qtbot: object
+) -> None:
+    early, late = package("ahead_early", ""), package("ahead_late", "")
+    preloader = Preloader(context.spawn, [early], [late])
+    preloader.on_page_shown("home")
+    preloader.start()
+    qtbot.waitUntil(lambda: early in sys.modules and not context.busy)  # type: ignore[attr-defined]
+    assert late not in sys.modules
+    preloader.on_page_shown("operators")
+    qtbot.waitUntil(lambda: late in sys.modules and not context.busy)  # type: ignore[attr-defined]
+
+
 def test_the_engine_and_every_page_are_imported_ahead() -> None:
     names = modules()
     assert names[: len(ENGINE)] == ENGINE
