@@ -82,10 +82,12 @@ class Scenes:
     async def memory(self) -> dict[str, Any]:
         """Memory at the first page, after all pages, after four operators have played."""
         await asyncio.sleep(3.0)
+        await self._until_at_rest()
         result = {"empty": memory_mb()}
         for name in self._places():
             self._context.go(name)
             await asyncio.sleep(2.0)
+            await self._until_at_rest()
         result["pages"] = memory_mb()
         await self._play(randoms(4), 30.0)
         await asyncio.sleep(5.0)

@@ -6,6 +6,7 @@ import logging
 import site
 import sysconfig
 import traceback
+from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import FrozenSet, List, NamedTuple, Optional, Sequence, Set, Tuple
@@ -138,20 +139,21 @@ def _package(trace: TracebackType) -> str:
     return str(trace.tb_frame.f_globals.get("__name__", "")).partition(".")[0]
 
 
+@lru_cache(maxsize=1)
 def _library_folders() -> FrozenSet[str]:
+    # Not before something fails: Python reads for it how it was built, half a megabyte.
     paths = sysconfig.get_paths()
     folders = [paths[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")]
     return frozenset([*folders, *([site.getusersitepackages()] if site.ENABLE_USER_SITE else [])])
-
-
-_FOLDERS = _library_folders()
 
 
 def _is_installed(path: str) -> bool:
     if path.startswith("<frozen "):
         return True
     parts = Path(path).parts
-    return not _INSTALLED_IN.isdisjoint(parts) or any(str(p) in _FOLDERS for p in Path(path).parents)
+    return not _INSTALLED_IN.isdisjoint(parts) or any(
+        str(p) in _library_folders() for p in Path(path).parents
+    )
 
 
 def _short(path: str) -> str:
@@ -165,6 +167,6 @@ def _short(path: str) -> str:
         for i, part in enumerate(file.parts):
             if part in _INSTALLED_IN:
                 return "/".join(file.parts[i + 1 :])
-        root = next((p for p in file.parents if str(p) in _FOLDERS), file.parent)
+        root = next((p for p in file.parents if str(p) in _library_folders()), file.parent)
         return file.relative_to(root).as_posix()
     return f"{file.parent.name}/{file.name}" if file.name == "__init__.py" else file.name
