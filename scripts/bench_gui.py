@@ -292,7 +292,8 @@ class Figures:
                 f"{spread(firsts)}; everybody's {everybody:.2f} s; the window's processor time {cpu:.2f} s, "
             )
             hosts = statistics.median(row["host_waited_s"] for row in rows)
-            detail += f"waited for a core: window {waited:.2f} s, session host {hosts:.2f} s"
+            detail += f"waited for a core: window {waited:.2f} s, session host {hosts:.2f} s; "
+            detail += f"a host was ready in {sum(row['spare'] for row in rows):.0f} of {len(rows)}"
             reference = None
             if card == "soccer":
                 row = self._window.play("soccer", BARE)
