@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -86,14 +87,15 @@ class Window:
     Args:
         environment: Of its process.
         size: Width and height.
+        cache: What its cache begins with.
     """
 
-    def __init__(self, environment: Mapping[str, str], size: tuple[int, int]) -> None:
-        self._environment, self._size = dict(environment), size
+    def __init__(self, environment: Mapping[str, str], size: tuple[int, int], cache: Path) -> None:
+        self._environment, self._size, self._cache = dict(environment), size, cache
 
     def beside(self, environment: Mapping[str, str]) -> Window:
         """The same window, with these variables as well."""
-        return Window({**self._environment, **environment}, self._size)
+        return Window({**self._environment, **environment}, self._size, self._cache)
 
     def play(self, scene: str, program: Path = WINDOW, **options: Any) -> dict[str, Any]:
         """What a scene measured; ``begun`` is when its process was started.
@@ -103,6 +105,7 @@ class Window:
         """
         with tempfile.TemporaryDirectory(prefix="mosaic-bench-") as home:
             places = {f"MOSAIC_{n}_DIR": str(Path(home, n.lower())) for n in ("DATA", "CACHE", "RUNS")}
+            shutil.copytree(self._cache, places["MOSAIC_CACHE_DIR"])
             target = Path(home, "result.json")
             options["size"] = self._size
             command = [sys.executable, str(program), scene, str(target), json.dumps(options)]
@@ -372,6 +375,16 @@ def display(*, offscreen: bool) -> Generator[dict[str, str]]:
 
 
 @contextmanager
+def warm_cache(environment: Mapping[str, str]) -> Generator[Path]:
+    """A cache as set-up leaves it: what packages have is known, and what they compile is compiled."""
+    with tempfile.TemporaryDirectory(prefix="mosaic-bench-") as folder:
+        command = [sys.executable, "-m", "gym_gui.cli.warm"]
+        more = {"MOSAIC_CACHE_DIR": folder}
+        subprocess.run(command, env={**environment, **more}, stdout=subprocess.DEVNULL, check=False)
+        yield Path(folder)
+
+
+@contextmanager
 def _xvfb() -> Generator[str]:
     """A screen of our own.
 
@@ -437,8 +450,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parser.parse_args(argv)
     width, _, height = args.size.partition("x")
     load, figures = os.getloadavg()[0], list[Figure]()
-    with display(offscreen=args.offscreen) as environment:
-        groups = Figures(Window(environment, (int(width), int(height))), quick=args.quick).groups()
+    with display(offscreen=args.offscreen) as environment, warm_cache(environment) as cache:
+        window = Window(environment, (int(width), int(height)), cache)
+        groups = Figures(window, quick=args.quick).groups()
         chosen = [n for n in groups if any(word.lower() in n for word in args.only)]
         if not chosen:
             parser.error(f"no group is named so. There are: {', '.join(groups)}")

@@ -38,6 +38,7 @@ from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.live import Compiling
 from gym_gui.core.sight import Sight
 from gym_gui.core.spending import Amount
+from gym_gui.core.subjects import Subject
 from gym_gui.core.types import AgentID
 from gym_gui.host.frames import FrameReader, Places
 from gym_gui.host.orders import (
@@ -126,9 +127,11 @@ class HostSession:
 
     async def start(self) -> SessionReady:
         try:
-            # Before the process gets its environment, which secrets are then kept out of.
-            request = launch_message(self._resolved, self._settings, keys=self._elsewhere is None)
-            memory = await self._host.start(vouch(self._resolved.config), pictures=self._share)
+            # In a thread: a keyring may ask for a password, and what a package has is found out by importing
+            # it in a process the first time. Before the host gets its environment, which secrets are then
+            # kept out of.
+            request, allowed = await asyncio.to_thread(self._prepare)
+            memory = await self._host.start(allowed, pictures=self._share)
             if memory is not None:
                 self._frames = FrameReader(memory)
             self._host.follow("Follow", self._seen, self._on_event)
@@ -145,6 +148,11 @@ class HostSession:
         except BaseException:
             await self.close()
             raise
+
+    def _prepare(self) -> tuple[pb.LaunchRequest, list[Subject]]:
+        """What it is told, and what it may use; raises as these do."""
+        request = launch_message(self._resolved, self._settings, keys=self._elsewhere is None)
+        return request, vouch(self._resolved.config)
 
     async def _launch(self, request: pb.LaunchRequest) -> SessionReady:
         elsewhere = self._elsewhere

@@ -71,7 +71,8 @@ class ReplaySession:
         """
         self._played = asyncio.get_running_loop().create_future()
         try:
-            await self._host.start(allowed=vouch(self._order.config, env_only=True))
+            allowed = await asyncio.to_thread(vouch, self._order.config, env_only=True)
+            await self._host.start(allowed)
             self._host.follow("Replay", replay_message(self._order), self._take_looks)
             await self._played
         finally:

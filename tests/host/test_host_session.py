@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import stat
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -16,12 +17,14 @@ from typing import Any
 import psutil
 import pytest
 
-from gym_gui.controllers.resolved_operator import ResolvedOperator, resolve_operator
+from gym_gui.controllers.resolved_operator import ResolvedOperator, resolve_operator, vouch
 from gym_gui.controllers.session_events import EpisodeFinished, SessionEvent
 from gym_gui.controllers.session_interface import LiveSettings, SessionSettings
+from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.experiment_data import experiment_from_data
+from gym_gui.core.subjects import Subject
 from gym_gui.host.client import HostSession
 from gym_gui.host.orders import episode_message, launch_message
 from gym_gui.host.pb.session_pb2_grpc import SessionStub
@@ -405,3 +408,16 @@ async def test_keys_reach_the_worker_and_no_environment(
         finally:
             await host.close()
     assert not [line for line in notes.logs if key in line]
+
+
+async def test_what_an_environment_needs_is_found_out_beside_the_loop(monkeypatch: pytest.MonkeyPatch):
+    """It may import a package in a process, the first time: whoever watches is not held up."""
+    threads: list[threading.Thread] = []
+
+    def watched(config: OperatorConfig) -> list[Subject]:
+        threads.append(threading.current_thread())
+        return vouch(config)
+
+    monkeypatch.setattr("gym_gui.host.client.vouch", watched)
+    async with session():
+        assert threads and threading.main_thread() not in threads
