@@ -292,10 +292,11 @@ class Scenes:
             script.toggle()
         await self._until(lambda: script.standings and script.standings.view.analysis, "the standings")
         view = script.standings.view
-        some = lambda: view.analysis and view.analysis.standings.games > 50  # noqa: E731
-        await self._until(some, "some games")
+        await self._until(lambda: view.analysis.standings.games > 160, "some games", settle_s=0)
         script.stop()
-        await self._until(lambda: not script.busy, "its end")
+        await self._until(lambda: not script.busy, "its end", settle_s=0)
+        played = lambda: sum(each.played for each in view.analysis.standings.fixtures)  # noqa: E731
+        await self._until(lambda: played() == script.job.result.episodes, "what was played till then")
 
     async def operators_plots(self) -> None:
         await self.operators()

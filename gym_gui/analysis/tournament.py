@@ -104,9 +104,9 @@ def _by_rating(found: Games, ratings: Ratings | None, *, open_: bool) -> list[st
         return list(found.policies)
     results = _results(found)
 
-    def place(name: str) -> tuple[bool, float]:
+    def place(name: str) -> tuple[bool, bool, float]:
         note = _why_none(name, ratings, [value for value, _ in results[name]])
-        return _has_none(note, open_=open_), -(ratings.ratings[name].value or 0.0)
+        return note == NO_GAME, _has_none(note, open_=open_), -(ratings.ratings[name].value or 0.0)
 
     return sorted(found.policies, key=place)
 

@@ -264,7 +264,7 @@ class MainWindow(QMainWindow):
         self.context.settings.set("theme", "light" if self.context.theme.dark else "dark")
 
     def choose_file(self) -> None:
-        """Let the person choose an experiment file; it opens in script mode."""
+        """Let the person choose an experiment or tournament file; it opens in script mode."""
         from PyQt6.QtWidgets import QFileDialog
 
         dialog = QFileDialog(
@@ -272,7 +272,7 @@ class MainWindow(QMainWindow):
         )
         dialog.setObjectName("choose-experiment")
         dialog.setNameFilters(
-            [f"Experiments ({' '.join(f'*{end}' for end in EXPERIMENTS)})", "All files (*)"]
+            [f"Experiments and tournaments ({' '.join(f'*{end}' for end in EXPERIMENTS)})", "All files (*)"]
         )
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

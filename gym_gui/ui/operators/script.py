@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from gym_gui.ui.context import AppContext
     from gym_gui.ui.results.live_results import LiveResults
 
-FILTER = "Experiments (*.py *.yaml *.yml *.json);;All files (*)"
+FILTER = "Experiments and tournaments (*.py *.yaml *.yml *.json);;All files (*)"
 CONSENT = (
     "{name} is a program, not plain data. To read it, it is run in a separate process without your keys, "
     "for at most ten seconds. {network} It can read and write your files all the same: "
@@ -114,7 +114,7 @@ class ScriptExperimentWidget(QWidget):
             "Open…",
             icon_name="open",
             name="script-open",
-            tooltip="Open an experiment file (Ctrl+O)",
+            tooltip="Open an experiment or tournament file (Ctrl+O)",
             on_click=self.choose_file,
         )
         self._results_button = QuietButton(
@@ -188,7 +188,7 @@ class ScriptExperimentWidget(QWidget):
 
     def choose_file(self) -> None:
         """Ask for a file."""
-        dialog = QFileDialog(self.window(), "Open an experiment")
+        dialog = QFileDialog(self.window(), "Open an experiment or a tournament")
         dialog.setObjectName("script-dialog")
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
@@ -605,13 +605,15 @@ class ScriptExperimentWidget(QWidget):
 
     async def shut_down(self) -> None:
         """End the run; what is done is kept."""
+        if self._standings is not None:
+            self._standings.close_reading()
+            self._standings = None
         if self._job is not None:
             self._job.stop()
         if self._work is not None:
             if not (self._job is not None and self._job.running):
                 self._work.cancel()
             await asyncio.gather(self._work, return_exceptions=True)
-        self._drop_standings()
 
 
 def _places(plan: ScriptPlan) -> list[tuple[OperatorPlan, Place]]:

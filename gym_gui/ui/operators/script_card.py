@@ -28,6 +28,8 @@ from gym_gui.ui.widgets.scrolling import see_through, tell_scrolling
 if TYPE_CHECKING:
     from gym_gui.controllers.contest import Contest
 
+_LIST, _PICTURE = 3, 2
+"""How wide rows or standings are beside the picture of a tournament's game; an experiment's are alike."""
 _BESIDE = 760
 """Width from which a picture stands beside the rows."""
 
@@ -63,7 +65,7 @@ class ScriptCard(Card):
         self.views.setToolTip("Who plays, who meets whom, and how it stands")
         self.views.chosen.connect(self.show_view)
         self.views.hide()
-        self._standings = QVBoxLayout()
+        self._standings: QWidget | None = None
         self._about = muted_label("", wrap=True)
         self._about.setObjectName("script-about")
         head = QHBoxLayout()
@@ -84,8 +86,7 @@ class ScriptCard(Card):
         self.pane: WatchPane | None = None
         self._halves = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._halves.setSpacing(theme.GAP)
-        self._halves.addWidget(self._scroll, 1)
-        self._halves.addLayout(self._standings, 3)
+        self._halves.addWidget(self._scroll, _LIST)
         self.body.addLayout(self._halves, 1)
         self.add(self._source, 1)
 
@@ -178,11 +179,11 @@ class ScriptCard(Card):
 
     def set_standings(self, view: QWidget | None) -> None:
         """Show this where standings are; ``None``: what was there is gone."""
-        before = self._standings.takeAt(0)
-        if before is not None and (gone := before.widget()) is not None:
-            _drop(gone)
+        if self._standings is not None:
+            _drop(self._standings)
+        self._standings = view
         if view is not None:
-            self._standings.addWidget(view)
+            self._halves.insertWidget(1, view, _LIST)
             self.show_view(self.views.value)
 
     def show_view(self, view: str) -> None:
@@ -194,8 +195,7 @@ class ScriptCard(Card):
         if not self.is_tournament:
             return
         self.views.set_value(view)
-        shown = self._standings.itemAt(0)
-        standings = shown.widget() if shown is not None else None
+        standings = self._standings
         if standings is not None:
             standings.setVisible(view == "standings")
         self._scroll.setVisible(view != "standings" or standings is None)
@@ -224,7 +224,7 @@ class ScriptCard(Card):
             self.pane.hide()
             self.pane.deleteLater()
         elif pane is not None and pane is not self.pane:
-            self._halves.addWidget(pane, 2 if self.is_tournament else 1)
+            self._halves.addWidget(pane, _PICTURE if self.is_tournament else _LIST)
         self.pane = pane
         for each, row in self.rows.items():
             row.set_watched(pane is not None and each == operator_id)

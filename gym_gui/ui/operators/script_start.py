@@ -128,7 +128,7 @@ class ScriptStart(QWidget):
         card.body.addLayout(grid)
         card.body.addStretch(1)
         open_button = PrimaryButton("Open…", name="script-start-open", on_click=on_open)
-        open_button.setToolTip("Choose an experiment file (Ctrl+O)")
+        open_button.setToolTip("Choose an experiment or tournament file (Ctrl+O)")
         contest = QuietButton("Hold a tournament…", name="script-tournament", on_click=self._on_tournament)
         contest.setToolTip("Choose a game and who meets; the file is written for you")
         row = QHBoxLayout()

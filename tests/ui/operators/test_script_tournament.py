@@ -34,14 +34,13 @@ def script(context: AppContext, finish: Any, qtbot: Any) -> Iterator[ScriptExper
     bar = PageBar("Operators")
     result = ScriptExperimentWidget(context, knowledge, bar)
     page = QWidget()
-    qtbot.addWidget(page)
+    qtbot.addWidget(page, before_close_func=lambda _page: finish(result.shut_down()))
     column = QVBoxLayout(page)
     column.addWidget(bar)
     column.addWidget(result, 1)
     page.resize(1000, 700)
     page.show()
     yield result
-    finish(result.shut_down())
     finish(knowledge.close())
 
 
