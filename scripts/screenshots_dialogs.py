@@ -128,6 +128,14 @@ class DialogScenes:
         who.chosen.emit(*models()[0])
         await asyncio.sleep(_SETTLE_S)
 
+    async def tournament(self) -> None:
+        """At connect four, before anybody has chosen."""
+        from PyQt6.QtWidgets import QApplication, QListWidget
+
+        await self._page("operators")
+        self._command("operators.tournament")
+        await self._until(lambda: QApplication.activeModalWidget().findChild(QListWidget).count(), "policies")
+
     async def preset(self) -> None:
         await self._agents(MINIGRID)
         self._command("agents.save")

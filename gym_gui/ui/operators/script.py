@@ -26,20 +26,21 @@ from gym_gui.ui.live.watch_pane import WatchPane
 from gym_gui.ui.numbers import count
 from gym_gui.ui.operators.comparison import keep_run
 from gym_gui.ui.operators.recent_files import RecentFiles
-from gym_gui.ui.operators.script_card import ScriptCard, plan_words
+from gym_gui.ui.operators.script_card import ScriptCard
 from gym_gui.ui.operators.script_executor import ExecutorChoice, submit
 from gym_gui.ui.operators.script_job import (
     OperatorPlan,
     ScriptJob,
     ScriptPlan,
-    Standing,
     is_program,
     plan_experiment,
     read_experiment,
     what_it_reaches,
 )
 from gym_gui.ui.operators.script_rows import OperatorRow
+from gym_gui.ui.operators.script_standings import ScriptStandings
 from gym_gui.ui.operators.script_start import ScriptStart
+from gym_gui.ui.operators.script_words import words_of
 from gym_gui.ui.operators.tournament_plan import is_tournament, plan_tournament
 from gym_gui.ui.play.install_dialog import install_action
 from gym_gui.ui.renderers import slot_players
@@ -86,7 +87,6 @@ class ScriptExperimentWidget(QWidget):
         self._job: ScriptJob | None = None
         self._work: asyncio.Task[None] | None = None
         self._message: InlineMessage | None = None
-        self._standings: LiveResults | None = None
         self._stopping = self._submitting = False
         self._watched = ""
         self._build()
@@ -106,6 +106,9 @@ class ScriptExperimentWidget(QWidget):
         self.empty.failed.connect(self._on_not_written)
         self.card = ScriptCard(self)
         self.card.watch_toggled.connect(self._on_watch_toggled)
+        self._standings = ScriptStandings(self._context, self.card, self)
+        self._standings.operator_chosen.connect(self._on_pairing_chosen)
+        self._standings.failure_chosen.connect(self._on_results)
         column.addWidget(self.empty, 1)
         column.addWidget(self.card, 1)
 
@@ -174,7 +177,7 @@ class ScriptExperimentWidget(QWidget):
     @property
     def standings(self) -> LiveResults | None:
         """How a tournament stands, once it has begun."""
-        return self._standings
+        return self._standings.view
 
     @property
     def message(self) -> InlineMessage | None:
@@ -212,7 +215,7 @@ class ScriptExperimentWidget(QWidget):
             self._recent.add(path.absolute())
             self._context.layout.setValue(OPENED, str(path.absolute()))
         self.watch("")
-        self._drop_standings()
+        self._standings.drop()
         self.card.clear()
         self._start(self._read_script(path, allow_code=False), "Reading the experiment")
 
@@ -363,7 +366,9 @@ class ScriptExperimentWidget(QWidget):
         """Have it played in shards, and show them."""
         self.card.say("Checking, cutting and sending it…")
         try:
-            folder = await submit(path, self.where, self._context.store.runs_dir())
+            tournament = self._plan is not None and self._plan.contest is not None
+            out = self._context.store.runs_dir()
+            folder = await submit(path, self.where, out, tournament=tournament)
         except MosaicError as error:
             message = InlineMessage("error", str(error), ("Try again", self._submit))
             message.lead_to(link_of(self._context, str(error), folders=self._all_folders, place=error.place))
@@ -372,7 +377,7 @@ class ScriptExperimentWidget(QWidget):
         finally:
             self._submitting = False
             if self._plan is not None:
-                self.card.say(plan_words(self._plan))
+                self.card.say(words_of(self._plan))
         shown = ("See how far it is", partial(self._context.go, "results", run=folder))
         self._show_message(InlineMessage("ok", "It is played in shards, also without the window.", shown))
         self._context.go("results", run=folder)
@@ -394,10 +399,9 @@ class ScriptExperimentWidget(QWidget):
                 compress=self._context.settings.values.compress_runs,
                 parent=self,
             )
-            self._job.progressed.connect(self._on_progressed)
-            self._job.began.connect(self._on_began)
-            self._job.paired.connect(self._on_paired)
-            self._on_paired()
+            self._job.progressed.connect(self.card.show_standings)
+            self._job.began.connect(self._show_actions)
+            self._standings.take(self._plan, self._job)
         self._look()
         self._stopping = False
         self._show_message(None)
@@ -411,8 +415,7 @@ class ScriptExperimentWidget(QWidget):
 
     async def _run(self, job: ScriptJob) -> None:
         self.card.say("Starting sessions…")
-        if job.contest is not None:
-            self._show_standings()
+        self._standings.show()
         try:
             result = await job.run()
         except MosaicError as error:
@@ -420,8 +423,7 @@ class ScriptExperimentWidget(QWidget):
             message.lead_to(link_of(self._context, str(error), folders=self._all_folders, place=error.place))
             self._show_message(message)
             return
-        if self._standings is not None:
-            self._standings.grown(result.episodes, result.status)
+        self._standings.ended(result)
         await self._keep_run(result.folder)
         what = "episode" if job.contest is None else "game"
         if result.problem:
@@ -453,47 +455,6 @@ class ScriptExperimentWidget(QWidget):
     def _on_results(self) -> None:
         if self._job is not None and self._job.folder is not None:
             self._context.go("results", run=self._job.folder)
-
-    # -- a tournament ----------------------------------------------------------------
-
-    def _show_standings(self) -> None:
-        """Show how it stands, from the first game on; the view is made when it is first wanted."""
-        from gym_gui.ui.results.live_results import LiveResults  # experiments do without
-
-        if self._standings is None:
-            self._standings = LiveResults(self._context.spawn, self._context.theme)
-            self._standings.operator_chosen.connect(self._on_pairing_chosen)
-            self._standings.failure_chosen.connect(self._on_results)
-            self.card.set_standings(self._standings)
-        if self._job is not None and self._job.folder is None:
-            self._standings.say("The first games are begun", "Ratings and the matrix appear with them.")
-        self.card.show_view("standings")
-
-    def _drop_standings(self) -> None:
-        view, self._standings = self._standings, None
-        if view is not None:
-            view.close_reading()
-            self.card.set_standings(None)
-
-    def _on_began(self) -> None:
-        job = self._job
-        if self._standings is not None and job is not None and job.folder is not None:
-            self._standings.follow(job.folder)
-        self._show_actions()
-
-    def _on_progressed(self, standings: Mapping[str, Standing]) -> None:
-        self.card.show_standings(standings)
-        if self._standings is not None:
-            self._standings.grown(sum(each.done for each in standings.values()))
-
-    def _on_paired(self) -> None:
-        """Another round is played, or the first."""
-        job = self._job
-        if self._plan is None or job is None or job.contest is None:
-            return
-        rounds = job.contest.rounds
-        self.card.stage = f"Round {len(rounds)} of {job.contest.tournament.rounds}" if rounds else ""
-        self.card.show_pairings(self._plan, job.contest)
 
     def _on_pairing_chosen(self, pairing: OperatorSummary) -> None:
         """Look at it while it plays; what has been played is in Results."""
@@ -605,9 +566,7 @@ class ScriptExperimentWidget(QWidget):
 
     async def shut_down(self) -> None:
         """End the run; what is done is kept."""
-        if self._standings is not None:
-            self._standings.close_reading()
-            self._standings = None
+        self._standings.close()
         if self._job is not None:
             self._job.stop()
         if self._work is not None:

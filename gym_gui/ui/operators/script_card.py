@@ -19,7 +19,7 @@ from gym_gui.ui.live.watch_pane import WatchPane
 from gym_gui.ui.operators.render_container import leading_kind
 from gym_gui.ui.operators.script_job import OperatorPlan, ScriptPlan, Standing
 from gym_gui.ui.operators.script_rows import OperatorRow, PolicyRow
-from gym_gui.ui.operators.script_words import plan_words, progress_words, tournament_words
+from gym_gui.ui.operators.script_words import progress_words, words_of
 from gym_gui.ui.operators.tournament_plan import pairings_of
 from gym_gui.ui.widgets import Card, Divider, SegmentedControl, label, muted_label, section_label
 from gym_gui.ui.widgets.messages import Action
@@ -134,7 +134,7 @@ class ScriptCard(Card):
             self.views.show()
             self.views.set_value("policies")
             self.show_view("policies")
-            self.say(tournament_words(plan, plan.contest))
+            self.say(words_of(plan))
             return
         colours = told_apart([leading_kind(operator.config) for operator in plan.operators])
         for operator, colour in zip(plan.operators, colours, strict=True):
@@ -143,7 +143,7 @@ class ScriptCard(Card):
                 self.rows[operator.config.operator_id].show_standing(
                     Standing(total=operator.episodes, at_most=True)
                 )
-        self.say(plan_words(plan))
+        self.say(words_of(plan))
 
     def show_pairings(self, plan: ScriptPlan, contest: Contest) -> None:
         """Show who meets whom as far as that is settled; rounds of a Swiss tournament under their number."""
@@ -240,6 +240,7 @@ class ScriptCard(Card):
         for row in (*self.rows.values(), *self._policies, *self._rounds):
             _drop(row)
         self.rows.clear()
+        self.stage = ""
         self._policies.clear()
         self._rounds.clear()
         self.views.hide()

@@ -117,13 +117,14 @@ class ExecutorChoice(QuietButton):
         self.choose(self.executor, Path(path))
 
 
-async def submit(file: Path, choice: ExecutorChoice, out: Path) -> Path:
+async def submit(file: Path, choice: ExecutorChoice, out: Path, *, tournament: bool = False) -> Path:
     """Have an experiment file cut into shards and played, by a process that outlives the window.
 
     Args:
-        file: The experiment file.
+        file: The experiment or tournament file.
         choice: Where.
         out: Folder for its run folder.
+        tournament: Whether it is one.
 
     Returns:
         The submission's folder.
@@ -132,7 +133,8 @@ async def submit(file: Path, choice: ExecutorChoice, out: Path) -> Path:
         UsageError: It cannot be played there: one line that says why.
     """
     profile = () if choice.profile is None else ("--profile", str(choice.profile.absolute()))
-    asked = ("run", str(file.absolute()), "--executor", choice.executor, *profile)
+    command = "tournament" if tournament else "run"
+    asked = (command, str(file.absolute()), "--executor", choice.executor, *profile)
     more = ("--out", str(out), "--detach", "--json")
     finished = await run_subprocess_job("gym_gui", *asked, *more, named=REACHES)
     return Path(finished.json()["submission"])

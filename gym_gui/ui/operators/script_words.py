@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     from gym_gui.controllers.contest import Contest
 
 
+def words_of(plan: ScriptPlan) -> str:
+    """What a file will play, be it an experiment or a tournament."""
+    return plan_words(plan) if plan.contest is None else tournament_words(plan, plan.contest)
+
+
 def plan_words(plan: ScriptPlan) -> str:
     """What will be played, in a sentence."""
     execution = plan.experiment.execution

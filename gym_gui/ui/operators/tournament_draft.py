@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 FIRST_GAME: Final = "classic/connect_four_v3"
 """The environment of a tournament that nobody has named one for."""
-_AT_ANY_RATE: Final = "random"
+_AT_ANY_RATE: Final = ("random", "cycle")
+"""Who is in the pool of any game, to be measured by."""
 _LONGEST: Final = 32
 
 
@@ -88,8 +89,9 @@ def candidates(
         player = policy.assignment()
         if any((player.worker_id, player.settings) == (row.worker_id, row.settings) for row in named):
             continue
-        made_for_it = policy.knows(sheet.env_id) or policy.policy_id == _AT_ANY_RATE
-        found.append(Candidate(policy.title, policy.meaning, player, wanted=made_for_it and not named))
+        usual = policy.policy_id in _AT_ANY_RATE or policy.kind == WorkerKind.PLANNER.value
+        wanted = not named and (usual or policy.knows(sheet.env_id))
+        found.append(Candidate(policy.title, policy.meaning, player, wanted=wanted))
     return found
 
 

@@ -1,0 +1,102 @@
+"""How a tournament stands while Script mode plays it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QObject, pyqtSignal
+
+from gym_gui.ui.operators.script_card import ScriptCard
+from gym_gui.ui.operators.script_job import ScriptJob, ScriptPlan, Standing
+
+if TYPE_CHECKING:
+    from gym_gui.controllers.script_execution import RunResult
+    from gym_gui.ui.context import AppContext
+    from gym_gui.ui.results.live_results import LiveResults
+
+
+class ScriptStandings(QObject):
+    """Shows rounds and standings of one tournament after the other on the card; idle where none is played.
+
+    Args:
+        context: Work in the background, and colours.
+        card: Where they are shown.
+        parent: Qt owner.
+
+    Attributes:
+        view: The standings, once a tournament has begun.
+    """
+
+    operator_chosen = pyqtSignal(object)
+    """A pairing (:class:`~gym_gui.analysis.summary.OperatorSummary`) that somebody wants to see."""
+    failure_chosen = pyqtSignal()
+    """Somebody wants to know why a game failed."""
+
+    def __init__(self, context: AppContext, card: ScriptCard, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._context, self._card = context, card
+        self._plan: ScriptPlan | None = None
+        self._job: ScriptJob | None = None
+        self.view: LiveResults | None = None
+
+    def take(self, plan: ScriptPlan, job: ScriptJob) -> None:
+        """This is what is played from now on."""
+        self._plan, self._job = plan, job
+        job.began.connect(self._on_began)
+        job.paired.connect(self._on_paired)
+        job.progressed.connect(self._on_progressed)
+        self._on_paired()
+
+    def show(self) -> None:
+        """Show how it stands, from the first game on; the view is made when it is first wanted."""
+        if self._job is None or self._job.contest is None:
+            return
+        from gym_gui.ui.results.live_results import LiveResults  # experiments do without
+
+        if self.view is None:
+            self.view = LiveResults(self._context.spawn, self._context.theme)
+            self.view.operator_chosen.connect(self.operator_chosen)
+            self.view.failure_chosen.connect(self._on_failure_chosen)
+            self._card.set_standings(self.view)
+        if self._job.folder is None:
+            self.view.say("The first games are begun", "Ratings and the matrix appear with them.")
+        self._card.show_view("standings")
+
+    def ended(self, result: RunResult) -> None:
+        """That is all of it, or it was stopped."""
+        if self.view is not None:
+            self.view.grown(result.episodes, result.status)
+
+    def drop(self) -> None:
+        """Another file is shown."""
+        self._plan = self._job = None
+        if self.view is not None:
+            self.close()
+            self._card.set_standings(None)
+
+    def close(self) -> None:
+        """Read nothing any more."""
+        view, self.view = self.view, None
+        if view is not None:
+            view.close_reading()
+
+    def _on_began(self) -> None:
+        if self.view is not None and self._job is not None and self._job.folder is not None:
+            self.view.follow(self._job.folder)
+
+    def _on_progressed(self, standings: Mapping[str, Standing]) -> None:
+        if self.view is not None:
+            self.view.grown(sum(each.done for each in standings.values()))
+
+    def _on_paired(self) -> None:
+        """Another round is played, or the first."""
+        contest = None if self._job is None else self._job.contest
+        if self._plan is None or contest is None:
+            return
+        rounds = contest.rounds
+        self._card.stage = f"Round {len(rounds)} of {contest.tournament.rounds}" if rounds else ""
+        self._card.show_pairings(self._plan, contest)
+
+    def _on_failure_chosen(self, _failure: object) -> None:
+        self.failure_chosen.emit()
