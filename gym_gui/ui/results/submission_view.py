@@ -239,11 +239,11 @@ def _spoken(row: ShardRow) -> str:
 
 def _shard_columns(unit: str) -> tuple[Column[ShardRow], ...]:
     return (
-        Column("No.", lambda row: f"{local(row.number):,}", _number, tip=_about, width=64, spoken=_spoken),
-        Column("State", lambda row: words_of(row).capitalize(), width=124, roles={STATE_ROLE: _token}),
+        Column("No.", lambda row: f"{local(row.number):,}", _number, tip=_about, width=52, spoken=_spoken),
+        Column("State", lambda row: words_of(row).capitalize(), width=118, roles={STATE_ROLE: _token}),
         Column("Where", _where, tip=_where),
-        Column(unit, lambda row: f"{local(row.done):,}", lambda row: row.done, figure=True, width=92),
-        Column("Tries", lambda row: f"{local(row.tries):,}", lambda row: row.tries, figure=True, width=64),
+        Column(unit, lambda row: f"{local(row.done):,}", lambda row: row.done, figure=True, width=88),
+        Column("Tries", lambda row: f"{local(row.tries):,}", lambda row: row.tries, figure=True, width=58),
     )
 
 
@@ -251,9 +251,9 @@ def _place_columns(unit: str, parts: str = "Shards") -> tuple[Column[PlaceRow], 
     run, back = f"{parts} that run there", f"{parts} that came back"
     return (
         Column("Place", _place_name, tip=lambda row: row.problem or row.name),
-        Column("Runs", lambda row: f"{local(row.playing):,}", figure=True, width=50, about=run),
+        Column("Runs", lambda row: f"{local(row.playing):,}", figure=True, width=56, about=run),
         Column("Waits", lambda row: f"{local(row.queued):,}", figure=True, width=58, about="In its queue"),
-        Column("Here", lambda row: f"{local(row.here):,}", figure=True, width=50, about=back),
+        Column("Here", lambda row: f"{local(row.here):,}", figure=True, width=56, about=back),
         Column("/ s", lambda row: rate_words(row.rate), figure=True, width=50, about=f"{unit} a second"),
         Column("Answered", answer_words, tip=lambda row: row.problem or None, width=104),
     )
