@@ -28,7 +28,7 @@ from gym_gui.ui.widgets.rows import RowsModel
 
 SIGNS: Final = {
     WAITING: ("more", "muted", "waiting"),
-    QUEUED: ("clock", "muted", "in the queue"),
+    QUEUED: ("clock", "muted", "queued"),
     PLAYING: ("run", "accent", "running"),
     COLLECTED: ("check", "ok", "finished"),
     LOST: ("restart", "warning", "lost"),
