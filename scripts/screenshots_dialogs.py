@@ -141,12 +141,6 @@ class DialogScenes:
         self._command("agents.save")
         await asyncio.sleep(_SETTLE_S)
 
-    async def tournament(self) -> None:
-        """Who meets whom is chosen."""
-        await self._page("operators")
-        self._command("operators.tournament")
-        await asyncio.sleep(4 * _SETTLE_S)
-
     async def editor(self) -> None:
         """An experiment with a mistake, and its search."""
         from PyQt6.QtWidgets import QAbstractButton, QApplication, QDialog
