@@ -18,6 +18,7 @@ def wrong_by_keyboard(dialog: Any) -> list[str]:
     from PyQt6.QtTest import QTest
     from PyQt6.QtWidgets import QApplication, QPushButton, QWidget
 
+    keys: Any = QTest  # whose first argument PyQt's types have wrong
     found: list[str] = []
     stops: list[Any] = []
     while len(stops) < _MOST_STOPS:
@@ -26,7 +27,7 @@ def wrong_by_keyboard(dialog: Any) -> list[str]:
             break
         stops.append(held)
         key = Qt.KeyboardModifier.ControlModifier if _writes_tabs(held) else Qt.KeyboardModifier.NoModifier
-        QTest.keyClick(held, Qt.Key.Key_Tab, key)
+        keys.keyClick(held, Qt.Key.Key_Tab, key)
         if QApplication.focusWidget() is held:
             found.append(f"Tab does not leave {_name(held)}")
             break
@@ -50,9 +51,10 @@ def closes_on_escape(dialog: Any) -> bool:
     from PyQt6.QtCore import Qt
     from PyQt6.QtTest import QTest
 
+    keys: Any = QTest
     for _ in range(2):  # what is open in it goes first
         if dialog.isVisible():
-            QTest.keyClick(dialog.focusWidget() or dialog, Qt.Key.Key_Escape)
+            keys.keyClick(dialog.focusWidget() or dialog, Qt.Key.Key_Escape)
     return not dialog.isVisible()
 
 

@@ -77,7 +77,7 @@ class DialogScenes:
         """An experiment that imports code of its own."""
         from gym_gui.core.trust import Need, NotAllowedError, Subject
 
-        needs = [Need(Subject("module", "theirs"), "theirs:make", "imports")]
+        needs = [Need(Subject("package", "theirs"), "theirs:make", "imports")]
         self._context.ask_trust(NotAllowedError("theirs.yaml", needs))
         await asyncio.sleep(_SETTLE_S)
 
@@ -94,7 +94,8 @@ class DialogScenes:
 
         page = await self._agents(MINIGRID)
         page.findChild(QAbstractButton, "agents-environment-settings").click()
-        await self._until(lambda: QApplication.activeModalWidget().settled, "its arguments")
+        dialog: Any = QApplication.activeModalWidget()
+        await self._until(lambda: dialog.settled, "its arguments")
 
     async def _agents(self, task: str) -> Any:
         page = await self._page("agents", task=task)
