@@ -144,8 +144,8 @@ def test_one_is_begun_from_a_file_watched_stopped_and_merged_as_far_as_it_is(
     named(named(window, JobStrip, "results-jobs"), QPushButton, "message-action").click()
     qtbot.waitUntil(lambda: "Chance" in text(window, "results-verdict"))
     library = named(window, LibraryView, "run-library")
-    qtbot.waitUntil(lambda: {entry.status for entry in library.model.rows} == {"stopped"})
-    assert sorted(bool(entry.submission) for entry in library.model.rows) == [False, True]
+    qtbot.waitUntil(lambda: sorted(bool(each.submission) for each in library.model.rows) == [False, True])
+    assert {each.status for each in library.model.rows} == {"stopped"}
 
 
 def test_what_has_nothing_to_merge_says_so(window: MainWindow, qtbot: Any, submission: Submission) -> None:
