@@ -135,7 +135,8 @@ class DialogScenes:
 
         await self._page("operators")
         self._command("operators.tournament")
-        await self._until(lambda: QApplication.activeModalWidget().findChild(QListWidget).count(), "policies")
+        dialog: Any = QApplication.activeModalWidget()
+        await self._until(lambda: dialog.findChild(QListWidget).count(), "policies")
 
     async def preset(self) -> None:
         await self._agents(MINIGRID)
