@@ -77,8 +77,11 @@ def follower_of(folder: Path) -> Follower | None:
     try:
         if not is_being_written(folder):
             return None
-        machine, pid = read_file(folder / _WHO, limit=_MOST_BYTES).decode().split()
-        return Follower(machine, int(pid))
+        machine, number = read_file(folder / _WHO, limit=_MOST_BYTES).decode().split()
+        pid = int(number)
+        # A file may say anything, and who is named in it is told to end.
+        believed = machine != socket.gethostname() or _has_open(pid, folder)
+        return Follower(machine, pid) if believed else Follower()
     except FileNotFoundError:
         return Follower() if folder.is_dir() else None
     except (OSError, ValueError):
@@ -132,6 +135,20 @@ def end_following(folder: Path, follower: Follower) -> None:
         os.kill(follower.pid, signal.SIGTERM)
     while follower_of(folder) == follower:
         time.sleep(_LOOK_S)
+
+
+def _has_open(pid: int, folder: Path) -> bool:
+    """Whether a process of this machine has a folder open, as whoever locks it has."""
+    wanted = folder.stat()
+    try:
+        held = list(os.scandir(f"/proc/{pid}/fd"))
+    except OSError:  # it has ended, or is somebody else's
+        return False
+    for each in held:
+        with contextlib.suppress(OSError):
+            if os.path.samestat(each.stat(), wanted):
+                return True
+    return False
 
 
 def _last_words(log: Path, began: int) -> str:
