@@ -18,6 +18,7 @@ from gym_gui.core.sight import Sight
 from gym_gui.ui.live.operator import LiveOperator
 from gym_gui.ui.minds.mind import Mind
 from gym_gui.ui.minds.mind_view import MindView
+from gym_gui.ui.renderers.agent_words import seat_words
 from gym_gui.ui.renderers.together import together_of
 
 if TYPE_CHECKING:
@@ -114,7 +115,9 @@ class LiveMind(QWidget):
                 picture = None if sight.picture is None else unpack(sight.picture)
                 self._sights[seat.agent] = view.episode, sight, picture
         except MosaicError as error:
-            trouble = str(error)
+            view = operator.player.last_view
+            waits = view is not None and not view.over and seat.agent not in view.turn
+            trouble = f"{seat_words(seat)} is not asked now. Step until it is." if waits else str(error)
         finally:
             self._asking = False
         if operator is self._operator:
