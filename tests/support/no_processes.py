@@ -131,7 +131,7 @@ class _ReplaysHere:
         self._owner = owner
         self._task: asyncio.Task[None] | None = None
 
-    async def start(self, **_how: object) -> None:
+    async def start(self, *_allowed: object, **_how: object) -> None:
         """There is nothing to start."""
 
     def follow(self, _method: str, request: Any, on_looks: Callable[[Any], None]) -> None:
