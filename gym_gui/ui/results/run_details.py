@@ -20,7 +20,6 @@ from gym_gui.ui.widgets import FactRows, IconButton, InlineMessage, label, muted
 from gym_gui.ui.widgets.form import FormRows
 
 _MOST_SETTINGS: Final = 14
-_LABELS_WIDTH: Final = 64
 
 
 class RunDetails(QWidget):
@@ -67,7 +66,7 @@ class RunDetails(QWidget):
         self.group.setMaxLength(LONGEST_NAME)
         self.star = IconButton("star", "Star (Ctrl+D)", name="run-details-star", on_click=self._on_star)
         self.star.setCheckable(False)
-        self._form = FormRows(label_width=_LABELS_WIDTH)
+        self._form = FormRows()
         self._form.add_row("Name", self.name, tooltip="What it is called wherever its title stands (F2)")
         self._form.add_row("Tags", self.tags, tooltip="Words it is found by, with commas between: tag:paper")
         self._form.add_row("Group", self.group, tooltip="What it belongs to: group:sweep")

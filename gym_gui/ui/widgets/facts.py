@@ -57,6 +57,7 @@ class FactRows(FormRows):
             value.setObjectName(f"{self._prefix}{name.lower().replace(' ', '-')}")
         value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.add_row(name, value)
+        self.align_label(value, Qt.AlignmentFlag.AlignTop)  # beside the first line of several
         value.setMinimumWidth(1)  # a word that is too long is cut, the column stays as wide as it is
         return value
 

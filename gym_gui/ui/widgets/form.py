@@ -85,6 +85,11 @@ class FormRows(QWidget):
         if label is not None:
             label.setVisible(visible)
 
+    def align_label(self, control: QWidget, align: Qt.AlignmentFlag) -> None:
+        """Put the label of a row at its top, middle or bottom."""
+        if (label := self._labels.get(control)) is not None:
+            self._grid.setAlignment(label, align)
+
     def clear(self) -> None:
         """Take all rows out and delete them."""
         self._labels.clear()
