@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from PyQt6.QtCore import QObject, QTimer
+from PyQt6.QtCore import QElapsedTimer, QObject, QTimer
 
 from gym_gui.core.errors import MosaicError
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from gym_gui.ui.context import AppContext
 
 T = TypeVar("T")
-_SETTLE_MS = 400
-"""Quiet time before a change is written."""
+_PAUSE_MS = 400
+"""From one writing to the next: the first change is written at once, whatever follows it."""
 
 
 class Kept(QObject, Generic[T]):
@@ -51,10 +51,10 @@ class Kept(QObject, Generic[T]):
         self._written: T | None = None
         self._writing = asyncio.Lock()
         self._told = False
-        self._settle = QTimer(self)
-        self._settle.setSingleShot(True)
-        self._settle.setInterval(_SETTLE_MS)
-        self._settle.timeout.connect(self._on_settled)
+        self._soon = QTimer(self)
+        self._soon.setSingleShot(True)
+        self._soon.timeout.connect(self._on_soon)
+        self._since = QElapsedTimer()
 
     def bring_back(self, show: Callable[[T], object]) -> None:
         """Show what was there the last time, the first time this is called; from then on changes are written.
@@ -75,8 +75,9 @@ class Kept(QObject, Generic[T]):
         if not self._begun:
             return
         now = self._now()
-        if now is not None and now != self._written:
-            self._settle.start()
+        if now is not None and now != self._written and not self._soon.isActive():
+            rested = not self._since.isValid() or self._since.hasExpired(_PAUSE_MS)
+            self._soon.start(0 if rested else _PAUSE_MS)
 
     def _read(self) -> T | None:
         path = self._context.store.data / self._name
@@ -92,7 +93,8 @@ class Kept(QObject, Generic[T]):
             self._context.notify(text, "warning")
             return None
 
-    def _on_settled(self) -> None:
+    def _on_soon(self) -> None:
+        self._since.start()
         self._context.spawn(self._write(), f"Keeping {self._what[:1].lower()}{self._what[1:]}")
 
     async def _write(self) -> None:
@@ -115,5 +117,5 @@ class Kept(QObject, Generic[T]):
 
     async def close(self) -> None:
         """Write what has not been written."""
-        self._settle.stop()
+        self._soon.stop()
         await self._write()
