@@ -17,6 +17,7 @@ from typing import Final
 
 from gym_gui.core.errors import UsageError, WorkerLaunchError
 from gym_gui.processes.tree import TAG
+from gym_gui.services.last_words import last_words
 from gym_gui.services.run_lock import is_being_written, lock_run
 from gym_gui.services.submissions.record import Submission
 from mosaic_worker.plain_files import open_file, read_file, replace_file
@@ -119,7 +120,7 @@ def begin_following(submission: Submission) -> None:
     while process.poll() is None and follower_of(folder) is None and time.monotonic() < deadline:
         time.sleep(_LOOK_S)
     if process.poll() not in (None, 0):
-        raise UsageError(_last_words(folder / LOG, began) or f"it ended at once; its log is {folder / LOG}")
+        raise UsageError(last_words(folder / LOG, began) or f"it ended at once; its log is {folder / LOG}")
 
 
 def end_following(folder: Path, follower: Follower) -> None:
@@ -149,11 +150,3 @@ def _has_open(pid: int, folder: Path) -> bool:
             if os.path.samestat(each.stat(), wanted):
                 return True
     return False
-
-
-def _last_words(log: Path, began: int) -> str:
-    with contextlib.suppress(OSError), open_file(log) as file:
-        file.seek(began)
-        lines = [line.strip() for line in file.read().decode(errors="replace").splitlines() if line.strip()]
-        return lines[-1].removeprefix("mosaic: ") if lines else ""
-    return ""

@@ -16,6 +16,7 @@ import mosaic_worker
 from gym_gui.core.errors import MosaicError, UsageError, WorkerLaunchError
 from gym_gui.core.paths import PACKAGE
 from gym_gui.processes.tree import TAG
+from gym_gui.services.last_words import last_words
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.daemon_address import NOTIFY, Address, find, log_file
 from gym_gui.workers.discovery import discover
@@ -111,7 +112,7 @@ def _started_daemon(store: Store, log: Path, began: int, listens: bool) -> Addre
     """The daemon that was started; or the one that somebody else has started just before."""
     deadline = time.monotonic() + START_S
     while (address := find(store)) is None:
-        said = _last_words(log, began)
+        said = last_words(log, began)
         if not listens and "already" not in said:
             raise WorkerLaunchError(
                 f"the trainer daemon did not start: {said or 'it said nothing'}", fix=f"Its log is {log}"
@@ -120,14 +121,6 @@ def _started_daemon(store: Store, log: Path, began: int, listens: bool) -> Addre
             raise WorkerLaunchError("the trainer daemon ended at once", fix=f"Its log is {log}")
         time.sleep(_LOOK_S)
     return address
-
-
-def _last_words(log: Path, began: int) -> str:
-    with contextlib.suppress(OSError), open_file(log) as file:
-        file.seek(began)
-        lines = [line.strip() for line in file.read().decode(errors="replace").splitlines() if line.strip()]
-        return lines[-1].removeprefix("mosaic: ") if lines else ""
-    return ""
 
 
 def _make_room(log: Path) -> None:
