@@ -31,6 +31,7 @@ from by_keyboard import closes_on_escape, wrong_by_keyboard
 from screenshots_dialogs import DialogScenes
 from screenshots_elsewhere import ElsewhereScenes
 from screenshots_submissions import SubmissionScenes
+from screenshots_waiting import until  # beside this file
 from what_fits import does_not_fit
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -159,13 +160,7 @@ class Scenes:
         patience_s: float = _PATIENCE_S,
         settle_s: float = _SETTLE_S,
     ) -> None:
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + patience_s
-        while not condition():
-            if loop.time() > deadline:
-                raise TimeoutError(f"{what} did not come within {patience_s:g} s")
-            await asyncio.sleep(0.05)
-        await asyncio.sleep(settle_s)
+        await until(condition, what, patience_s, settle_s)
 
     async def home(self) -> None:
         self._context.go("home")

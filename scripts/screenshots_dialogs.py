@@ -8,6 +8,8 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+from screenshots_waiting import until  # beside this file
+
 MINIGRID, SOCCER, SEED = "MiniGrid-DoorKey-8x8-v0", "MosaicMultiGrid-S-2v2-IndAgObs-v1", 42
 _SETTLE_S, _PATIENCE_S = 0.5, 90.0
 
@@ -43,13 +45,7 @@ class DialogScenes:
         }
 
     async def _until(self, condition: Callable[[], object], what: str) -> None:
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + _PATIENCE_S
-        while not condition():
-            if loop.time() > deadline:
-                raise TimeoutError(f"{what} did not come within {_PATIENCE_S:g} s")
-            await asyncio.sleep(0.05)
-        await asyncio.sleep(_SETTLE_S)
+        await until(condition, what, _PATIENCE_S, _SETTLE_S)
 
     def _command(self, command: str) -> None:
         assert self._context.commands.run(command), command

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import loopback_host  # beside this file
+from screenshots_waiting import until  # beside this file
 
 MINIGRID, SEED = "MiniGrid-DoorKey-8x8-v0", 42
 GOOD, WRONG = "lab", "me@two.example.org"
@@ -21,12 +22,7 @@ _STEPS = 25
 
 
 async def _until(condition: Callable[[], object], what: str) -> None:
-    deadline = asyncio.get_running_loop().time() + _PATIENCE_S
-    while not condition():
-        if asyncio.get_running_loop().time() > deadline:
-            raise TimeoutError(f"{what} did not come within {_PATIENCE_S:g} s")
-        await asyncio.sleep(0.05)
-    await asyncio.sleep(_SETTLE_S)
+    await until(condition, what, _PATIENCE_S, _SETTLE_S)
 
 
 class ElsewhereScenes:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from screenshots_waiting import until  # beside this file
 
 STUDY = Path(__file__).resolve().parent.parent / "docs/examples/study/study.yaml"
 SHARDS = 48
@@ -86,13 +87,7 @@ class SubmissionScenes:
 
     @staticmethod
     async def _until(condition: Callable[[], object], what: str, settle_s: float = _SETTLE_S) -> None:
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + _PATIENCE_S
-        while not condition():
-            if loop.time() > deadline:
-                raise TimeoutError(f"{what} did not come within {_PATIENCE_S:g} s")
-            await asyncio.sleep(0.05)
-        await asyncio.sleep(settle_s)
+        await until(condition, what, _PATIENCE_S, settle_s)
 
 
 def _kill(folder: Path) -> None:
