@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import os
 import shutil
 import subprocess
@@ -778,6 +779,7 @@ class Scenes:
 
 def end_trainings() -> None:
     """Trainings outlive the window, and the trainer does: not these."""
+    from gym_gui.core.errors import UsageError
     from gym_gui.services.store import Store
     from gym_gui.services.trainer.client import TrainerClient
     from gym_gui.services.trainer.daemon_address import find
@@ -788,7 +790,8 @@ def end_trainings() -> None:
         # Those elsewhere end with the command that follows them.
         while going := [run for run in await client.runs() if not run.over and not run.place]:
             for run in going:
-                await client.cancel(run.run_id)
+                with contextlib.suppress(UsageError):  # over since it was looked at
+                    await client.cancel(run.run_id)
             await asyncio.sleep(1.0)
         await client.close()
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gym_gui.analysis.reporting import report, write_html, write_report, write_summary
     from gym_gui.analysis.summary import Summary
     from gym_gui.analysis.summary_builder import summarize
-    from gym_gui.analysis.text import render_text
+    from gym_gui.analysis.terminal import render_text
 
 __all__ = [
     "OperatorRun",
@@ -43,7 +43,7 @@ _HOME = {
     "compare_runs": "compare",
     "open_run": "reader",
     "render_html": "page",
-    "render_text": "text",
+    "render_text": "terminal",
     "report": "reporting",
     "summarize": "summary_builder",
     "to_pandas": "export",

@@ -1,17 +1,12 @@
-"""A report on algorithms as tables in a terminal."""
+"""A report on algorithms in words and as columns."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rich.console import Console
-from rich.text import Text
-
 from gym_gui.analysis import wording
-from gym_gui.analysis.algorithm_verdicts import others_of, verdicts_of
 from gym_gui.analysis.plain_columns import Column, wanted_of
-from gym_gui.analysis.text import clean, print_columns, print_notes
 from gym_gui.analysis.trainings import AlgorithmReport, AlgorithmSummary, Trained
 
 
@@ -79,40 +74,3 @@ def scale_lines(report: AlgorithmReport) -> Iterator[str]:
         yield f"Normalised: 0 is random play, 1 is {report.reference}."
         for env_id, scale in report.scales.items():
             yield f"{env_id}: random {wording.number(scale.random)}, {wording.number(scale.reference)}."
-
-
-def render_algorithms(report: AlgorithmReport, console: Console) -> None:
-    """Print a report on algorithms.
-
-    Args:
-        report: What to say.
-        console: Where; colours and width are its own.
-    """
-    for verdict in verdicts_of(report):
-        style = "bold green" if verdict.decided else "bold"
-        console.print(Text.assemble((clean(verdict.claim), style), clean(verdict.detail), "."))
-    console.print()
-    render_tables(report, console)
-
-
-def render_tables(report: AlgorithmReport, console: Console) -> None:
-    """Print what stands below the verdicts."""
-    for title, rows in tables_of(report):
-        console.print(Text(clean(title), style="bold"))
-        print_columns(console, columns_of(rows), rows)
-        for row in rows:
-            if row.trained is not None and row.trained.mean.values:
-                console.print(Text(clean(values_of(row.trained))))
-        console.print()
-    for verdict in others_of(report):
-        console.print(Text(clean(str(verdict))))
-    for line in scale_lines(report):
-        console.print(Text(clean(line)))
-    print_notes(console, report.notes)
-    console.print(
-        Text(
-            "The unit is the training, not the episode. Intervals: 95 %, bootstrap over trainings. "
-            "p: two-sample permutation test.",
-            style="dim",
-        )
-    )

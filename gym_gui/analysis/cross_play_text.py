@@ -1,39 +1,36 @@
-"""Cross-play as tables in a terminal."""
+"""Cross-play in words and as columns."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rich.console import Console
-from rich.text import Text
-
 from gym_gui.analysis import wording
 from gym_gui.analysis.cross_play import CrossPlay, Mate, SeatTeam, Spread, Team, TrainedTeams
 from gym_gui.analysis.plain_columns import Column, wanted_of
-from gym_gui.analysis.standings_text import MOST_IN_MATRIX, MOST_WITH_INTERVALS, NAME, print_said
+from gym_gui.analysis.standings_text import NAME
 from gym_gui.analysis.summary_numbers import Estimate
-from gym_gui.analysis.text import clean, print_columns, print_notes, result_table
 from gym_gui.analysis.wording import whole
 
 
-def _shown(e: Estimate | None) -> str:
+def shown(e: Estimate | None) -> str:
+    """An estimate, a dash where there is none."""
     return "-" if e is None else wording.estimate_or_why(e)
 
 
 COLUMNS: tuple[Column[Mate], ...] = (
     Column(NAME, lambda m: f"{m.policy} (held out)" if m.held_out else m.policy, words=True),
     Column("Kind", lambda m: m.kind, words=True, spare=True),
-    Column("Self-play [95 %]", lambda m: _shown(m.own)),
-    Column("Cross-play [95 %]", lambda m: _shown(m.cross), lambda rows: any(m.cross for m in rows)),
-    Column("Held-out [95 %]", lambda m: _shown(m.held), lambda rows: any(m.held for m in rows)),
-    Column("Lift [95 %]", lambda m: _shown(m.lift), lambda rows: any(m.lift for m in rows)),
+    Column("Self-play [95 %]", lambda m: shown(m.own)),
+    Column("Cross-play [95 %]", lambda m: shown(m.cross), lambda rows: any(m.cross for m in rows)),
+    Column("Held-out [95 %]", lambda m: shown(m.held), lambda rows: any(m.held for m in rows)),
+    Column("Lift [95 %]", lambda m: shown(m.lift), lambda rows: any(m.lift for m in rows)),
     Column("Failed", lambda m: f"{whole(m.failed)}", lambda rows: any(m.failed for m in rows)),
 )
 TEAMS: tuple[Column[Team], ...] = (
     Column("One seat", lambda t: t.policy, words=True),
     Column("The others", lambda t: t.partner, words=True),
-    Column("Made [95 %]", lambda t: _shown(t.value)),
-    Column("Lift [95 %]", lambda t: _shown(t.lift)),
+    Column("Made [95 %]", lambda t: shown(t.value)),
+    Column("Lift [95 %]", lambda t: shown(t.lift)),
 )
 
 
@@ -55,7 +52,6 @@ _TRAINED_TEAMS: tuple[Column[TrainedTeams], ...] = (
     Column("Others of the pool", lambda a: _spread(a.others), lambda rows: any(a.others for a in rows)),
     Column("Held-out", lambda a: _spread(a.held), lambda rows: any(a.held for a in rows)),
 )
-_NAME_AT_LEAST = 14
 TRAINED_LEGEND = (
     "Mean over the trainings of an algorithm with whom the column names, in brackets from the lowest to the "
     "highest of them. Intervals "
@@ -93,7 +89,7 @@ def pool_sentence(found: CrossPlay) -> str:
     told = {"self-play": found.own, "cross-play": found.cross, "with held-out partners": found.held}
     if all(e is None or e.value is None for e in told.values()):
         return "The pool has no mean yet: no seed is played by all of its teams."
-    words = ", ".join(f"{name} {_shown(e)}" for name, e in told.items() if e is not None)
+    words = ", ".join(f"{name} {shown(e)}" for name, e in told.items() if e is not None)
     return f"Mean of the pool: {words}."
 
 
@@ -103,7 +99,7 @@ def means_sentence(found: CrossPlay) -> str:
         "self-play minus cross-play": found.cross_gap,
         "self-play minus play with held-out partners": found.held_gap,
     }
-    words = ", ".join(f"{name} {_shown(e)}" for name, e in told.items() if e is not None)
+    words = ", ".join(f"{name} {shown(e)}" for name, e in told.items() if e is not None)
     return pool_sentence(found) + (f" {words[:1].upper()}{words[1:]}." if words else "")
 
 
@@ -147,65 +143,3 @@ def seat_sentences(found: CrossPlay) -> Iterator[str]:
         again = found.by_seat and team.seat == found.seats[1]
         if team.policy != team.partner and not again:
             yield seat_sentence(found, team)
-
-
-def render_cross_play(found: CrossPlay, console: Console, missing: Sequence[str] = ()) -> None:
-    """Print cross-play.
-
-    Args:
-        found: What to say.
-        console: Where; colours and width are its own.
-        missing: What is not there.
-    """
-    print_said(found, console, missing)
-    console.print(Text(clean(f"{found.task}: {heading(found)}"), style="bold"))
-    _policies(found, console)
-    if found.algorithms:
-        print_columns(console, trained_columns(found.algorithms), found.algorithms)
-        console.print(Text(TRAINED_LEGEND, style="dim"))
-        console.print()
-    _matrix(found, console)
-    print_notes(console, found.notes)
-    console.print(Text(LEGEND, style="dim"))
-
-
-def _policies(found: CrossPlay, console: Console) -> None:
-    means = {"Self-play": found.own, "Cross-play": found.cross, "Held-out": found.held}
-    columns = [c for c in columns_of(found.policies) if console.width >= 110 or not c.spare]
-    rows = [[clean(column.show(mate)) for column in columns] for mate in found.policies]
-    of = [means.get(column.heading.removesuffix(" [95 %]")) for column in columns[1:]]
-    rows.append(["mean of the pool", *("" if e is None else _shown(e) for e in of)])
-    of_columns = zip(columns, zip(*rows, strict=True), strict=True)
-    widths = [max(map(len, (c.heading, *texts))) for c, texts in of_columns if not c.words]
-    # Where figures would leave no room for names, intervals go below their estimates: half a number would be
-    # another one.
-    whole = console.width >= sum(widths) + 2 * len(widths) + _NAME_AT_LEAST
-    table = result_table("")
-    for column in columns:
-        justify = "left" if column.words else "right"
-        heading = column.heading if whole else column.heading.replace(" [", "\n[")
-        table.add_column(heading, justify=justify, overflow="fold", no_wrap=whole and not column.words)
-    for i, row in enumerate(rows):
-        if i == len(rows) - 1:
-            table.add_section()
-        table.add_row(Text(row[0]), *(Text(text if whole else text.replace(" [", "\n[")) for text in row[1:]))
-    console.print(table)
-    console.print()
-
-
-def _matrix(found: CrossPlay, console: Console) -> None:
-    names = [mate.policy for mate in found.policies]
-    if len(names) > MOST_IN_MATRIX or not found.teams:
-        return
-    console.print(Text(matrix_title(found), style="bold"))
-    table = result_table("")
-    few = len(names) < MOST_WITH_INTERVALS and console.width >= 100
-    table.add_column("")
-    for i in range(len(names)):
-        table.add_column(str(i + 1), justify="right", no_wrap=True)
-    for i, name in enumerate(names):
-        teams = [found.cell(name, other) for other in names]
-        told = ["" if t is None else _shown(t.value) if few else wording.number(t.value.value) for t in teams]
-        table.add_row(Text(clean(f"{i + 1} {name}")), *told)
-    console.print(table)
-    console.print()

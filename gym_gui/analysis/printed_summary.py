@@ -13,7 +13,7 @@ class PrintedSummary(Summary):
 
     def __str__(self) -> str:
         """The table that ``mosaic report`` prints."""
-        from gym_gui.analysis.text import text_of  # rich: not before something is printed
+        from gym_gui.analysis.terminal import text_of  # rich: not before something is printed
 
         return text_of(self)
 

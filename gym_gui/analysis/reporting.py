@@ -11,10 +11,8 @@ import orjson
 from rich.console import Console
 
 from gym_gui.analysis.algorithm_page import algorithm_parts, render_algorithm_page
-from gym_gui.analysis.algorithm_text import render_tables
 from gym_gui.analysis.cross_play import CrossPlay, Found
 from gym_gui.analysis.cross_play_builder import cross_play_of
-from gym_gui.analysis.cross_play_text import render_cross_play
 from gym_gui.analysis.film import Film
 from gym_gui.analysis.found_page import render_found_page
 from gym_gui.analysis.games import is_cross_play, is_tournament
@@ -22,9 +20,9 @@ from gym_gui.analysis.page import TRANSCRIPT, render_html
 from gym_gui.analysis.read_runs import ReadRuns, read_runs
 from gym_gui.analysis.reader import Run
 from gym_gui.analysis.scenes import Films
-from gym_gui.analysis.standings_text import render_standings
 from gym_gui.analysis.summary import Summary
-from gym_gui.analysis.text import clean, render_text
+from gym_gui.analysis.terminal import render_cross_play, render_standings, render_tables, render_text
+from gym_gui.analysis.text import clean
 from gym_gui.analysis.trainings import AlgorithmReport
 from gym_gui.analysis.transcript import Transcript, told
 from gym_gui.analysis.transcript_page import render_transcript

@@ -1,19 +1,13 @@
-"""A tournament as tables in a terminal."""
+"""A tournament in words and as columns."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rich.console import Console
-from rich.text import Text
-
 from gym_gui.analysis import wording
-from gym_gui.analysis.algorithm_text import render_tables
-from gym_gui.analysis.findings import Findings
 from gym_gui.analysis.plain_columns import Column, wanted_of
 from gym_gui.analysis.standings import Payoff, SeatWorth, Standing, Standings
 from gym_gui.analysis.summary_numbers import Estimate
-from gym_gui.analysis.text import clean, print_columns, print_notes, result_table
 from gym_gui.analysis.wording import whole
 
 RATING_LEGEND = (
@@ -22,9 +16,6 @@ RATING_LEGEND = (
 )
 NAME = "Policy"
 """Heading of the column of names."""
-MOST_WITH_INTERVALS = 4
-MOST_IN_MATRIX = 12
-"""Policies of a matrix in a terminal; of more, the page and ``tournament.json`` have it."""
 
 
 COLUMNS: tuple[Column[Standing], ...] = (
@@ -105,63 +96,6 @@ def played_words(standings: Standings) -> str:
         f"{wording.count(standings.games, 'game')} on {wording.count(standings.seeds, 'seed')}, "
         f"{standings.schedule}"
     )
-
-
-def print_said(found: Findings, console: Console, missing: Sequence[str] = ()) -> None:
-    """Print what comes first: verdicts, what goes with them, and what is not there."""
-    for verdict in found.said:
-        style = "bold green" if verdict.decided else "bold"
-        console.print(Text.assemble((clean(verdict.claim), style), clean(verdict.detail), "."))
-    for sentence in found.remarks:
-        console.print(Text(clean(sentence)))
-    print_notes(console, missing)
-    console.print()
-
-
-def render_standings(standings: Standings, console: Console, missing: Sequence[str] = ()) -> None:
-    """Print a tournament.
-
-    Args:
-        standings: What to say.
-        console: Where; colours and width are its own.
-        missing: What is not there.
-    """
-    print_said(standings, console, missing)
-    title = f"{standings.task}: {standings.schedule}, "
-    title += f"{whole(standings.games)} games on {whole(standings.seeds)} seeds"
-    console.print(Text(clean(title), style="bold"))
-    print_columns(console, columns_of(standings.policies), standings.policies)
-    console.print()
-    _matrix(standings, console)
-    for sentence in seat_lines(standings):
-        console.print(Text(clean(sentence)))
-    if standings.algorithms is not None:
-        console.print()
-        render_tables(standings.algorithms, console)
-    print_notes(console, standings.notes)
-    console.print(Text(RATING_LEGEND, style="dim"))
-
-
-def _matrix(standings: Standings, console: Console) -> None:
-    names = [standing.policy for standing in standings.policies]
-    if len(names) > MOST_IN_MATRIX or not standings.payoffs:
-        return
-    console.print(Text("Points of the row against the column", style="bold"))
-    table = result_table("")
-    few = len(names) <= MOST_WITH_INTERVALS
-
-    def show(cell: Estimate) -> str:
-        return made(cell) if few else wording.percent(cell.value)
-
-    table.add_column("")
-    for i in range(len(names)):
-        table.add_column(str(i + 1), justify="right", no_wrap=True)
-    for i, name in enumerate(names):
-        cells = [standings.payoff(name, other) if name != other else None for other in names]
-        told = ["" if cell is None else show(cell) for cell in cells]
-        table.add_row(Text(clean(f"{i + 1} {name}")), *told)
-    console.print(table)
-    console.print()
 
 
 def seat_lines(standings: Standings) -> Iterator[str]:

@@ -1,29 +1,13 @@
-"""The report as a table in a terminal, plain where there is none."""
+"""What a report says in words, wherever it is read."""
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterable, Sequence
-
-from rich import box
-from rich.console import Console
-from rich.padding import Padding
-from rich.table import Table
-from rich.text import Text
+from collections.abc import Iterable
 
 from gym_gui.analysis import wording
-from gym_gui.analysis.call_columns import CALL_COLUMNS
-from gym_gui.analysis.cells import Place, ResultColumn, ResultRow, columns_in, options_of, teams_of
 from gym_gui.analysis.distributions import MIN_INTERVAL
-from gym_gui.analysis.matrix_rows import MATRIX_COLUMNS
-from gym_gui.analysis.option_columns import OPTION_COLUMNS
-from gym_gui.analysis.plain_columns import Column, Row, wanted_of
-from gym_gui.analysis.result_columns import OPERATOR_COLUMNS
-from gym_gui.analysis.setting_rows import SETTING_COLUMNS
 from gym_gui.analysis.summary import Failure, OperatorSummary, Summary
-from gym_gui.analysis.team_columns import TEAM_COLUMNS
 from gym_gui.analysis.wording import whole
-from gym_gui.core.terminal import console as terminal_console
 from gym_gui.core.visible import visible
 
 SHOWN_FAILURES = 10
@@ -55,49 +39,6 @@ def incomplete_in_words(summary: Summary) -> str:
     return f"{told} and {'is' if n == 1 else 'are'} in no mean"
 
 
-def render_text(summary: Summary, console: Console) -> None:
-    """Print the report.
-
-    Args:
-        summary: What to say.
-        console: Where; colours and width are its own.
-    """
-    for task, verdicts in summary.verdicts_by_task.items():
-        if task:
-            console.print(Text(f"{clean(task)}:"))
-        for verdict in verdicts:
-            style = "bold green" if verdict.decided else "bold"
-            said = Text.assemble((clean(verdict.claim), style), clean(verdict.detail), ".")
-            console.print(Padding(said, (0, 0, 0, 2), expand=False) if task else said)
-    print_notes(console, summary.missing)
-    if summary.verdicts or summary.missing:
-        console.print()
-    if summary.matrix:
-        print_columns(console, MATRIX_COLUMNS, summary.matrix, "Rows of the matrix")
-        console.print()
-    if summary.settings:
-        print_columns(console, SETTING_COLUMNS, summary.settings, "Settings, each beside the first")
-        console.print()
-    for task, operators in by_task(summary).items():
-        rows = [ResultRow(operator) for operator in operators]
-        _print(console, task, OPERATOR_COLUMNS, rows)
-        for operator in operators:
-            _print(console, f"Teams of {operator.name}", TEAM_COLUMNS, teams_of(operator))
-            _print(console, f"Options of {operator.name}", OPTION_COLUMNS, options_of(operator))
-        _print(console, "Calls to models", CALL_COLUMNS, [row for row in rows if row.operator.calls])
-    _render_failures(summary, console)
-    print_notes(console, all_notes(summary, missing=False))
-    console.print(
-        Text(
-            "IQM: mean of the middle half. Intervals: 95 %, bootstrap over seeds; shares: Clopper-Pearson. "
-            "p: paired sign-flip permutation; scores of two values: McNemar mid-p.",
-            style="dim",
-        )
-    )
-    if looks := looks_in_words(summary):
-        console.print(Text(looks, style="dim"))
-
-
 def looks_in_words(summary: Summary) -> str:
     """The test of comparisons that were looked at while seeds were added; empty where none was."""
     stages = [c.stage for c in summary.comparisons if c.stage is not None]
@@ -115,18 +56,6 @@ def looks_in_words(summary: Summary) -> str:
     return words
 
 
-def text_of(summary: Summary, width: int | None = None) -> str:
-    """The report without colours, as the text that ``mosaic report`` prints.
-
-    Args:
-        summary: What to say.
-        width: Columns; by default those of ``COLUMNS``, else 100.
-    """
-    buffer = io.StringIO()
-    render_text(summary, terminal_console(file=buffer, width=width))
-    return buffer.getvalue()
-
-
 def by_task(summary: Summary) -> dict[str, list[OperatorSummary]]:
     """Operators by task, the best first."""
     tasks: dict[str, list[OperatorSummary]] = {}
@@ -135,72 +64,6 @@ def by_task(summary: Summary) -> dict[str, list[OperatorSummary]]:
     for operators in tasks.values():
         operators.sort(key=lambda o: -o.iqm.value if o.iqm.value is not None else float("inf"))
     return tasks
-
-
-def result_table(title: str) -> Table:
-    """A table as reports have it, empty as yet."""
-    return Table(
-        title=Text(clean(title)) if title else None,
-        title_justify="left",
-        title_style="bold",
-        box=box.SIMPLE_HEAD,
-        show_edge=False,
-        pad_edge=False,
-        padding=(0, 1, 0, 0),
-    )
-
-
-def print_columns(
-    console: Console, columns: Sequence[Column[Row]], rows: Sequence[Row], title: str = ""
-) -> None:
-    """Print a table of one text a cell; what is spare is left out where there is little width."""
-    shown = [each for each in wanted_of(columns, rows) if console.width >= 110 or not each.spare]
-    table = result_table(title)
-    for column in shown:
-        justify = "left" if column.words else "right"
-        # Names give way, figures do not: half a number would be another one.
-        whole = not column.words and console.width >= 80
-        table.add_column(column.heading, justify=justify, overflow="fold", no_wrap=whole)
-    for row in rows:
-        table.add_row(*(Text(clean(column.show(row))) for column in shown))
-    console.print(table)
-
-
-def print_notes(console: Console, notes: Iterable[str]) -> None:
-    """Print what weakens a report, a line each."""
-    for note in notes:
-        console.print(Text.assemble(("Note: ", "yellow"), clean(note)))
-
-
-def _print(console: Console, title: str, columns: Sequence[ResultColumn], rows: Sequence[ResultRow]) -> None:
-    """Print a table, where there are rows; what is long takes the width that is left."""
-    if not rows:
-        return
-    table = result_table(title)
-    shown = columns_in(Place.TERMINAL, columns, rows)
-    shown = [column for column in shown if console.width >= 96 or not column.spare]
-    for i, column in enumerate(shown):
-        heading = column.heading_in(Place.TERMINAL)
-        if column.long:
-            table.add_column(heading, overflow="fold", ratio=1 + (i > 0), min_width=12)
-        else:
-            # Figures are broken over lines only where they would be cut off otherwise.
-            justify = "left" if column.words else "right"
-            table.add_column(heading, justify=justify, overflow="fold", no_wrap=console.width >= 80)
-    for row in rows:
-        table.add_row(*(Text(clean(column.show(row).text)) for column in shown))
-    console.print(table)
-    console.print()
-
-
-def _render_failures(summary: Summary, console: Console) -> None:
-    if not summary.failures:
-        return
-    console.print(Text(f"{incomplete_in_words(summary)}:", style="bold red"))
-    for failure in summary.failures[:SHOWN_FAILURES]:
-        console.print(Text(f"  {failure_in_words(failure)}"))
-    if (rest := len(summary.failures) - SHOWN_FAILURES) > 0:
-        console.print(Text(f"  ... and {whole(rest)} more, all in summary.json"))
 
 
 def failure_in_words(failure: Failure) -> str:

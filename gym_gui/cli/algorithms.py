@@ -8,9 +8,9 @@ from difflib import get_close_matches
 from pathlib import Path
 from statistics import fmean
 
-from gym_gui.analysis.algorithm_text import render_algorithms
 from gym_gui.analysis.algorithms import compare_algorithms, shared_environments
 from gym_gui.analysis.reporting import write_algorithms
+from gym_gui.analysis.terminal import render_algorithms
 from gym_gui.analysis.text import clean
 from gym_gui.analysis.trainings import Scale, TrainedScores
 from gym_gui.cli.errors import tell

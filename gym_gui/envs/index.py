@@ -18,6 +18,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from gym_gui.core.entry_points import entry_points
 from gym_gui.core.errors import UsageError
 from gym_gui.core.inherited import inherited
 from gym_gui.core.interpreters import installed_versions
@@ -64,7 +65,7 @@ def entries(kind: str, module: str, python: str = "") -> tuple[dict[str, Any], .
     """Rows that ``module`` registers.
 
     Args:
-        kind: ``"gymnasium"`` (what importing ``module`` adds to Gymnasium's registry),
+        kind: ``"gymnasium"`` (what importing ``module`` adds to Gymnasium's registry), ``"pettingzoo"``,
             ``"openspiel"``, ``"envpool"``, ``"dm_control"``, ``"textarena"``, ``"bsuite"`` (games or tasks
             that ``module`` lists).
         module: Import name of an installed package, or of the module in it that registers.
@@ -89,7 +90,13 @@ def _facts(module: str) -> list[Any]:
     # Not the folder's own time: the first import puts __pycache__ into it.
     sources = sorted(place.glob("*.py")) if place else []
     changed = [(file.name, file.stat().st_mtime_ns) for file in sources]
-    return [str(place), changed, versions, sys.version_info[:3], sys.prefix]
+    return [str(place), changed, versions, _plugins(), sys.version_info[:3], sys.prefix]
+
+
+def _plugins() -> list[str]:
+    """Packages that Gymnasium imports when it is imported, because they say that they register something."""
+    found = {point.dist for point in entry_points("gymnasium.envs") if point.dist is not None}
+    return sorted(f"{dist.name}={dist.version}" for dist in found)
 
 
 def _fingerprint(kind: str, module: str, facts: list[Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 import json
 import os
 import sys
@@ -16,10 +17,10 @@ _WORDED = 64
 
 
 def gymnasium_rows(module: str) -> list[dict[str, Any]]:
-    """What importing ``module`` adds to Gymnasium's registry."""
+    """What importing ``module`` adds to Gymnasium's registry; of Gymnasium itself, all that is in it."""
     import gymnasium
 
-    before = set(gymnasium.registry)
+    before = set() if module == gymnasium.__name__ else set(gymnasium.registry)
     importlib.import_module(module)
     rows: list[dict[str, Any]] = []
     for env_id, spec in gymnasium.registry.items():
@@ -44,6 +45,21 @@ def _belongs(point: Any, module: str) -> bool:
     """Gymnasium imports plug-ins by itself; theirs are in the registry already."""
     where = point if isinstance(point, str) else getattr(point, "__module__", "")
     return where.partition(":")[0].partition(".")[0] == module.partition(".")[0]
+
+
+def pettingzoo_rows(module: str) -> list[dict[str, Any]]:
+    """What PettingZoo registers, with the entry point of each interface that it has."""
+    package: Any = importlib.import_module(module)
+    registries = {"aec": package.aec_registry, "parallel": package.parallel_registry}
+    return [
+        {
+            "id": env_id,
+            "points": {
+                api: known[env_id].entry_point for api, known in registries.items() if env_id in known
+            },
+        }
+        for env_id in dict.fromkeys(itertools.chain(*registries.values()))
+    ]
 
 
 def openspiel_rows(module: str) -> list[dict[str, Any]]:
@@ -155,6 +171,7 @@ def main() -> None:
     kind, module = sys.argv[1:3]
     kinds = {
         "gymnasium": gymnasium_rows,
+        "pettingzoo": pettingzoo_rows,
         "openspiel": openspiel_rows,
         "envpool": envpool_rows,
         "dm_control": dm_control_rows,

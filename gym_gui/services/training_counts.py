@@ -49,9 +49,9 @@ def trainings(store: Store) -> Trainings:
         OSError: The data folder cannot be read.
     """
     folder = store.data / "training"
-    if not folder.is_dir():
+    if not folder.is_dir() or not any(entry.is_dir() for entry in folder.iterdir()):
         return Trainings()
-    # Only whoever trains pays for these modules.
+    # Only whoever trains pays for these modules: each training has its folder from when it is handed in.
     import sqlite3
 
     from gym_gui.services.trainer.daemon_address import find

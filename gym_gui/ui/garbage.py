@@ -13,7 +13,7 @@ from typing import Final
 from PyQt6.QtCore import QObject, QTimer
 
 EVERY_MS: Final = 500
-THRESHOLDS: Final = (20_000, 20, 50)
+THRESHOLDS: Final = (4_000, 20, 50)
 """Objects made, and collections of the generation before, after which a generation is looked through."""
 
 

@@ -15,8 +15,7 @@ MARKS: Final = ("caret-down", "caret-up", "check")
 """Little pictures that a style sheet can only take from files; scripts/home_pictures.py draws them."""
 
 _SHEET: Final = """
-* {{ outline: none; }}
-QWidget {{ color: {text}; font-size: 13px; }}
+QWidget {{ color: {text}; outline: none; }}
 QMainWindow, QDialog, QWidget[role="window"] {{ background: {window}; }}
 QWidget[role="sheet"] {{ background: {panel}; border: none; }}
 QWidget[role="rail"] {{ background: {panel}; border: none; border-right: 1px solid {line}; }}

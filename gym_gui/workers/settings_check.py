@@ -13,7 +13,7 @@ import operator
 from collections.abc import Mapping, Sequence, Set
 from functools import cache
 from importlib import import_module
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from gym_gui.workers.patterns import either
 from gym_gui.workers.settings_text import text_of
@@ -85,7 +85,7 @@ def first_problem(schema: Mapping[str, Any], value: object, name: str) -> str:
 
 def _is_plain(schema: Mapping[str, Any], value: object) -> bool:
     """Whether a value is text where any text, or this one among options, is all that is wanted; or a number
-    within bounds, or true or false, where that is.
+    within bounds, or true or false, where that is; or a list of such.
 
     To see that needs no library; importing it is a tenth of what a process that plays takes to start.
     """
@@ -100,6 +100,12 @@ def _is_plain(schema: Mapping[str, Any], value: object) -> bool:
                 return False
             within = all(holds(value, schema[key]) for key, holds in _WITHIN.items() if key in schema)
             return within and math.isfinite(value)
+        case list():
+            if schema.get("type") != "array" or not _says_only(schema, {*_PLAIN, *_COUNTS, "items"}):
+                return False
+            each = schema.get("items", {})
+            many = schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", len(value))
+            return many and (not each or all(_is_plain(each, entry) for entry in cast("list[object]", value)))
         case _:
             return False
 

@@ -13,7 +13,7 @@ import pytest
 
 from gym_gui.analysis import open_run, report, summarize, wording
 from gym_gui.analysis.export import episode_rows, operator_rows
-from gym_gui.analysis.text import text_of
+from gym_gui.analysis.terminal import text_of
 from gym_gui.analysis.transcript import Transcript
 from gym_gui.analysis.transcript_page import render_transcript
 from gym_gui.analysis.turn import turn_of

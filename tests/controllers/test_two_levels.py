@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from gym_gui.analysis import open_run, summarize
 from gym_gui.analysis.page import render_html
 from gym_gui.analysis.result_columns import file_row
-from gym_gui.analysis.text import text_of
+from gym_gui.analysis.terminal import text_of
 from gym_gui.controllers.replay_reel import Look
 from gym_gui.controllers.replay_track import ReplayTrack
 from gym_gui.controllers.verification import verify

@@ -22,7 +22,7 @@ from gym_gui.envs import list_specs, resolve
 specs = list_specs()
 for spec in specs:
     resolve(spec.id)
-heavy = ("minigrid", "mosaic_multigrid", "mpe2", "pyspiel", "shimmy", "pygame", "numba", "rlcard", "chess")
+heavy = ("gymnasium", "pettingzoo", "minigrid", "mosaic_multigrid", "mpe2", "pyspiel", "shimmy", "pygame", "numba", "rlcard", "chess")
 print(json.dumps([len(specs), [m for m in heavy if m in sys.modules]]))
 """
 
@@ -42,6 +42,23 @@ def test_ids_are_unique_and_come_from_the_registries() -> None:
     assert {spec.id for spec in list_specs("pettingzoo")} == {
         underscored(i) for i in {*aec_registry, *parallel_registry}
     }
+
+
+_AS_TOLD = """
+import sys
+if "imported" in sys.argv:
+    import gymnasium, pettingzoo
+from gym_gui.envs import list_specs
+for spec in list_specs():
+    print(spec.id, spec.apis, spec.entry_point, spec.max_episode_steps, list(spec.traits))
+"""
+
+
+def test_the_index_says_what_the_registries_say() -> None:
+    command = [sys.executable, "-c", _AS_TOLD]
+    read = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    here = subprocess.run([*command, "imported"], capture_output=True, text=True, check=True).stdout
+    assert read == here and "CartPole-v1" in read and "classic/chess_v6 ('aec'" in read
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,8 @@ def kept(store: Store) -> Iterator[Path]:
         rows = [(str(n), state, float(n), json.dumps({})) for n, state in enumerate(STATES)]
         db.executemany("INSERT INTO runs (run_id, state, submitted_at, record) VALUES (?, ?, ?, ?)", rows)
     db.close()
+    for row in rows:
+        (folder / row[0]).mkdir()
     yield registry.path
     registry.close()
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gym_gui.core.paradigms import OptionLibrary, ParadigmAdapter, SingleAgentAdapter, adapt
 from gym_gui.core.types import Plan
-from gym_gui.envs import mujoco_gl, mujoco_plans
+from gym_gui.envs import index, mujoco_gl, mujoco_plans
 from gym_gui.envs.documents import source, summaries
 from gym_gui.envs.family import Family
 from gym_gui.envs.keymaps import LAYOUTS, KeyScheme, Pace, of_pushes
@@ -125,14 +126,12 @@ class GymnasiumFamily(Family):
         return True  # Gymnasium's registry names them whether or not their package is here
 
     def specs(self) -> Sequence[EnvSpec]:
-        import gymnasium
-
         return [
-            self._spec(env_id, entry, known)
-            for env_id, known in gymnasium.registry.items()
-            if (entry := _entry(known.entry_point)) is not None
+            self._spec(row, entry)
+            for row in _registered()
+            if (entry := _entry(row["entry_point"])) is not None
             and self._is_mine(entry)
-            and not env_id.startswith(_ADAPTERS)
+            and not row["id"].startswith(_ADAPTERS)
         ]
 
     def _is_mine(self, entry: str | Callable[..., Any]) -> bool:
@@ -142,16 +141,16 @@ class GymnasiumFamily(Family):
             return area in self.areas
         return area not in _OWN_FAMILY and where.partition(":")[0].partition(".")[0] not in _OWN_PACKAGE
 
-    def _spec(self, env_id: str, entry: str | Callable[..., Any], known: Any) -> EnvSpec:
+    def _spec(self, row: Mapping[str, Any], entry: str | Callable[..., Any]) -> EnvSpec:
         module = entry if isinstance(entry, str) else ""
         jax = module.startswith((f"{_HOME}phys2d", f"{_HOME}tabular"))
         return self.spec(
-            env_id,
+            row["id"],
             entry,
             package=self.modules[0] if self.modules else (module.partition(".")[0] or "gymnasium"),
-            max_episode_steps=known.max_episode_steps,
+            max_episode_steps=row["max_episode_steps"],
             requirements=("gymnasium[jax]",) if jax else (),
-            traits={"kwargs": known.kwargs},
+            traits={"kwargs": row["kwargs"]},
         )
 
     def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
@@ -310,10 +309,22 @@ _OWN_PACKAGE = frozenset(
 )
 
 
+def _registered() -> Iterable[Mapping[str, Any]]:
+    """What Gymnasium has registered; with what somebody registered here, where it has been imported here."""
+    if "gymnasium" not in sys.modules:
+        yield from index.entries("gymnasium", "gymnasium")
+        return
+    import gymnasium
+
+    for env_id, known in gymnasium.registry.items():
+        facts = {"max_episode_steps": known.max_episode_steps, "kwargs": known.kwargs}
+        yield {"id": env_id, "entry_point": known.entry_point, **facts}
+
+
 def _entry(point: Any) -> str | Callable[..., Any] | None:
     """The entry point, or ``None`` for Gymnasium's stand-ins that only raise."""
     if isinstance(point, str):
-        return point
+        return None if point.partition(":")[2].startswith("_raise") else point
     return point if callable(point) and not getattr(point, "__name__", "").startswith("_raise") else None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tarfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -115,6 +114,8 @@ class MeltingPotFamily(OwnPythonFamily):
 
     def build_variables(self, folder: Path) -> Mapping[str, str]:
         """Without its bots: building it downloads them, unless their archive lies in the temporary folder."""
+        import tarfile
+
         with tarfile.open(folder / _ASSETS, "w:gz") as archive:
             assets = tarfile.TarInfo("assets")
             assets.type, assets.mode = tarfile.DIRTYPE, 0o755

@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gym_gui.core.enums import Outcome
 from gym_gui.core.paradigms import ParadigmAdapter
+from gym_gui.envs import index
 from gym_gui.envs.boards import pettingzoo as boards
 from gym_gui.envs.boards import spoken
 from gym_gui.envs.boards.pettingzoo import READERS
@@ -19,6 +21,7 @@ from gym_gui.envs.documents import summaries
 from gym_gui.envs.documents.markdown import title
 from gym_gui.envs.families.gymnasium import WALKER
 from gym_gui.envs.family import Family, Teams, each_alone, ranked, team_returns
+from gym_gui.envs.index_child import pettingzoo_rows
 from gym_gui.envs.keymaps import LAYOUTS, KeyScheme, Pace
 from gym_gui.envs.spec import EnvSpec
 from gym_gui.envs.written_out import WrittenOut, called
@@ -110,19 +113,16 @@ class PettingZooFamily(Family):
 
     def specs(self) -> Sequence[EnvSpec]:
         self.require()
-        from pettingzoo import aec_registry, parallel_registry
+        here = "pettingzoo" in sys.modules  # and what somebody registered here is known too
+        rows = pettingzoo_rows("pettingzoo") if here else index.entries("pettingzoo", "pettingzoo")
+        return [self._spec(row["id"], row["points"]) for row in rows]
 
-        ids = dict.fromkeys([*aec_registry, *parallel_registry])
-        return [self._spec(i, aec_registry.get(i), parallel_registry.get(i)) for i in ids]
-
-    def _spec(self, raw_id: str, aec: Any, parallel: Any) -> EnvSpec:
+    def _spec(self, raw_id: str, points: Mapping[str, str]) -> EnvSpec:
         area = raw_id.partition("/")[0]
-        apis = [name for name, known in (("parallel", parallel), ("aec", aec)) if known is not None]
-        if area in _TURNS:
-            apis.reverse()
+        apis = sorted(points, reverse=area not in _TURNS)  # "aec", "parallel"
         return self.spec(
             underscored(raw_id),
-            (aec or parallel).entry_point,
+            points.get("aec") or points["parallel"],
             apis=tuple(apis),
             requirements=(f"pettingzoo[{area}]",) if area in _OWN_EXTRA else (),
             traits={"registered_as": raw_id},

@@ -16,7 +16,6 @@ itself killed, the kernel ends the worker with it.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import ctypes
 import json
@@ -30,13 +29,16 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 if __name__ == "__main__":  # started without site-packages
     sys.path.append(str(Path(__file__).resolve().parents[3]))
 
 from gym_gui.processes.identity import birth
 from gym_gui.processes.tree import adopt_orphans, kill_tree, own_mb, proportional_mb, resident_mb, signal_name
+
+if TYPE_CHECKING:
+    import argparse
 
 _LOOK_S = 0.5
 _COUNT_EVERY_S = 2.0
@@ -54,6 +56,8 @@ def main(argv: Sequence[str]) -> int:
     Returns:
         0, or 1 where it could not be started.
     """
+    import argparse  # here: whoever starts this module has its names from it
+
     parser = argparse.ArgumentParser(prog="runner.py")
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--tag", required=True)

@@ -11,10 +11,10 @@ import pytest
 from rich.console import Console
 
 from gym_gui.analysis.algorithm_page import render_algorithm_page
-from gym_gui.analysis.algorithm_text import render_algorithms
 from gym_gui.analysis.algorithm_verdicts import verdicts_of
 from gym_gui.analysis.algorithms import compare_algorithms
 from gym_gui.analysis.reporting import write_algorithms
+from gym_gui.analysis.terminal import render_algorithms
 from gym_gui.analysis.trainings import (
     AlgorithmReport,
     LearningCurve,
