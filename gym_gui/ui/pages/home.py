@@ -59,7 +59,7 @@ class Picture(QWidget):
         self._scaled = QPixmap()
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setSizePolicy(policy)
-        self.setMinimumWidth(120)
+        self.setMinimumWidth(64)  # four stand beside each other also beside an open guide
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
         """As high as its width asks for."""
@@ -198,7 +198,8 @@ class HomePage(Page):
         column.addSpacing(6)
         column.addWidget(
             muted_label(
-                "Learned policies, language models, planners and people, in one world, on the same seeds."
+                "Learned policies, language models, planners and people, in one world, on the same seeds.",
+                wrap=True,
             )
         )
         column.addSpacing(18)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtGui import QImage
-from PyQt6.QtWidgets import QLabel, QPushButton
+from PyQt6.QtWidgets import QLabel, QPushButton, QScrollArea
 from pytestqt.qtbot import QtBot
 
 from gym_gui.controllers.resolved_operator import resolve_operator
@@ -131,6 +131,12 @@ class TestCards:
             painted, middle = picture.grab().toImage(), range(20, picture.width() - 20)
             assert len({painted.pixel(x, picture.height() // 2) for x in middle}) > 1, starter.name
             assert picture.height() == pytest.approx(picture.width() * 400 / 616, abs=1)
+
+    def test_all_of_them_have_room_beside_an_open_guide(self, page: HomePage, qtbot: QtBot) -> None:
+        page.resize(560, 560)
+        sideways = named(page, QScrollArea, "home-scroll").horizontalScrollBar()
+        assert sideways is not None
+        qtbot.waitUntil(lambda: sideways.maximum() == 0)
 
 
 class TestRuns:
