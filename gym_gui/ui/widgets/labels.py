@@ -63,9 +63,17 @@ class ElidedLabel(QLabel):
         hint = super().minimumSizeHint()
         return QSize(min(hint.width(), self.fontMetrics().averageCharWidth() * 4), hint.height())
 
+    def setText(self, a0: str | None) -> None:
+        """Show another text; where its place stays as wide as it was, nothing else would tell of it."""
+        super().setText(a0)
+        self._tell_whole()
+
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
         """Tell the whole text in the tooltip where it is cut."""
         super().resizeEvent(a0)
+        self._tell_whole()
+
+    def _tell_whole(self) -> None:
         cut = self.fontMetrics().horizontalAdvance(self.text()) > self.contentsRect().width()
         self.setToolTip(self.text() if cut else "")
 

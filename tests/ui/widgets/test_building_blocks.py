@@ -323,6 +323,9 @@ def test_a_label_without_room_says_all_in_its_tooltip(qtbot: QtBot) -> None:
     assert text.toolTip() == "MiniGrid-DoorKey-8x8-v0"
     text.resize(text.sizeHint())
     qtbot.waitUntil(lambda: text.toolTip() == "")
+    text.resize(60, 20)
+    text.setText("MiniGrid-Empty-16x16-v0")  # in the same place
+    assert text.toolTip() == "MiniGrid-Empty-16x16-v0"
 
 
 def test_a_heading_is_read_as_written(qtbot: QtBot) -> None:
