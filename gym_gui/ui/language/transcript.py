@@ -24,6 +24,8 @@ from gym_gui.ui.widgets import muted_label
 
 TYPING_MS: Final = 200
 GROWTH_MS: Final = 100
+_SEARCH_WIDEST: Final = 420
+"""Pixels of the field for words, which are few."""
 _SPACES: Final = re.compile(r"\s+")
 
 
@@ -112,8 +114,9 @@ class TranscriptPanel(QWidget):
         self._agent.setMinimumWidth(96)
         if wide:
             self._agent.setMaximumWidth(170)
+            self._search.setMaximumWidth(_SEARCH_WIDEST)
         first.addWidget(self._agent, 0 if wide else 1)
-        first.addWidget(self._search, 1)
+        first.addWidget(self._search, 1000)  # before the stretch, up to its width
         column.addLayout(first)
         if wide:
             second = first
@@ -123,8 +126,7 @@ class TranscriptPanel(QWidget):
             column.addLayout(second)
         second.addWidget(self._failed)
         second.addWidget(self.step)
-        if not wide:
-            second.addStretch(1)
+        second.addStretch(1)
         second.addWidget(self.count)
         column.addWidget(self._splitter, 1)
         self.tools = first
@@ -206,6 +208,7 @@ class TranscriptPanel(QWidget):
         self._agent.setCurrentIndex(max(self._agent.findData(chosen), 0))
         self._agent.setVisible(len(agents) > 1)
         self._list.delegate.several = len(agents) > 1
+        self.view.one_agent = len(agents) == 1
 
     def _grow(self) -> None:
         source = self._source

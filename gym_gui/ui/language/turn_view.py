@@ -19,7 +19,7 @@ from gym_gui.controllers.live_play.call_log import dollars
 from gym_gui.ui import theme
 from gym_gui.ui.language.turn_list import facts_of
 from gym_gui.ui.numbers import count, local
-from gym_gui.ui.widgets import LinkButton, muted_label
+from gym_gui.ui.widgets import ElidedLabel, LinkButton
 
 MOST: Final = 40_000
 """Characters of one text that are laid out; Copy has all of it."""
@@ -55,10 +55,12 @@ class TurnView(QWidget):
         self._all = False
         self.action_words: Callable[[Turn], str] | None = None
         """How actions are said; by default by the word that the turn has, or else its number."""
-        self._facts = muted_label("", wrap=True)
+        self._facts = ElidedLabel("", "muted")
         self._facts.setObjectName("turn-facts")
         self.one_episode = False
         """Whether its calls are of one episode, which is named elsewhere."""
+        self.one_agent = False
+        """Whether they are of one agent, which needs no name then."""
         self.copy = LinkButton(
             "Copy", name="turn-copy", tooltip="Copy all of it, uncut", on_click=self._on_copy
         )
@@ -121,7 +123,7 @@ class TurnView(QWidget):
     def _fill(self) -> None:
         turn = self._turn
         self.copy.setVisible(turn is not None)
-        self._facts.setText(_facts(turn, episode=not self.one_episode) if turn is not None else "")
+        self._facts.setText(self._facts_of(turn) if turn is not None else "")
         old = 0 if turn is None or self._all else repeated(turn, self._before)
         # What was asked now is always told, whatever was asked before.
         old = min(old, len(turn.messages) - 1) if turn is not None and turn.messages else 0
@@ -130,6 +132,9 @@ class TurnView(QWidget):
         self._whole.setToolTip("They stood in the call before as well: show them")
         write_sections(self.text, sections(turn, old, action=self._action(turn)) if turn is not None else ())
         self._mark()
+
+    def _facts_of(self, turn: Turn) -> str:
+        return _facts(turn, agent=not self.one_agent, episode=not self.one_episode)
 
     def _action(self, turn: Turn) -> str:
         return turn.word or str(turn.action) if self.action_words is None else self.action_words(turn)
@@ -256,9 +261,9 @@ def _played(turn: Turn, action: str) -> str:
     return f"{action} ({words})" if words else action
 
 
-def _facts(turn: Turn, *, episode: bool) -> str:
+def _facts(turn: Turn, *, agent: bool, episode: bool) -> str:
     parts = [
-        turn.agent,
+        turn.agent if agent else "",
         f"episode {turn.episode + 1}, step {turn.step}" if episode else f"step {turn.step}",
         turn.answered_by,
     ]

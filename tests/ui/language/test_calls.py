@@ -60,6 +60,16 @@ def test_what_was_spent_is_said_with_what_is_not_known() -> None:
     ]
 
 
+def test_the_head_of_a_turn_stays_one_line_and_says_the_rest_in_its_tooltip(panel: TranscriptPanel) -> None:
+    facts = named(panel, QLabel, "turn-facts")
+    low = facts.height()
+    panel.show_turns([turn(0, model="a-model-with-a-very-long-name-" * 6)])
+    assert facts.height() == low and facts.toolTip() == facts.text()
+    assert "agent_0" not in facts.text()
+    panel.show_turns([turn(0), turn(0, "agent_1")])
+    assert "agent_0" in facts.text()
+
+
 def test_a_turn_says_which_model_answered_where_another_was_asked(panel: TranscriptPanel) -> None:
     def told(**more: Any) -> str:
         named(panel, TurnView, "turn-view").show_turn(turn(0, **more))
