@@ -41,6 +41,8 @@ _WORTH_PX: Final = 66
 _NARROWEST: Final = 310
 _LINE_PX: Final = 110
 """Room that a line of moves needs."""
+_ALWAYS: Final = (MOVE, TRIED, WORTH)
+"""Columns that are shown in any width."""
 
 
 class SearchTree(QTreeView):
@@ -70,7 +72,7 @@ class SearchTree(QTreeView):
         head.setSectionsMovable(False)
         head.setStretchLastSection(True)
         head.setMinimumSectionSize(40)
-        for section in (MOVE, TRIED, WORTH):
+        for section in _ALWAYS:
             head.setSectionResizeMode(section, QHeaderView.ResizeMode.ResizeToContents)
         self._turn: Turn | None = None
         theme.current().changed.connect(self._on_theme_changed)
@@ -91,13 +93,19 @@ class SearchTree(QTreeView):
             self.setExpanded(index, bool(move.below) and open_above and (move.chosen or move.expected))
             if move.path == path:
                 self.setCurrentIndex(index)
+        self._fit_line()
 
     def resizeEvent(self, e: QResizeEvent | None) -> None:
         """What has no room is left to the tree itself, which has it too."""
         super().resizeEvent(e)
-        viewport = self.viewport()
-        if viewport is not None:
-            taken = sum(self.columnWidth(section) for section in (MOVE, TRIED, WORTH))
+        self._fit_line()
+
+    def _fit_line(self) -> None:
+        viewport, head = self.viewport(), self.header()
+        if viewport is not None and head is not None:
+            # What they need, not their widths: the last one that is shown takes all that is left.
+            needed = ((self.sizeHintForColumn(each), head.sectionSizeHint(each)) for each in _ALWAYS)
+            taken = sum(map(max, needed))
             self.setColumnHidden(THEN, viewport.width() - taken < _LINE_PX)
 
     def drawBranches(self, painter: QPainter | None, rect: QRect, index: QModelIndex) -> None:

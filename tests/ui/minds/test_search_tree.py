@@ -8,7 +8,7 @@ from pytestqt.qtbot import QtBot
 from gym_gui.analysis.turn import Turn, turn_of
 from gym_gui.ui.minds.mind import Mind
 from gym_gui.ui.minds.mind_view import MindView
-from gym_gui.ui.minds.search_model import MOVE, TRIED, WORTH
+from gym_gui.ui.minds.search_model import MOVE, THEN, TRIED, WORTH
 from gym_gui.ui.minds.search_tree import SearchTree
 from tests.support.named import named
 
@@ -71,3 +71,14 @@ def test_a_tree_of_moves_is_shown_beside_what_is_told(qtbot: QtBot) -> None:
 
     view.show_mind(Mind("player_0"))
     assert not tree.isVisible()
+
+
+def test_the_line_that_follows_comes_back_with_the_room_for_it(qtbot: QtBot) -> None:
+    tree = SearchTree()
+    qtbot.addWidget(tree)
+    tree.resize(320, 300)
+    tree.show()
+    tree.show_turn(searched())
+    assert tree.isColumnHidden(THEN)
+    tree.resize(900, 300)
+    qtbot.waitUntil(lambda: not tree.isColumnHidden(THEN))
