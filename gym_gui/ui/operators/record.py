@@ -58,14 +58,14 @@ class OperatorRecord(QLabel):
 
 
 def record_words(tally: Tally, config: OperatorConfig) -> str:
-    """What an operator has done, for example ``Episodes 4 · unusable 3 of 124 decisions · median 1.4 s``."""
-    parts = [f"Episodes {local(tally.episodes):,}" if tally.episodes else "No episode has ended yet"]
+    """What an operator has done, for example ``4 episodes · mean return 0.97 · median decision 1.4 s``."""
+    parts = [count(tally.episodes, "episode") if tally.episodes else "No episode has ended yet"]
     if tally.mean_return is not None:
         parts.append(f"mean return {local(tally.mean_return):,.2f}")
     if tally.mean_length is not None:
-        parts.append(f"mean length {local(tally.mean_length):,.0f}")
+        parts.append(f"mean length {local(tally.mean_length):,.0f} steps")
     if tally.unusable or (asks_models(config) and tally.decisions):
         parts.append(f"unusable {local(tally.unusable):,} of {count(tally.decisions, 'decision')}")
     if tally.median_s is not None:
-        parts.append(f"median {wording.milliseconds(1000 * tally.median_s, screen())}")
+        parts.append(f"median decision {wording.milliseconds(1000 * tally.median_s, screen())}")
     return " · ".join(parts)

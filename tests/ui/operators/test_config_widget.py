@@ -261,11 +261,14 @@ def test_the_record_says_what_was_played():
     agent = AgentView("agent_0", "agent_0", "left", 0, "policy", 1.0, 1.0, latency_ms=1400.0, unusable=1)
     tally.look(LiveView(0, 7, 0, (AgentView("agent_0", "agent_0"),), ("agent_0",)))
     tally.look(LiveView(0, 7, 1, (agent,), ("agent_0",)))
-    assert record_words(tally, config) == "No episode has ended yet · unusable 1 of 1 decision · median 1.4 s"
+    assert record_words(tally, config) == (
+        "No episode has ended yet · unusable 1 of 1 decision · median decision 1.4 s"
+    )
     row = {"episode_index": 0, "total_reward": 2.0, "length": 10, "unusable_decisions": {"agent_0": 3}}
     tally.end(row, decisions=124)
     assert record_words(tally, config) == (
-        "Episodes 1 · mean return 2.00 · mean length 10 · unusable 3 of 124 decisions · median 1.4 s"
+        "1 episode · mean return 2.00 · mean length 10 steps · unusable 3 of 124 decisions "
+        "· median decision 1.4 s"
     )
 
 
@@ -275,5 +278,5 @@ def test_the_record_follows_its_operator(config: OperatorConfigWidget, deck: Ope
     deck.set_pace(None, lock_step=False)
     deck.run()
     record = named(config, QLabel, "operator-record")
-    qtbot.waitUntil(lambda: record.text().startswith("Episodes "), timeout=WAIT)
-    assert "mean return 2.00 · mean length 2 · median " in record.text()
+    qtbot.waitUntil(lambda: " episode" in record.text() and record.text()[0].isdigit(), timeout=WAIT)
+    assert "mean return 2.00 · mean length 2 steps · median decision " in record.text()
