@@ -40,7 +40,7 @@ SMALLEST: Final = QSize(1000, 640)
 FIRST: Final = QSize(1280, 800)
 CLOSING_MS: Final = 300
 """After this long, closing says that it is closing."""
-TOURS: Final = "play, compare, mix a team, ask a model, train, publish"
+TOURS: Final = "Play, compare, mix a team, ask a model, train, publish"
 EXPERIMENTS: Final = (".py", ".yaml", ".yml", ".json")
 
 

@@ -33,8 +33,9 @@ _LIST, _PICTURE = 3, 2
 _BESIDE = 760
 """Width from which a picture stands beside the rows."""
 
-WIDEST: Final = 1600
-"""Of the rows: how far one is stands in sight of who it is, on a screen of 3840 pixels too."""
+WIDEST: Final = 1840
+"""Of the rows: how far one is stands in sight of who it is, on a screen of 3840 pixels too; one of 1920 is
+filled."""
 PlanLink = Callable[[OperatorPlan], Action | None]
 """What leads to the line that an operator's error is about."""
 
