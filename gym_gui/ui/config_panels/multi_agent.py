@@ -35,6 +35,8 @@ class MultiAgentPanel(QWidget):
         self.agents, self._open = agents, ""
         self._shown: tuple[Draft, EnvironmentSheet, ConfigurationChecks] | None = None
         self._pickers: dict[str, PlayerPicker] = {}
+        self._names: dict[str, ElidedLabel] = {}
+        self._gears: dict[str, IconButton] = {}
         self._form: PlayerForm | None = None
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
@@ -52,6 +54,7 @@ class MultiAgentPanel(QWidget):
 
     def _add_row(self, grid: QGridLayout, row: int, agent: str) -> None:
         name = ElidedLabel(agent, "muted", parent=self)
+        name.setObjectName(f"seat-{agent}")
         name.setFixedWidth(LABEL_WIDTH)
         picker = PlayerPicker(agent, self)
         picker.chosen.connect(_Chosen(self, agent))
@@ -63,15 +66,24 @@ class MultiAgentPanel(QWidget):
         grid.addWidget(name, row, 0)
         grid.addWidget(picker, row, 1)
         grid.addWidget(more, row, 2)
-        self._pickers[agent] = picker
+        self._pickers[agent], self._names[agent], self._gears[agent] = picker, name, more
 
     def show_draft(
         self, draft: Draft, report: Report, sheet: EnvironmentSheet, checks: ConfigurationChecks
     ) -> None:
         """Show who plays each slot, and what else could."""
         self._shown = (draft, sheet, checks)
+        for agent in self.agents:
+            self._call(agent, sheet.seat_name(agent))
         self.show_offers(draft, report, checks)
         self._show_form()
+
+    def _call(self, agent: str, seat: str) -> None:
+        """Say a slot as its game does."""
+        self._names[agent].setText(seat)
+        self._pickers[agent].set_seat(seat)
+        self._gears[agent].setToolTip(f"Settings of {seat}")
+        self._gears[agent].setAccessibleName(f"Settings of {seat}")
 
     def show_offers(self, draft: Draft, report: Report, checks: ConfigurationChecks) -> None:
         """Offer what could play, and leave the settings as they are."""
@@ -98,7 +110,7 @@ class MultiAgentPanel(QWidget):
         if self._shown is None or player is None:
             return
         _, sheet, checks = self._shown
-        self._heading.setText(f"SETTINGS OF {self._open.upper()}")
+        self._heading.setText(f"SETTINGS OF {sheet.seat_name(self._open).upper()}")
         self._form = PlayerForm(self._open, player, checks, sheet.env_id, self, self._desk)
         self._form.form.action_words = sheet.words_of(self._open)
         self._form.changed.connect(self.player_changed)

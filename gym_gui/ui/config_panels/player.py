@@ -55,11 +55,16 @@ class PlayerPicker(PickerButton):
             name=f"player-{agent}",
             parent=parent,
         )
-        self.setAccessibleName(f"{agent} is played by")
         self.setProperty("fixed-tip", True)
         self._agent = agent
-        self.setToolTip(f"Who decides for {agent}")
+        self.set_seat(agent)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+
+    def set_seat(self, seat: str) -> None:
+        """Say whom it is about, as the game calls the slot."""
+        self._seat = seat if seat == self._agent else f"{seat} ({self._agent})"
+        self.setAccessibleName(f"{seat} is played by")
+        self.setToolTip(f"Who decides for {self._seat}")
 
     def open(self) -> None:
         """Show the list."""
@@ -79,7 +84,7 @@ class PlayerPicker(PickerButton):
             items.insert(0, PickerItem(value, title, reason="No worker of that name is known"))
         self.set_items(items)
         self.set_value(value)
-        self.setToolTip(f"{self.text()}\nDecides for {self._agent}")
+        self.setToolTip(f"{self.text()}\nDecides for {self._seat}")
 
 
 class PlayerForm(QWidget):

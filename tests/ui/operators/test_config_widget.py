@@ -113,6 +113,9 @@ def test_several_agents_have_a_row_each(config: OperatorConfigWidget, deck: Oper
     assert isinstance(panel, MultiAgentPanel)
     pickers = [each.objectName() for each in panel.findChildren(PlayerPicker)]
     assert pickers == ["player-player_1", "player-player_2"]
+    seats = [named(panel, QLabel, f"seat-player_{number}").text() for number in (1, 2)]
+    assert seats == ["X", "O"]  # as on the board and its chips
+    assert "O (player_2)" in named(panel, PlayerPicker, "player-player_2").toolTip()
     panel.open_settings("player_2")
     with qtbot.waitSignal(config.changed, timeout=WAIT) as changed:
         named(panel, PlayerPicker, "player-player_2").chosen.emit("tictactoe_one_ply")
