@@ -274,7 +274,8 @@ def _facts(turn: Turn, *, agent: bool, episode: bool) -> str:
         parts.append(f"sent {turn.retries + 1} times")
     if turn.finish and turn.finish not in ("stop", "end_turn"):
         parts.append(f"ended by {turn.finish}")
-    return " \N{MIDDLE DOT} ".join(part for part in parts if part)
+    words = " \N{MIDDLE DOT} ".join(part for part in parts if part)
+    return words if agent else words[:1].upper() + words[1:]
 
 
 def write_sections(where: QTextEdit, told: Iterable[Section]) -> None:
