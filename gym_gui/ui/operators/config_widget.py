@@ -252,7 +252,7 @@ class OperatorConfigWidget(QWidget):
         if draft is None:
             return
         self._checks, self._sheet = checks, sheet
-        self.environment.set_value(sheet.env_id)
+        self.environment.set_value(sheet.env_id, sheet.page.title)
         steps = f"{sheet.max_episode_steps} (its own)" if sheet.max_episode_steps else "its own"
         self.limit.setSpecialValueText(steps)
         self._draft = draft.seated(sheet, _random)

@@ -228,7 +228,10 @@ class AgentsPage(Page):
 
     def _refresh(self) -> None:
         draft, sheet = self.model.draft, self.model.sheet
-        self._picker.set_value(sheet.env_id if sheet is not None else draft.task or None)
+        if sheet is not None:
+            self._picker.set_value(sheet.env_id, sheet.page.title)
+        else:
+            self._picker.set_value(draft.task or None)
         self.bar.set_note(sheet.summary if sheet is not None else "")
         self._reset.setEnabled(self._has_environment())
         if self.inspector is not None:

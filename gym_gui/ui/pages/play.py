@@ -333,7 +333,7 @@ class PlayPage(Page):
     ) -> None:
         """Show what is known of the environment, and who may play it."""
         self._sheet, page = sheet, sheet.page
-        self._picker.set_value(sheet.env_id)
+        self._picker.set_value(sheet.env_id, page.title)
         self.hands.set_sheet(sheet)
         self.side.set_shown(True)
         config = self.game.config

@@ -63,6 +63,7 @@ class PickerButton(QPushButton):
         self._search_hint = search_hint
         self._items: tuple[PickerItem, ...] = ()
         self._value: object = None
+        self._called = ""
         self._popup: PickerPopup | None = None
         if searchable:
             self.setIcon(icon("search"))
@@ -87,9 +88,14 @@ class PickerButton(QPushButton):
         if self._popup is not None and self._popup.isVisible():
             self._popup.set_items(self._items)
 
-    def set_value(self, value: object) -> None:
-        """Choose without a signal."""
-        self._value = value
+    def set_value(self, value: object, called: str = "") -> None:
+        """Choose without a signal.
+
+        Args:
+            value: An item's value.
+            called: What it is called as long as it is not in the list, which may still be on its way.
+        """
+        self._value, self._called = value, called
         self._show_chosen()
 
     def open(self) -> None:
@@ -157,7 +163,7 @@ class PickerButton(QPushButton):
 
     def _show_chosen(self) -> None:
         item = next((i for i in self._items if i.value == self._value), None)
-        text = item.label if item is not None else str(self._value or self._placeholder)
+        text = item.label if item is not None else self._called or str(self._value or self._placeholder)
         self.setText(text)
         self.setAccessibleDescription(text)
         if not self.property("fixed-tip"):

@@ -55,6 +55,14 @@ class TestPicker:
             "classic/chess_v6",
         ]
 
+    def test_what_is_not_listed_yet_is_called_by_its_name(self, picker: PickerButton) -> None:
+        picker.set_value("MiniGrid-DoorKey-8x8-v0", "DoorKey 8 by 8")
+        assert (picker.value, picker.text()) == ("MiniGrid-DoorKey-8x8-v0", "DoorKey 8 by 8")
+        picker.set_items([*ITEMS, PickerItem("MiniGrid-DoorKey-8x8-v0", "DoorKey, 8x8")])
+        assert picker.text() == "DoorKey, 8x8"
+        picker.set_value("another")
+        assert picker.text() == "another"
+
     def test_typing_finds_and_enter_chooses(self, picker: PickerButton, qtbot: QtBot) -> None:
         popup = opened(picker, qtbot)
         qtbot.keyClicks(named(popup, QLineEdit, "picker-search"), "knight")
