@@ -173,6 +173,11 @@ class WayRow(QPushButton):
         if keys:
             row.addWidget(KeyCap(keys))
 
+    def minimumSizeHint(self) -> QSize:
+        """Room for its words and their keys: a button asks for none, having no text of its own."""
+        row = self.layout()
+        return super().minimumSizeHint() if row is None else row.minimumSize()
+
 
 class HomePage(Page):
     """See the module."""

@@ -133,10 +133,11 @@ class TestCards:
             assert picture.height() == pytest.approx(picture.width() * 400 / 616, abs=1)
 
     def test_all_of_them_have_room_beside_an_open_guide(self, page: HomePage, qtbot: QtBot) -> None:
-        page.resize(560, 560)
+        page.resize(600, 560)
         sideways = named(page, QScrollArea, "home-scroll").horizontalScrollBar()
         assert sideways is not None
         qtbot.waitUntil(lambda: sideways.maximum() == 0)
+        assert cut_words(page) == []
 
 
 class TestRuns:
