@@ -33,10 +33,13 @@ def wrong_by_keyboard(dialog: Any) -> list[str]:
             break
     wanted = [w for w in dialog.findChildren(QWidget) if _is_stop(w)]
     found += [f"Tab does not reach {_name(each)}" for each in wanted if each not in stops]
-    first = min(range(len(stops)), key=lambda i: _place(stops[i]), default=0)
-    stops = stops[first:] + stops[:first]  # the keyboard may have begun anywhere
+    first = min(stops, key=_place, default=None)
+    while earlier := [each for each in stops if _before(each, first)]:
+        first = earlier[0]  # the filled button may be taller, and so begin higher, than those before it
+    begin = stops.index(first) if stops else 0
+    stops = stops[begin:] + stops[:begin]  # the keyboard may have begun anywhere
     for one, two in pairwise(stops):
-        if one.parentWidget() is two.parentWidget() and _before(two, one):
+        if _before(two, one):
             found.append(f"Tab goes to {_name(one)} before {_name(two)}")
     buttons = [each for each in dialog.findChildren(QPushButton) if each.isVisible()]
     main = [each for each in buttons if each.property("role") == "primary"]
@@ -75,10 +78,11 @@ def _place(widget: Any) -> tuple[int, int]:
 
 
 def _before(one: Any, two: Any) -> bool:
+    """Whether one reads the first before the second; only of what stands in one widget it is known."""
     a, b = one.geometry(), two.geometry()
     above = a.bottom() < b.top()
     beside = a.top() <= b.bottom() and b.top() <= a.bottom() and a.right() < b.left()
-    return above or beside
+    return one.parentWidget() is two.parentWidget() and (above or beside)
 
 
 def _name(widget: Any) -> str:

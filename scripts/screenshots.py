@@ -826,6 +826,8 @@ async def photograph(
     """Take every picture asked for, then close the window; returns what is wrong with what is seen."""
     from PyQt6.QtWidgets import QAbstractButton
 
+    from gym_gui.ui.palette import CommandPalette
+
     pictures = Scenes(window, run, model_url)
     scenes = pictures.by_name()
     scale = "" if options.scale == 100 else f"-at-{options.scale}"
@@ -843,6 +845,8 @@ async def photograph(
             except Exception as error:
                 tell(name, [f"not photographed: {error or type(error).__name__}"])
                 continue  # the others are
+            if name != "palette" and (palette := window.findChild(CommandPalette)).isVisible():
+                palette.shut()
             for button in window.findChildren(QAbstractButton, "message-close"):
                 button.click()  # what the scene before has left is told in no picture
             if bus is not None:

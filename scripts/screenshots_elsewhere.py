@@ -123,7 +123,7 @@ class ElsewhereScenes:
         await asyncio.sleep(0)
         page = self._window.pages["operators"]
         page.manual.set_plots_wanted(False)
-        page.manual.show_transcript(False)
+        page.manual.transcript.show(False)
         page.manual.select(page.deck.operators[0])
         tallies = [operator.player.tally for operator in page.deck.operators]
         await _until(lambda: all(tally.decisions >= _STEPS for tally in tallies), "some moves")
@@ -145,6 +145,7 @@ class ElsewhereScenes:
             *("--env", "CartPole-v1", "--steps", "400000", "--seeds", "3", "--executor", "ssh"),
         ]
         from gym_gui.services.hosts import HostsFile
+        from gym_gui.ui.pages.train import RUNS
 
         file = HostsFile()
         file.remove(WRONG)
@@ -155,6 +156,7 @@ class ElsewhereScenes:
         self._open.callback(following.terminate)
         self._context.go("train")
         page = self._window.pages["train"]
+        page.show_view(RUNS)  # the scene before may have left its policies
         await _until(
             lambda: page.link.client and sum(run.step > 20_000 for run in page.link.runs) >= 2, "two curves"
         )
