@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import Final
 
 from gym_gui.analysis.calls import CallTally, collect_calls, summed
 from gym_gui.analysis.collect import OperatorData, SquadResult, collect_episodes
@@ -44,6 +46,9 @@ from gym_gui.analysis.trainings import AlgorithmReport
 from gym_gui.analysis.units import Sample
 from gym_gui.core.enums import EpisodeStatus, Outcome
 from gym_gui.core.run_labels import name_of
+
+_DAY: Final = "2026-11-25 "
+"""What comes before the time in when a run began."""
 
 
 def summarize(runs: Run | Sequence[Run], *, steps: bool = True) -> PrintedSummary:
@@ -123,7 +128,7 @@ def _told_apart(entries: Sequence[Entry]) -> list[Entry]:
     """Operators of one name in one environment get their workers', run's name or start, or keys beside it."""
     names = Counter((e.title, e.label) for e in entries)
     workers = Counter((e.title, e.label, e.workers) for e in entries)
-    called = {e.run.path: name_of(e.run.path) or _began(e.run) for e in entries}
+    called = _called(list({e.run.path: e.run for e in entries}.values()))
     runs = Counter((e.title, e.label, called[e.run.path]) for e in entries)
 
     def label(e: Entry) -> str:
@@ -138,6 +143,15 @@ def _told_apart(entries: Sequence[Entry]) -> list[Entry]:
         return f"{label(e)} {STATE_MARK}" if e.data.saw_state else label(e)
 
     return [replace(entry, label=marked(entry)) for entry in entries]
+
+
+def _called(runs: Sequence[Run]) -> dict[Path, str]:
+    """What each run is called: its name, else when it began, without the day where it is the same one."""
+    named = {run.path: name_of(run.path) for run in runs}
+    began = {run.path: _began(run) for run in runs if not named[run.path]}
+    if len({when[: len(_DAY)] for when in began.values()}) == 1:
+        began = {path: when[len(_DAY) :] for path, when in began.items()}
+    return {path: name or began[path] for path, name in named.items()}
 
 
 def _began(run: Run) -> str:

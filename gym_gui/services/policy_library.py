@@ -56,7 +56,7 @@ class PolicyEntry:
         if self.place == "bundled":
             return "It comes with MOSAIC and stays"
         if self.place == "training":
-            return "It belongs to a training run: remove the run on the Train page"
+            return "It belongs to a training run: remove the run under Runs on the Train page"
         return ""
 
     def to_json(self) -> dict[str, Any]:

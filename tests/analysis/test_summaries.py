@@ -305,6 +305,29 @@ def test_policies_of_one_name_are_told_apart_by_their_workers(tmp_path: Path, ru
     assert [o.name for o in summary.operators] == labels
 
 
+@pytest.mark.parametrize(
+    ("day", "labels"),
+    [
+        ("20", ["ppo (12:00:07)", "ppo (12:00:09)"]),
+        ("21", ["ppo (2026-11-20 12:00:07)", "ppo (2026-11-21 12:00:09)"]),
+    ],
+)
+def test_runs_of_one_day_are_told_apart_by_their_times(
+    tmp_path: Path, runs: Any, day: str, labels: list[str]
+) -> None:
+    rows = {"a": [runs.single("a", i, float(i)) for i in range(6)]}
+    began = {"1": "2026-11-20T12:00:07+00:00", "2": f"2026-11-{day}T12:00:09+00:00"}
+    opened = [
+        open_run(
+            runs.write_run(
+                tmp_path / key, runs.Plan(rows, names={"a": "ppo"}, run_id=key, extra={"started_at": at})
+            )
+        )
+        for key, at in began.items()
+    ]
+    assert sorted(o.name for o in summarize(opened).operators) == labels
+
+
 def test_team_mates_of_one_name_are_told_apart_by_their_workers(tmp_path: Path, runs: Any) -> None:
     rows = [runs.match("soccer", i, {"green": 1, "blue": i % 2}) for i in range(6)]
     for row in rows:

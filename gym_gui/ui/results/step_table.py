@@ -247,6 +247,7 @@ class StepTable(RowsTable[_Row]):
     def __init__(self, parent: QWidget | None = None) -> None:
         self.steps = StepTableModel()
         self._action: int | None = None
+        self._followed: tuple[int, int] | None = None
         super().__init__(self.steps, "step-table", "Steps of the episode", _ROW, parent)
         self.steps.setParent(self)
         self.setItemDelegate(_StepDelegate(self))
@@ -259,6 +260,7 @@ class StepTable(RowsTable[_Row]):
 
     def show_players(self, players: Sequence[ReplayPlayer], names: Sequence[str]) -> None:
         """Show these episodes."""
+        self._followed = None
         self.steps.show(players, names)
         headings = [column.heading for column in self.steps.columns]
         self._action = headings.index("Action") if len(players) == 1 else None
@@ -274,9 +276,10 @@ class StepTable(RowsTable[_Row]):
         return cells + (bar.sizeHint().width() if bar is not None else 0)
 
     def resizeEvent(self, e: QResizeEvent | None) -> None:
-        """See :meth:`_fit_columns`."""
+        """See :meth:`_fit_columns`; what is followed stays in view."""
         super().resizeEvent(e)
         self._fit_columns()
+        self._bring_into_view()
 
     def _fit_columns(self) -> None:
         """What was played has the room that is left; where there is none the table is scrolled."""
@@ -289,12 +292,14 @@ class StepTable(RowsTable[_Row]):
 
     def follow(self, position: int) -> None:
         """Mark what led to a position and bring it into view."""
-        marked = self.steps.set_position(position)
-        if marked is None:
+        self._followed = self.steps.set_position(position)
+        if self._followed is None:
             self.scrollToTop()
-            return
+        self._bring_into_view()
+
+    def _bring_into_view(self) -> None:
         hint = QAbstractItemView.ScrollHint.EnsureVisible
-        for row in reversed(marked):
+        for row in reversed(self._followed or ()):
             self.scrollTo(self.steps.index(row, 0), hint)
 
     def _on_clicked(self, index: QModelIndex) -> None:

@@ -165,6 +165,19 @@ def test_two_of_one_seed_side_by_side(view: ReplayView, qtbot: QtBot, run: Path)
 
 
 @pytest.mark.usefixtures("replays_here")
+def test_what_led_here_stays_in_sight_in_a_smaller_window(view: ReplayView, qtbot: QtBot, run: Path) -> None:
+    open_replay(view, qtbot, run, "good", 1)
+    named(view, Transport, "replay-transport").to_last()
+    table = named(view, StepTable, "step-table")
+    table.setFixedHeight(140)
+    port = table.viewport()
+    assert port is not None
+    qtbot.waitUntil(lambda: table.height() == 140)
+    (row,) = marked(view)
+    assert port.rect().contains(table.visualRect(table.steps.index(row, 0)))
+
+
+@pytest.mark.usefixtures("replays_here")
 def test_boards_are_drawn(view: ReplayView, qtbot: QtBot, run: Path) -> None:
     open_replay(view, qtbot, run, "four", 0)
     named(view, Transport, "replay-transport").to_last()
