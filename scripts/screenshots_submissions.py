@@ -51,6 +51,8 @@ class SubmissionScenes:
 
     async def failed(self) -> None:
         """Nobody follows it, and one shard was lost three times."""
+        await asyncio.to_thread(self.close)  # of one that was photographed before all may be finished
+        self._folder = None
         desk = await self._shown()
         killing = asyncio.create_task(self._keep_killing(desk.folder))
         try:
