@@ -14,6 +14,7 @@ from typing import Any
 from gym_gui.core.aliases import DEFAULT_WORKERS
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.services.policy_files import PolicyFile, find_policy_files, read_policy_file
+from gym_gui.services.training_choices import algorithm_word
 from gym_gui.workers.patterns import matches
 from gym_gui.workers.registry import WorkerTypeDefinition
 from gym_gui.workers.settings_schema import Setting, SettingOption
@@ -135,7 +136,7 @@ def _of_option(worker: WorkerTypeDefinition, choice: Setting, option: SettingOpt
 
 
 def _of_file(worker: WorkerTypeDefinition, base: str, setting: str, file: PolicyFile) -> Policy:
-    algorithm = file.algorithm.upper() or worker.display_name
+    algorithm = algorithm_word(file.algorithm) or worker.display_name
     steps = f", {file.steps:,} steps" if file.steps else ""
     return Policy(
         f"{base}:{file.title}",

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.services.policy_catalogue import names_in_words, policies_of, title_of
+from gym_gui.services.policy_files import find_policy_files
 from gym_gui.workers.discovery import discover
 from gym_gui.workers.registry import WorkerTypeRegistry
+
+EXAMPLES = Path(__file__).parents[2] / "docs" / "examples" / "checkpoints"
 
 
 @pytest.mark.parametrize(
@@ -30,6 +35,15 @@ def test_titles(worker: str, settings: dict[str, Any], title: str) -> None:
     kind = "" if worker in workers else "rl"
     row = WorkerAssignment(worker, kind, settings)
     assert title_of(row, policies_of(list(workers.values())), workers.get(worker)) == title
+
+
+def test_algorithms_are_spelt_as_where_they_are_trained() -> None:
+    if not WorkerTypeRegistry.all():
+        discover()
+    (file,) = find_policy_files([EXAMPLES])
+    learnt = replace(file, description=replace(file.description, algorithm="self_play"))
+    (policy,) = [each for each in policies_of(WorkerTypeRegistry.all(), [learnt]) if each.file]
+    assert policy.title == f"Self-play {file.title}"
 
 
 @pytest.mark.parametrize(
