@@ -57,5 +57,6 @@ def test_a_person_chance_and_a_language_model_play_one_match(mosaic: Mosaic) -> 
         asked = json.dumps(server.requests[0].messages)
     assert "health: 100" in asked and "attack" in asked
     run = open_run(mosaic.home / done.json()["run"])
-    (episode,) = run.episodes
+    (operator,) = run.operators.values()
+    (episode,) = operator.episodes()
     assert episode.length == 6 and set(episode.agents) == {"player_0", "player_1", "player_2"}

@@ -22,8 +22,9 @@ from gym_gui.envs import list_specs, resolve
 specs = list_specs()
 for spec in specs:
     resolve(spec.id)
-heavy = ("gymnasium", "pettingzoo", "minigrid", "mosaic_multigrid", "mpe2", "pyspiel", "shimmy", "pygame", "numba", "rlcard", "chess")
-print(json.dumps([len(specs), [m for m in heavy if m in sys.modules]]))
+heavy = {"gymnasium", "pettingzoo", "minigrid", "mosaic_multigrid", "mpe2", "pyspiel", "shimmy", "pygame"}
+heavy |= {"numba", "rlcard", "chess"}
+print(json.dumps([len(specs), sorted(heavy & sys.modules.keys())]))
 """
 
 
