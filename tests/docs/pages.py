@@ -40,6 +40,7 @@ _RUN_ID = r"[0-9A-HJKMNP-TV-Z]{26}"
 _VARIES = (
     (r"\b[\d.,e-]+ (?:us|ms|s|min)\b", "TIME"),  # how long it took
     (r"\b[\d.,]+ [KMG]B\b", "SIZE"),
+    (r"\bmean return [\d.]+ in its evaluation", "RETURN"),  # sums in another order on another processor
     (r"\b\d+\.\d+\.\d+(?:\+\w+)?", "VERSION"),
     (r"\b[0-9a-f]{12}\b(?: with changes)?", "COMMIT"),
     (r"\bLinux-\S+, \d+ cores?", "MACHINE"),

@@ -7,6 +7,7 @@ import os
 import shutil
 from asyncio.subprocess import PIPE
 from collections.abc import Callable, Coroutine
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -183,10 +184,15 @@ class SshHost:
             HereError: It leaves no room here.
         """
         copying = asyncio.create_task(self._copy(f"{self._target}:{place}", str(target), _COPY_S))
+        measure = partial(asyncio.to_thread, raise_if_too_much, target, f"{what} of {self.name}", most)
         try:
             while not (await asyncio.wait({copying}, timeout=_MEASURE_S))[0]:
-                await asyncio.to_thread(raise_if_too_much, target, f"{what} of {self.name}", most)
-            await copying
+                await measure()
+            try:
+                await copying
+            except HostFailedError:
+                await measure()  # it may have filled the disk since, and ``scp`` does not say so
+                raise
         finally:
             copying.cancel()
             await asyncio.gather(copying, return_exceptions=True)
