@@ -400,8 +400,13 @@ def _verdict(verdict: Verdict) -> str:
     claim, detail = escape(clean(verdict.claim)), escape(clean(verdict.detail))
     for open_ in ("not decided", "not compared"):
         if not verdict.decided and claim.endswith(open_):
-            return f"{claim.removesuffix(open_)}<b>{open_}</b>{detail}."
-    return f"<b>{claim}</b>{detail}."
+            return f"{claim.removesuffix(open_)}{_strong(open_)}{detail}."
+    return f"{_strong(claim)}{detail}."
+
+
+def _strong(markup: str) -> str:
+    # With the weight of headings: of ``<b>``'s, Qt makes the font bolder than it is drawn bold.
+    return f'<span style="font-weight: 600">{markup}</span>'
 
 
 def _pair_words(c: Comparison, keys: dict[str, OperatorSummary]) -> str:

@@ -144,7 +144,9 @@ STAR: Final = Column(
     spoken=_star_spoken,
 )
 RUN: Final = Column("Run", _title, tip=_about, roles={CHIPS_ROLE: _chips}, edit=_name)
-AGENTS: Final = Column("Agents", key=_kinds, width=150, roles={KINDS_ROLE: _kinds}, spoken=_kinds_spoken)
+AGENTS: Final = Column(
+    "Agents", key=_kinds, width=150, tip=_kinds_spoken, roles={KINDS_ROLE: _kinds}, spoken=_kinds_spoken
+)
 ENVIRONMENT: Final = Column("Environment", _environment, tip=_tasks, width=160)
 EPISODES: Final = Column("Episodes", episodes_in_words, _done, figure=True, width=100)
 STATUS: Final = Column("Status", _status, tip=_status_tip, width=116, roles={STATE_ROLE: _status_token})

@@ -21,8 +21,12 @@ def badge_font() -> QFont:
     return theme.font(theme.SMALL_PX, weight=QFont.Weight.DemiBold)
 
 
+def _pill_width(word: str) -> int:
+    return QFontMetrics(badge_font()).horizontalAdvance(word) + 16
+
+
 def _badge_width(kind: str) -> int:
-    return QFontMetrics(badge_font()).horizontalAdvance(theme.kind_word(kind)) + 16
+    return _pill_width(theme.kind_word(kind))
 
 
 def badges_width(kinds: Sequence[str]) -> int:
@@ -30,22 +34,44 @@ def badges_width(kinds: Sequence[str]) -> int:
     return sum(_badge_width(kind) + _BADGE_GAP for kind in kinds)
 
 
+def badges_in(room: float, kinds: Sequence[str]) -> tuple[Sequence[str], int]:
+    """Those whose badges fit beside one another, and how many are left.
+
+    Args:
+        room: Pixels.
+        kinds: In order.
+    """
+    if badges_width(kinds) - _BADGE_GAP <= room:
+        return kinds, 0
+    shown = len(kinds) - 1
+    while shown and badges_width(kinds[:shown]) + _pill_width(f"+{len(kinds) - shown}") > room:
+        shown -= 1
+    return kinds[:shown], len(kinds) - shown
+
+
 def paint_badges(
     painter: QPainter, rect: QRect, kinds: Sequence[str], colour: QColor | str | None = None
 ) -> None:
-    """Draw the pills of these kinds from the left of a rectangle, in their colours or in this one."""
+    """Draw the pills of these kinds from the left of a rectangle, in their colours or in this one.
+
+    Of those that have no room there, one says how many they are.
+    """
     area = QRectF(rect)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setClipRect(area)
     painter.setFont(badge_font())
+    shown, rest = badges_in(area.width(), kinds)
+    pills = [(theme.kind_word(kind), QColor(colour) if colour else theme.kind_colour(kind)) for kind in shown]
+    if rest:
+        pills.append((f"+{rest}", theme.current().colour("muted")))
     at = area.left()
-    for kind in kinds:
-        pill = QRectF(at, area.center().y() - BADGE_HEIGHT / 2, _badge_width(kind), BADGE_HEIGHT)
+    for word, fill in pills:
+        pill = QRectF(at, area.center().y() - BADGE_HEIGHT / 2, _pill_width(word), BADGE_HEIGHT)
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(theme.fill_for_white(QColor(colour) if colour else theme.kind_colour(kind)))
+        painter.setBrush(theme.fill_for_white(fill))
         painter.drawRoundedRect(pill, BADGE_HEIGHT / 2, BADGE_HEIGHT / 2)
         painter.setPen(QColor("white"))
-        painter.drawText(pill, Qt.AlignmentFlag.AlignCenter, theme.kind_word(kind))
+        painter.drawText(pill, Qt.AlignmentFlag.AlignCenter, word)
         at += pill.width() + _BADGE_GAP
 
 

@@ -78,7 +78,7 @@ def test_window_and_page_show_the_same(view: ComparisonView, summary: Summary) -
     for row in shown:
         assert all(cell in page for cell in row)
     verdict = view.findChild(QLabel, "results-verdict")
-    assert verdict is not None and "<b>strong is the best of 3 policies</b>" in verdict.text()
+    assert verdict is not None and "strong is the best of 3 policies</span>" in verdict.text()
     paired = view.findChild(ChartView, "pairedSeedsPlot")
     assert paired is not None and not paired.isVisible(), "pairings are no operators to choose from"
 
@@ -123,7 +123,7 @@ def test_cross_play_is_shown_as_on_its_page(tmp_path: Path, qtbot: QtBot) -> Non
     assert {row[0] for row in shown} == {"<b>one", "two", "guest (held out)"}
     assert all(cell in page for row in shown for cell in row)
     verdict = view.findChild(QLabel, "results-verdict")
-    assert verdict is not None and "<b>Self-play is better than cross-play</b>" in verdict.text()
+    assert verdict is not None and "Self-play is better than cross-play</span>" in verdict.text()
     assert "&lt;b&gt;one in one seat costs the team of two" in verdict.text()
     paired = view.findChild(ChartView, "pairedSeedsPlot")
     assert paired is not None and not paired.isVisible(), "teams are no operators to choose from"

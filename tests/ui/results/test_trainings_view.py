@@ -45,7 +45,7 @@ def _summary(folder: Path, groups: bool) -> Any:
 def test_algorithms_are_shown_where_groups_have_played(view: ComparisonView, tmp_path: Path) -> None:
     summary = _summary(tmp_path / "with", groups=True)
     view.show_analysis(summary)
-    assert "<b>PPO is better than DQN</b>" in named(view, QLabel, "results-verdict").text()
+    assert "PPO is better than DQN</span>" in named(view, QLabel, "results-verdict").text()
     profile, scores = (view.findChild(ChartView, f"training{name}Plot") for name in ("Profile", "Scores"))
     assert profile is not None and profile.isVisible() and scores is not None
     assert "PPO" in profile.accessibleDescription() and "DQN" in scores.accessibleDescription()
