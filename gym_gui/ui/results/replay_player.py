@@ -120,7 +120,7 @@ class ReplayPlayer(QObject):
             await session.play()
         except MosaicError as error:
             self._over = True
-            self._break(str(error))
+            self._break(error.sentence)
         else:
             if session.departs:
                 self._break(session.departs)

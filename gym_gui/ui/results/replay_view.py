@@ -215,7 +215,7 @@ class ReplayView(QFrame):
         except MosaicError as error:
             self._release()
             self.transport.set_extent(0, 0, complete=True)
-            self._trouble.set_text(str(error))
+            self._trouble.set_text(error.sentence)
             self._trouble.show()
             self.shown.emit()
             return
