@@ -46,7 +46,7 @@ class Ring(QWidget):
             self.setGeometry(wanted)
         if not self.isVisible():
             self.show()
-        self.raise_()
+            self.raise_()  # not again: what opens over the window, as the palette, lies over this too
 
     def eventFilter(self, a0: QObject | None, a1: QEvent | None) -> bool:
         """Out of a dialog that closes, which may be deleted with all that is in it."""
