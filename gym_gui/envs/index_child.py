@@ -20,7 +20,7 @@ def gymnasium_rows(module: str) -> list[dict[str, Any]]:
     """What importing ``module`` adds to Gymnasium's registry; of Gymnasium itself, all that is in it."""
     import gymnasium
 
-    before = set() if module == gymnasium.__name__ else set(gymnasium.registry)
+    before: set[str] = set() if module == gymnasium.__name__ else set(gymnasium.registry)
     importlib.import_module(module)
     rows: list[dict[str, Any]] = []
     for env_id, spec in gymnasium.registry.items():
@@ -50,7 +50,10 @@ def _belongs(point: Any, module: str) -> bool:
 def pettingzoo_rows(module: str) -> list[dict[str, Any]]:
     """What PettingZoo registers, with the entry point of each interface that it has."""
     package: Any = importlib.import_module(module)
-    registries = {"aec": package.aec_registry, "parallel": package.parallel_registry}
+    registries: dict[str, dict[str, Any]] = {
+        "aec": package.aec_registry,
+        "parallel": package.parallel_registry,
+    }
     return [
         {
             "id": env_id,

@@ -101,13 +101,17 @@ def _is_plain(schema: Mapping[str, Any], value: object) -> bool:
             within = all(holds(value, schema[key]) for key, holds in _WITHIN.items() if key in schema)
             return within and math.isfinite(value)
         case list():
-            if schema.get("type") != "array" or not _says_only(schema, {*_PLAIN, *_COUNTS, "items"}):
-                return False
-            each = schema.get("items", {})
-            many = schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", len(value))
-            return many and (not each or all(_is_plain(each, entry) for entry in cast("list[object]", value)))
+            return _is_plain_list(schema, cast("list[object]", value))
         case _:
             return False
+
+
+def _is_plain_list(schema: Mapping[str, Any], values: Sequence[object]) -> bool:
+    if schema.get("type") != "array" or not _says_only(schema, {*_PLAIN, *_COUNTS, "items"}):
+        return False
+    each = schema.get("items", {})
+    many = schema.get("minItems", 0) <= len(values) <= schema.get("maxItems", len(values))
+    return many and (not each or all(_is_plain(each, value) for value in values))
 
 
 def _is_plain_text(schema: Mapping[str, Any], value: str) -> bool:

@@ -184,14 +184,15 @@ class SshHost:
             HereError: It leaves no room here.
         """
         copying = asyncio.create_task(self._copy(f"{self._target}:{place}", str(target), _COPY_S))
-        measure = partial(asyncio.to_thread, raise_if_too_much, target, f"{what} of {self.name}", most)
+        measure = partial(raise_if_too_much, target, f"{what} of {self.name}", most)
         try:
             while not (await asyncio.wait({copying}, timeout=_MEASURE_S))[0]:
-                await measure()
+                await asyncio.to_thread(measure)
             try:
                 await copying
             except HostFailedError:
-                await measure()  # it may have filled the disk since, and ``scp`` does not say so
+                # It may have filled the disk since, and ``scp`` does not say so.
+                await asyncio.to_thread(measure)
                 raise
         finally:
             copying.cancel()
