@@ -20,7 +20,7 @@ from gym_gui.analysis.algorithm_text import scale_lines, tables_of, values_of
 from gym_gui.analysis.algorithm_verdicts import others_of, verdicts_of
 from gym_gui.analysis.call_columns import CALL_COLUMNS
 from gym_gui.analysis.cells import Place, ResultColumn, ResultRow, columns_in, options_of, teams_of
-from gym_gui.analysis.cross_play import CrossPlay
+from gym_gui.analysis.cross_play import CrossPlay, SeatTeam, Team
 from gym_gui.analysis.cross_play_text import (
     LEGEND,
     TRAINED_LEGEND,
@@ -258,18 +258,22 @@ def _points(standings: Standings, console: Console) -> None:
     if len(names) > MOST_IN_MATRIX or not standings.payoffs:
         return
     console.print(Text("Points of the row against the column", style="bold"))
-    table = result_table("")
     few = len(names) <= MOST_WITH_INTERVALS
 
     def show(cell: Estimate) -> str:
         return made(cell) if few else wording.percent(cell.value)
 
+    rows = [[standings.payoff(name, other) if name != other else None for other in names] for name in names]
+    _print_matrix(console, names, [["" if cell is None else show(cell) for cell in row] for row in rows])
+
+
+def _print_matrix(console: Console, names: Sequence[str], cells: Sequence[Sequence[str]]) -> None:
+    """Rows under their numbers and names, columns under their numbers."""
+    table = result_table("")
     table.add_column("")
     for i in range(len(names)):
         table.add_column(str(i + 1), justify="right", no_wrap=True)
-    for i, name in enumerate(names):
-        cells = [standings.payoff(name, other) if name != other else None for other in names]
-        told = ["" if cell is None else show(cell) for cell in cells]
+    for i, (name, told) in enumerate(zip(names, cells, strict=True)):
         table.add_row(Text(clean(f"{i + 1} {name}")), *told)
     console.print(table)
     console.print()
@@ -324,14 +328,11 @@ def _pairs(found: CrossPlay, console: Console) -> None:
     if len(names) > MOST_IN_MATRIX or not found.teams:
         return
     console.print(Text(matrix_title(found), style="bold"))
-    table = result_table("")
     few = len(names) < MOST_WITH_INTERVALS and console.width >= 100
-    table.add_column("")
-    for i in range(len(names)):
-        table.add_column(str(i + 1), justify="right", no_wrap=True)
-    for i, name in enumerate(names):
-        teams = [found.cell(name, other) for other in names]
-        told = ["" if t is None else shown(t.value) if few else wording.number(t.value.value) for t in teams]
-        table.add_row(Text(clean(f"{i + 1} {name}")), *told)
-    console.print(table)
-    console.print()
+
+    def show(team: SeatTeam | Team | None) -> str:
+        if team is None:
+            return ""
+        return shown(team.value) if few else wording.number(team.value.value)
+
+    _print_matrix(console, names, [[show(found.cell(name, other)) for other in names] for name in names])
