@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 from PyQt6.QtCore import QObject, QSettings, pyqtSignal
 from PyQt6.QtWidgets import QWidget
 
-from gym_gui.core.errors import MosaicError
+from gym_gui.core.errors import MosaicError, with_capital
 from gym_gui.core.paths import RUNS_SETTING
 from gym_gui.core.trust import NotAllowedError
 from gym_gui.services.store import Store
@@ -183,7 +183,7 @@ class AppContext(QObject):
         if action is None:
             action = self._link_of(message, error)
         if not self._closing:
-            self.noticed.emit(Notice(message[:1].upper() + message[1:], "error", action))
+            self.noticed.emit(Notice(with_capital(message), "error", action))
 
     def _link_of(self, message: str, error: BaseException) -> Action | None:
         from gym_gui.ui.editor.links import link_of

@@ -88,7 +88,7 @@ class PresetMenu(QMenu, Generic[T]):
         try:
             value = self.store.load(name)
         except MosaicError as error:
-            self._context.notify(str(error), "error")
+            self._context.notify(error.sentence, "error")
         else:
             self.loaded.emit(value)
 
@@ -116,7 +116,7 @@ class PresetMenu(QMenu, Generic[T]):
                 return
             saved = self.store.save(name, value, replace_it=replace_it)
         except MosaicError as error:
-            self._context.notify(str(error), "error")
+            self._context.notify(error.sentence, "error")
             return
         self._context.notify(f"Saved as {saved.name}", "ok")
 
@@ -133,4 +133,4 @@ class PresetMenu(QMenu, Generic[T]):
         try:
             self.store.restore(name, content)
         except MosaicError as error:
-            self._context.notify(str(error), "error")
+            self._context.notify(error.sentence, "error")

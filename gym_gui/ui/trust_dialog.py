@@ -78,7 +78,7 @@ class TrustDialog(Dialog):
         try:
             TrustFile().add(need.subject for need in self._error.needs)
         except UsageError as error:
-            self._trouble.setText(str(error))
+            self._trouble.setText(error.sentence)
             self._trouble.show()
             return
         self._done()

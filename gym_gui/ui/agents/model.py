@@ -19,7 +19,7 @@ from gym_gui.controllers.finding import Finding, Level
 from gym_gui.controllers.knowledge import Knowledge
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import GOAL_SUFFIX, OperatorConfig
-from gym_gui.core.errors import MosaicError
+from gym_gui.core.errors import MosaicError, with_capital
 from gym_gui.core.trust import NotAllowedError
 from gym_gui.ui.undo import Edit
 
@@ -278,7 +278,7 @@ class ConfigurationModel(QObject):
                 ask = partial(self._context.ask_trust, error)
                 self._context.notify(error.message, "warning", ("Look and allow…", ask))
             if self._look is me:
-                self._look, self.trouble = None, str(error)
+                self._look, self.trouble = None, error.sentence
                 self.looking_changed.emit(False)
                 self.report_changed.emit()
             return
@@ -329,7 +329,8 @@ class ConfigurationModel(QObject):
             await self._knowledge.probe.cast(config)
             verdict = Finding(Level.OK, "The engine accepts the configuration as it stands")
         except MosaicError as error:
-            verdict = Finding(Level.ERROR, str(error).removeprefix(f"operator {config.operator_id!r}: "))
+            words = str(error).removeprefix(f"operator {config.operator_id!r}: ")
+            verdict = Finding(Level.ERROR, with_capital(words))
         if draft is self.draft:
             self._verdict = verdict
             self.report_changed.emit()

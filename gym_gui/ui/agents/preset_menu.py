@@ -57,7 +57,7 @@ class ConfigurationPresetMenu(PresetMenu[OperatorConfig]):
         try:
             preset = self.store.import_file(Path(path))
         except PresetError as error:
-            self._context.notify(str(error), "error")
+            self._context.notify(error.sentence, "error")
             return
         self._context.notify(f"Imported as {preset.name}", "ok")
         self.load(preset.name)
@@ -80,7 +80,7 @@ class ConfigurationPresetMenu(PresetMenu[OperatorConfig]):
         try:
             CONFIGURATIONS.write(file, config.display_name, config)
         except PresetError as error:
-            self._context.notify(str(error), "error")
+            self._context.notify(error.sentence, "error")
         else:
             self._context.notify(f"Saved as {file}", "ok")
 
@@ -105,7 +105,7 @@ class ConfigurationPresetMenu(PresetMenu[OperatorConfig]):
         try:
             export_experiment(file, config, execution=ExecutionConfig(EPISODES, seeds=seed))
         except MosaicError as error:
-            self._context.notify(str(error), "error")
+            self._context.notify(error.sentence, "error")
             return
         said = f"{file.name}: {EPISODES} episodes, seeds {seed} to {seed + EPISODES - 1}"
         self._context.notify(said, "ok", ("Open it", partial(self._context.go, "operators", script=file)))
@@ -115,7 +115,7 @@ class ConfigurationPresetMenu(PresetMenu[OperatorConfig]):
         try:
             return self._model.draft.config()
         except MosaicError as error:
-            self._context.notify(str(error), "error")
+            self._context.notify(error.sentence, "error")
             return None
 
     def _file_dialog(self, title: str, name: str) -> QFileDialog:

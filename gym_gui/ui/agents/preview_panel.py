@@ -101,7 +101,7 @@ class PreviewPanel(Card):
                 try:
                     preview = await self._model.preview(self.seed.seed)
                 except MosaicError as error:
-                    self._show_hint("No preview", str(error))
+                    self._show_hint("No preview", error.sentence)
                     break
                 if wanted == self._wanted():
                     self._show(preview)

@@ -214,7 +214,7 @@ class FileEditor(Dialog):
         try:
             text = self._file.read()
         except UsageError as error:
-            self._complain(str(error))
+            self._complain(error.sentence)
             return
         if text is not None:
             self._editor.setPlainText(text)
@@ -229,7 +229,7 @@ class FileEditor(Dialog):
         try:
             self._file.save(written)
         except UsageError as error:
-            self._complain(str(error))
+            self._complain(error.sentence)
             return
         self._kept = written
         self._trouble.hide()
@@ -327,7 +327,7 @@ class FileEditor(Dialog):
         except MosaicError as error:
             self.state.setText("")
             self._unanswered = True
-            self._complain(str(error))
+            self._complain(error.sentence)
         else:
             if self._unanswered:
                 self._unanswered = False

@@ -342,7 +342,7 @@ class SecretControl(HelpedControl, TextControl):
             where = await asyncio.to_thread(keys.save, provider, key)
             trouble = await asyncio.to_thread(keys.trouble) if where == "memory" else ""
         except UsageError as error:
-            self._tell("error", _full_stop(str(error)))
+            self._tell("error", _full_stop(error.sentence))
             return
         reference = f"keyring:{provider.id}" if where == "keyring" else f"env:{provider.variable}"
         try:

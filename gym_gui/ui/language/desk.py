@@ -84,7 +84,7 @@ class SettingsDesk:
             question = {"settings": dict(request.settings), "key": key, "try": talk}
             said = await ask(request.worker, request.module, question)
         except MosaicError as error:
-            return ServerLook(False, str(error), at=_clock())
+            return ServerLook(False, error.sentence, at=_clock())
         models = tuple(str(name) for name in said.get("models") or ())
         if models:
             self._models[request.place] = models

@@ -193,7 +193,7 @@ class PromptEditor(Dialog):
         try:
             text = self._files.text(name)
         except MosaicError as error:
-            self._complain(str(error))
+            self._complain(error.sentence)
             return
         self._name, self._kept = name, text
         self._editor.setPlainText(text)
@@ -207,7 +207,7 @@ class PromptEditor(Dialog):
         try:
             self._files.save(self._name, text)
         except MosaicError as error:
-            self._complain(str(error))
+            self._complain(error.sentence)
             return
         self._kept = text
         self._request.choose(str(self._files.own))
@@ -219,7 +219,7 @@ class PromptEditor(Dialog):
         try:
             self._files.put_back(self._name)
         except MosaicError as error:
-            self._complain(str(error))
+            self._complain(error.sentence)
             return
         self._fill_list()
         self._kept = self._editor.toPlainText()  # it is given up on purpose
@@ -252,7 +252,7 @@ class PromptEditor(Dialog):
         try:
             said = await self._asked()
         except MosaicError as error:
-            self._complain(str(error))
+            self._complain(error.sentence)
         else:
             self._show(said)
         if self._again:
@@ -328,7 +328,7 @@ def open_prompt_editor(
     try:
         defaults = default_prompts(request.worker, request.setting.module)
     except MosaicError as error:
-        context.notify(str(error), "warning")
+        context.notify(error.sentence, "warning")
         return None
     written = str(request.settings.get(request.setting.name) or "")
     own = Path(written).expanduser() if written else context.store.data / FOLDER / request.worker.type_id

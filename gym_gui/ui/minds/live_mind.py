@@ -117,7 +117,7 @@ class LiveMind(QWidget):
         except MosaicError as error:
             view = operator.player.last_view
             waits = view is not None and not view.over and seat.agent not in view.turn
-            trouble = f"{seat_words(seat)} is not asked now. Step until it is." if waits else str(error)
+            trouble = f"{seat_words(seat)} is not asked now. Step until it is." if waits else error.sentence
         finally:
             self._asking = False
         if operator is self._operator:

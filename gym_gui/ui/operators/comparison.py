@@ -238,7 +238,7 @@ class Comparison(QObject):
         try:
             export_experiment(path, *table.operators, execution=self._execution_of(table), heading=HEADING)
         except MosaicError as error:
-            self._context.notify(str(error), "error")
+            self._context.notify(error.sentence, "error")
             return
         self._recent.add(path)
         self._set_path(path, table)
@@ -292,7 +292,7 @@ class Comparison(QObject):
             experiment: Experiment = await asyncio.to_thread(load_experiment, path, allow_code=False)
         except MosaicError as error:
             script = partial(self._context.go, "operators", script=path)
-            self._context.notify(str(error), "warning", ("Open it as a script", script))
+            self._context.notify(error.sentence, "warning", ("Open it as a script", script))
             return
         before = self._deck.table
         self.opened.emit(list(experiment.operators), experiment.execution.seeds[0])

@@ -179,7 +179,7 @@ class ControlPanelContainer(QObject):
             self._deck.set_seed(seed)
         except UsageError as error:
             self.seed.set_seed(self._deck.seed)
-            self.problem.emit(str(error))
+            self.problem.emit(error.sentence)
 
     def _on_rate(self, action: QAction) -> None:
         self._deck.set_pace(self._rates[action], lock_step=self._deck.lock_step)

@@ -256,7 +256,7 @@ class ScriptExperimentWidget(QWidget):
             return
         except MosaicError as error:
             self.card.say("It cannot be run as it is.")
-            message = InlineMessage("error", str(error), self._way_out(str(error)))
+            message = InlineMessage("error", error.sentence, self._way_out(str(error)))
             message.lead_to(self._link_of(error))
             self._show_message(message)
             self._tell_editor(path, [problem_of(error)] if self._is_of(path, error) else ())
@@ -370,7 +370,7 @@ class ScriptExperimentWidget(QWidget):
             out = self._context.store.runs_dir()
             folder = await submit(path, self.where, out, tournament=tournament)
         except MosaicError as error:
-            message = InlineMessage("error", str(error), ("Try again", self._submit))
+            message = InlineMessage("error", error.sentence, ("Try again", self._submit))
             message.lead_to(link_of(self._context, str(error), folders=self._all_folders, place=error.place))
             self._show_message(message)
             return
@@ -419,7 +419,7 @@ class ScriptExperimentWidget(QWidget):
         try:
             result = await job.run()
         except MosaicError as error:
-            message = InlineMessage("error", str(error), ("Run again", self._begin))
+            message = InlineMessage("error", error.sentence, ("Run again", self._begin))
             message.lead_to(link_of(self._context, str(error), folders=self._all_folders, place=error.place))
             self._show_message(message)
             return
@@ -450,7 +450,7 @@ class ScriptExperimentWidget(QWidget):
         try:
             await keep_run(folder, self._path)
         except MosaicError as error:
-            self._context.notify(str(error), "warning")
+            self._context.notify(error.sentence, "warning")
 
     def _on_results(self) -> None:
         if self._job is not None and self._job.folder is not None:

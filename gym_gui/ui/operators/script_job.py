@@ -235,7 +235,7 @@ def warnings_of(name: str, player: WorkerAssignment) -> list[str]:
     try:
         resolve_secrets(player)
     except UsageError as error:
-        found.append(str(error))
+        found.append(error.sentence)
     return found
 
 

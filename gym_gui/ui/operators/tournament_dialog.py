@@ -170,7 +170,7 @@ class TournamentDialog(Dialog):
             checks = await self._knowledge.checks()
             sheet = await self._knowledge.sheet(EnvironmentRequest(task))
         except MosaicError as error:
-            self._say(problem=str(error))
+            self._say(problem=error.sentence)
             return
         self._sheet = sheet
         self.picker.set_value(sheet.env_id)
@@ -231,7 +231,7 @@ class TournamentDialog(Dialog):
         except MosaicError as error:
             self._contest = None
             few = len(self.chosen) < 2
-            self._say(problem="Tick two policies or more." if few else str(error))
+            self._say(problem="Tick two policies or more." if few else error.sentence)
             return
         self._say(f"{contest_words(self._contest)}.")
 
@@ -275,7 +275,7 @@ class TournamentDialog(Dialog):
         try:
             export_tournament(file, self._contest.tournament, HEADING)
         except MosaicError as error:
-            self._say(problem=str(error))
+            self._say(problem=error.sentence)
             return
         self._context.layout.setValue("files/last", str(file.absolute().parent))
         self.written.emit(file.absolute())

@@ -337,7 +337,7 @@ class HomePage(Page):
         try:
             request = starter.request()
         except UsageError as error:
-            self.context.notify(str(error), "warning")
+            self.context.notify(error.sentence, "warning")
             return
         self.context.go(starter.page, **request)
 

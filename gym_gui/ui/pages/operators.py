@@ -317,7 +317,7 @@ class OperatorsTab(Page):
         try:
             action(*args, **options)  # type: ignore[operator]
         except UsageError as error:
-            self._on_problem(str(error))
+            self._on_problem(error.sentence)
 
     def _on_problem(self, sentence: str) -> None:
         self.context.notify(sentence, "warning")

@@ -429,7 +429,7 @@ class SettingsPage(Page):
         try:
             self.context.settings.set(name, value)
         except UsageError as error:
-            self.context.notify(str(error), "warning")
+            self.context.notify(error.sentence, "warning")
 
     def _on_setting_changed(self, name: str) -> None:
         value = getattr(self.context.settings.values, name)

@@ -429,5 +429,5 @@ async def seat_quietly(task: asyncio.Task[Any] | None) -> str:
     try:
         await task
     except MosaicError as error:
-        return str(error)
+        return error.sentence
     return ""

@@ -94,7 +94,7 @@ class Hands(QObject):
             else:
                 self._people.set_scheme(slot, scheme, realtime=realtime)
         except UsageError as error:
-            self._context.notify(str(error), "warning")
+            self._context.notify(error.sentence, "warning")
 
     def _on_editing_changed(self, editing: bool) -> None:
         if not editing:

@@ -87,7 +87,7 @@ class InstallDialog(Dialog):
             finished = await run_subprocess_job("gym_gui", *command, on_progress=self._tell)
             complaint = finished.complaint if finished.status else ""
         except MosaicError as error:
-            complaint = str(error)
+            complaint = error.sentence
         self._work = None
         self._progress.hide()
         if complaint:

@@ -73,7 +73,7 @@ class EpisodeTranscript(QWidget):
                 self._known = (run, operator_id)
             turns = await asyncio.to_thread(_turns, self._transcript, episode)
         except MosaicError as error:
-            trouble = str(error)
+            trouble = error.sentence
         self._trouble.set_text(trouble)
         self._trouble.setVisible(bool(trouble))
         self.turns = turns

@@ -122,7 +122,7 @@ class JobLine(QWidget):
         try:
             said = await job(share)
         except MosaicError as error:
-            said = Said(str(error), "error")
+            said = Said(error.sentence, "error")
         if self.unwanted:
             return
         self.said = said

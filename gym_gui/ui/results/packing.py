@@ -85,7 +85,7 @@ def _each(runs: Sequence[RunEntry], undo: bool, stop: Event, tell: Callable[[int
             packing, done.stopped = error.packing, True
             done.partly = run if packing.files else None
         except MosaicError as error:
-            done.refused.append(str(error))
+            done.refused.append(error.sentence)
             continue
         done.before, done.after = done.before + packing.before, done.after + packing.after
         if done.stopped:

@@ -152,7 +152,7 @@ class RunReading(QObject):
             analysis = await analyse(*runs, locale=screen())
         except MosaicError as error:
             self._shown = stamp
-            self.refused.emit(str(error))
+            self.refused.emit(error.sentence)
             return
         self._made[runs] = (stamp, analysis)
         while len(self._made) > _KEPT:

@@ -94,7 +94,9 @@ def merge_parts_job(
             finished = await run_subprocess_job("gym_gui", *asked, on_progress=tell)
         except UsageError as error:
             missing = again is not None and "--partial" in str(error)
-            return Said(str(error), "warning", ("Merge what there is", again) if missing and again else None)
+            return Said(
+                error.sentence, "warning", ("Merge what there is", again) if missing and again else None
+            )
         return _merged_words(finished.json(), show)
 
     return job

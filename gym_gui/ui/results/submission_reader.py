@@ -71,7 +71,7 @@ class SubmissionReader(QObject):
                 self.looked.emit(seen)
         except MosaicError as error:
             if watch is self._watch:
-                self.refused.emit(str(error))
+                self.refused.emit(error.sentence)
         finally:
             self._busy = False
             if self._watch is not None:

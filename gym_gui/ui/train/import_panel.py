@@ -213,7 +213,7 @@ class ImportPanel(QWidget):
         try:
             entry = await asyncio.to_thread(add_policy, library, request)
         except MosaicError as error:
-            self._problem.set_text(str(error))
+            self._problem.set_text(error.sentence)
             self._problem.show()
             return
         self._context.notify(f"“{entry.name}” is in the library", "ok")

@@ -128,7 +128,7 @@ class TrainerLink(QObject):
             try:
                 client = await TrainerClient.connect(self._context.store, start=True)
             except MosaicError as error:
-                self._set(LinkState.BROKEN, str(error))
+                self._set(LinkState.BROKEN, error.sentence)
                 return
             self._client = client
             heard = False
@@ -141,7 +141,7 @@ class TrainerLink(QObject):
                     self._take_record(record)
                 ended = "The trainer has ended"
             except MosaicError as error:
-                ended = str(error)
+                ended = error.sentence
             finally:
                 self._client = None
                 with contextlib.suppress(MosaicError):

@@ -86,7 +86,7 @@ class RunLog(QPlainTextEdit):
             data, anew = await asyncio.to_thread(log.read_end, MOST_BYTES)
         except RunFormatError as error:
             data, anew = b"", True
-            self.setPlaceholderText(str(error))
+            self.setPlaceholderText(error.sentence)
         if log is not self._followed:
             return
         if anew:

@@ -86,7 +86,7 @@ class PolicyLive(QObject):
         try:
             file = await asyncio.to_thread(read_policy_file, self.policy.folder)
         except MosaicError as error:
-            self.said.emit(str(error))
+            self.said.emit(error.sentence)
             return
         step = None if file is None else file.steps
         if self._operator is not None and step == self.step:

@@ -211,7 +211,7 @@ class PolicyNow(Card):
         except MosaicError as error:
             # The film before stays: a file that is being replaced is no reason for a black card.
             if self._film is None and file == self._wanted:
-                self._clear(str(error))
+                self._clear(error.sentence)
             return
         if file == self._wanted:
             self._film, self._at = film, 0

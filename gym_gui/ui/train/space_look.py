@@ -83,7 +83,7 @@ class SpaceLook(QObject):
         try:
             sheet = await self._knowledge.sheet(EnvironmentRequest(env_id))
         except MosaicError as error:
-            self._spaces = Spaces(env_id, trouble=str(error))
+            self._spaces = Spaces(env_id, trouble=error.sentence)
         else:
             actions = {action_kind(slot.action_space) for slot in sheet.slots.values()}
             seen = {observation_kinds(slot.observation_space)[0] for slot in sheet.slots.values()}

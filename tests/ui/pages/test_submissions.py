@@ -153,7 +153,7 @@ def test_what_has_nothing_to_merge_says_so(window: MainWindow, qtbot: Any, submi
     view = named(window, SubmissionView, "submission")
     qtbot.waitUntil(lambda: view.seen is not None)
     named(window, QPushButton, "submission-merge").click()
-    qtbot.waitUntil(lambda: any("nothing of it is here yet" in said for said in messages(window)))
+    qtbot.waitUntil(lambda: any("Nothing of it is here yet" in said for said in messages(window)))
 
 
 def test_parts_that_were_played_by_hand_are_merged_in_the_list(
