@@ -112,6 +112,7 @@ class Scenes:
             "operators-script": self.operators_script,
             "operators-tournament": self.operators_tournament,
             "operators-language": self.operators_language,
+            "operators-resume": self.operators_resume,
             "operators-transcript": self.operators_transcript,
             "operators-program": self.operators_program,
             "operators-one-agent": self.operators_one_agent,
@@ -133,6 +134,7 @@ class Scenes:
             "train-league": self.train_league,
             "agents-joint": self.agents_joint,
             "results-list": self.results_list,
+            "results-unfinished": self.results_unfinished,
             "results-compared": self.results_compared,
             "results": self.results,
             "results-tournament": self.results_tournament,
@@ -267,9 +269,9 @@ class Scenes:
         await self._until(lambda: all(_has_played(o) for o in deck.operators), "four operators")
 
     async def operators_script(self) -> None:
-        self._page("operators").manual.set_plots_wanted(False)
         self._context.go("operators", script=QUICKSTART)
         await asyncio.sleep(0)
+        self._page("operators").manual.set_plots_wanted(False)
         script = self._page("operators").script
         await self._until(lambda: script.plan or (script.message and script.message.button), "the file")
         if script.plan is None:  # a program: agree that it is run to be read
@@ -333,6 +335,25 @@ class Scenes:
         page.deck.pause()
         page.manual.select(first)
         await self._until(lambda: page.config.panel and page.config.panel.form, "the model's settings")
+
+    async def _stopped_run(self) -> Any:
+        """A run of the quickstart that was stopped after a few episodes."""
+        from gym_gui.services.run_library import RunLibrary
+
+        await self.operators_script()
+        script = self._page("operators").script
+        script.stop()
+        await self._until(lambda: not script.busy, "its end", settle_s=0)
+        found = RunLibrary(script.job.folder.parent).one(script.job.folder)
+        assert found is not None
+        return found
+
+    async def operators_resume(self) -> None:
+        """A run that was left, as a restart offers it."""
+        run = await self._stopped_run()
+        script = self._page("operators").script
+        script.resume(run, begin=False)
+        await self._until(lambda: script.plan is not None and not script.busy, "what is left")
 
     async def operators_transcript(self) -> None:
         await self.operators_language()
@@ -705,6 +726,16 @@ class Scenes:
         page = self._page("results")
         page.show_library()
         await self._until(lambda: page.reader.complete and len(page.reader.runs) > 3, "the list of runs")
+
+    async def results_unfinished(self) -> None:
+        """A run of the list that can be gone on with."""
+        from gym_gui.ui.results.library_view import LibraryView
+
+        run = await self._stopped_run()
+        await self.results_list()
+        page = self._page("results")
+        await self._until(lambda: any(each.path == run.path for each in page.reader.runs), "its row")
+        page.findChild(LibraryView, "run-library").select(run.path)
 
     async def results_compared(self) -> None:
         """Three runs of it side by side, of which one has fewer seeds."""

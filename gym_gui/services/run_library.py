@@ -169,6 +169,14 @@ class RunEntry:
         """Whether somebody writes it now."""
         return self.status == RUNNING
 
+    @property
+    def can_go_on(self) -> bool:
+        """Whether what is left of it can be played here: stopped or cut off, no part, of this machine."""
+        # Of a Swiss tournament, the rounds that are not paired yet are not planned yet.
+        left = bool(self.tournament) or (self.planned is not None and self.done < self.planned)
+        part = self.shard is not None or bool(self.submission or self.elsewhere)
+        return self.status in (STOPPED, CUT_OFF) and left and not part
+
 
 @dataclass(slots=True)
 class _Known:

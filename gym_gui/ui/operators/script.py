@@ -17,6 +17,7 @@ from gym_gui.controllers.session_events import FrameDrawn
 from gym_gui.core.errors import MosaicError, Place
 from gym_gui.core.live import LiveView
 from gym_gui.core.trust import NotAllowedError
+from gym_gui.services.run_library import RunEntry, RunLibrary
 from gym_gui.services.source_places import folders_of, place_in
 from gym_gui.ui import theme
 from gym_gui.ui.editor.checks import at_place, problem_of
@@ -33,17 +34,16 @@ from gym_gui.ui.operators.script_job import (
     ScriptJob,
     ScriptPlan,
     is_program,
-    plan_experiment,
-    read_experiment,
     what_it_reaches,
 )
 from gym_gui.ui.operators.script_rows import OperatorRow
+from gym_gui.ui.operators.script_source import plan_file, plan_run
 from gym_gui.ui.operators.script_standings import ScriptStandings
 from gym_gui.ui.operators.script_start import ScriptStart
 from gym_gui.ui.operators.script_words import words_of
-from gym_gui.ui.operators.tournament_plan import is_tournament, plan_tournament
 from gym_gui.ui.play.install_dialog import install_action
 from gym_gui.ui.renderers import slot_players
+from gym_gui.ui.results.library_model import episodes_in_words
 from gym_gui.ui.widgets import InlineMessage, PageBar, PrimaryButton, QuietButton
 from gym_gui.ui.widgets.messages import Action
 
@@ -63,7 +63,9 @@ CONSENT = (
 _SOURCE_LETTERS = 1 << 16
 
 OPENED: Final = "operators/script"
-"""The file that is shown; empty while operators are played by hand."""
+"""The file that is shown, or the run that is gone on with; empty while operators are played by hand."""
+_BEGUN: Final = "operators/script_run"
+"""The run of it that was begun last, as long as it is not finished."""
 
 
 class ScriptExperimentWidget(QWidget):
@@ -83,6 +85,8 @@ class ScriptExperimentWidget(QWidget):
         self.setObjectName("script-experiment")
         self._context, self._knowledge = context, knowledge
         self._path: Path | None = None
+        self._resumed: RunEntry | None = None
+        self._cut_off: RunEntry | None = None
         self._plan: ScriptPlan | None = None
         self._job: ScriptJob | None = None
         self._work: asyncio.Task[None] | None = None
@@ -203,16 +207,49 @@ class ScriptExperimentWidget(QWidget):
 
     def open(self, path: Path) -> None:
         """Look at a file; while another one runs, say so."""
-        if self._job is not None and self._job.running:
-            self._show_message(
-                InlineMessage(
-                    "warning", f"{self._name} is running. Stop it before you open {path.name}.", closable=True
-                )
-            )
-            return
-        self._path, self._plan, self._job = path, None, None
+        if self._may_open(path.name):
+            self._cut_off = None
+            self._take(path)
+
+    def resume(self, run: RunEntry, *, begin: bool = True) -> None:
+        """Play what is left of a run that was stopped or cut off; while another one runs, say so.
+
+        Args:
+            run: It.
+            begin: Whether it is begun as soon as it is seen that it can be played.
+        """
+        if self._may_open(run.full_title):
+            self._cut_off = None if begin else run
+            self._take(run.path, run)
+
+    def bring_back(self, path: Path) -> None:
+        """Show again what was shown, and offer to go on with a run of it that was cut off."""
+        self._context.spawn(self._bring_back(path), "Looking for a run that was cut off")
+
+    async def _bring_back(self, path: Path) -> None:
+        begun = str(self._context.layout.value(_BEGUN, "") or "")
+        run = await asyncio.to_thread(RunLibrary(Path(begun).parent).one, Path(begun)) if begun else None
+        left = run if run is not None and run.can_go_on else None
+        if self._path is not None:
+            return  # somebody was faster
         if path.is_file():
+            self._cut_off = left
+            self._take(path)
+        elif left is not None and left.path == path:
+            self.resume(left, begin=False)
+
+    def _may_open(self, name: str) -> bool:
+        running = self._job is not None and self._job.running
+        if running:
+            words = f"{self._name} is running. Stop it before you open {name}."
+            self._show_message(InlineMessage("warning", words, closable=True))
+        return not running
+
+    def _take(self, path: Path, resumed: RunEntry | None = None) -> None:
+        self._path, self._resumed, self._plan, self._job = path, resumed, None, None
+        if resumed is None and path.is_file():
             self._recent.add(path.absolute())
+        if resumed is not None or path.is_file():
             self._context.layout.setValue(OPENED, str(path.absolute()))
         self.watch("")
         self._standings.drop()
@@ -227,6 +264,8 @@ class ScriptExperimentWidget(QWidget):
 
     @property
     def _name(self) -> str:
+        if self._resumed is not None:
+            return self._resumed.full_title
         return self._path.name if self._path is not None else ""
 
     async def _read_script(self, path: Path, *, allow_code: bool) -> None:
@@ -234,19 +273,16 @@ class ScriptExperimentWidget(QWidget):
         self.card.show_source("")
         self.card.say("Reading…")
         try:
-            if not allow_code and await is_program(path):
+            if self._resumed is not None:
+                plan = await plan_run(path, self._knowledge)
+            elif not allow_code and await is_program(path):
                 self.card.say("It has not been read yet. This is what it says:")
                 self.card.show_source(await asyncio.to_thread(_head_of, path))
                 asked = CONSENT.format(name=path.name, network=await what_it_reaches())
                 self._show_message(InlineMessage("warning", asked, ("Run it to read it", self._on_agreed)))
                 return
-            if await is_tournament(path):
-                self.card.say("Looking at its environment and its policies…")
-                plan = await plan_tournament(path, self._knowledge)
             else:
-                experiment = await read_experiment(path, self._knowledge, allow_code=allow_code)
-                self.card.say("Looking at its environments…")
-                plan = await plan_experiment(experiment, self._knowledge)
+                plan = await plan_file(path, self._knowledge, self.card.say, allow_code=allow_code)
         except NotAllowedError as error:
             self.card.say("It names code or programs that have not been allowed.")
             self._show_message(
@@ -325,8 +361,8 @@ class ScriptExperimentWidget(QWidget):
         self._on_again()
 
     def _on_again(self) -> None:
-        if self._path is not None and not self.busy:
-            self.open(self._path)
+        if self._path is not None and not self.busy and self._may_open(self._name):
+            self._take(self._path, self._resumed)
 
     def _take_plan(self, plan: ScriptPlan) -> None:
         self._plan = plan
@@ -337,11 +373,26 @@ class ScriptExperimentWidget(QWidget):
             words = (
                 f"Some {who} cannot play. What they lack can be installed; then the file is read anew."
                 if missing
+                else f"Some {who} cannot play any more. What was played stays as it is."
+                if self._resumed is not None
                 else f"Some {who} cannot play. Correct the file, then read it again."
             )
             self._show_message(InlineMessage("error", words, self._way_out(missing)))
-        elif plan.experiment.execution.auto_run:
+        elif self._cut_off is not None:
+            self._offer_to_go_on(self._cut_off)
+        elif plan.run is not None or plan.experiment.execution.auto_run:
             self._begin()
+
+    def _offer_to_go_on(self, run: RunEntry) -> None:
+        """A run of what is shown was left unfinished the last time."""
+        what = "episodes" if self._plan is None or self._plan.contest is None else "games"
+        words = f"A run was left at {episodes_in_words(run)} {what}."
+        if self._resumed is not None:
+            self._show_message(InlineMessage("info", f"{words} Resume plays the rest."))
+        else:
+            self._show_message(
+                InlineMessage("info", words, ("Resume it", partial(self.resume, run)), closable=True)
+            )
 
     # -- the run ---------------------------------------------------------------------
 
@@ -351,7 +402,7 @@ class ScriptExperimentWidget(QWidget):
             self._stop_work()
         elif self._job is not None and self._job.running:
             self.stop()
-        elif self.where.executor and not self.busy:
+        elif self.where.executor and not self.busy and not self._resumable:
             self._submit()
         elif not self.busy:
             self._begin()
@@ -400,13 +451,25 @@ class ScriptExperimentWidget(QWidget):
                 parent=self,
             )
             self._job.progressed.connect(self.card.show_standings)
-            self._job.began.connect(self._show_actions)
+            self._job.began.connect(self._on_began)
             self._standings.take(self._plan, self._job)
         self._look()
         self._stopping = False
         self._show_message(None)
         self._job.begin()
         self._spawn(self._run(self._job), "Running the experiment")
+
+    def _on_began(self) -> None:
+        if self._job is not None and self._job.folder is not None:
+            self._context.layout.setValue(_BEGUN, str(self._job.folder))
+        self._show_actions()
+
+    @property
+    def _resumable(self) -> bool:
+        """Whether Run goes on with what was stopped or cut off."""
+        if self._job is not None:
+            return self._job.result is not None and self._job.result.status == "stopped"
+        return self._plan is not None and self._plan.run is not None
 
     @property
     def _finished(self) -> bool:
@@ -424,6 +487,8 @@ class ScriptExperimentWidget(QWidget):
             self._show_message(message)
             return
         self._standings.ended(result)
+        if self._finished:
+            self._context.layout.remove(_BEGUN)
         await self._keep_run(result.folder)
         what = "episode" if job.contest is None else "game"
         if result.problem:
@@ -539,13 +604,13 @@ class ScriptExperimentWidget(QWidget):
     def _show(self) -> None:
         self.empty.setVisible(self._path is None)
         self.card.setVisible(self._path is not None)
-        self.card.show_path(self._path)
+        self.card.show_path(self._path, self._name)
         self._show_actions()
 
     def _show_actions(self) -> None:
         job = self._job
         running = job is not None and job.running
-        resumable = job is not None and job.result is not None and job.result.status == "stopped"
+        resumable = self._resumable
         if self._submitting:
             self._run_button.set_text("Cancel", "stop")
         elif running:
@@ -555,6 +620,8 @@ class ScriptExperimentWidget(QWidget):
         else:
             self._run_button.set_text("Run again" if self._finished else "Run", "run")
         playable = self._plan is not None and self._plan.playable
+        if self._plan is not None and self._plan.run is not None:
+            playable = playable and resumable
         ready = not self._stopping if running else playable and not self.busy
         self._run_button.setEnabled(ready or self._submitting)
         self.where.setEnabled(not running and not self.busy and not resumable)

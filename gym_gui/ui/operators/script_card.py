@@ -108,9 +108,9 @@ class ScriptCard(Card):
         see_through(scroll)
         return scroll
 
-    def show_path(self, path: Path | None) -> None:
-        """Name the file."""
-        self.name.setText(path.name if path is not None else "")
+    def show_path(self, path: Path | None, name: str) -> None:
+        """Name the file, or the run."""
+        self.name.setText(name)
         self.name.setToolTip(str(path or ""))
 
     def say(self, sentence: str) -> None:
@@ -135,16 +135,21 @@ class ScriptCard(Card):
             self.views.show()
             self.views.set_value("policies")
             self.show_view("policies")
+            self._show_done(plan)
             self.say(words_of(plan))
             return
         colours = told_apart([leading_kind(operator.config) for operator in plan.operators])
         for operator, colour in zip(plan.operators, colours, strict=True):
             self._add_row(operator, link_of(operator) if operator.error else None, colour)
-            if plan.experiment.execution.until == "decided":
-                self.rows[operator.config.operator_id].show_standing(
-                    Standing(total=operator.episodes, at_most=True)
-                )
+        self._show_done(plan)
         self.say(words_of(plan))
+
+    def _show_done(self, plan: ScriptPlan) -> None:
+        """What a run that is gone on with has already."""
+        at_most = plan.experiment.execution.until == "decided"
+        for operator_id, row in self.rows.items():
+            done, failed = plan.done.get(operator_id, (0, 0))
+            row.show_standing(Standing(done, row.plan.episodes, failed, at_most=at_most))
 
     def show_pairings(self, plan: ScriptPlan, contest: Contest) -> None:
         """Show who meets whom as far as that is settled; rounds of a Swiss tournament under their number."""

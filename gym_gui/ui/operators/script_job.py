@@ -67,12 +67,16 @@ class ScriptPlan:
         operators: By operator, in its order; of a tournament, each policy in all seats.
         processes: Session processes at work at the same time.
         contest: The tournament, where it is one; it is played as :meth:`Contest.afresh`.
+        run: The run folder that it goes on with; ``None``: it begins one.
+        done: By operator, how many episodes that run has finished, and how many of these failed.
     """
 
     experiment: Experiment
     operators: tuple[OperatorPlan, ...]
     processes: int
     contest: Contest | None = None
+    run: Path | None = None
+    done: Mapping[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
 
     @property
     def playable(self) -> bool:
@@ -141,8 +145,13 @@ async def is_program(path: Path) -> bool:
     return await asyncio.to_thread(needs_code, path)
 
 
-async def plan_experiment(experiment: Experiment, knowledge: Knowledge) -> ScriptPlan:
+async def plan_experiment(experiment: Experiment, knowledge: Knowledge, *, whole: bool = False) -> ScriptPlan:
     """Find out what an experiment will do, and whether it can.
+
+    Args:
+        experiment: It.
+        knowledge: Looks at environments.
+        whole: Whether rows of a matrix that cannot be played stay in it, as operators that cannot play.
 
     Raises:
         NotAllowedError: It names what the person has not allowed; nothing of it was touched.
@@ -150,7 +159,7 @@ async def plan_experiment(experiment: Experiment, knowledge: Knowledge) -> Scrip
     await knowledge.checks()  # by then the workers have been found
     await asyncio.to_thread(see_allowed, experiment.operators, experiment.operators[0].origin)
     operators = [await _plan_operator(experiment, config, knowledge) for config in experiment.operators]
-    if experiment.matrix is not None:
+    if experiment.matrix is not None and not whole:
         from gym_gui.controllers.matrix_check import why_not
         from gym_gui.core.matrix_expansion import without
 
@@ -373,7 +382,7 @@ class ScriptJob(QObject):
             self._store.runs_dir(),
             processes=self._plan.processes,
             header=header if contest is None else {**header, **contest.header},
-            resume=self.folder,
+            resume=self.folder or self._plan.run,
             on_progress=self._on_progress,
             tried=None if contest is None else contest.tried(),
         )

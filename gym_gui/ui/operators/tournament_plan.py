@@ -13,6 +13,7 @@ from gym_gui.processes.cores import usable_cores
 from gym_gui.ui.operators.script_job import OperatorPlan, ScriptPlan, cast_operator, see_allowed, warnings_of
 
 if TYPE_CHECKING:
+    from gym_gui.analysis.reader import Run
     from gym_gui.controllers.contest import Contest
     from gym_gui.controllers.contest_sides import Seats
     from gym_gui.controllers.environment_sheet import EnvironmentSheet
@@ -35,8 +36,13 @@ async def is_tournament(path: Path) -> bool:
     return await asyncio.to_thread(is_tournament, path)
 
 
-async def plan_tournament(path: Path, knowledge: Knowledge) -> ScriptPlan:
+async def plan_tournament(path: Path, knowledge: Knowledge, before: Run | None = None) -> ScriptPlan:
     """Find out what a tournament will play, and whether its policies can.
+
+    Args:
+        path: Its file, or the folder of a run of it.
+        knowledge: Looks at environments.
+        before: The run that it goes on with.
 
     Raises:
         NotAllowedError: It names what the person has not allowed; nothing of it was touched.
@@ -47,7 +53,7 @@ async def plan_tournament(path: Path, knowledge: Knowledge) -> ScriptPlan:
     await knowledge.checks()  # by then the workers have been found
     tournament = await asyncio.to_thread(load_tournament, path)
     await asyncio.to_thread(see_allowed, _everybody(tournament), tournament.operator.origin)
-    tried = _Tried(path, tournament, knowledge)
+    tried = _Tried(path, tournament, knowledge, before)
     contest = await asyncio.to_thread(tried.contest)
     processes = tournament.execution.processes or usable_cores()
     return ScriptPlan(contest.experiment(), tuple(tried.plans), processes, contest)
@@ -80,13 +86,14 @@ class _Tried:
         path: The file.
         tournament: What it says.
         knowledge: Looks at environments.
+        before: The run that it goes on with.
 
     Attributes:
         plans: What became of each policy, in all seats.
     """
 
-    def __init__(self, path: Path, tournament: Tournament, knowledge: Knowledge) -> None:
-        self._path, self._tournament, self._knowledge = path, tournament, knowledge
+    def __init__(self, path: Path, tournament: Tournament, knowledge: Knowledge, before: Run | None) -> None:
+        self._path, self._tournament, self._knowledge, self._before = path, tournament, knowledge, before
         self._loop = asyncio.get_running_loop()
         self.plans: list[OperatorPlan] = []
 
@@ -98,7 +105,7 @@ class _Tried:
         """
         from gym_gui.controllers.contest import Contest
 
-        return Contest.of(self._tournament, seats_of=self._seats_of, check=self._check)
+        return Contest.of(self._tournament, before=self._before, seats_of=self._seats_of, check=self._check)
 
     def _ask(self, work: Coroutine[Any, Any, _T]) -> _T:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()

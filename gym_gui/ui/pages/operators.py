@@ -14,6 +14,7 @@ from gym_gui.controllers.live_play.state import OperatorState
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import UsageError
 from gym_gui.services.operator_table import NAME, OperatorTable
+from gym_gui.services.run_library import RunEntry
 from gym_gui.ui.apart import Berth
 from gym_gui.ui.commands import Command
 from gym_gui.ui.context import AppContext
@@ -107,7 +108,7 @@ class OperatorsTab(Page):
 
     def opened(self, **request: object) -> None:
         """``operators`` (configurations), ``seed``, ``run``; ``script`` (a path); ``new``: an empty table;
-        ``tournament`` (what one begins with)."""
+        ``tournament`` (what one begins with); ``resume`` (a :class:`RunEntry` that is gone on with)."""
         self.kept.bring_back(self._bring_back)
         self.comparison.begin()
         self._on_run_changed()
@@ -116,9 +117,15 @@ class OperatorsTab(Page):
         if isinstance(tournament, TournamentRequest):
             self.hold_tournament(tournament)
             return
-        script = request.get("script")
-        if not request and before and Path(before).is_file():
-            script = before  # what was shown when the window was closed, or killed
+        script, resumed = request.get("script"), request.get("resume")
+        if not request and before and Path(before).exists():
+            self._set_mode("script")  # what was shown when the window was closed, or killed
+            self.script.bring_back(Path(before))
+            return
+        if isinstance(resumed, RunEntry):
+            self._set_mode("script")
+            self.script.resume(resumed)
+            return
         if isinstance(script, (str, Path)):
             self._set_mode("script")
             self.script.open(Path(script))

@@ -110,6 +110,8 @@ class ResultsPage(Page):
         self._show_details.setChecked(self.context.layout.value(_DETAILS, True, bool))
         self.open = PrimaryButton("Open", name="results-open", on_click=self._library.open_current)
         self.open.setToolTip("See what the selected run says (Enter)")
+        self.resume = QuietButton("Resume", name="results-resume", on_click=self.resume_run)
+        self.resume.setToolTip("Play what is left of the run, on the Operators page")
         self._watch = QuietButton("Replay", name="results-replay", on_click=self.replay_current)
         self._watch.setToolTip("See the selected operator's episodes again, step by step")
         self._verify = QuietButton("Verify", name="results-verify", on_click=self.verify_run)
@@ -125,6 +127,7 @@ class ResultsPage(Page):
             self.compress,
             self.remove,
             self._compare,
+            self.resume,
             self.open,
             self._watch,
             self._verify,
@@ -146,6 +149,7 @@ class ResultsPage(Page):
         self._library.removal_requested.connect(self._care.remove)
         self._library.packing_requested.connect(self._care.pack)
         self._library.merge_requested.connect(self._on_merge_requested)
+        self._library.resume_requested.connect(self._on_resume_requested)
         self._library.folder_requested.connect(exports.show_folder)
         self._library.selection_changed.connect(self._on_selection_changed)
         self._library.labelled.connect(self.labels.change)
@@ -266,6 +270,7 @@ class ResultsPage(Page):
             Command("results.back", "Back to the list of runs", self.go_back, "Alt+Left", icon="left"),
             Command("results.replay", "Replay", self.replay_current, "Ctrl+R", "Run", "play", self._has_run),
             self.context.own_windows.command(self.name, self._berth),
+            Command("results.resume", "Resume the run", self.resume_run, "", "Run", "run", self._can_resume),
             Command("results.verify", "Verify the run", self.verify_run, "", "Run", "check", self._has_run),
             Command(
                 "results.report", "Write the report", self.write_report, "", "Run", "file", self._has_run
@@ -314,6 +319,17 @@ class ResultsPage(Page):
     def _has_run(self) -> bool:
         shown = self._views.currentWidget()
         return bool(self._reading.runs) and shown is not self._library and not self.desk.shown
+
+    @property
+    def _unfinished(self) -> RunEntry | None:
+        """The run that is shown or selected, where it can be gone on with."""
+        in_list = self._views.currentWidget() is self._library
+        one = len(self._library.selected) == 1
+        found = (self._library.current if one else None) if in_list else self._reading.entry
+        return found if found is not None and found.can_go_on and not self.desk.shown else None
+
+    def _can_resume(self) -> bool:
+        return self._unfinished is not None
 
     def _has_any(self) -> bool:
         return self._has_run() or self.desk.shown or self._library.current is not None
@@ -371,6 +387,14 @@ class ResultsPage(Page):
             self._on_operator_chosen(operator)
         else:
             self.show_replay()
+
+    def resume_run(self) -> None:
+        """Play what is left of the run that is shown or selected."""
+        if (run := self._unfinished) is not None:
+            self._on_resume_requested(run)
+
+    def _on_resume_requested(self, run: RunEntry) -> None:
+        self.context.go("operators", resume=run)
 
     def show_folder(self) -> None:
         """Open the folder of the run that is shown or selected."""
@@ -435,6 +459,7 @@ class ResultsPage(Page):
         self.folder.setEnabled(self.desk.shown or self._library.current is not None)
         for button in (self._watch, self._report):
             button.setVisible(in_run)
+        self.resume.setVisible(self._can_resume() and not in_replay)
         self._verify.setVisible(in_run and self._reading.run is not None)
         self._export.setVisible(in_run or in_replay)
         self.desk.show_buttons()

@@ -35,8 +35,8 @@ STAR_ROLE: Final = Qt.ItemDataRole.UserRole + 4
 
 _STATUS_TIPS: Final = {
     RUNNING: "It is being written now",
-    CUT_OFF: "Its process ended before it was done. Go on with it: mosaic run --resume",
-    STOPPED: "Somebody stopped it. Go on with it: mosaic run --resume",
+    CUT_OFF: "Its process ended before it was done",
+    STOPPED: "Somebody stopped it",
 }
 
 
@@ -117,7 +117,10 @@ def _status(run: RunEntry) -> str:
 def _status_tip(run: RunEntry) -> str | None:
     if run.submission and not run.problem:
         return "It is played in shards. Open it to see how far each is, to go on with it, or to stop it"
-    return run.problem or _STATUS_TIPS.get(run.status)
+    why = run.problem or _STATUS_TIPS.get(run.status)
+    if run.can_go_on:
+        return f"{why}. Resume plays what is left"
+    return f"{why}. Go on with it: mosaic run --resume" if run.shard is not None and why else why
 
 
 def _status_token(run: RunEntry) -> str:

@@ -60,6 +60,8 @@ class LibraryView(QWidget):
     """Runs (a list), and labels that they get (a mapping)."""
     comparison_requested = pyqtSignal(object)
     """The runs (a list) that somebody wants to see side by side."""
+    resume_requested = pyqtSignal(object)
+    """A run that was stopped or cut off, to be gone on with."""
     merge_requested = pyqtSignal(object)
     """The runs (a list), parts of an experiment, that somebody wants to be one."""
     another_folder_requested = pyqtSignal()
@@ -282,6 +284,11 @@ class LibraryView(QWidget):
         if len(runs := self.selected) > 1:
             self.comparison_requested.emit(runs)
 
+    def resume_current(self) -> None:
+        """Have what is left of the selected run played."""
+        if (run := self.current) is not None and run.can_go_on:
+            self.resume_requested.emit(run)
+
     @property
     def selected_parts(self) -> list[RunEntry]:
         """What is selected, where all of it are parts of an experiment; else none."""
@@ -396,8 +403,10 @@ class LibraryView(QWidget):
         menu.setObjectName("run-menu")
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         several = len(self.selected) > 1
+        current = None if several else self.current
         entries = (
             ("compare", "Compare", self.compare_selected) if several else ("open", "Open", self.open_current),
+            *([("resume", "Resume", self.resume_current)] if current and current.can_go_on else []),
             *([] if several else [("rename", "Rename", self.rename_current)]),
             ("star", "Star, or no longer", self.star_selected),
             ("folder", "Open folder", self.show_current_folder),

@@ -22,9 +22,11 @@ from PyQt6.QtWidgets import (
 from gym_gui.analysis import open_run
 from gym_gui.controllers.knowledge import Knowledge
 from gym_gui.core import trust
+from gym_gui.core.shards import SHARD
+from gym_gui.services.run_library import RunEntry, RunLibrary
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.live.watch_pane import WatchPane
-from gym_gui.ui.operators.script import ScriptExperimentWidget
+from gym_gui.ui.operators.script import OPENED, ScriptExperimentWidget
 from gym_gui.ui.operators.script_card import ScriptCard
 from gym_gui.ui.operators.script_rows import OperatorRow
 from gym_gui.ui.operators.script_start import ScriptStart
@@ -196,6 +198,78 @@ def test_stopped_it_goes_on_where_it_stood(script: ScriptExperimentWidget, tmp_p
     qtbot.waitUntil(lambda: not script.busy, timeout=90_000)
     assert script.job.folder == folder and script.job.result.episodes == 30
     assert named(script.window(), QPushButton, "script-run").text() == "Run again"
+
+
+@pytest.fixture
+def stopped(script: ScriptExperimentWidget, tmp_path: Path, qtbot: Any) -> RunEntry:
+    """A run of 30 episodes that was stopped after some, of the file that is still shown."""
+    slow = {"task": "MiniGrid-Empty-8x8-v0", "max_steps": 40}
+    script.open(experiment(tmp_path, episodes=30, count=1, **slow))
+    run = named(script.window(), QPushButton, "script-run")
+    qtbot.waitUntil(run.isEnabled, timeout=WAIT)
+    script.toggle()
+    progress = named(row(script, "a"), QProgressBar, "script-progress")
+    qtbot.waitUntil(lambda: progress.value() > 0, timeout=WAIT)
+    script.toggle()
+    qtbot.waitUntil(lambda: not script.busy, timeout=WAIT)
+    assert script.job is not None and script.job.folder is not None
+    return entry_of(script.job.folder)
+
+
+def entry_of(run: Path) -> RunEntry:
+    found = RunLibrary(run.parent).one(run)
+    assert found is not None
+    return found
+
+
+def test_a_run_that_was_stopped_is_gone_on_with_by_what_it_has_recorded(
+    script: ScriptExperimentWidget, stopped: RunEntry, qtbot: Any
+):
+    assert stopped.can_go_on and 0 < stopped.done < 30
+    script.resume(stopped, begin=False)
+    qtbot.waitUntil(lambda: script.plan is not None and not script.busy, timeout=WAIT)
+    assert named(row(script, "a"), QLabel, "script-operator-count").text() == f"{stopped.done} / 30"
+    assert script.job is None and "Resume" in named(script, InlineMessage, "message-info").text
+    script.resume(stopped)
+    assert named(script, QLabel, "script-name").text() == stopped.full_title
+    qtbot.waitUntil(lambda: script.job is not None and script.job.result is not None, timeout=90_000)
+    assert script.job is not None and script.job.result is not None
+    assert script.job.folder == stopped.path and script.job.result.episodes == 30
+    qtbot.waitUntil(lambda: not script.busy, timeout=WAIT)
+    over = entry_of(stopped.path)
+    assert over.status == "completed" and over.done == 30 and not over.can_go_on
+    assert not named(script.window(), QPushButton, "script-run").isEnabled()
+    assert not named(script.window(), QPushButton, "script-edit").isEnabled(), "a record is not edited"
+
+
+def test_after_a_restart_a_run_that_was_left_is_offered(
+    script: ScriptExperimentWidget, stopped: RunEntry, context: AppContext, finish: Any, qtbot: Any
+):
+    knowledge, bar = Knowledge(context.store), PageBar("Operators")
+    qtbot.addWidget(bar)
+    again = ScriptExperimentWidget(context, knowledge, bar)
+    qtbot.addWidget(again, before_close_func=lambda _widget: finish(again.shut_down()))
+    again.bring_back(Path(str(context.layout.value(OPENED))))
+    qtbot.waitUntil(lambda: again.plan is not None and not again.busy, timeout=WAIT)
+    offer = named(again, InlineMessage, "message-info")
+    assert f"{stopped.done} of 30 episodes" in offer.text and again.job is None
+    assert named(row(again, "a"), QLabel, "script-operator-count").text() == "0 / 30", "the file is a whole"
+    qtbot.mouseClick(named(offer, QPushButton, "message-action"), Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: again.job is not None and again.job.result is not None, timeout=90_000)
+    assert again.job is not None and again.job.result is not None
+    assert again.job.folder == stopped.path and again.job.result.episodes == 30
+    finish(knowledge.close())
+
+
+def test_a_part_of_an_experiment_is_gone_on_with_elsewhere(
+    script: ScriptExperimentWidget, stopped: RunEntry, qtbot: Any
+):
+    file = stopped.path / "run.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), SHARD: {"number": 1, "of": 2}}))
+    assert not entry_of(stopped.path).can_go_on
+    script.resume(stopped)
+    qtbot.waitUntil(lambda: not script.busy, timeout=WAIT)
+    assert f"mosaic run --resume {stopped.path}" in named(script, InlineMessage, "message-error").text
 
 
 def test_a_program_is_run_only_after_the_person_agrees(

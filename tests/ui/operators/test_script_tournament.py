@@ -13,6 +13,7 @@ from PyQt6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
 
 from gym_gui.analysis import open_run
 from gym_gui.controllers.knowledge import Knowledge
+from gym_gui.services.run_library import RunLibrary
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.operators.script import ScriptExperimentWidget
 from gym_gui.ui.results.live_results import LiveResults
@@ -120,6 +121,32 @@ def test_rounds_come_by_the_results_and_go_on_after_a_stop(
     assert len(script.rows) == 2
     script.stop()
     qtbot.waitUntil(lambda: not script.busy, timeout=WAIT)
+
+
+def test_one_that_was_stopped_is_gone_on_with_after_another_file_was_shown(
+    script: ScriptExperimentWidget, tmp_path: Path, qtbot: Any
+):
+    pool = {f"p{i}": RULES["random"] for i in range(4)}
+    opened(script, tournament(tmp_path, policies=pool, schedule={"swiss": 2}), qtbot)
+    script.toggle()
+    assert script.job is not None
+    script.job.paired.connect(script.stop)
+    qtbot.waitUntil(lambda: not script.busy, timeout=WAIT)
+    folder = script.job.folder
+    assert folder is not None
+    stopped = RunLibrary(folder.parent).one(folder)
+    assert stopped is not None and stopped.can_go_on
+
+    opened(script, tournament(tmp_path), qtbot)
+    script.resume(stopped)
+    qtbot.waitUntil(lambda: not script.busy, timeout=WAIT)
+    assert script.job is not None and script.job.result is not None
+    assert (script.job.folder, script.job.result.status) == (folder, "completed")
+    assert len(script.rows) == 4 and script.standings is not None
+    standings = script.standings
+    qtbot.waitUntil(lambda: standings.view.analysis is not None, timeout=WAIT)
+    run = open_run(folder)
+    assert {len(list(pairing.episodes())) for pairing in run.operators.values()} == {6}
 
 
 def test_a_policy_that_cannot_play_says_why_at_its_line(
