@@ -24,6 +24,7 @@ def over(window: Program) -> str:
 
 def test_two_games(window: Program) -> None:
     cartpole_from_the_card_on_home(window)
+    cartpole_in_a_window_of_its_own(window)
     frozen_lake_chosen_by_typing_its_name(window)
 
 
@@ -34,8 +35,24 @@ def cartpole_from_the_card_on_home(window: Program) -> None:
     window.press("Return")
     window.until_page("play")
     window.until_text("prompt", lambda text: "to begin" in text, "it waits for the first key")
+    hold_until_one_counts(window)
 
-    for played in range(1, MOST_ROUNDS + 1):
+
+def cartpole_in_a_window_of_its_own(window: Program) -> None:
+    """The same keys, while the picture is on a second screen and its window has the keyboard."""
+    window.press("ctrl+F11")
+    window.ready("stageView", within="own-window")
+    window.press("Return")
+    window.until_text("prompt", lambda text: "to begin" in text, "it waits for the first key")
+    hold_until_one_counts(window)
+    window.press("ctrl+F11")
+    window.ready("stageView", within="stage-card")
+
+
+def hold_until_one_counts(window: Program) -> None:
+    """Hold a key until the pole falls, again until a step of it was in time."""
+    before = len(window.episodes())
+    for played in range(before + 1, before + MOST_ROUNDS + 1):
         window.desktop.hold("Right")
         window.wait(lambda: over(window), "the pole has fallen")
         window.desktop.release("Right")

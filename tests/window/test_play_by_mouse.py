@@ -82,6 +82,9 @@ def test_connect_four_from_the_card_on_home(window: Program) -> None:
     assert board(window)["cells"] == before["cells"]
     assert my_turn(window)
 
+    # The rest is played in a window of its own.
+    window.press("ctrl+F11")
+    window.ready("boardView", within="own-window")
     while not window.text("result-headline"):
         position = board(window)
         four = (column for column in range(COLUMNS) if wins(position["cells"], column, MINE))
