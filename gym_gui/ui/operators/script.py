@@ -209,6 +209,7 @@ class ScriptExperimentWidget(QWidget):
         """Look at a file; while another one runs, say so."""
         if self._may_open(path.name):
             self._cut_off = None
+            self._context.layout.remove(_BEGUN)  # a run of what was shown before
             self._take(path)
 
     def resume(self, run: RunEntry, *, begin: bool = True) -> None:

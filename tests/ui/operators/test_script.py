@@ -261,6 +261,21 @@ def test_after_a_restart_a_run_that_was_left_is_offered(
     finish(knowledge.close())
 
 
+def test_a_run_of_another_file_is_not_offered(
+    script: ScriptExperimentWidget, stopped: RunEntry, context: AppContext, finish: Any, qtbot: Any
+):
+    script.open(experiment(stopped.path.parent.parent, episodes=1, count=1))
+    qtbot.waitUntil(lambda: script.plan is not None and not script.busy, timeout=WAIT)
+    knowledge, bar = Knowledge(context.store), PageBar("Operators")
+    qtbot.addWidget(bar)
+    again = ScriptExperimentWidget(context, knowledge, bar)
+    qtbot.addWidget(again, before_close_func=lambda _widget: finish(again.shut_down()))
+    again.bring_back(Path(str(context.layout.value(OPENED))))
+    qtbot.waitUntil(lambda: again.plan is not None and not again.busy, timeout=WAIT)
+    assert again.message is None and entry_of(stopped.path).can_go_on
+    finish(knowledge.close())
+
+
 def test_a_part_of_an_experiment_is_gone_on_with_elsewhere(
     script: ScriptExperimentWidget, stopped: RunEntry, qtbot: Any
 ):
