@@ -80,6 +80,16 @@ def number(value: float | None, digits: int | None = None, locale: Locale | None
     return locale.write(text.removeprefix("-") if not text.strip("-0.") else text)
 
 
+def steps_in_words(steps: float, locale: Locale | None = None) -> str:
+    """``800``, ``1,500``, ``12k``, ``1.25M``."""
+    locale = locale or _written.get()
+    if steps < 10_000:
+        return locale.write(f"{steps:,.0f}")
+    size, letter = (1e6, "M") if steps >= 999_500 else (1e3, "k")
+    number = steps / size
+    return locale.write(f"{number:.3g}{letter}" if number < 1000 else f"{number:,.0f}{letter}")
+
+
 def interval(
     low: float | None, high: float | None, digits: int | None = None, locale: Locale | None = None
 ) -> str:

@@ -53,7 +53,8 @@ def _row(entry: PolicyEntry) -> tuple[Sequence[Text], Sequence[str]]:
     ]
     steps = f"{about.total_steps:,} steps, seed {about.seed}, " if about.total_steps else ""
     joint = f"{len(about.agents)} agents, " if len(about.agents) > 1 else ""
-    return cells, [f"{steps}{joint}{about.worker}: {entry.file.path}"]
+    called = f"{entry.file.called}: " if entry.file.called else ""
+    return cells, [f"{called}{steps}{joint}{about.worker}: {entry.file.path}"]
 
 
 def _score(score: PolicyScore | None) -> str:
@@ -84,6 +85,7 @@ def _facts(entry: PolicyEntry) -> list[tuple[str, str]]:
     parts = parts_of(about)
     played = f'worker_id: {about.worker}, checkpoint: "library:{entry.name}"'
     return [
+        ("called", entry.file.called),
         ("folder", str(entry.file.path)),
         ("worker", about.worker),
         ("algorithm", about.algorithm),

@@ -134,7 +134,7 @@ class ConfigurationChecks:
         findings = [*self._rows(draft, sheet), *self._links(draft), *self._seats(draft, sheet)]
         parts = parts_played(draft)
         wrong = {finding.agent for finding in findings if finding.level is Level.ERROR}
-        findings += part_findings(draft, {a: played for a, played in parts.items() if a not in wrong})
+        findings += part_findings(draft, {a: p for a, p in parts.items() if a not in wrong}, self.title)
         config: OperatorConfig | None = None
         if worst(finding.level for finding in findings) is not Level.ERROR:
             try:
@@ -159,10 +159,18 @@ class ConfigurationChecks:
         worker = self.worker(row)
         if worker is None:
             return f"There is no worker {row.worker_id}"
-        wrong = self._absent.get(worker.type_id) or fit(slot, worker, row)
+        wrong = self._absent.get(worker.type_id) or fit(slot, worker, row, self._file(row))
         if not wrong:
             wrong = next(iter(problems(worker.settings_schema, row.settings).values()), "")
         return wrong
+
+    def _file(self, row: WorkerAssignment) -> PolicyFile | None:
+        """The trained policy of a row as it is now, called as it is offered; ``None`` where it is not."""
+        policy = self.policy(row)
+        if policy is None or policy.file is None:
+            return None
+        now = read_policy_file(policy.file.path)
+        return now and replace(now, name=policy.file.name, called=policy.file.called)
 
     # -- who could play --------------------------------------------------------------
 
@@ -201,7 +209,7 @@ class ConfigurationChecks:
                 text = f"{agent}: there is no worker {row.worker_id}; there are {known}"
                 yield Finding(Level.ERROR, text, agent)
                 continue
-            if reason := self._absent.get(worker.type_id) or fit(slot, worker, row):
+            if reason := self._absent.get(worker.type_id) or fit(slot, worker, row, self._file(row)):
                 yield Finding(Level.ERROR, f"{agent}: {reason}", agent, self._remedy(worker))
                 continue  # what else is wrong says nothing more
             yield from self._row(agent, row, worker, sheet, slot)
@@ -244,14 +252,16 @@ class ConfigurationChecks:
         for link in draft.links:
             row = draft.rows.get(link.primary)
             path = str(row.settings.get("checkpoint") or "") if row is not None else ""
-            if not path:
+            if row is None or not path:
                 text = f"{link.primary} has no checkpoint that {listed(link.linked)} could share"
                 yield Finding(Level.ERROR, f"{text}: choose one in its row, or unlink them", link.primary)
                 continue
-            yield Finding(Level.OK, f"{listed(link.agents)} share {Path(path).name}, which is loaded once")
+            yield Finding(Level.OK, f"{listed(link.agents)} share {self.title(row)}, which is loaded once")
             file = read_policy_file(Path(path))
             if file is not None and len(file.agents) == 1:
-                yield Finding(Level.NOTE, f"{file.path.name} holds one policy: {listed(link.agents)} play it")
+                yield Finding(
+                    Level.NOTE, f"{self.title(row)} holds one policy: {listed(link.agents)} play it"
+                )
 
     def _seats(self, draft: Draft, sheet: EnvironmentSheet) -> Iterator[Finding]:
         if draft.seats != "swap":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from gym_gui.controllers.configuration_draft import Draft
@@ -45,11 +45,15 @@ def parts_played(draft: Draft) -> dict[AgentID, tuple[PolicyFile, str]]:
     return found
 
 
-def part_findings(draft: Draft, played: Mapping[AgentID, tuple[PolicyFile, str]]) -> Iterator[Finding]:
-    """Which part each of these slots plays, in a sentence each."""
-    for agent, (file, part) in played.items():
+def part_findings(
+    draft: Draft,
+    played: Mapping[AgentID, tuple[PolicyFile, str]],
+    title: Callable[[WorkerAssignment], str],
+) -> Iterator[Finding]:
+    """Which part each of these slots plays, in a sentence each; ``title`` says what who plays is called."""
+    for agent, (_, part) in played.items():
         whose = "its own part" if part == agent else f"the part of {part}"
         by_kind = part != agent and draft.rows[agent].checkpoint_agent is None
         why = ", the only one of its kind" if by_kind else ""
-        where = f"the linked file{why}" if draft.link_of(agent) is not None else f"{file.title}{why}"
-        yield Finding(Level.OK, f"{agent} takes {whose} of {where}", agent)
+        where = "the linked file" if draft.link_of(agent) is not None else title(draft.rows[agent])
+        yield Finding(Level.OK, f"{agent} takes {whose} of {where}{why}", agent)

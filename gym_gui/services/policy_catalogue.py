@@ -139,8 +139,8 @@ def _of_file(worker: WorkerTypeDefinition, base: str, setting: str, file: Policy
     algorithm = algorithm_word(file.algorithm) or worker.display_name
     steps = f", {file.steps:,} steps" if file.steps else ""
     return Policy(
-        f"{base}:{file.title}",
-        f"{algorithm} {file.title}",
+        f"{base}:{file.name or file.path.name}",
+        file.title,
         worker.type_id,
         worker.kind.value,
         {setting: str(file.path)},
@@ -178,7 +178,13 @@ def policy_of(
 def title_of(
     assignment: WorkerAssignment, policies: Sequence[Policy], worker: WorkerTypeDefinition | None
 ) -> str:
-    """What people call who plays a slot: a policy's title, a model's name; arguments as :func:`policy_of`."""
+    """What people call who plays a slot: a policy's title, a model's or a file's name.
+
+    Args:
+        assignment: As for :func:`policy_of`.
+        policies: As there.
+        worker: As there.
+    """
     if worker is None:
         return assignment.worker_id
     settings = worker.with_defaults(assignment.settings)
@@ -190,7 +196,7 @@ def title_of(
         return worker.display_name
     if policy.takes:
         file = settings.get(policy.takes)
-        return f"{worker.display_name} {Path(str(file)).name}" if file else worker.display_name
+        return Path(str(file)).name if file else worker.display_name
     return policy.title
 
 

@@ -24,17 +24,19 @@ class PolicyFile:
     Attributes:
         path: Its folder.
         description: What its ``policy.json`` says.
-        name: What the library calls it; empty outside of the library.
+        name: What the library calls it, and files refer to it by; empty outside of the library.
+        called: What its training is called by people; empty where no training left it.
     """
 
     path: Path
     description: PolicyDescription
     name: str = ""
+    called: str = ""
 
     @property
     def title(self) -> str:
-        """A short name for people."""
-        return self.name or self.path.name
+        """What people call it, everywhere: as its training, else as the library does, else as its folder."""
+        return self.called or self.name or self.path.name
 
     @property
     def algorithm(self) -> str:

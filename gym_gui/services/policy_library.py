@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal, cast
@@ -21,6 +21,7 @@ from gym_gui.services.policy_files import PolicyFile, find_policy_files
 from gym_gui.services.policy_parts import parts_of
 from gym_gui.services.policy_scores import PolicyScore, ScoreStore
 from gym_gui.services.store import Store
+from gym_gui.services.training_titles import titles_in
 from mosaic_worker.plain_files import read_file, replace_file
 
 PREFIX: Final = "library:"
@@ -64,6 +65,7 @@ class PolicyEntry:
         about = self.file.description
         return {
             "name": self.name,
+            "title": self.file.title,
             "path": str(self.file.path),
             "place": self.place,
             "worker": about.worker,
@@ -123,6 +125,7 @@ class PolicyLibrary:
         taken: dict[str, PolicyEntry] = {}
         seen: set[Path] = set()
         for place, root in self.roots():
+            runs = titles_in(root) if place == "training" else {}
             for file in find_policy_files([root]):
                 whole = file.path.resolve()
                 hidden = any(part.startswith(".") for part in file.path.relative_to(root).parts)
@@ -130,7 +133,9 @@ class PolicyLibrary:
                     continue
                 seen.add(whole)
                 name = next(name for name in _names(root, file.path) if name not in taken)
-                taken[name] = PolicyEntry(name, replace(file, name=name), place, self.scores.get(file))
+                called = _called(file.path.relative_to(root).parts, runs)
+                found = replace(file, name=name, called=called)
+                taken[name] = PolicyEntry(name, found, place, self.scores.get(file))
         return list(taken.values())
 
     def files(self) -> list[PolicyFile]:
@@ -261,6 +266,12 @@ def known_name(path: Path, library: PolicyLibrary | None = None) -> str:
     ends = {"/".join(path.parts[i:]) for i in range(len(path.parts))}
     known = [entry.name for entry in (library or PolicyLibrary()).entries() if entry.name in ends]
     return f"{PREFIX}{max(known, key=len)}" if known else ""
+
+
+def _called(inner: Sequence[str], runs: Mapping[str, str]) -> str:
+    """A run's own policy is called as the run is; what lies in its folder, by that folder and the run."""
+    run = runs.get(inner[0], "") if inner else ""
+    return f"{'/'.join(inner[1:])} of {run}" if run and inner[1:] else run
 
 
 def _names(root: Path, path: Path) -> Iterator[str]:

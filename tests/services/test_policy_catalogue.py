@@ -23,7 +23,7 @@ EXAMPLES = Path(__file__).parents[2] / "docs" / "examples" / "checkpoints"
         ("operators_worker", {"behavior": "minigrid_path"}, "MiniGrid path planner"),
         ("mosaic_llm_worker", {"client_name": "openai", "model_id": "gpt-4o-mini"}, "gpt-4o-mini"),
         ("mosaic_llm_worker", {}, "Language model"),
-        ("cleanrl_worker", {"checkpoint": "/policies/lander"}, "CleanRL lander"),
+        ("cleanrl_worker", {"checkpoint": "/policies/lander"}, "lander"),
         ("human_worker", {}, "You"),
         ("somebody_elses", {}, "somebody_elses"),
     ],
@@ -37,13 +37,14 @@ def test_titles(worker: str, settings: dict[str, Any], title: str) -> None:
     assert title_of(row, policies_of(list(workers.values())), workers.get(worker)) == title
 
 
-def test_algorithms_are_spelt_as_where_they_are_trained() -> None:
+def test_a_trained_policy_is_called_as_its_training_and_found_by_its_name() -> None:
     if not WorkerTypeRegistry.all():
         discover()
     (file,) = find_policy_files([EXAMPLES])
-    learnt = replace(file, description=replace(file.description, algorithm="self_play"))
+    learnt = replace(file, description=replace(file.description, algorithm="self_play"), called="Mine")
     (policy,) = [each for each in policies_of(WorkerTypeRegistry.all(), [learnt]) if each.file]
-    assert policy.title == f"Self-play {file.title}"
+    assert (policy.title, policy.policy_id.rpartition(":")[2]) == ("Mine", file.path.name)
+    assert "Self-play" in policy.meaning, "algorithms are spelt as where they are trained"
 
 
 @pytest.mark.parametrize(

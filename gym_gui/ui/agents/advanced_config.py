@@ -15,10 +15,11 @@ from gym_gui.ui.agents.checks_panel import ChecksPanel
 from gym_gui.ui.agents.link_dialog import LinkAgentsDialog
 from gym_gui.ui.agents.model import ConfigurationModel
 from gym_gui.ui.agents.operator_panel import OperatorPanel
+from gym_gui.ui.agents.policy_items import show_player
 from gym_gui.ui.agents.preview_panel import PreviewPanel
 from gym_gui.ui.agents.slot_panel import SlotPanel
 from gym_gui.ui.agents.steps_dialog import StepsDialog
-from gym_gui.ui.agents.table import AgentConfigTable, policy_items
+from gym_gui.ui.agents.table import AgentConfigTable
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.language.desk import SettingsDesk
 from gym_gui.ui.play.install_dialog import InstallDialog, open_install_dialog
@@ -72,9 +73,8 @@ class ActorCard(Card):
         row = model.draft.rows.get(agent)
         if row is None:
             return
-        if model.report is not None and agent in model.report.policies:
-            self._picker.set_items(policy_items(model.report.policies[agent]))
-        self._picker.set_value(model.policy_id(agent))
+        if model.checks is not None and model.report is not None and agent in model.report.policies:
+            show_player(self._picker, row, model.report.policies[agent], model.checks)
         self._badge.set_kind(row.worker_type)
         worker = model.checks.worker(row) if model.checks is not None else None
         self._note.setText(

@@ -222,6 +222,11 @@ class ConfigurationModel(QObject):
         policy = self.checks.policy(row) if self.checks is not None else None
         return policy.policy_id if policy is not None else row.worker_id
 
+    def player_title(self, agent: str) -> str:
+        """What who plays a slot is called; empty where nobody does, or it is not known yet."""
+        row = self.draft.rows.get(agent)
+        return "" if row is None or self.checks is None else self.checks.title(row)
+
     def policy_for(self, agent: str, policy_id: object) -> Policy | None:
         """A policy as it is offered to a slot; ``None`` where there is neither."""
         slot = self.sheet.slots.get(agent) if self.sheet is not None else None

@@ -21,13 +21,14 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from gym_gui.controllers.configuration_checks import Offer, WorkerOffer
+from gym_gui.controllers.configuration_checks import WorkerOffer
 from gym_gui.controllers.environment_sheet import EnvironmentSheet
 from gym_gui.controllers.finding import Level
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.ui import theme
 from gym_gui.ui.agents.marks import LinkMark, team_colour
 from gym_gui.ui.agents.model import ConfigurationModel
+from gym_gui.ui.agents.policy_items import show_player
 from gym_gui.ui.commands import COMMAND, Command
 from gym_gui.ui.numbers import count
 from gym_gui.ui.widgets import Dot, ElidedLabel, IconButton, KindBadge, PickerButton, PickerItem, label
@@ -49,26 +50,6 @@ _FILE_ROOM = 110
 _PADDING = 24
 """Of a cell or a heading, on both sides together."""
 _COLUMNS = ("Slot", "Team", "Decided by", "Policy", "Worker", "File or model", "Link", "")
-_GROUPS = {"human": "People", "baseline": "Baselines", "rl": "Trained policies"}
-
-
-def policy_items(offers: Sequence[Offer]) -> list[PickerItem]:
-    """Policies to choose from, in groups; what does not fit comes last in its group, with the reason."""
-    items = [
-        PickerItem(
-            offer.policy.policy_id,
-            offer.policy.title,
-            offer.policy.worker_id,
-            _GROUPS.get(offer.policy.kind, theme.kind_word(offer.policy.kind)),
-            offer.reason,
-            offer.policy.meaning,
-        )
-        for offer in offers
-    ]
-    order = list(_GROUPS.values())
-    return sorted(
-        items, key=lambda i: (order.index(i.group) if i.group in order else len(order), bool(i.reason))
-    )
 
 
 def worker_items(offers: Sequence[WorkerOffer]) -> list[PickerItem]:
@@ -327,9 +308,9 @@ class AgentConfigTable(QTableWidget):
     def _show_row(self, row: _Row, assignment: WorkerAssignment) -> None:
         model, agent = self._model, row.agent
         if model.report is not None and agent in model.report.policies:
-            row.policy.set_items(policy_items(model.report.policies[agent]))
+            assert model.checks is not None
+            show_player(row.policy, assignment, model.report.policies[agent], model.checks)
             row.worker.set_items(worker_items(model.report.workers[agent]))
-        row.policy.set_value(model.policy_id(agent))
         row.worker.set_value(assignment.worker_id)
         row.badge.set_kind(assignment.worker_type)
         link = model.draft.link_of(agent)

@@ -12,10 +12,11 @@ from PyQt6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.validation import ConfigError
 from gym_gui.ui import theme
+from gym_gui.ui.agents.policy_items import show_player
 from gym_gui.ui.agents.rule_box import TIP, RuleBox
 from gym_gui.ui.agents.setting_controls import SteadySpinBox
 from gym_gui.ui.agents.settings_form import SettingsForm
-from gym_gui.ui.widgets import FormRows, PickerButton, PickerItem, muted_label
+from gym_gui.ui.widgets import FormRows, PickerButton, muted_label
 from gym_gui.workers.settings_schema import chosen_policy
 
 if TYPE_CHECKING:
@@ -24,22 +25,6 @@ if TYPE_CHECKING:
 
 _ELSEWHERE = ("script", "script_end")
 """What a person in front of the window has no use for; the Agents page shows it."""
-
-
-def policy_items(offers: Sequence[Offer]) -> list[PickerItem]:
-    """Policies to choose from, by kind; those that do not fit stand there with the reason."""
-    fitting = [offer for offer in offers if not offer.reason]
-    others = [offer for offer in offers if offer.reason]
-    return [
-        PickerItem(
-            offer.policy.policy_id,
-            offer.policy.title,
-            group=theme.kind_word(offer.policy.kind),
-            reason=offer.reason,
-            keywords=f"{offer.policy.worker_id} {offer.policy.meaning}",
-        )
-        for offer in (*fitting, *others)
-    ]
 
 
 class PlayerPicker(PickerButton):
@@ -75,16 +60,10 @@ class PlayerPicker(PickerButton):
         self, player: WorkerAssignment | None, offers: Sequence[Offer], checks: ConfigurationChecks
     ) -> None:
         """Offer what fits, and show who it is now."""
-        items = policy_items(offers)
-        policy = checks.policy(player) if player is not None else None
-        value: object = policy.policy_id if policy is not None else None
-        if policy is None and player is not None:
-            value = player.worker_id
-            title = f"{player.worker_id} (not here)"
-            items.insert(0, PickerItem(value, title, reason="No worker of that name is known"))
-        self.set_items(items)
-        self.set_value(value)
-        self.setToolTip(f"{self.text()}\nDecides for {self._seat}")
+        show_player(self, player, offers, checks)
+        detail = next((item.detail for item in self.items if item.value == self.value), "")
+        about = ", ".join(filter(None, [self.text(), detail]))
+        self.setToolTip(f"{about}\nDecides for {self._seat}")
 
 
 class PlayerForm(QWidget):

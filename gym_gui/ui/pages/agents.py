@@ -298,7 +298,7 @@ class AgentsPage(Page):
 
     def _on_rebound(self, agent: str, done: asyncio.Task[Any]) -> None:
         if not done.cancelled() and done.exception() is None:
-            self.context.notify(f"{agent} is now played by {self.model.policy_id(agent)}", "ok")
+            self.context.notify(f"{agent} is now played by {self.model.player_title(agent)}", "ok")
 
 
 def _keys(standard: QKeySequence.StandardKey) -> str:

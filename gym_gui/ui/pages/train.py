@@ -121,7 +121,7 @@ class TrainPage(Page):
     def policies(self) -> PoliciesView:
         """The library; its panel stands in the inspector."""
         if self._policies is None:
-            view = self._policies = PoliciesView(self.context, self._run_titles, self._views)
+            view = self._policies = PoliciesView(self.context, self._views)
             self._views.addWidget(view)
             self._keep_panel(view.panel)
             view.selection_changed.connect(self._on_policy_selected)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
-from gym_gui.ui.theme import kind_word
+from gym_gui.ui.agents.policy_items import policy_items
 from gym_gui.ui.widgets import FormRows, PickerButton, PickerItem
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class WhoPlays(QWidget):
         picker.set_items(
             [
                 PickerItem(YOU, words, "", "People"),
-                *(_item(offer) for offer in offers),
+                *policy_items(offers),
             ]
         )
 
@@ -114,9 +114,3 @@ class WhoPlays(QWidget):
         slot = sender.property("slot") if sender is not None else None
         if isinstance(slot, str) and isinstance(value, str):
             self.chosen.emit(slot, value)
-
-
-def _item(offer: Offer) -> PickerItem:
-    policy = offer.policy
-    title = policy.title if policy.complete or policy.title.endswith("…") else f"{policy.title}…"
-    return PickerItem(policy.policy_id, title, "", kind_word(policy.kind), offer.reason, policy.meaning)

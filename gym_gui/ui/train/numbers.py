@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
+from gym_gui.analysis import wording
 from gym_gui.ui.numbers import local, screen
 
 NONE: Final = screen().none
@@ -13,11 +14,7 @@ NONE: Final = screen().none
 
 def steps_in_words(steps: float) -> str:
     """``800``, ``1,500``, ``12k``, ``1.25M``."""
-    if steps < 10_000:
-        return f"{local(steps):,.0f}"
-    size, letter = (1e6, "M") if steps >= 999_500 else (1e3, "k")
-    number = steps / size
-    return f"{local(number):.3g}{letter}" if number < 1000 else f"{local(number):,.0f}{letter}"
+    return wording.steps_in_words(steps, screen())
 
 
 def return_in_words(value: float | None) -> str:

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from gym_gui.analysis.wording import moment
+from gym_gui.services.training_choices import algorithm_word
 from gym_gui.ui.train.numbers import NONE, return_in_words, steps_in_words
-from gym_gui.ui.train.run_words import algorithm_word, short_environment
+from gym_gui.ui.train.run_words import short_environment
 from gym_gui.ui.widgets.rows import Column
 
 if TYPE_CHECKING:
@@ -18,10 +19,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PolicyRow:
-    """A policy, and its title: that of its run where a training left it, else its name in the library."""
+    """A policy."""
 
     entry: PolicyEntry
-    title: str
+
+    @property
+    def title(self) -> str:
+        """What it is called."""
+        return self.entry.file.title
 
     @property
     def path(self) -> Path:

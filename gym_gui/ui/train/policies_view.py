@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -41,7 +40,6 @@ class PoliciesView(QWidget):
 
     Args:
         context: Folders, and work in the background.
-        titles: Says what runs are called, by id.
         parent: Qt owner.
     """
 
@@ -50,13 +48,11 @@ class PoliciesView(QWidget):
     """A :class:`TrainingPreset` and a seed: train like this policy was."""
     import_shown = pyqtSignal()
 
-    def __init__(
-        self, context: AppContext, titles: Callable[[], Mapping[str, str]], parent: QWidget | None = None
-    ) -> None:
+    def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("train-policies-view")
         self.setAcceptDrops(True)
-        self._context, self._titles = context, titles
+        self._context = context
         self._wanted = ""
         self._reading: asyncio.Task[None] | None = None
         self.model = RowsModel(POLICY_COLUMNS, _path, parent=self)
@@ -148,8 +144,7 @@ class PoliciesView(QWidget):
 
     async def _read_policies(self) -> None:
         entries = await asyncio.to_thread(_find, self._context.store)
-        titles = self._titles()
-        self.model.set_rows([PolicyRow(e, _title(e, titles)) for e in entries])
+        self.model.set_rows([PolicyRow(entry) for entry in entries])
         self._tell()
         wanted, self._wanted = self._wanted, ""
         path = next((entry.file.path for entry in entries if entry.name == wanted), None)
@@ -170,7 +165,7 @@ class PoliciesView(QWidget):
 
     def _show_current(self) -> None:
         row = self.table.current
-        self._facts.show_policy(row.entry if row else None, row.title if row else "")
+        self._facts.show_policy(row.entry if row else None)
 
     def _on_searched(self, text: str) -> None:
         words = tuple(text.casefold().split())
@@ -221,7 +216,7 @@ class PoliciesView(QWidget):
         undo = None
         if trashed is not None:
             undo = ("Undo", partial(self._put_back, trashed, policy.file.path))
-        self._context.notify(f"“{policy.name}” is in the trash", "info", undo)
+        self._context.notify(f"“{policy.file.title}” is in the trash", "info", undo)
         self.refresh()
 
     async def _measure(self, row: PolicyRow) -> None:
@@ -235,7 +230,7 @@ class PoliciesView(QWidget):
         finally:
             self._facts.set_measuring(False)
         if done.status:
-            raise SubprocessJobError(done.complaint or f"{policy.name} could not be measured")
+            raise SubprocessJobError(done.complaint or f"{policy.file.title} could not be measured")
         self._context.notify(f"“{row.title}” was played on {len(done.json()['returns'])} seeds", "ok")
         self.refresh()
 
@@ -309,13 +304,6 @@ class PoliciesView(QWidget):
         if a0 is not None and path is not None:
             a0.acceptProposedAction()
             self.take(path)
-
-
-def _title(policy: PolicyEntry, titles: Mapping[str, str]) -> str:
-    """A run's own policy is called as the run is; what lies in its folder, by that folder and the run."""
-    path = policy.file.path
-    run = titles.get(path.parent.name)
-    return titles.get(path.name) or (f"{path.name} of {run}" if run else policy.name)
 
 
 def _path(row: PolicyRow) -> Path:

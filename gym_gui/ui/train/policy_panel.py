@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
+from gym_gui.services.training_choices import algorithm_word
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.numbers import local
 from gym_gui.ui.train.policies_model import evaluated_words, moment_of, score_words
 from gym_gui.ui.train.policy_agents import PolicyAgents
-from gym_gui.ui.train.run_words import algorithm_word
 from gym_gui.ui.train.use_menu import UseMenu, operator_of
 from gym_gui.ui.widgets import (
     ElidedLabel,
@@ -94,20 +94,15 @@ class PolicyPanel(QWidget):
         column.addWidget(self.fixed)
         self.show_policy(None)
 
-    def show_policy(self, policy: PolicyEntry | None, title: str = "") -> None:
-        """Show a policy, or how to choose one.
-
-        Args:
-            policy: The policy.
-            title: What it is called.
-        """
+    def show_policy(self, policy: PolicyEntry | None) -> None:
+        """Show a policy, or how to choose one."""
         there = policy is not None
         self._hint.setVisible(not there)
         for widget in (self.title, self._buttons, self._agents, self.facts, self.remove, self.fixed):
             widget.setVisible(there)
         if policy is None:
             return
-        about = policy.file.description
+        about, title = policy.file.description, policy.file.title
         self.title.setText(title)
         self._use_menu.set_operator(
             partial(operator_of, policy.file.path, worker_id=about.worker, env_id=about.env_id, title=title)

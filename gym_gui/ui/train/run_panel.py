@@ -11,6 +11,7 @@ from PyQt6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from gym_gui.analysis.wording import duration
 from gym_gui.core.training_of import group_name
+from gym_gui.services.training_choices import algorithm_word
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.numbers import local, screen
@@ -20,7 +21,6 @@ from gym_gui.ui.train.run_menu import run_actions
 from gym_gui.ui.train.run_words import (
     STATE_TOKENS,
     STATE_WORDS,
-    algorithm_word,
     progress_in_words,
     return_sentence,
 )

@@ -7,11 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from gym_gui.analysis.wording import duration
-from gym_gui.services.run_titles import differences
-from gym_gui.services.training_choices import algorithm_word
 from gym_gui.ui.numbers import local, screen
 from gym_gui.ui.train.numbers import NONE, return_in_words, steps_in_words
-from gym_gui.workers.settings_text import text_of
 
 if TYPE_CHECKING:
     from gym_gui.services.trainer.records import TrainingRecord
@@ -36,54 +33,11 @@ STATE_WORDS: Final = {
     "stopped": "Stopped",
     "failed": "Failed",
 }
-_SHORT: Final = {"learning_rate": "lr", "total_steps": "steps", "num_envs": "envs", "ent_coef": "entropy"}
-_LATE: Final = ("total_steps", "video_every", "device")
-"""Settings that are told only where nothing else sets runs apart."""
-_MOST: Final = 2
 
 
 def short_environment(env_id: str) -> str:
     """``CartPole-v1``, ``MiniGrid-DoorKey-8x8-v0``: without its package."""
     return env_id.rpartition("/")[2]
-
-
-def titles(records: Sequence[TrainingRecord]) -> dict[str, str]:
-    """A title for each run: what somebody called it, else its algorithm and what sets it apart.
-
-    Runs of one algorithm in one environment are told apart by the settings in which they
-    differ (``PPO, lr 3e-4``) and by their seeds.
-    """
-    groups: dict[tuple[str, str, str], list[TrainingRecord]] = {}
-    for record in (record for record in records if not record.title):
-        groups.setdefault((record.worker_id, record.algorithm, record.env_id), []).append(record)
-    named = {record.run_id: record.title for record in records if record.title}
-    return named | {record.run_id: _title(record, group) for group in groups.values() for record in group}
-
-
-def _title(record: TrainingRecord, group: Sequence[TrainingRecord]) -> str:
-    differing = differences([other.settings for other in group])
-    telling = [name for name in differing if name not in _LATE]
-    if len({_apart(other, telling) for other in group}) < len({_apart(other, differing) for other in group}):
-        telling += [name for name in differing if name in _LATE]
-    parts = [
-        f"{_SHORT.get(name, name.replace('_', ' '))} {_setting(name, record.settings[name])}"
-        for name in telling
-        if name in record.settings
-    ][:_MOST]
-    same = Counter(_apart(other, telling) for other in group)
-    if len({other.seed for other in group}) > 1 and (not parts or same[_apart(record, telling)] > 1):
-        parts.append(f"seed {record.seed}")
-    return ", ".join([algorithm_word(record.algorithm), *parts])
-
-
-def _apart(record: TrainingRecord, names: Sequence[str]) -> str:
-    return repr([record.settings.get(name) for name in names])
-
-
-def _setting(name: str, value: object) -> str:
-    if name == "total_steps" and isinstance(value, int | float):
-        return steps_in_words(value)
-    return text_of(value)
 
 
 def left_in_words(record: TrainingRecord) -> str:

@@ -9,6 +9,7 @@ from PyQt6.QtCore import QPoint, QTimer, pyqtSignal
 from PyQt6.QtGui import QAction, QResizeEvent
 from PyQt6.QtWidgets import QMenu, QStackedWidget, QVBoxLayout, QWidget
 
+from gym_gui.services.training_titles import titles
 from gym_gui.ui import theme
 from gym_gui.ui.commands import COMMAND
 from gym_gui.ui.context import AppContext
@@ -21,7 +22,7 @@ from gym_gui.ui.train.policy_now import PolicyNow
 from gym_gui.ui.train.run_colours import RunColours
 from gym_gui.ui.train.run_content import RunContent
 from gym_gui.ui.train.run_data import RunData
-from gym_gui.ui.train.run_words import titles, why_no_film
+from gym_gui.ui.train.run_words import why_no_film
 from gym_gui.ui.train.runs_model import RUN_ROLE, TRAINING_COLUMNS, RunRow, id_of_run
 from gym_gui.ui.train.runs_table import RunsTable
 from gym_gui.ui.widgets import EmptyHint, InlineMessage

@@ -57,7 +57,7 @@ def test_a_language_model_fits_where_there_are_words_and_is_edited(
             for item in named(panel, PlayerPicker, "player-agent_0").items
             if item.group == "LLM"
         }
-        assert offered["Language model"] == ""
+        assert offered["Language model…"] == ""
         form = named(panel, SettingsForm, "settings_form")
         temperature = form.control("temperature")
         with qtbot.waitSignal(config.changed, timeout=WAIT) as changed:

@@ -74,7 +74,7 @@ def test_one_agent_has_a_choice_of_who_decides(config: OperatorConfigWidget, dec
     by_value = {str(item.value): item for item in picker.items}
     assert picker.value == "random" and not by_value["noop"].reason
     assert by_value["soccer_chaser"].reason  # shown, not to be chosen, and why
-    assert any(item.group == "Human" for item in picker.items)
+    assert any(item.group == "People" for item in picker.items)
     with qtbot.waitSignal(config.changed, timeout=WAIT) as changed:
         picker.chosen.emit("noop")
     assert changed.args[0].workers["agent_0"].settings["behavior"] == "noop"

@@ -298,7 +298,7 @@ class TestRunning:
             timeout=PATIENCE_MS,
         )
         qtbot.waitUntil(lambda: told and told[-1].kind == "ok", timeout=PATIENCE_MS)
-        assert told[-1].text == "player_1 is now played by connect_four_one_ply"
+        assert told[-1].text == f"player_1 is now played by {page.model.player_title('player_1')}"
         assert live.player.config.display_name == "Random and Connect four, one move ahead"
         with qtbot.waitSignal(live.episode_over, timeout=PATIENCE_MS) as over:
             live.player.resume()

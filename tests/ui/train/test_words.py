@@ -18,7 +18,6 @@ from gym_gui.ui.train.run_words import (
     return_sentence,
     run_return,
     summary,
-    titles,
     why_no_film,
 )
 
@@ -60,20 +59,6 @@ def test_returns(value: float | None, words: str) -> None:
 
 def test_numbers_read_as_the_same_number() -> None:
     assert value_in_words(0.00012345) == "0.0001234"
-
-
-def test_runs_are_called_by_what_sets_them_apart() -> None:
-    runs = [
-        record("a", settings={"learning_rate": 3e-4, "total_steps": 100}),
-        record("b", settings={"learning_rate": 1e-3, "total_steps": 100}),
-        record("c", algorithm="dqn"),
-        record("d", env_id="Acrobot-v1"),
-        record("e", env_id="Acrobot-v1", seed=2),
-        record("f", title="My run"),
-    ]
-    found = titles(runs)
-    assert found["a"] == "PPO, lr 3e-4" and found["b"] == "PPO, lr 1e-3"
-    assert (found["c"], found["d"], found["e"], found["f"]) == ("DQN", "PPO, seed 1", "PPO, seed 2", "My run")
 
 
 def test_where_a_run_stands() -> None:
