@@ -281,7 +281,10 @@ _ENVIRONMENTS = Key(_TEXTS, "Patterns of the environments it is for (`MiniGrid-*
 SETTING: Mapping[str, Key] = {
     "type": Key(one_of(*TYPES), f"What it takes: {', '.join(f'`{t}`' for t in TYPES)}.", required=True),
     "title": Key(text, "Its label in forms; the name by default."),
-    "meaning": Key(text, "One sentence, shown as its tooltip."),
+    "meaning": Key(
+        text,
+        "One sentence, its tooltip; what special values mean follows, and is shown in the field: `; 0: no limit`.",
+    ),
     "default": Key(anything, "What holds where nothing is given: the form shows it, and the worker gets it."),
     "options": Key(listing(table, "tables"), "Values of a `choice`."),
     "minimum": Key(limit, "Least number."),

@@ -21,6 +21,7 @@ What JSON Schema has no word for is in ``x-`` keys:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -33,6 +34,10 @@ from gym_gui.workers.settings_text import text_of
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 KINDS: Final = ("policy", "file", "program", "secret", "episode", "server", "model", "prompts")
+
+
+_SAID: Final = re.compile(r"(?:^|[;,] )(?P<value>-?\d[\d.]*|none|empty): (?P<words>[^;]+?)(?=;|\. |\.?$)")
+_BY_DEFAULT: Final = re.compile(r"(?:^|[;,] )by default (?P<words>[^;]+?)(?=;|\. |\.?$)")
 
 
 @dataclass(frozen=True)
@@ -117,6 +122,21 @@ class Setting:
     def meaning(self) -> str:
         """One sentence for the tooltip and the documentation."""
         return str(self.schema.get("description", ""))
+
+    @cached_property
+    def _said(self) -> dict[str, str]:
+        found = {match["value"]: match["words"] for match in _SAID.finditer(self.meaning)}
+        usual = _BY_DEFAULT.search(self.meaning)
+        return {"empty": usual["words"], **found} if usual is not None else found
+
+    def said_of(self, value: object) -> str:
+        """What a special value stands for (``no limit``), as its description says: ``…; 0: no limit``.
+
+        ``empty:``, ``none:`` and ``by default`` say what holds where nothing is given.
+        """
+        if value in (None, ""):
+            return self._said.get("none" if value is None else "empty") or self._said.get("empty", "")
+        return self._said.get(text_of(value), "")
 
     @property
     def default(self) -> Any:
@@ -250,7 +270,7 @@ SEED_OF_SLOT: Final = Setting(
         "type": "integer",
         "title": "Seed",
         "description": "Mixed into its random numbers: players with different seeds are independent; "
-        "without one, they come from the episode alone",
+        "empty: they come from the episode alone",
         "minimum": 0,
         "x-advanced": True,
     },

@@ -291,3 +291,24 @@ def test_what_was_typed_in_the_place_of_a_key_is_not_repeated():
     key = one("secret")
     sentence = key.problem("sk-planted-0123456789")
     assert "env:NAME or keyring:NAME" in sentence and "planted" not in sentence
+
+
+@pytest.mark.parametrize(
+    ("description", "value", "said"),
+    [
+        ("Tokens in the whole run; 0: no limit", 0, "no limit"),
+        ("Tokens in the whole run; 0: no limit", 10, ""),
+        ("Steps ahead; 0: 0.8 seconds of them. They are the same everywhere", 0, "0.8 seconds of them"),
+        ("Seconds for one move; 0: no limit.", 0.0, "no limit"),
+        ("Whose way is drawn; empty: the centre of mass", "", "the centre of mass"),
+        ("Above this; none: never.", None, "never"),
+        (
+            "What it must have been trained with; by default whatever its file says",
+            None,
+            "whatever its file says",
+        ),
+        ("At 10: 20 or more", 10, ""),
+    ],
+)
+def test_special_values_say_what_they_stand_for(description: str, value: object, said: str) -> None:
+    assert Setting("a", {"description": description}).said_of(value) == said

@@ -67,9 +67,7 @@ class ServerSettings(BaseModel):
         description="The failures after which, with all retries, the next model is asked: busy, failed, "
         "timeout, missing (there is no such model), refused (it does not want the request).",
     )
-    base_url: str = Field(
-        "", title="Base URL", description="Where the server is; empty: where the provider's is by default."
-    )
+    base_url: str = Field("", title="Base URL", description="Where the server is; empty: the provider's own.")
     api_key: str = Field(
         "",
         title="Key",
@@ -118,7 +116,7 @@ class ServerSettings(BaseModel):
         description="Mixed into the seeds that requests are sent with, which come from episode and step.",
     )
     max_tokens: int = Field(
-        512, ge=1, le=1_000_000, title="Longest reply", description="Tokens that one reply may have."
+        512, ge=1, le=1_000_000, title="Max reply tokens", description="Tokens that one reply may have."
     )
     timeout_s: float = Field(
         60.0, gt=0, le=3600, title="Timeout", description="Seconds that one request may take."
@@ -129,7 +127,7 @@ class ServerSettings(BaseModel):
         le=1_000_000,
         title="Requests a minute",
         description="To this model, by all on this machine that ask it with a limit, and by all parts of a "
-        "run that is played on several; 0: as many as there are.",
+        "run that is played on several; 0: no limit.",
     )
     retries: int = Field(
         4,

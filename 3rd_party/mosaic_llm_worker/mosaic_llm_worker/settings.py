@@ -67,7 +67,7 @@ class LlmSettings(ServerSettings):
         "{run: PATH, episode: 0}, with operator, agent and turns where they are not plain.",
     )
     history: int = Field(
-        0, ge=0, le=200, title="History", description="Earlier turns that the model is shown again."
+        0, ge=0, le=200, title="History", description="Earlier turns that the model is shown again; 0: none."
     )
     summary: bool = Field(
         False, title="Notes", description="Every 8 turns the model sums up for itself (a call of its own)."

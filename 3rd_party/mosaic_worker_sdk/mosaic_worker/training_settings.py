@@ -24,7 +24,7 @@ def steps(default: int) -> Any:
         default,
         ge=1,
         title="Total steps",
-        description="Environment steps of the whole training, over all copies.",
+        description="Environment steps of the whole training, over all parallel environments.",
         json_schema_extra=MAIN,
     )
 
@@ -35,8 +35,8 @@ def num_envs_field(default: int, more: str = "") -> Any:
         default,
         ge=1,
         le=1024,
-        title="Copies",
-        description=f"Copies of the environment stepped together{more}.",
+        title="Parallel environments",
+        description=f"Instances of the environment that are stepped together{more}.",
         json_schema_extra=MAIN,
     )
 
@@ -72,7 +72,12 @@ class TrainingSettings(BaseModel):
     total_steps: int = steps(500_000)
     num_envs: int = num_envs_field(8)
     gamma: float = Field(
-        default=0.99, ge=0, le=1, title="Discount", description="Discount factor.", json_schema_extra=MAIN
+        default=0.99,
+        ge=0,
+        le=1,
+        title="Discount factor",
+        description="What a reward counts for each step that it comes later.",
+        json_schema_extra=MAIN,
     )
     device: Literal["auto", "cpu", "cuda"] = Field(
         default="auto",
@@ -84,16 +89,16 @@ class TrainingSettings(BaseModel):
     async_envs: bool = Field(
         default=False,
         title="Environments in processes",
-        description="Step each copy in a process of its own; pays where a step takes a millisecond or more.",
+        description="Step each in a process of its own; pays where a step takes a millisecond or more.",
     )
     select: str = Field(
         default="",
-        title="Entries of the observation",
+        title="Observation keys",
         description="Key to take from a Dict observation, or several with commas between, in one vector; "
         "by default image, observation or rgb, else everything in one vector.",
     )
     grayscale: bool = Field(
-        default=False, title="Grey", description="Turn colour images to grey before anything sees them."
+        default=False, title="Grayscale", description="Turn colour images to grey before anything sees them."
     )
     resize: int = Field(
         default=0,
@@ -106,7 +111,7 @@ class TrainingSettings(BaseModel):
         default=1,
         ge=1,
         le=64,
-        title="Frames",
+        title="Frame stack",
         description="How many of the last observations are shown together.",
     )
     video_every: int = Field(

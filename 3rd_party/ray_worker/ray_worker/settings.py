@@ -20,7 +20,7 @@ def batch(default: int, description: str) -> Any:
         default,
         ge=1,
         le=10_000_000,
-        title="Train batch",
+        title="Train batch size",
         description=description,
         json_schema_extra=MAIN,
     )
@@ -34,13 +34,15 @@ def learning_rate(default: float) -> Any:
 def clipping(default: float | None) -> Any:
     """``grad_clip``."""
     return Field(
-        default, gt=0, le=1e6, title="Gradient norm", description="Norm to which gradients are clipped."
+        default, gt=0, le=1e6, title="Max gradient norm", description="Norm to which gradients are clipped."
     )
 
 
 def entropy(default: float) -> Any:
     """``entropy_coeff``."""
-    return Field(default, ge=0, le=100, title="Entropy", description="Weight of the entropy bonus.")
+    return Field(
+        default, ge=0, le=100, title="Entropy coefficient", description="Weight of the entropy bonus."
+    )
 
 
 class RayConfig(TrainingSettings):
@@ -55,7 +57,7 @@ class RayConfig(TrainingSettings):
         0,
         ge=0,
         le=1024,
-        title="Runners",
+        title="Env runners",
         description="Processes that play; 0: the process that learns plays itself.",
         json_schema_extra=MAIN,
     )
@@ -67,7 +69,7 @@ class RayConfig(TrainingSettings):
     train_batch_size: int = batch(4000, "Steps of one update.")
     lr: float = learning_rate(3e-4)
     hidden: tuple[Width, ...] = Field(
-        (64, 64), max_length=16, title="Hidden widths", description="Widths of the hidden layers."
+        (64, 64), max_length=16, title="Hidden layer sizes", description="Widths of the hidden layers."
     )
     activation: Literal["tanh", "relu", "elu", "silu"] = Field(
         "tanh", title="Activation", description="Between layers."
@@ -129,7 +131,7 @@ class OnPolicyConfig(RayConfig):
     )
     entropy_coeff: float = entropy(0.0)
     vf_loss_coeff: float = Field(
-        1.0, ge=0, le=100, title="Value loss", description="Weight of the value loss."
+        1.0, ge=0, le=100, title="Value coefficient", description="Weight of the value loss."
     )
 
     @model_validator(mode="after")
@@ -160,14 +162,14 @@ class PPOConfig(OnPolicyConfig):
         description="RLlib's running mean and deviation of vectors; the statistics stay with the policy.",
     )
     minibatch_size: int = Field(
-        128, ge=2, le=1_000_000, title="Minibatch", description="Steps of one gradient step."
+        128, ge=2, le=1_000_000, title="Minibatch size", description="Steps of one gradient step."
     )
     num_epochs: int = Field(10, ge=1, le=1000, title="Epochs", description="Passes over each batch.")
     lambda_: float = Field(
         0.95, ge=0, le=1, title="GAE lambda", description="Lambda of generalised advantage estimation."
     )
     clip_param: float = Field(
-        0.2, gt=0, le=10, title="Clip", description="How far the probability ratio may move."
+        0.2, gt=0, le=10, title="Clip range", description="How far the probability ratio may move."
     )
     vf_clip_param: float = Field(
         10.0, gt=0, le=1e9, title="Value clip", description="Largest squared value error that counts."
@@ -203,17 +205,21 @@ class IMPALAConfig(OnPolicyConfig):
     """Importance-weighted actor-learners (Espeholt et al. 2018): runners play on while it learns."""
 
     num_env_runners: int = Field(
-        1, ge=0, le=1024, title="Runners", description="Processes that play.", json_schema_extra=MAIN
+        1, ge=0, le=1024, title="Env runners", description="Processes that play.", json_schema_extra=MAIN
     )
     train_batch_size: int = batch(500, "Steps of one update.")
     lr: float = learning_rate(5e-4)
     grad_clip: float | None = clipping(40.0)
     entropy_coeff: float = entropy(0.01)
     vf_loss_coeff: float = Field(
-        0.5, ge=0, le=100, title="Value loss", description="Weight of the value loss."
+        0.5, ge=0, le=100, title="Value coefficient", description="Weight of the value loss."
     )
     rollout_fragment_length: int = Field(
-        50, ge=1, le=10_000, title="Fragment", description="Steps of a copy that a runner hands over at once."
+        50,
+        ge=1,
+        le=10_000,
+        title="Rollout fragment length",
+        description="Steps of an environment that a runner hands over at once.",
     )
 
 
@@ -224,7 +230,7 @@ class APPOConfig(IMPALAConfig):
         1.0, ge=0, le=1, title="GAE lambda", description="Lambda of generalised advantage estimation."
     )
     clip_param: float = Field(
-        0.4, gt=0, le=10, title="Clip", description="How far the probability ratio may move."
+        0.4, gt=0, le=10, title="Clip range", description="How far the probability ratio may move."
     )
     use_kl_loss: bool = Field(False, title="KL loss", description="Add RLlib's adaptive KL penalty.")
     kl_coeff: float = Field(1.0, ge=0, le=100, title="KL weight", description="Of the penalty, at first.")
@@ -249,17 +255,17 @@ class ReplayConfig(RayConfig):
         "relu", title="Activation", description="Between layers."
     )
     buffer_size: int = Field(
-        50_000, ge=1, le=100_000_000, title="Buffer", description="Steps that are remembered."
+        50_000, ge=1, le=100_000_000, title="Replay buffer size", description="Steps that are remembered."
     )
     num_steps_sampled_before_learning_starts: int = Field(
         1000, ge=0, le=100_000_000, title="Learning starts", description="Steps played before it learns."
     )
-    n_step: int = Field(1, ge=1, le=100, title="Steps ahead", description="Rewards in a target.")
+    n_step: int = Field(1, ge=1, le=100, title="n-step returns", description="Rewards in a target.")
     training_intensity: float | None = Field(
         None,
         gt=0,
         le=10_000,
-        title="Intensity",
+        title="Training intensity",
         description="Remembered steps learnt from for each step played; none: RLlib's one update a turn.",
     )
 
@@ -282,10 +288,14 @@ class DQNConfig(ReplayConfig):
 
     lr: float = learning_rate(5e-4)
     grad_clip: float | None = clipping(40.0)
-    double_q: bool = Field(True, title="Double", description="Double Q-learning (van Hasselt et al. 2016).")
-    dueling: bool = Field(True, title="Dueling", description="Dueling heads (Wang et al. 2016).")
+    double_q: bool = Field(True, title="Double Q", description="Double Q-learning (van Hasselt et al. 2016).")
+    dueling: bool = Field(True, title="Dueling heads", description="Dueling heads (Wang et al. 2016).")
     target_network_update_freq: int = Field(
-        500, ge=1, le=100_000_000, title="Target every", description="Steps between copies to the target."
+        500,
+        ge=1,
+        le=100_000_000,
+        title="Target update interval",
+        description="Steps between copies to the target.",
     )
     epsilon_timesteps: int = Field(
         10_000, ge=1, le=1_000_000_000, title="Exploration steps", description="In which epsilon falls."
@@ -307,11 +317,11 @@ class SACConfig(ReplayConfig):
     """Soft actor-critic (Haarnoja et al. 2018)."""
 
     hidden: tuple[Width, ...] = Field(
-        (256, 256), max_length=16, title="Hidden widths", description="Widths of the hidden layers."
+        (256, 256), max_length=16, title="Hidden layer sizes", description="Widths of the hidden layers."
     )
     train_batch_size: int = batch(256, "Remembered steps of one update.")
     buffer_size: int = Field(
-        100_000, ge=1, le=100_000_000, title="Buffer", description="Steps that are remembered."
+        100_000, ge=1, le=100_000_000, title="Replay buffer size", description="Steps that are remembered."
     )
     tau: float = Field(0.005, gt=0, le=1, title="Tau", description="How fast the target follows.")
     initial_alpha: float = Field(

@@ -37,7 +37,7 @@ class VlmSettings(LlmSettings):
         ge=0,
         le=50,
         title="Pictures again",
-        description="Earlier turns of the history that have their pictures again; each is paid for again.",
+        description="Earlier turns that have their pictures again; each is paid for again; 0: none.",
     )
 
     @model_validator(mode="after")

@@ -40,12 +40,14 @@ class TeamConfig(TrainingSettings):
     )
     use_rnn: bool = Field(
         False,
-        title="Memory",
+        title="Recurrent network",
         description="Agents remember what they have seen of the episode.",
         json_schema_extra=MAIN,
     )
-    rnn: Literal["GRU", "LSTM"] = Field("GRU", title="Memory cell", description="What remembers.")
-    recurrent_hidden_size: Width = Field(64, title="Memory width", description="Numbers that are remembered.")
+    rnn: Literal["GRU", "LSTM"] = Field("GRU", title="Recurrent cell", description="What remembers.")
+    recurrent_hidden_size: Width = Field(
+        64, title="Recurrent layer size", description="Numbers that are remembered."
+    )
     representation_hidden_size: tuple[Width, ...] = widths(
         (64,), "Representation", "Widths of the layers that see; before the memory, where there is one."
     )
@@ -55,7 +57,7 @@ class TeamConfig(TrainingSettings):
     layer_norm: bool = Field(False, title="Layer norm", description="Normalise what comes out of layers.")
     use_grad_clip: bool = Field(False, title="Clip gradients", description="Clip gradients to a norm.")
     grad_clip_norm: float = Field(
-        10.0, gt=0, le=1000, title="Gradient norm", description="Norm to which gradients are clipped."
+        10.0, gt=0, le=1000, title="Max gradient norm", description="Norm to which gradients are clipped."
     )
     normalize_observations: bool = Field(
         False,
@@ -91,14 +93,19 @@ class OnPolicyConfig(TeamConfig):
 
     learning_rate: float = rate(7e-4, "Step size of the optimizer.")
     gamma: float = Field(
-        0.99, ge=0, le=1, title="Discount", description="Discount factor.", json_schema_extra=MAIN
+        0.99,
+        ge=0,
+        le=1,
+        title="Discount factor",
+        description="What a reward counts for each step that it comes later.",
+        json_schema_extra=MAIN,
     )
     n_steps: int = Field(
         128,
         ge=1,
         le=100_000,
-        title="Rollout",
-        description="Steps of each copy between two updates; with a memory, updates follow whole episodes.",
+        title="Rollout length",
+        description="Steps of each environment between two updates; if recurrent, whole episodes.",
         json_schema_extra=MAIN,
     )
     n_epochs: int = Field(10, ge=1, le=1000, title="Epochs", description="Passes over each rollout.")
@@ -109,12 +116,14 @@ class OnPolicyConfig(TeamConfig):
     critic_hidden_size: tuple[Width, ...] = widths(
         (64,), "Critic", "Widths of what values, behind what sees."
     )
-    vf_coef: float = Field(0.5, ge=0, le=100, title="Value loss", description="Weight of the value loss.")
+    vf_coef: float = Field(
+        0.5, ge=0, le=100, title="Value coefficient", description="Weight of the value loss."
+    )
     ent_coef: float = Field(
         0.01,
         ge=0,
         le=100,
-        title="Entropy",
+        title="Entropy coefficient",
         description="Weight of the entropy bonus.",
         json_schema_extra=MAIN,
     )
@@ -145,7 +154,7 @@ class PPOConfig(OnPolicyConfig):
     LIBRARY = (*OnPolicyConfig.LIBRARY, "clip_range", "use_value_norm")
 
     clip_range: float = Field(
-        0.2, gt=0, le=10, title="Clip", description="How far the probability ratio may move."
+        0.2, gt=0, le=10, title="Clip range", description="How far the probability ratio may move."
     )
     use_value_norm: bool = Field(
         True, title="Normalise values", description="Learn values with mean 0 and variance 1."
@@ -177,13 +186,18 @@ class OffPolicyConfig(TeamConfig):
     LIBRARY = ("buffer_size", "batch_size", "start_training", "training_frequency")
 
     gamma: float = Field(
-        0.95, ge=0, le=1, title="Discount", description="Discount factor.", json_schema_extra=MAIN
+        0.95,
+        ge=0,
+        le=1,
+        title="Discount factor",
+        description="What a reward counts for each step that it comes later.",
+        json_schema_extra=MAIN,
     )
     buffer_size: int = Field(
         100_000,
         ge=1,
         le=100_000_000,
-        title="Buffer",
+        title="Replay buffer size",
         description="Steps that are remembered; with a memory, whole episodes (1,000 do).",
         json_schema_extra=MAIN,
     )
@@ -191,18 +205,18 @@ class OffPolicyConfig(TeamConfig):
         256,
         ge=1,
         le=1_000_000,
-        title="Minibatch",
+        title="Minibatch size",
         description="Steps (with a memory: episodes) of a gradient step.",
     )
     start_training: int = Field(
-        1000, ge=0, le=100_000_000, title="First steps", description="Steps before learning begins."
+        1000, ge=0, le=100_000_000, title="Learning starts", description="Steps before learning begins."
     )
     training_frequency: int = Field(
         32,
         ge=1,
         le=1_000_000,
-        title="Update every",
-        description="Steps, over all copies, between two updates.",
+        title="Train frequency",
+        description="Steps, over all parallel environments, between two updates.",
     )
 
     @model_validator(mode="after")
@@ -231,10 +245,10 @@ class QConfig(OffPolicyConfig):
         (64,), "Values", "Widths of what values actions, behind what sees."
     )
     start_greedy: float = Field(
-        1.0, ge=0, le=1, title="Exploration first", description="Part of random actions at the start."
+        1.0, ge=0, le=1, title="Initial epsilon", description="Part of random actions at the start."
     )
     end_greedy: float = Field(
-        0.05, ge=0, le=1, title="Exploration last", description="Part of random actions in the end."
+        0.05, ge=0, le=1, title="Final epsilon", description="Part of random actions in the end."
     )
     decay_step_greedy: int = Field(
         100_000,
@@ -247,7 +261,7 @@ class QConfig(OffPolicyConfig):
         100,
         ge=1,
         le=1_000_000,
-        title="Target updates",
+        title="Target update interval",
         description="Updates between two of the target network.",
     )
     double_q: bool = Field(True, title="Double Q", description="Choose and value the next action apart.")
@@ -270,9 +284,11 @@ class QMIXConfig(QConfig):
 
     LIBRARY = (*QConfig.LIBRARY, "hidden_dim_mixing_net", "hidden_dim_hyper_net")
 
-    hidden_dim_mixing_net: Width = Field(32, title="Mixer", description="Width of what mixes values.")
+    hidden_dim_mixing_net: Width = Field(
+        32, title="Mixing network width", description="Width of what mixes values."
+    )
     hidden_dim_hyper_net: Width = Field(
-        64, title="Mixer's network", description="Width of what makes the mixer's weights."
+        64, title="Hypernetwork width", description="Width of what makes the mixer's weights."
     )
 
 
@@ -309,10 +325,10 @@ class DDPGConfig(OffPolicyConfig):
     critic_hidden_size: tuple[Width, ...] = widths((64, 64), "Critic", "Widths of what values.")
     tau: float = Field(0.001, gt=0, le=1, title="Tau", description="Part of the network that targets take.")
     start_noise: float = Field(
-        1.0, ge=0, le=10, title="Noise first", description="Deviation of the noise on actions at the start."
+        1.0, ge=0, le=10, title="Initial noise", description="Deviation of the noise on actions at the start."
     )
     end_noise: float = Field(
-        0.01, ge=0, le=10, title="Noise last", description="Deviation of the noise on actions in the end."
+        0.01, ge=0, le=10, title="Final noise", description="Deviation of the noise on actions in the end."
     )
 
     @property
@@ -334,7 +350,7 @@ class TD3Config(DDPGConfig):
     LIBRARY = (*DDPGConfig.LIBRARY, "actor_update_delay")
 
     actor_update_delay: int = Field(
-        2, ge=1, le=1000, title="Actor every", description="Updates of critics for one of the actor."
+        2, ge=1, le=1000, title="Policy delay", description="Updates of critics for one of the actor."
     )
 
 
@@ -355,10 +371,10 @@ class SACConfig(DDPGConfig):
     )
 
     alpha: float = Field(
-        0.01, ge=0, le=100, title="Entropy", description="Weight of the entropy, or its first."
+        0.01, ge=0, le=100, title="Entropy coefficient", description="Weight of the entropy, or its first."
     )
     use_automatic_entropy_tuning: bool = Field(
-        True, title="Learn the entropy", description="Learn the weight of the entropy."
+        True, title="Tune the entropy coefficient", description="Learn the weight of the entropy."
     )
 
 

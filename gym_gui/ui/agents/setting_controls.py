@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from PyQt6.QtCore import QSignalBlocker, QSize, Qt, pyqtSignal
-from PyQt6.QtGui import QPaintEvent, QStandardItemModel, QWheelEvent
+from PyQt6.QtGui import QPainter, QPaintEvent, QPalette, QStandardItemModel, QWheelEvent
 from PyQt6.QtWidgets import (
     QAbstractSpinBox,
     QCheckBox,
@@ -20,6 +20,7 @@ from PyQt6.QtWidgets import (
     QStyle,
     QStyledItemDelegate,
     QStyleOptionComboBox,
+    QStyleOptionFrame,
     QStylePainter,
     QWidget,
 )
@@ -30,6 +31,8 @@ from gym_gui.workers.settings_schema import Setting
 from gym_gui.workers.settings_text import text_of, value_of_text
 
 _NARROW = 80
+_ASIDE_GAP, _LEAST_ASIDE = 12, 30
+"""Between a value and what is said of it; room below which nothing is."""
 _POPUP_EDGE = 12
 """Border and padding of a list, both sides."""
 
@@ -84,6 +87,49 @@ class SettingControl(QWidget):
         self.changed.emit()
 
 
+class SaidLineEdit(QLineEdit):
+    """A field that says behind what stands in it what that means: ``0  no limit``.
+
+    Args:
+        parent: Owner.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._aside = ""
+
+    @property
+    def aside(self) -> str:
+        """What is said."""
+        return self._aside
+
+    def say(self, aside: str) -> None:
+        """Say this from now on."""
+        if aside != self._aside:
+            self._aside = aside
+            self.setAccessibleDescription(aside)
+            self.update()
+
+    def paintEvent(self, a0: QPaintEvent | None) -> None:
+        """The text as ever, and what it means in what room there is left."""
+        super().paintEvent(a0)
+        if not self._aside or not self.text():
+            return
+        option = QStyleOptionFrame()
+        self.initStyleOption(option)
+        style, metrics, margins = self.style(), self.fontMetrics(), self.textMargins()
+        assert style is not None
+        room = style.subElementRect(QStyle.SubElement.SE_LineEditContents, option, self)
+        behind = margins.left() + _ASIDE_GAP + metrics.horizontalAdvance(self.text())
+        room.adjust(behind, 0, -margins.right() - _ASIDE_GAP // 2, 0)
+        if room.width() < _LEAST_ASIDE:
+            return
+        painter = QPainter(self)
+        painter.setPen(self.palette().color(QPalette.ColorRole.PlaceholderText))
+        text = metrics.elidedText(self._aside, Qt.TextElideMode.ElideRight, room.width())
+        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, text)
+
+
 class TextControl(SettingControl):
     """What a person types: text, a list, a JSON object.
 
@@ -100,12 +146,16 @@ class TextControl(SettingControl):
         self, setting: Setting, parent: QWidget | None = None, editor: QAbstractSpinBox | None = None
     ) -> None:
         super().__init__(setting, parent)
-        line = QLineEdit(self) if editor is None else editor.lineEdit()
-        assert line is not None
-        self.line: QLineEdit = line
+        self.line = SaidLineEdit(self if editor is None else editor)
+        if editor is not None:
+            editor.setLineEdit(self.line)
         self.line.setPlaceholderText(_hint(setting))
         self._adopt(self.line if editor is None else editor)
+        self.line.textChanged.connect(self._on_text_changed)
         self.line.textEdited.connect(self._on_edited)
+
+    def _on_text_changed(self, text: str) -> None:
+        self.line.say(self.setting.said_of(self.value()) if text.strip() else "")
 
     def value(self) -> Any:
         written = self.line.text().strip()
@@ -132,6 +182,8 @@ def _hint(setting: Setting) -> str:
         "episode": '{"run": "runs/…", "episode": 0}',
         "object": '{"name": value}',
     }
+    if setting.default in (None, "") and (said := setting.said_of(setting.default)):
+        return said
     if setting.default not in (None, ""):
         told = text_of(setting.default)
         return shown(told) if setting.kind in ("integer", "number") else told
@@ -347,7 +399,8 @@ class ChoiceControl(SettingControl):
         self._box = SteadyComboBox(self)
         self._box.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         if setting.nullable or (setting.default is None and not setting.required):
-            self._box.addItem("none" if setting.nullable else "default", None)
+            usual = "none" if setting.nullable else "default"
+            self._box.addItem(setting.said_of(None) or usual, None)
         for option in setting.options:
             self._box.addItem(option.label, option.value)
             self._box.setItemData(self._box.count() - 1, option.meaning, Qt.ItemDataRole.ToolTipRole)

@@ -77,8 +77,6 @@ class ServerControl(HelpedControl, TextControl):
     def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
         super().__init__(setting, parent)
         self._task: asyncio.Task[None] | None = None
-        if setting.default in (None, ""):
-            self.line.setPlaceholderText("the provider's own")
         self._test = LinkButton(
             "Test",
             name=f"setting_{setting.name}_test",

@@ -9,9 +9,9 @@ from PyQt6.QtCore import QPoint, QPointF, Qt
 from PyQt6.QtGui import QStandardItemModel, QWheelEvent
 from PyQt6.QtWidgets import QApplication, QCheckBox, QComboBox, QFileDialog, QLabel, QLineEdit, QToolButton
 
-from gym_gui.ui.agents.setting_controls import NumberBox, NumberControl
+from gym_gui.ui.agents.setting_controls import NumberBox, NumberControl, TextControl
 from gym_gui.ui.agents.settings_form import SettingsForm
-from gym_gui.workers.settings_schema import chosen_policy
+from gym_gui.workers.settings_schema import Setting, chosen_policy
 from gym_gui.workers.settings_table import settings_from_tables
 from tests.support.named import named
 
@@ -289,3 +289,16 @@ def test_a_policy_is_chosen_by_its_description_or_file(qtbot: Any, tmp_path: Any
     dialog.fileSelected.emit(str(tmp_path / "joint.pth"))
     assert form.values()["file"] == str(tmp_path / "joint.pth")
     dialog.close()
+
+
+def test_fields_say_what_special_values_stand_for(qtbot: Any) -> None:
+    limit = {"type": "integer", "description": "Tokens in all; 0: no limit", "default": 0}
+    drawn = {"type": "string", "description": "Whose way is drawn; empty: the centre of mass"}
+    form = SettingsForm([Setting("limit", limit), Setting("drawn", drawn)])
+    qtbot.addWidget(form)
+    number, text = form.control("limit"), form.control("drawn")
+    assert isinstance(number, TextControl) and isinstance(text, TextControl)
+    assert number.line.aside == number.line.accessibleDescription() == "no limit"
+    assert text.line.placeholderText() == "the centre of mass"
+    number.line.setText("10")
+    assert number.line.aside == ""

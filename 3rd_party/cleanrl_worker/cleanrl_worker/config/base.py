@@ -17,7 +17,7 @@ Width = Annotated[int, Field(ge=1, le=65_536)]
 
 def widths(default: tuple[int, ...], description: str) -> Any:
     """``hidden``."""
-    return Field(default, title="Hidden widths", description=description, min_length=1, max_length=16)
+    return Field(default, title="Hidden layer sizes", description=description, min_length=1, max_length=16)
 
 
 class TrainingConfig(TrainingSettings):

@@ -26,13 +26,13 @@ class ValueConfig(ReplayConfig):
     )
     tau: float = way(1.0)
     start_e: float = Field(
-        1.0, ge=0, le=1, title="First epsilon", description="Share of random actions at the start."
+        1.0, ge=0, le=1, title="Initial epsilon", description="Share of random actions at the start."
     )
     end_e: float = Field(
         0.05,
         ge=0,
         le=1,
-        title="Last epsilon",
+        title="Final epsilon",
         description="Share of random actions at the end, and where the policy is asked to sample.",
     )
     exploration_fraction: float = Field(

@@ -26,7 +26,12 @@ class JointConfig(PPOConfig):
     num_steps: int = rollout(50)
     learning_rate: float = rate(5e-4, "Adam's step size at the start.")
     gamma: float = Field(
-        0.95, ge=0, le=1, title="Discount", description="Discount factor.", json_schema_extra=MAIN
+        0.95,
+        ge=0,
+        le=1,
+        title="Discount factor",
+        description="What a reward counts for each step that it comes later.",
+        json_schema_extra=MAIN,
     )
     update_epochs: int = epochs(10)
     share_parameters: bool = Field(
@@ -40,7 +45,7 @@ class JointConfig(PPOConfig):
         0,
         ge=0,
         le=4096,
-        title="LSTM width",
+        title="LSTM size",
         description="Numbers that each agent remembers of its episode; 0: it remembers nothing.",
     )
     clip_vloss: bool = values_held(False)
@@ -48,14 +53,14 @@ class JointConfig(PPOConfig):
     async_envs: bool = Field(
         default=True,
         title="Environments on all cores",
-        description="Divide the copies among processes, one for each core that it may use; the same bits.",
+        description="Divide them among processes, one for each core that it may use; the same bits.",
     )
 
     @model_validator(mode="after")
     def _check_copies(self) -> JointConfig:
         if self.lstm_size and self.num_envs % self.num_minibatches:
             raise ValueError(
-                f"a minibatch holds whole copies: num_envs = {self.num_envs} cannot be split into "
+                f"a minibatch holds whole environments: num_envs = {self.num_envs} cannot be split into "
                 f"num_minibatches = {self.num_minibatches}; change one of them"
             )
         return self

@@ -25,8 +25,8 @@ def rollout(default: int) -> Any:
         default,
         ge=1,
         le=1_000_000,
-        title="Rollout",
-        description="Steps of each copy between two updates.",
+        title="Rollout length",
+        description="Steps of each environment between two updates.",
         json_schema_extra=MAIN,
     )
 
@@ -67,7 +67,7 @@ class PPOConfig(TrainingConfig):
         0.2,
         gt=0,
         le=10,
-        title="Clip",
+        title="Clip range",
         description="How far the probability ratio may move before its gradient is cut.",
     )
     clip_vloss: bool = values_held(True)
@@ -78,7 +78,7 @@ class PPOConfig(TrainingConfig):
         0.01,
         ge=0,
         le=100,
-        title="Entropy bonus",
+        title="Entropy coefficient",
         description="Weight of the entropy bonus.",
         json_schema_extra=MAIN,
     )
@@ -86,18 +86,18 @@ class PPOConfig(TrainingConfig):
         0.5,
         ge=0,
         le=100,
-        title="Value loss",
+        title="Value coefficient",
         description="Weight of the value loss, half the squared error: 0.5 is 0.25 in sb3_worker.",
     )
     max_grad_norm: float = Field(
-        0.5, gt=0, title="Gradient norm", description="Global norm to which gradients are clipped."
+        0.5, gt=0, title="Max gradient norm", description="Global norm to which gradients are clipped."
     )
     target_kl: float | None = Field(
         None,
         gt=0,
         title="Target KL",
         description="End the epochs of an update after the one whose last minibatch has an approximate KL "
-        "divergence above this (sb3_worker: at once, above 1.5 times its own).",
+        "divergence above this (sb3_worker: at once, above 1.5 times its own); none: never.",
     )
     normalize_observations: bool = Field(
         False,
@@ -124,7 +124,7 @@ class PPOConfig(TrainingConfig):
 
     @property
     def batch_size(self) -> int:
-        """Steps in one rollout, over all copies."""
+        """Steps in one rollout, over all parallel environments."""
         return self.num_envs * self.num_steps
 
     @property
@@ -143,14 +143,14 @@ class PPOLSTMConfig(PPOConfig):
 
     normalize_rewards: bool = scaled(True)
     lstm_size: int = Field(
-        64, ge=1, le=4096, title="LSTM width", description="Numbers that the network remembers."
+        64, ge=1, le=4096, title="LSTM size", description="Numbers that the network remembers."
     )
 
     @model_validator(mode="after")
     def _check_copies(self) -> PPOLSTMConfig:
         if self.num_envs % self.num_minibatches:
             raise ValueError(
-                f"a minibatch holds whole copies: num_envs = {self.num_envs} cannot be split into "
+                f"a minibatch holds whole environments: num_envs = {self.num_envs} cannot be split into "
                 f"num_minibatches = {self.num_minibatches}; change one of them"
             )
         return self

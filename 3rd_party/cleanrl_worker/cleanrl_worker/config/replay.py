@@ -19,7 +19,7 @@ def buffer(default: int) -> Any:
         default,
         ge=1,
         le=1_000_000_000,
-        title="Buffer size",
+        title="Replay buffer size",
         description="Transitions that are remembered; the oldest make room for the newest.",
     )
 

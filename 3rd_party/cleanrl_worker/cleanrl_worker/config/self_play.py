@@ -25,7 +25,7 @@ class SelfPlayConfig(PPOConfig):
         32,
         ge=1,
         le=4096,
-        title="Copies",
+        title="Parallel environments",
         description="Games that are played side by side.",
         json_schema_extra=MAIN,
     )
@@ -37,7 +37,7 @@ class SelfPlayConfig(PPOConfig):
     snapshot_every: int = Field(
         25_000,
         ge=0,
-        title="Member every",
+        title="Snapshot every",
         description="Decisions of the learner between two members that it leaves in its league; 0: it meets "
         "the pool alone.",
     )

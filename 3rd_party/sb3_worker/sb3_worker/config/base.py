@@ -19,7 +19,9 @@ def first_rate(default: float) -> Any:
 
 def minibatch(default: int) -> Any:
     """``batch_size``."""
-    return Field(default, ge=2, le=1_000_000, title="Minibatch", description="Steps of one gradient step.")
+    return Field(
+        default, ge=2, le=1_000_000, title="Minibatch size", description="Steps of one gradient step."
+    )
 
 
 class TrainingConfig(TrainingSettings):
@@ -35,13 +37,13 @@ class TrainingConfig(TrainingSettings):
     learning_rate: float = first_rate(3e-4)
     anneal_lr: bool = Field(
         False,
-        title="Anneal",
+        title="Anneal the learning rate",
         description="Let the learning rate fall linearly, by the steps played, to zero (cleanrl_worker: "
         "whole for the first rollout, one step above zero for the last).",
     )
     hidden: tuple[Width, ...] | None = Field(
         None,
-        title="Hidden widths",
+        title="Hidden layer sizes",
         description="Widths of the hidden layers; none: the library's own choice.",
         max_length=16,
     )

@@ -27,8 +27,8 @@ def every(default: int) -> Any:
         default,
         ge=1,
         le=1_000_000,
-        title="Train every",
-        description="Steps of each copy between two updates.",
+        title="Train frequency",
+        description="Steps of each environment between two updates.",
     )
 
 
@@ -43,7 +43,7 @@ class OffPolicyConfig(TrainingConfig):
     OWN = frozenset({"buffer_size", "learning_starts", "batch_size", "tau", "train_freq", "gradient_steps"})
 
     buffer_size: int = Field(
-        100_000, ge=1, le=100_000_000, title="Replay buffer", description="Steps that are remembered."
+        100_000, ge=1, le=100_000_000, title="Replay buffer size", description="Steps that are remembered."
     )
     learning_starts: int = starts(100)
     batch_size: int = minibatch(256)
@@ -57,10 +57,10 @@ class OffPolicyConfig(TrainingConfig):
     def _check_buffer(self) -> OffPolicyConfig:
         if self.buffer_size < self.num_envs:
             raise ValueError(
-                f"buffer_size = {self.buffer_size} must hold a step of each of {self.num_envs} copies"
+                f"buffer_size = {self.buffer_size} must hold a step of each of {self.num_envs} environments"
             )
         if self.total_steps < self.num_envs:
-            raise ValueError(f"total_steps = {self.total_steps} is less than one step of each copy")
+            raise ValueError(f"total_steps = {self.total_steps} is less than one step of each environment")
         return self
 
 
@@ -80,21 +80,25 @@ class DQNConfig(OffPolicyConfig):
     train_freq: int = every(4)
     learning_starts: int = starts(1000)
     target_update_interval: int = Field(
-        500, ge=1, le=100_000_000, title="Target every", description="Steps between two target updates."
+        500,
+        ge=1,
+        le=100_000_000,
+        title="Target update interval",
+        description="Steps between two target updates.",
     )
     exploration_fraction: float = Field(
         0.2,
         gt=0,
         le=1,
-        title="Exploration",
+        title="Exploration fraction",
         description="Part of the training over which exploration falls.",
         json_schema_extra=MAIN,
     )
     exploration_final_eps: float = Field(
-        0.05, ge=0, le=1, title="Final exploration", description="Part of random actions in the end."
+        0.05, ge=0, le=1, title="Final epsilon", description="Part of random actions in the end."
     )
     max_grad_norm: float = Field(
-        10, gt=0, le=1000, title="Gradient norm", description="Norm to which gradients are clipped."
+        10, gt=0, le=1000, title="Max gradient norm", description="Norm to which gradients are clipped."
     )
 
 
@@ -115,7 +119,7 @@ class SACConfig(OffPolicyConfig):
         None,
         ge=0,
         le=100,
-        title="Entropy",
+        title="Entropy coefficient",
         description="Weight of the entropy bonus; none: learnt.",
         json_schema_extra=MAIN,
     )

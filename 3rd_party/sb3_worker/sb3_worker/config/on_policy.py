@@ -13,7 +13,11 @@ from sb3_worker.config.base import TrainingConfig, first_rate, minibatch
 def length(default: int) -> Any:
     """``n_steps``."""
     return Field(
-        default, ge=1, le=1_000_000, title="Rollout", description="Steps of each copy between two updates."
+        default,
+        ge=1,
+        le=1_000_000,
+        title="Rollout length",
+        description="Steps of each environment between two updates.",
     )
 
 
@@ -35,7 +39,7 @@ class OnPolicyConfig(TrainingConfig):
         0.0,
         ge=0,
         le=100,
-        title="Entropy",
+        title="Entropy coefficient",
         description="Weight of the entropy bonus.",
         json_schema_extra=MAIN,
     )
@@ -43,11 +47,11 @@ class OnPolicyConfig(TrainingConfig):
         0.5,
         ge=0,
         le=100,
-        title="Value loss",
+        title="Value coefficient",
         description="Weight of the value loss, the squared error: 0.5 is 1.0 in cleanrl_worker.",
     )
     max_grad_norm: float = Field(
-        0.5, gt=0, le=1000, title="Gradient norm", description="Norm to which gradients are clipped."
+        0.5, gt=0, le=1000, title="Max gradient norm", description="Norm to which gradients are clipped."
     )
 
     @property
@@ -75,7 +79,7 @@ class PPOConfig(OnPolicyConfig):
     batch_size: int = minibatch(256)
     n_epochs: int = Field(10, ge=1, le=1000, title="Epochs", description="Passes over each rollout.")
     clip_range: float = Field(
-        0.2, gt=0, le=10, title="Clip", description="How far the probability ratio may move."
+        0.2, gt=0, le=10, title="Clip range", description="How far the probability ratio may move."
     )
     target_kl: float | None = Field(
         None,
@@ -83,7 +87,7 @@ class PPOConfig(OnPolicyConfig):
         le=100,
         title="Target KL",
         description="End the epochs of an update before a minibatch whose approximate KL divergence is "
-        "above 1.5 times this (cleanrl_worker: after the epoch, above its own).",
+        "above 1.5 times this (cleanrl_worker: after the epoch, above its own); none: never.",
     )
     normalize_advantage: bool = Field(
         True, title="Normalise advantages", description="Normalise advantages in each minibatch."
@@ -109,7 +113,7 @@ class RecurrentPPOConfig(PPOConfig):
     n_steps: int = length(128)
     batch_size: int = minibatch(128)
     lstm_size: int = Field(
-        256, ge=1, le=8192, title="LSTM width", description="Numbers that the policy remembers."
+        256, ge=1, le=8192, title="LSTM size", description="Numbers that the policy remembers."
     )
 
 
