@@ -283,7 +283,7 @@ SETTING: Mapping[str, Key] = {
     "title": Key(text, "Its label in forms; the name by default."),
     "meaning": Key(
         text,
-        "One sentence, its tooltip; what special values mean follows, and is shown in the field: `; 0: no limit`.",
+        "One sentence, its tooltip; then what special values mean, shown in the field too: `; 0: no limit`.",
     ),
     "default": Key(anything, "What holds where nothing is given: the form shows it, and the worker gets it."),
     "options": Key(listing(table, "tables"), "Values of a `choice`."),
