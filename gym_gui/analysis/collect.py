@@ -116,6 +116,7 @@ class OperatorData:
         seatings: How often the schedule plays a seed, once in each seating.
         longest: Environment steps of the longest episode, whatever became of it.
         seats: Slot by seat of episodes in swapped seats.
+        seat_names: What the game calls seats, by slot that it has a name for.
         options: By manager's slot and option; from the step rows.
         stepless: Completed episodes of which steps are missing; from the step rows.
     """
@@ -139,10 +140,20 @@ class OperatorData:
     seatings: int = 1
     longest: int = 0
     seats: dict[int, dict[str, str]] = field(default_factory=lambda: dict[int, dict[str, str]]())
+    seat_names: Mapping[str, str] = field(default_factory=lambda: dict[str, str]())
     options: dict[tuple[str, str], OptionTally] = field(
         default_factory=lambda: dict[tuple[str, str], OptionTally]()
     )
     stepless: int = 0
+
+    def seat_title(self, seat: str) -> str:
+        """What people call a seat, or a team's only one: ``White``; as it is where the game has no name."""
+        agents = self.squads.get(seat, (seat,))
+        return self.seat_names.get(agents[0], seat) if len(agents) == 1 else seat
+
+    def team_title(self, team: str) -> str:
+        """What people call a configured team, or slot: by its seat, as long as it stays there."""
+        return team if self.swapped else self.seat_title(team)
 
     @property
     def swapped(self) -> bool:
@@ -162,7 +173,7 @@ class OperatorData:
 
 def collect_episodes(operator: OperatorRun) -> OperatorData:
     """Read ``episodes.jsonl``; results go to the configured team and slot, not to the seat."""
-    data = OperatorData()
+    data = OperatorData(seat_names=operator.seat_names)
     for episode in operator.episodes():
         if episode.left_out:
             data.taken_back += episode.taken_back is not None

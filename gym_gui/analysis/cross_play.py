@@ -147,6 +147,7 @@ class CrossPlay(Findings):
     Attributes:
         measure: ``return`` or ``score``.
         seats: Names of the seats.
+        called: What people call seats that the game has names for.
         verdicts: Self-play against cross-play and against play with held-out partners.
         lifted: Sentences of who is worth more, or less, in whose team than one of its own.
         policies: Those of the pool by what they make in cross-play, then those held out.
@@ -163,6 +164,7 @@ class CrossPlay(Findings):
 
     measure: str
     seats: tuple[str, ...]
+    called: Mapping[str, str]
     verdicts: tuple[Verdict, ...]
     lifted: tuple[str, ...]
     policies: tuple[Mate, ...]

@@ -42,6 +42,7 @@ def cross_play_of(run: Run) -> CrossPlay:
         status=run.record.status,
         measure=played.measure,
         seats=played.found.seats,
+        called=played.found.called,
         verdicts=tuple(map(_said, gaps.values())),
         lifted=tuple(_lift_sentences(lifts, order)),
         policies=tuple(mates),

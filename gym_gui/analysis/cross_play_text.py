@@ -106,7 +106,7 @@ def means_sentence(found: CrossPlay) -> str:
 def matrix_title(found: CrossPlay) -> str:
     """What the matrix shows."""
     if found.by_seat:
-        first, second = found.seats
+        first, second = (found.called.get(seat, seat) for seat in found.seats)
         return f"{found.measure.capitalize()} with the row as {first}, the column as {second}"
     rest = "the other" if len(found.seats) == 2 else f"the other {len(found.seats) - 1}"
     return f"{found.measure.capitalize()} with the row in one seat, the column in {rest}"
@@ -126,10 +126,12 @@ def team_sentence(found: CrossPlay, team: Team) -> str:
 
 def seat_sentence(found: CrossPlay, team: SeatTeam) -> str:
     """What a team makes in which each stays in its seat."""
-    rest = [seat for seat in found.seats if seat != team.seat]
+    rest = [found.called.get(seat, seat) for seat in found.seats if seat != team.seat]
     others = rest[0] if len(rest) == 1 else "the others"
     made = f"{found.measure} {wording.estimate_or_why(team.value)}"
-    return f"{team.policy} as {team.seat} with {team.partner} as {others}: {made}."
+    return (
+        f"{team.policy} as {found.called.get(team.seat, team.seat)} with {team.partner} as {others}: {made}."
+    )
 
 
 def cell_sentence(found: CrossPlay, team: Team | SeatTeam) -> str:

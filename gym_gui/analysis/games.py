@@ -50,6 +50,7 @@ class Games:
         reasons: Why games failed, and how often.
         planned: Games that were to be played in all.
         seatings: How often a pairing plays each seed: once where policies of a team stay in their seats.
+        called: What people call seats that the game has names for.
         fixtures: Who meets whom, and how much of it is on record, by operator.
     """
 
@@ -63,6 +64,7 @@ class Games:
     reasons: Counter[str] = field(default_factory=Counter[str])
     planned: int = 0
     seatings: int = 2
+    called: dict[str, str] = field(default_factory=dict[str, str])
     fixtures: dict[str, Fixture] = field(default_factory=dict[str, Fixture])
 
     @property
@@ -126,6 +128,9 @@ def pool_of(run: Run) -> tuple[Games, dict[str, tuple[str, ...]]]:
     if len(sides) < 2 or not all(sides.values()) or len(pool) < 2:
         raise RunFormatError(where, "it does not say who played for which side")
     found = Games(tuple(pool), tuple(sides), seatings=1 if about.get("seats") == "fixed" else len(sides))
+    names = next((run.operators[each].seat_names for each in pairings if each in run.operators), {})
+    alone = {side: slots[0] for side, slots in sides.items() if slots is not None and len(slots) == 1}
+    found.called.update({side: names[slot] for side, slot in alone.items() if slot in names})
     met_in: dict[str, tuple[str, ...]] = {}
     for operator_id, named in pairings.items():
         met = strings(named)

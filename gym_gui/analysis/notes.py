@@ -63,19 +63,23 @@ def operator_notes(entry: Entry, operator: OperatorSummary) -> Iterable[str]:
     yield from _of_other_tellings(entry)
     for slot, episodes in data.saw_everything.items():
         yield (
-            f"{slot} was played by a person who saw the whole picture, in {whole(episodes)} of "
-            f"{wording.count(operator.recorded, 'episode')}: more than that seat may know."
+            f"{data.team_title(slot)} was played by a person who saw the whole picture, in "
+            f"{whole(episodes)} of {wording.count(operator.recorded, 'episode')}: "
+            "more than that seat may know."
         )
     for slot, episodes in data.saw_state.items():
         yield (
-            f"{slot} was handed the simulator's whole state, in {whole(episodes)} of "
+            f"{data.team_title(slot)} was handed the simulator's whole state, in {whole(episodes)} of "
             f"{wording.count(operator.recorded, 'episode')}: it plans with what other players do not see."
         )
     for team in operator.teams if data.swapped else ():
         measure = "score" if team.score else "return"
-        parts = [f"{wording.estimate(e)} in the seats of {seats}" for seats, e in team.by_seats.items()]
+        parts = [
+            f"{wording.estimate(e)} in the seats of {data.seat_title(seats)}"
+            for seats, e in team.by_seats.items()
+        ]
         if parts:
-            yield f"Mean {measure} of {team.name}: {', '.join(parts)}."
+            yield f"Mean {measure} of {team.title}: {', '.join(parts)}."
 
 
 def _told_rewards(entry: Entry) -> list[str]:

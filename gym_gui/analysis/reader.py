@@ -15,6 +15,7 @@ from gym_gui.core.record_fields import count, mapping, strings
 from gym_gui.core.records import (
     IN_PROCESS,
     RENAMED,
+    SEAT_NAMES,
     TOURNAMENT,
     EpisodeRecord,
     RunRecord,
@@ -36,6 +37,7 @@ class OperatorRun:
         config: Its entry in the experiment as resolved; empty where there is none.
         actions: Words of discrete actions by slot, where they have them.
         renamed: What slots were told under another name, ``"key: vatab"``, by slot that was.
+        seat_names: What the game calls seats, by slot that it has a name for.
     """
 
     operator_id: str
@@ -43,6 +45,7 @@ class OperatorRun:
     config: Mapping[str, Any]
     actions: Mapping[str, Sequence[str]] = field(default_factory=lambda: dict[str, Sequence[str]]())
     renamed: Mapping[str, Sequence[str]] = field(default_factory=lambda: dict[str, Sequence[str]]())
+    seat_names: Mapping[str, str] = field(default_factory=lambda: dict[str, str]())
 
     @property
     def name(self) -> str:
@@ -227,10 +230,17 @@ def _operators(folder: Path, record: RunRecord, where: str) -> dict[str, Operato
             configs.setdefault(name, {})
     except OSError as error:
         raise UsageError(f"{root} cannot be read: {error.strerror}") from error
-    named, renamed = (mapping(record.extra.get(name)) or {} for name in ("actions", RENAMED))
+    named, renamed, seats = (
+        mapping(record.extra.get(name)) or {} for name in ("actions", RENAMED, SEAT_NAMES)
+    )
     return {
         key: OperatorRun(
-            key, root / key, config, _action_words(named.get(key)), _action_words(renamed.get(key))
+            key,
+            root / key,
+            config,
+            _action_words(named.get(key)),
+            _action_words(renamed.get(key)),
+            {slot: str(name) for slot, name in (mapping(seats.get(key)) or {}).items()},
         )
         for key, config in configs.items()
     }

@@ -25,7 +25,7 @@ def _name(row: ResultRow, locale: Locale) -> Cell:
     if row.option is not None:
         return Cell(f"      {option_in_words(row.option, locale)}")
     if row.team is not None:
-        return Cell(f"      {row.team.name}: {', '.join(row.team.members)}")
+        return Cell(f"      {row.team.title}: {', '.join(row.team.members)}")
     policies = dict.fromkeys(slot.policy or slot.worker_id for slot in row.operator.slots)
     return Cell(row.operator.name, below=", ".join(policies))
 

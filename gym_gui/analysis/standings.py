@@ -145,11 +145,13 @@ class SeatWorth:
         seat: Its name.
         points: Of who sits there, of a game, on average.
         advantage: In points of a rating, beside the mean of all seats.
+        called: What people call it: ``White``.
     """
 
     seat: str
     points: Estimate
     advantage: Estimate
+    called: str
 
 
 @dataclass(frozen=True, kw_only=True)

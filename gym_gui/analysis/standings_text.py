@@ -86,7 +86,7 @@ def seat_sentence(seat: SeatWorth, among: int) -> str:
     worth = "" if e.value is None else f", {wording.number(e.value, 0)} points of a rating"
     if e.low is not None:
         worth += f" {wording.interval(e.low, e.high, 0)}"
-    return f"{seat.seat}: {made(seat.points)} of the points{worth} beside the mean of the {among} seats."
+    return f"{seat.called}: {made(seat.points)} of the points{worth} beside the mean of the {among} seats."
 
 
 def played_words(standings: Standings) -> str:

@@ -25,6 +25,7 @@ class TeamSummary:
 
     Attributes:
         name: The configured team.
+        title: What people call it: ``White``, where it has that seat alone and stays there.
         slots: Its slots.
         members: In words, who plays them.
         mean: Mean return.
@@ -37,6 +38,7 @@ class TeamSummary:
     """
 
     name: str
+    title: str
     slots: tuple[str, ...]
     members: tuple[str, ...]
     mean: Estimate

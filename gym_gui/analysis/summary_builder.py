@@ -291,6 +291,7 @@ def _team(data: OperatorData, name: str, policy: str = "") -> TeamSummary:
     )
     return TeamSummary(
         name=name,
+        title=data.team_title(name),
         slots=data.squads[name],
         members=(policy,) if policy else members(data, name),
         mean=estimate(values, samples),

@@ -12,7 +12,7 @@ from gym_gui.analysis.wording import Locale
 
 def _team(row: ResultRow, _: Locale) -> Cell:
     assert row.team is not None
-    return Cell(f"{row.team.name}: {', '.join(row.team.members)}", row.team.name)
+    return Cell(f"{row.team.title}: {', '.join(row.team.members)}", row.team.title)
 
 
 def _members(row: ResultRow, _: Locale) -> Cell:

@@ -48,7 +48,7 @@ def _names_in_matrix(entry: Entry) -> dict[str, str]:
         each = trained if len(named) == len(trained) else [any(trained)] * len(named)
         said = [f"this checkpoint of {n}" if t else n for n, t in zip(named, each, strict=True)]
         if said:
-            found[team] = f"{team} ({' + '.join(said)})"
+            found[team] = f"{entry.data.team_title(team)} ({' + '.join(said)})"
     return found
 
 
@@ -72,7 +72,7 @@ def _team_pair(entry: Entry, first: str, second: str) -> tuple[Sides, Pairs]:
     failed = sum(e.failed for e in data.unfinished) + len(rows) - len(usable)
     rounds = Counter(e.round for e in (*data.completed, *data.unfinished))
     shared = sum(n for n in rounds.values() if n == data.seatings)  # the schedule may end between seatings
-    names = [f"{team} ({', '.join(_in_claims(data, team))})" for team in (first, second)]
+    names = [f"{data.team_title(team)} ({', '.join(_in_claims(data, team))})" for team in (first, second)]
     pairs = Pairs(
         tuple(sample for sample, _ in usable),
         differences,

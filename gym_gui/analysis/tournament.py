@@ -233,7 +233,7 @@ def _seats(found: Games, ratings: Ratings | None) -> Iterator[SeatWorth]:
             rows[j].append((1 - result, sample))
     for i, seat in enumerate(found.seats):
         made = estimate([value for value, _ in rows[i]], [sample for _, sample in rows[i]])
-        yield SeatWorth(seat, made, ratings.seats[seat])
+        yield SeatWorth(seat, made, ratings.seats[seat], found.called.get(seat, seat))
 
 
 def _verdict(found: Games, policies: Sequence[Standing], rounds: _Rounds | None) -> tuple[str, str]:

@@ -129,7 +129,10 @@ class LocalSession:
                 players[agent]["version"] = process.welcome.version
         words = self._resolved.action_words
         renamed = {slot: names.listed for slot, names in self._resolved.other_names.items()}
-        return SessionReady(os.getpid(), players, self._controller.room, await versions, words, renamed)
+        seats = self._resolved.seat_names
+        return SessionReady(
+            os.getpid(), players, self._controller.room, await versions, words, renamed, seats
+        )
 
     async def _compile(self) -> None:
         """Have compiled what its environment needs, in a thread: what is told of it goes out meanwhile."""

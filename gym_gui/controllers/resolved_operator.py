@@ -60,6 +60,7 @@ class ResolvedOperator:
         env_id: The environment's canonical id.
         env_package: Import name of the package it comes from.
         observation_bytes: Size of the largest observation, for sizing concurrency.
+        seat_names: What the game calls seats, by slot that it has a name for.
         max_steps: Steps after which its episodes are cut off, which those who read are told.
     """
 
@@ -73,6 +74,7 @@ class ResolvedOperator:
     observation_bytes: int
     objects: Mapping[AgentID, object] = field(default_factory=dict[AgentID, object])
     pipelines: Mapping[AgentID, Pipeline] = field(default_factory=dict[AgentID, Pipeline])
+    seat_names: Mapping[AgentID, str] = field(default_factory=dict[AgentID, str])
     max_steps: int | None = None
 
     def make_environment(self, render_mode: str | None = None) -> Environment:
@@ -320,6 +322,7 @@ def resolve_operator(
             environment.teams = dict(config.teams)
         seats = seatings(environment.teams, slots, swap=config.seats == "swap")
         size = max(slot.observation_codec.size_hint for slot in slots.values())
+        seat_names = dict(environment.seat_names)
     finally:
         environment.close()
     assignments = {a: at_path(w) for a, w in config.resolved_slots().items() if a not in given}
@@ -346,7 +349,7 @@ def resolve_operator(
             size = max(size, SpaceCodec(pipeline.input_space).size_hint)
     spec = environment.spec
     return ResolvedOperator(
-        config, slots, seats, assignments, workers, spec.id, spec.package, size, given, pipelines
+        config, slots, seats, assignments, workers, spec.id, spec.package, size, given, pipelines, seat_names
     )
 
 

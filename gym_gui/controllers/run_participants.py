@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from gym_gui.core.records import RENAMED
+from gym_gui.core.records import RENAMED, SEAT_NAMES
 
 if TYPE_CHECKING:
     from gym_gui.controllers.session_interface import SessionReady
 
 
 class RunParticipants:
-    """Who plays for each operator, what actions and things are called, and the versions of all that acts.
+    """Who plays for each operator, what actions, things, seats are called, and versions of all that acts.
 
     Args:
         before: ``run.json`` of a run that is gone on with: what it says is kept.
@@ -23,6 +23,7 @@ class RunParticipants:
         self._players: dict[str, Any] = dict(said.get("players") or {})
         self._actions: dict[str, Any] = dict(said.get("actions") or {})
         self._renamed: dict[str, Any] = dict(said.get(RENAMED) or {})
+        self._seat_names: dict[str, Any] = dict(said.get(SEAT_NAMES) or {})
         self._versions: dict[str, str] = dict(said.get("versions") or {})
         self._machines: dict[str, Any] = dict(said.get("machines") or {})
 
@@ -37,9 +38,11 @@ class RunParticipants:
             self._versions.update(ready.versions)
         if ready.renamed:
             self._renamed[operator_id] = ready.renamed
+        if ready.seats:
+            self._seat_names[operator_id] = ready.seats
 
     def record(self) -> dict[str, Any]:
         """The keys of ``run.json``, as far as they are known."""
         known = {"players": self._players, "actions": self._actions, "versions": self._versions}
-        seldom = {RENAMED: self._renamed, "machines": self._machines}
+        seldom = {RENAMED: self._renamed, SEAT_NAMES: self._seat_names, "machines": self._machines}
         return {**known, **{key: value for key, value in seldom.items() if value}}

@@ -28,6 +28,7 @@ class SessionReady(Struct, frozen=True):
         versions: Versions of what acts in it.
         actions: Words of discrete actions, by slot that has them.
         renamed: What is called otherwise, ``"key: vatab"``, by slot that is told so.
+        seats: What the game calls seats, by slot that it has a name for.
         machine: What it runs on, as ``run.json`` says it, where that is another machine.
     """
 
@@ -37,6 +38,7 @@ class SessionReady(Struct, frozen=True):
     versions: Mapping[str, str] = field(default_factory=dict[str, Any])
     actions: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Any])
     renamed: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Any])
+    seats: Mapping[str, str] = field(default_factory=dict[str, Any])
     machine: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 

@@ -327,6 +327,8 @@ IN_PROCESS: Final = "in_process"
 """Worker id of a policy that lives in the engine's own process."""
 RENAMED: Final = "renamed"
 """Key of ``run.json``: by operator and slot, what was called otherwise."""
+SEAT_NAMES: Final = "seat_names"
+"""Key of ``run.json``: by operator and slot, what the game calls the seat: ``White``."""
 TOURNAMENT: Final = "tournament"
 """Key of ``run.json``: the tournament whose pairings its operators are, where it is one."""
 

@@ -153,6 +153,7 @@ def ready_message(ready: SessionReady) -> pb.Ready:
         versions=texts(ready.versions),
         actions=words(ready.actions),
         renamed=words(ready.renamed),
+        seats=texts(ready.seats),
     )
 
 
@@ -165,6 +166,7 @@ def ready_of(message: pb.Ready) -> SessionReady:
         text_by_name(message.versions),
         words_by_name(message.actions),
         words_by_name(message.renamed),
+        text_by_name(message.seats),
     )
 
 

@@ -18,7 +18,7 @@ from gym_gui.analysis.pending_folder import pending_folder
 from gym_gui.core.errors import UsageError
 from gym_gui.core.execution import MAX_EPISODES, ExecutionConfig
 from gym_gui.core.record_fields import count, items, mapping, text
-from gym_gui.core.records import RENAMED, TOURNAMENT
+from gym_gui.core.records import RENAMED, SEAT_NAMES, TOURNAMENT
 from gym_gui.core.shards import BY_SEEDS, SHARD, SHARDS, Scheduled, Shard, schedule_of
 from gym_gui.core.spending import Amounts, plain_amounts
 from gym_gui.core.validation import integer
@@ -273,7 +273,7 @@ class _Merge:
             "machine": usual(part.header.get("machine") for part in self._parts) or {},
             "commit": usual(part.header.get("commit") for part in self._parts),
         }
-        renamed = self._joined(RENAMED)
+        called = {key: joined for key in (RENAMED, SEAT_NAMES) if (joined := self._joined(key))}
         return {
             **({"started_at": at} if (at := self._times[0]) else {}),
             **common,
@@ -283,7 +283,7 @@ class _Merge:
             "players": self._joined("players"),
             "actions": self._joined("actions"),
             "versions": versions,
-            **({RENAMED: renamed} if renamed else {}),
+            **called,
         }
 
     def _joined(self, key: str) -> dict[str, Any]:

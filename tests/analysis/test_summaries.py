@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from gym_gui.analysis import Run, Summary, open_run, render_html, summarize
+from gym_gui.analysis.collect import OperatorData
 from gym_gui.analysis.comparison import Comparison
 from gym_gui.analysis.decision_counts import LatencySketch
 from gym_gui.analysis.text import all_notes
@@ -216,6 +217,16 @@ def test_a_squad_that_plays_in_one_seat_only_is_shown(tmp_path: Path, runs: Any)
         "Mean score of green: 2.00 (all 8 equal) in the seats of green, 0 (all 8 equal) in the seats of blue."
         in operator.notes
     )
+
+
+def test_teams_are_called_by_their_seats_as_long_as_they_stay_there() -> None:
+    names, alone = {"player_0": "White"}, {"player_0": ("player_0",), "player_1": ("player_1",)}
+    fixed = OperatorData(seat_names=names, squads=alone)
+    assert (fixed.team_title("player_0"), fixed.team_title("player_1")) == ("White", "player_1")
+    swapped = OperatorData(seat_names=names, squads=alone, seatings=2)
+    assert (swapped.team_title("player_0"), swapped.seat_title("player_0")) == ("player_0", "White")
+    team = OperatorData(seat_names=names, squads={"green": ("player_0", "player_1")})
+    assert team.team_title("green") == "green"
 
 
 def test_a_seat_advantage_alone_is_no_better_team(tmp_path: Path, runs: Any) -> None:

@@ -42,6 +42,15 @@ def test_a_sound_operator_is_cast() -> None:
     assert resolved.observation_bytes == 16 and list(resolved.seatings) == [{"agent_0": "agent_0"}]
 
 
+def test_seats_have_the_names_of_their_game() -> None:
+    players = {"player_0": RANDOM, "player_1": RANDOM}
+    assert resolve_operator(operator("connect_four_v3", players)).seat_names == {
+        "player_0": "Red",
+        "player_1": "Yellow",
+    }
+    assert resolve_operator(operator()).seat_names == {}
+
+
 @pytest.mark.parametrize(
     ("config", "kind", "words"),
     [

@@ -161,7 +161,7 @@ def interval_charts(
 def _teams(operator: OperatorSummary, scored: bool, several: bool) -> list[Interval]:
     return [
         Interval(
-            clean(f"{operator.name}: {team.name}" if several else team.name),
+            clean(f"{operator.name}: {team.title}" if several else team.title),
             kind_role(next(iter(ResultRow(operator, team).kinds), "")),
             team.score if scored and team.score else team.mean,
         )

@@ -111,7 +111,7 @@ def outcome_chart(operators: Sequence[OperatorSummary]) -> OutcomeChart:
     for operator in operators:
         for team in operator.teams if len(operator.teams) > 1 else ():
             if team.win and team.draw and team.loss and team.win.n:
-                name = f"{operator.name}: {team.name}" if len(operators) > 1 else team.name
+                name = f"{operator.name}: {team.title}" if len(operators) > 1 else team.title
                 members = f": {', '.join(team.members)}" if team.members else ""
                 found.append(TeamOutcome(clean(name + members), team.win, team.draw, team.loss))
     return OutcomeChart(tuple(found))

@@ -216,20 +216,22 @@ class Compiling(_message.Message):
     def __init__(self, title: _Optional[str] = ..., functions: _Optional[_Iterable[str]] = ..., total: _Optional[int] = ...) -> None: ...
 
 class Ready(_message.Message):
-    __slots__ = ("pid", "players", "concurrency", "versions", "actions", "renamed")
+    __slots__ = ("pid", "players", "concurrency", "versions", "actions", "renamed", "seats")
     PID_FIELD_NUMBER: _ClassVar[int]
     PLAYERS_FIELD_NUMBER: _ClassVar[int]
     CONCURRENCY_FIELD_NUMBER: _ClassVar[int]
     VERSIONS_FIELD_NUMBER: _ClassVar[int]
     ACTIONS_FIELD_NUMBER: _ClassVar[int]
     RENAMED_FIELD_NUMBER: _ClassVar[int]
+    SEATS_FIELD_NUMBER: _ClassVar[int]
     pid: int
     players: _containers.RepeatedCompositeFieldContainer[Player]
     concurrency: int
     versions: _containers.RepeatedCompositeFieldContainer[NamedText]
     actions: _containers.RepeatedCompositeFieldContainer[NamedWords]
     renamed: _containers.RepeatedCompositeFieldContainer[NamedWords]
-    def __init__(self, pid: _Optional[int] = ..., players: _Optional[_Iterable[_Union[Player, _Mapping]]] = ..., concurrency: _Optional[int] = ..., versions: _Optional[_Iterable[_Union[NamedText, _Mapping]]] = ..., actions: _Optional[_Iterable[_Union[NamedWords, _Mapping]]] = ..., renamed: _Optional[_Iterable[_Union[NamedWords, _Mapping]]] = ...) -> None: ...
+    seats: _containers.RepeatedCompositeFieldContainer[NamedText]
+    def __init__(self, pid: _Optional[int] = ..., players: _Optional[_Iterable[_Union[Player, _Mapping]]] = ..., concurrency: _Optional[int] = ..., versions: _Optional[_Iterable[_Union[NamedText, _Mapping]]] = ..., actions: _Optional[_Iterable[_Union[NamedWords, _Mapping]]] = ..., renamed: _Optional[_Iterable[_Union[NamedWords, _Mapping]]] = ..., seats: _Optional[_Iterable[_Union[NamedText, _Mapping]]] = ...) -> None: ...
 
 class Player(_message.Message):
     __slots__ = ("slot", "worker_id", "worker_type", "policy", "version")

@@ -14,6 +14,7 @@ from gym_gui.analysis import open_run
 from gym_gui.analysis.bradley_terry import ELO
 from gym_gui.analysis.reporting import report
 from gym_gui.analysis.standings import Standings
+from gym_gui.analysis.standings_text import seat_lines
 from gym_gui.analysis.tournament import standings_of
 from gym_gui.core.errors import RunFormatError
 from tests.analysis.tournaments.conftest import by_strength
@@ -40,6 +41,16 @@ def test_a_planted_ranking_is_found(write: Write) -> None:
     assert first.advantage.low is not None and first.advantage.low > 0
     assert first.advantage.value == pytest.approx(-(second.advantage.value or 0))
     assert (first.advantage.value or 0) * 2 / ELO == pytest.approx(0.6, abs=0.3)
+
+
+def test_seats_are_called_as_the_game_calls_them(write: Write) -> None:
+    run = write(["strong", "weak"], by_strength({"strong": 1.0, "weak": -1.0}), range(12))
+    header = json.loads((run / "run.json").read_text())
+    header["seat_names"] = {"strong_vs_weak": {"first": "White", "second": "Black"}}
+    (run / "run.json").write_text(json.dumps(header))
+    found = _standings(run)
+    assert next(seat_lines(found)).startswith("White: ")
+    assert [each["seat"] for each in found.to_json()["seats"]] == ["first", "second"], "files have ids"
 
 
 def test_rock_paper_scissors_is_a_circle_and_nobody_is_best(write: Write) -> None:
