@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from gym_gui.analysis.wording import count, whole
 from gym_gui.core.record_fields import items, mapping, text
 
 FIELD = "bdi"
@@ -49,11 +50,13 @@ class Thought:
 
     @property
     def changes(self) -> str:
-        """How its beliefs changed, in numbers: ``+3 -1 beliefs``."""
+        """How its beliefs changed: ``3 beliefs added, 1 dropped``."""
         more, fewer = len(self.added), len(self.removed)
-        numbers = [f"+{more}" if more else "", f"\N{MINUS SIGN}{fewer}" if fewer else ""]
-        told = " ".join(filter(None, numbers))
-        return f"{told} belief{'' if more + fewer == 1 else 's'}" if told else "beliefs as before"
+        if more and fewer:
+            return f"{count(more, 'belief')} added, {whole(fewer)} dropped"
+        if more or fewer:
+            return f"{count(more or fewer, 'belief')} {'added' if more else 'dropped'}"
+        return "beliefs as before"
 
     def pieces(self) -> Iterator[tuple[str, str]]:
         """What is told of it: headings and texts, in their order."""

@@ -29,20 +29,22 @@ class Locale:
         group: Between thousands.
         none: Where there is no number.
         micro: The prefix of a millionth.
+        minus: Before what is less than nothing.
     """
 
     point: str = "."
     group: str = ","
     none: str = "-"
     micro: str = "u"
+    minus: str = "-"
 
     def write(self, number: str) -> str:
         """A number that Python wrote."""
-        return number.translate({ord("."): self.point, ord(","): self.group})
+        return number.translate({ord("."): self.point, ord(","): self.group, ord("-"): self.minus})
 
 
 C = Locale()
-SCREEN = Locale(none="–", micro="µ")  # noqa: RUF001  # the dash of an empty cell
+SCREEN = Locale(none="–", micro="µ", minus="\N{MINUS SIGN}")  # noqa: RUF001  # the dash of an empty cell
 """Where every character can be shown."""
 _written: ContextVar[Locale] = ContextVar("written", default=C)
 
@@ -55,6 +57,11 @@ def written_as(locale: Locale) -> Generator[None]:
         yield
     finally:
         _written.reset(token)
+
+
+def written(text: str) -> str:
+    """A number that Python wrote, with the marks of :func:`written_as`."""
+    return _written.get().write(text)
 
 
 def whole(n: float) -> str:
@@ -147,7 +154,7 @@ def share(s: Share | None, locale: Locale | None = None) -> str:
 def p_value(p: float) -> str:
     """``p = 0.012``."""
     said = "p < 0.0001" if p < 0.0001 else f"p = {p:.2g}" if p < 0.1 else f"p = {p:.2f}"
-    return _written.get().write(said)
+    return written(said)
 
 
 def milliseconds(ms: float | None, locale: Locale | None = None) -> str:

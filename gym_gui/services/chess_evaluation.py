@@ -14,6 +14,7 @@ import shutil
 from dataclasses import dataclass
 from typing import Final
 
+from gym_gui.analysis.wording import written
 from gym_gui.core.errors import UsageError
 from gym_gui.core.inherited import inherited
 from gym_gui.processes.child import ManagedChild
@@ -54,8 +55,8 @@ class Evaluation:
     def words(self) -> str:
         """``+1.3``, ``-0.4``, ``M3``, ``-M2``, ``mate``."""
         if self.mate is not None:
-            return f"{'-' if self.mate < 0 else ''}M{abs(self.mate)}" if self.mate else "mate"
-        return f"{self.pawns or 0.0:+.1f}"
+            return written(f"{'-' if self.mate < 0 else ''}M{abs(self.mate)}") if self.mate else "mate"
+        return written(f"{self.pawns or 0.0:+.1f}")
 
 
 def find_stockfish() -> str:

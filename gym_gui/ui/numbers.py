@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final
 
 from PyQt6.QtCore import QLocale
 
 from gym_gui.analysis import wording
-from gym_gui.analysis.wording import SCREEN, Locale
+from gym_gui.analysis.wording import SCREEN, C, Locale
 
 _NARROW: Final = "\u202f"
 """A space that keeps a number together; CLDR has other ones too, which not every font shows."""
@@ -24,7 +25,8 @@ def screen() -> Locale:
 @lru_cache(maxsize=8)
 def _locale(locale: QLocale) -> Locale:
     group = locale.groupSeparator()
-    return Locale(locale.decimalPoint(), _NARROW if group.isspace() else group, SCREEN.none, SCREEN.micro)
+    group = _NARROW if group.isspace() else group
+    return replace(SCREEN, point=locale.decimalPoint(), group=group)
 
 
 def in_sentences() -> AbstractContextManager[None]:
@@ -68,6 +70,7 @@ def typed(text: str) -> str:
     whoever judges it.
     """
     locale = QLocale()
+    text = text.replace(SCREEN.minus, C.minus)
     point, group = locale.decimalPoint(), locale.groupSeparator()
     if point == ".":
         return text

@@ -459,7 +459,7 @@ def test_the_page_shows_intention_plan_beliefs_and_failed_goals_of_programs(
     words = " ".join(page.words.split())
     assert "6 decisions" in words and "to models" not in words
     assert "solve \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} approach(2, -1) line 4: +!a" in words
-    assert "+2 beliefs" in words and "\N{MINUS SIGN} free(1, 0)" in words and "I turn" in words
+    assert "2 beliefs added" in words and "\N{MINUS SIGN} free(1, 0)" in words and "I turn" in words
     assert "Failed: solve: no applicable plan" in words
     assert "Heard over XMPP: green_2: tell on(<b>), sent at step 1" in words
     assert "No action was chosen: the no-op was played instead" in words

@@ -9,12 +9,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import QSize, pyqtSignal
-from PyQt6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
 
 from gym_gui.services.fit import fit, own_steps, seen_after, space_words
 from gym_gui.ui import theme
 from gym_gui.ui.agents.settings_form import SettingsForm
-from gym_gui.ui.widgets import PrimaryButton, QuietButton, label, muted_label, title_label
+from gym_gui.ui.widgets import EmptyHint, PrimaryButton, QuietButton, label, muted_label, title_label
 from gym_gui.ui.widgets.dialog import Dialog
 from gym_gui.ui.widgets.rows import Column, RowsModel, RowsTable
 from gym_gui.workers.settings_schema import settings_from_schema
@@ -109,7 +109,16 @@ class StepsDialog(Dialog):
         self.table = RowsTable(self.model, "steps_table", "Steps", _ROW, self)
         self.table.fit_columns()
         column.addLayout(self._tools())
-        column.addWidget(self.table, 1)
+        self._empty = EmptyHint(
+            "No steps",
+            "The policy is shown what the environment shows, as it is. Add a step to change that: "
+            "take some of its entries, flatten, scale or stack them.",
+        )
+        self._empty.setObjectName("steps_empty")
+        self._rows = QStackedWidget(self)
+        for view in (self.table, self._empty):
+            self._rows.addWidget(view)
+        column.addWidget(self._rows, 1)
         self._options = QVBoxLayout()
         self._options.setSpacing(theme.ROW)
         column.addLayout(self._options)
@@ -211,6 +220,7 @@ class StepsDialog(Dialog):
     def _show_rows(self, gives: Sequence[str]) -> None:
         said = [*gives, *[""] * len(self.steps)]
         self.model.set_rows([_Step(i + 1, step, said[i]) for i, step in enumerate(self.steps)])
+        self._rows.setCurrentWidget(self.table if self.steps else self._empty)
 
     async def _look(self, steps: list[Any]) -> None:
         spaces, problem, unfit = await asyncio.to_thread(self._found, steps)

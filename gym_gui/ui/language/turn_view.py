@@ -18,7 +18,7 @@ from gym_gui.analysis.turn import DRY, Turn, repeated
 from gym_gui.controllers.live_play.call_log import dollars
 from gym_gui.ui import theme
 from gym_gui.ui.language.turn_list import facts_of
-from gym_gui.ui.numbers import count, local
+from gym_gui.ui.numbers import count, in_sentences, local
 from gym_gui.ui.widgets import ElidedLabel, LinkButton
 
 MOST: Final = 40_000
@@ -220,7 +220,9 @@ def _decision(turn: Turn, fit: Callable[[str], str], action: str) -> Iterator[Se
         yield "Said to its team", fit(turn.said), "text"
     yield from _scores(turn)
     if turn.planned is not None and turn.planned.earned:
-        yield "Its plan is to earn", turn.planned.words, "text"
+        with in_sentences():
+            earns = turn.planned.words
+        yield "Its plan is to earn", earns, "text"
     for heading, words in (turn.thought or Thought()).pieces():
         yield heading, fit(words), "error" if heading == FAILED else "text"
 
@@ -242,7 +244,7 @@ def _scores(turn: Turn) -> Iterator[Section]:
 def _short(action: Any) -> str:
     """An action of numbers with four figures each."""
     if isinstance(action, float):
-        return f"{action:.4g}"
+        return f"{local(action):.4g}"
     if isinstance(action, list):
         return f"[{', '.join(map(_short, action))}]"
     return str(action)

@@ -190,5 +190,4 @@ def _cell(move: SearchedMove, column: int) -> str:
 
 def signed(value: float) -> str:
     """``+0.42``: whether it is good or bad is not told by its colour alone."""
-    written = number(abs(value), 2)
-    return f"+{written}" if value > 0 else f"\N{MINUS SIGN}{written}" if value < 0 else written
+    return f"+{number(value, 2)}" if value > 0 else number(value, 2)

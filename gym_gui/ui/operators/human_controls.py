@@ -62,7 +62,8 @@ class HumanControls(QWidget):
         if humans is None:
             return
         for slot, scheme in schemes.items():
-            self._column.addWidget(section_label(f"Keys of {slot}" if len(schemes) > 1 else "Keys"))
+            whose = f"Keys of {humans.names[slot]}" if len(schemes) > 1 else "Keys"
+            self._column.addWidget(section_label(whose))
             rows = rows_of(scheme, humans.words.get(slot, {}))
             if scheme.mouse:
                 self._column.addWidget(muted_label("Click or drag on the board.", wrap=True))

@@ -61,6 +61,7 @@ class OperatorHumans(QObject):
         self.input.refused.connect(self.refused)
         self.schemes: dict[str, KeyScheme] = {}
         self.words: dict[str, dict[int, str]] = {}
+        self.names: dict[str, str] = {}
         self._asked_for = ""
         operator.asked.connect(self._on_asked)
         operator.withdrawn.connect(self._on_withdrawn)
@@ -119,7 +120,7 @@ class OperatorHumans(QObject):
             player = min(place, len(keys) - 1)
             name = KeymapName.of(sheet.family, tuple(seat.words.values()), player)
             self.schemes[slot] = saved.apply(name, keys[player])
-            self.words[slot] = seat.words
+            self.words[slot], self.names[slot] = seat.words, sheet.seat_name(slot)
         realtime = any(self._operator.player.config.resolved_slots()[slot].deadline_s for slot in self.people)
         self.input.attach(self._card, self.schemes, realtime=realtime, words=self.words)
         for question in self._operator.player.questions:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import QObject
 
 from gym_gui.core.errors import MosaicError
+from gym_gui.ui.numbers import in_sentences
 from gym_gui.ui.play.score_sheet import ScoreSheet
 from gym_gui.ui.play.stage_card import StageCard
 
@@ -104,4 +105,5 @@ class Analysis(QObject):
             self._context.notify(error.sentence, "error")
             return
         if fen == self._fen and self._wanted:
-            self._bar.show_evaluation(found.share, found.words)
+            with in_sentences():
+                self._bar.show_evaluation(found.share, found.words)

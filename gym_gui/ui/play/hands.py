@@ -78,7 +78,7 @@ class Hands(QObject):
         names = {} if self._known is None else self._known.page.seats
         self._side.keys.set_people(keys, names)
         self._side.set_keyboards_shown(len(keys) > 1 or any(d != KEYBOARD for d in devices.values()))
-        self._side.keyboards.set_people(devices)
+        self._side.keyboards.set_people(devices, names)
 
     def _on_scheme_changed(self, slot: str, scheme: object) -> None:
         self._keep(slot, scheme)

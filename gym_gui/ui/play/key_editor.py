@@ -11,6 +11,7 @@ from PyQt6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from gym_gui.controllers.key_rebinding import bind_action, bind_axis, shared_keys
 from gym_gui.ui import theme
+from gym_gui.ui.numbers import local
 from gym_gui.ui.play.key_list import KeyList, KeyRow, KeyRowButton
 from gym_gui.ui.play.key_names import NOT_FOR_PLAY, key_name, key_sign
 from gym_gui.ui.widgets import InlineMessage, PrimaryButton, QuietButton, muted_label
@@ -42,7 +43,7 @@ def _row_of_axis(axis: Axis) -> KeyRow:
 
 def push_word(component: int, value: float) -> str:
     """What a push of a continuous action is called that has no word of its own."""
-    return f"part {component + 1} {value:+g}"
+    return f"part {component + 1} {local(value):+g}"
 
 
 class KeyEditor(QWidget):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QCheckBox, QHBoxLayout, QVBoxLayout, QWidget
@@ -66,8 +66,13 @@ class KeyboardsPanel(QWidget):
         """The control of each person's slot."""
         return self._pickers
 
-    def set_people(self, devices: dict[str, str]) -> None:
-        """Show these slots and the keyboard each has."""
+    def set_people(self, devices: dict[str, str], names: Mapping[str, str] | None = None) -> None:
+        """Show these slots and the keyboard each has.
+
+        Args:
+            devices: The keyboard of each.
+            names: What slots are called in this game, where they have a name there.
+        """
         if list(devices) != list(self._pickers):
             self._rows.clear()
             self._pickers = {}
@@ -75,7 +80,8 @@ class KeyboardsPanel(QWidget):
                 picker = PickerButton(name=f"keyboard-{slot}", search_hint="Search keyboards")
                 picker.setProperty("slot", slot)
                 picker.chosen.connect(self._on_chosen)
-                self._rows.add_row(slot, picker, tooltip=f"The keyboard of {slot}")
+                seat = (names or {}).get(slot, slot)
+                self._rows.add_row(seat, picker, tooltip=f"The keyboard of {seat}")
                 self._pickers[slot] = picker
         for slot, device in devices.items():
             self._pickers[slot].set_items(self._items())

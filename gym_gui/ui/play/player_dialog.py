@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from gym_gui.ui.language.desk import SettingsDesk
 
 _SIZE = QSize(480, 560)
+_NEXT = "Say which model it asks; it plays from the next move of this seat on."
 
 
 class PlayerDialog(Dialog):
@@ -30,6 +31,7 @@ class PlayerDialog(Dialog):
         player: Who is to play it, as far as is known.
         checks: The workers there are.
         env_id: The environment.
+        seat: What the game calls the slot.
         desk: Asks servers and keeps keys for the form.
         parent: The window.
     """
@@ -43,6 +45,7 @@ class PlayerDialog(Dialog):
         player: WorkerAssignment,
         checks: ConfigurationChecks,
         env_id: str,
+        seat: str,
         desk: SettingsDesk,
         parent: QWidget | None = None,
     ) -> None:
@@ -51,7 +54,7 @@ class PlayerDialog(Dialog):
         worker = checks.worker(player)
         name = worker.display_name if worker is not None else player.worker_id
         self.setObjectName("player-dialog")
-        self.setWindowTitle(f"{name} for {slot.agent_id}")
+        self.setWindowTitle(f"{name} for {seat}")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.resize(_SIZE)
         self.form = PlayerForm(slot.agent_id, player, checks, env_id, desk=desk)
@@ -68,7 +71,7 @@ class PlayerDialog(Dialog):
         self._problem.setObjectName("player-problem")
         self._problem.setWordWrap(True)
         self.play = PrimaryButton("Let it play", name="player-play", on_click=self._on_play)
-        self.play.setToolTip(f"{name} plays {slot.agent_id} from its next move on")
+        self.play.setToolTip(f"{name} plays {seat} from its next move on")
         self.cancel = QuietButton("Cancel", name="player-cancel", on_click=self.reject)
         buttons = QHBoxLayout()
         buttons.setSpacing(theme.ROW)
@@ -78,9 +81,10 @@ class PlayerDialog(Dialog):
         column = QVBoxLayout(self)
         column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
         column.setSpacing(theme.GAP)
-        column.addWidget(title_label(f"{name} plays {slot.agent_id}"))
+        column.addWidget(title_label(f"{name} is to play {seat}"))
         if worker is not None:
-            column.addWidget(muted_label(worker.description, wrap=True))
+            what = f"{worker.description.removesuffix('.')}. {_NEXT}"
+            column.addWidget(muted_label(what, wrap=True))
         column.addWidget(scroll, 1)
         column.addWidget(self._problem)
         column.addLayout(buttons)

@@ -130,7 +130,8 @@ class Seating(QObject):
 
     def _ask_file(self, slot: str, policy: Policy) -> None:
         folder = str(self._context.store.data_dir("policies"))
-        dialog = QFileDialog(self._who, f"Policy for {slot}", folder)
+        seat = self._sheet.seat_name(slot) if self._sheet is not None else slot
+        dialog = QFileDialog(self._who, f"Policy for {seat}", folder)
         dialog.setObjectName("policy-dialog")
         dialog.setFileMode(QFileDialog.FileMode.Directory)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -148,6 +149,7 @@ class Seating(QObject):
             player,
             self._checks,
             self._sheet.env_id,
+            self._sheet.seat_name(slot),
             self._desk,
             self._who.window(),
         )

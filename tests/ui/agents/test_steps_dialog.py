@@ -110,8 +110,10 @@ def test_steps_are_tried_on_the_slots_own_space(
     assert shown(tab) == "the environment's own"
     steps = open_steps(agent)
     assert steps.rows == []
+    empty = named(steps.dialog, QWidget, "steps_empty")
+    assert not empty.isHidden(), "why there is nothing, and what to do"
     steps.add("select")
-    assert "needs 'key'" in steps.problem
+    assert "needs 'key'" in steps.problem and empty.isHidden()
     steps.set("key", "image")
     steps.add("frame_stack")
     assert "needs 'size'" in steps.problem

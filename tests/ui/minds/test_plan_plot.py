@@ -57,9 +57,9 @@ def test_it_is_told_in_words_too() -> None:
     told = {heading: words for heading, words, _ in sections(turn_of(row(planned=COURSE)))}
     assert told["Its plan is to earn"].splitlines() == [
         "plan: 9.25 in 10 steps, and 100.0 for what lies beyond",
-        "worst plan: -1.50 in 10 steps",
+        "worst plan: \N{MINUS SIGN}1.50 in 10 steps",
     ]
-    assert told["Played"] == "[0.1235, -1]"
+    assert told["Played"] == "[0.1235, \N{MINUS SIGN}1]"
 
 
 @pytest.mark.parametrize(

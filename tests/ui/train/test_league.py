@@ -79,7 +79,7 @@ def run(page: TrainPage, started: Callable[..., str], qtbot: QtBot, joint_policy
 def test_the_league_of_a_run_is_shown_as_it_grows(page: TrainPage, run: Path, qtbot: QtBot) -> None:
     assert cells(page) == [
         ["search", "pool", "210", "–", "–", "75 %"],  # noqa: RUF001
-        ["past_0", "0", "-14", "6", "2/1/3", "25 %"],
+        ["past_0", "0", "\N{MINUS SIGN}14", "6", "2/1/3", "25 %"],
     ]
     plot = named(page, LeaguePlot, "train-league-plot")
     qtbot.waitUntil(lambda: bool(plot.curves), timeout=PATIENCE_MS)

@@ -47,7 +47,7 @@ def test_steps(steps: float, words: str) -> None:
     [
         (None, NONE),
         (0.614, "0.61"),
-        (-148.2, "-148"),
+        (-148.2, "\N{MINUS SIGN}148"),
         (99.12, "99.1"),
         (float("nan"), NONE),
         (-0.001, "0.00"),
