@@ -24,15 +24,20 @@ class Score(NamedTuple):
         value: Its score.
         share: Length of its bar, 0 to 1: the score itself where all of them lie there, else its place
             between the least and the greatest.
-        written: The score as people read it, all of a decision with as many digits.
+        digits: After the point, as many for all of a decision.
         more: What else was found out of it: how often it was tried, what follows; empty: nothing was told.
     """
 
     word: str
     value: float
     share: float
-    written: str
+    digits: int
     more: str = ""
+
+    @property
+    def written(self) -> str:
+        """The score as people read it."""
+        return wording.number(self.value, self.digits)
 
 
 def scores_of(given: Any, considered: Any = None) -> tuple[Score, ...]:
@@ -55,7 +60,7 @@ def scores_of(given: Any, considered: Any = None) -> tuple[Score, ...]:
             word,
             value,
             (value / 2 - low / 2) / length if length else 1.0,
-            wording.number(value, digits),
+            digits,
             more[word].words if word in more else "",
         )
         for word, value in found

@@ -18,7 +18,7 @@ from gym_gui.analysis.thoughts import Thought
 from gym_gui.analysis.turn import DRY, Turn
 from gym_gui.controllers.live_play.call_log import Spending
 from gym_gui.ui import theme
-from gym_gui.ui.numbers import count
+from gym_gui.ui.numbers import count, in_sentences
 
 _LINE = 18
 HEIGHT = 3 * _LINE + 8
@@ -73,7 +73,8 @@ class CallStrip(QFrame):
             spending: Of all calls.
             several: Whether several agents have turns, so that it is said whose it is.
         """
-        rows = _decision_rows(turn) if turn.is_decision else _call_rows(turn)
+        with in_sentences():
+            rows = _decision_rows(turn) if turn.is_decision else _call_rows(turn)
         whose = [turn.agent] if several else []
         costs = [spending.words] if spending.calls else []
         told = count(len(turn.scores), _scored(turn)) if turn.scores else ""
@@ -209,7 +210,8 @@ def whole_words(turn: Turn) -> str:
     if turn.thought is not None:
         return "\n\n".join(f"{heading}\n{words}" for heading, words in turn.thought.pieces())
     if turn.is_decision:
-        return "\n".join(f"{score.written}  {score.word}" for score in listed(turn.scores, turn.word))
+        with in_sentences():
+            return "\n".join(f"{score.written}  {score.word}" for score in listed(turn.scores, turn.word))
     return turn.error or turn.reply
 
 
@@ -235,7 +237,8 @@ def answer_line(turn: Turn) -> str:
     intention, or the best scores, with what came of it."""
     if turn.is_decision:
         played = turn.word or str(turn.action)
-        why = in_a_line(turn.scores) if turn.thought is None else turn.thought.intention
+        with in_sentences():
+            why = in_a_line(turn.scores) if turn.thought is None else turn.thought.intention
         return f"{why} \N{RIGHTWARDS ARROW} {played}" if why else played
     words = last_line(turn.reply)
     return " ".join(filter(None, [words, *turn.tools]))

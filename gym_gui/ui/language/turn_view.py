@@ -234,7 +234,9 @@ def _scores(turn: Turn) -> Iterator[Section]:
         return
     rows: list[str] = []
     for score in shown:
-        rows.append(f"{score.written}  {'▇' * round(_BAR * score.share)} {score.word}")
+        with in_sentences():
+            written = score.written
+        rows.append(f"{written}  {'▇' * round(_BAR * score.share)} {score.word}")
         rows += [f"        {score.more}"] if score.more else []
     if rest := len(turn.scores) - len(shown):
         rows.append(f"and {count(rest, 'action')} with lower scores")

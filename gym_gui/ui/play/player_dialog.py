@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gym_gui.ui.language.desk import SettingsDesk
 
 _SIZE = QSize(480, 560)
-_NEXT = "Say which model it asks; it plays from the next move of this seat on."
+_NEXT = "Say which model it asks; it plays from the next move on."
 
 
 class PlayerDialog(Dialog):
@@ -31,7 +31,7 @@ class PlayerDialog(Dialog):
         player: Who is to play it, as far as is known.
         checks: The workers there are.
         env_id: The environment.
-        seat: What the game calls the slot.
+        seat: What the game calls the slot; empty where there is one.
         desk: Asks servers and keeps keys for the form.
         parent: The window.
     """
@@ -54,7 +54,7 @@ class PlayerDialog(Dialog):
         worker = checks.worker(player)
         name = worker.display_name if worker is not None else player.worker_id
         self.setObjectName("player-dialog")
-        self.setWindowTitle(f"{name} for {seat}")
+        self.setWindowTitle(f"{name} for {seat}" if seat else name)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.resize(_SIZE)
         self.form = PlayerForm(slot.agent_id, player, checks, env_id, desk=desk)
@@ -71,7 +71,7 @@ class PlayerDialog(Dialog):
         self._problem.setObjectName("player-problem")
         self._problem.setWordWrap(True)
         self.play = PrimaryButton("Let it play", name="player-play", on_click=self._on_play)
-        self.play.setToolTip(f"{name} plays {seat} from its next move on")
+        self.play.setToolTip(f"{name} plays from the next move on")
         self.cancel = QuietButton("Cancel", name="player-cancel", on_click=self.reject)
         buttons = QHBoxLayout()
         buttons.setSpacing(theme.ROW)
@@ -81,7 +81,7 @@ class PlayerDialog(Dialog):
         column = QVBoxLayout(self)
         column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
         column.setSpacing(theme.GAP)
-        column.addWidget(title_label(f"{name} is to play {seat}"))
+        column.addWidget(title_label(f"{name} is to play {seat}".rstrip()))
         if worker is not None:
             what = f"{worker.description.removesuffix('.')}. {_NEXT}"
             column.addWidget(muted_label(what, wrap=True))

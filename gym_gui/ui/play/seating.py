@@ -149,7 +149,7 @@ class Seating(QObject):
             player,
             self._checks,
             self._sheet.env_id,
-            self._sheet.seat_name(slot),
+            "" if self._sheet.single else self._sheet.seat_name(slot),
             self._desk,
             self._who.window(),
         )
