@@ -128,7 +128,8 @@ def pool_of(run: Run) -> tuple[Games, dict[str, tuple[str, ...]]]:
     if len(sides) < 2 or not all(sides.values()) or len(pool) < 2:
         raise RunFormatError(where, "it does not say who played for which side")
     found = Games(tuple(pool), tuple(sides), seatings=1 if about.get("seats") == "fixed" else len(sides))
-    names = next((run.operators[each].seat_names for each in pairings if each in run.operators), {})
+    said = [run.operators[each].seat_names for each in pairings if each in run.operators]
+    names = said[0] if said else dict[str, str]()
     alone = {side: slots[0] for side, slots in sides.items() if slots is not None and len(slots) == 1}
     found.called.update({side: names[slot] for side, slot in alone.items() if slot in names})
     met_in: dict[str, tuple[str, ...]] = {}
