@@ -20,6 +20,7 @@ from gym_gui.analysis.algorithm_text import scale_lines, tables_of, values_of
 from gym_gui.analysis.algorithm_verdicts import others_of, verdicts_of
 from gym_gui.analysis.call_columns import CALL_COLUMNS
 from gym_gui.analysis.cells import Place, ResultColumn, ResultRow, columns_in, options_of, teams_of
+from gym_gui.analysis.comparison import Verdict
 from gym_gui.analysis.cross_play import CrossPlay, SeatTeam, Team
 from gym_gui.analysis.cross_play_text import (
     LEGEND,
@@ -70,9 +71,7 @@ def render_text(summary: Summary, console: Console) -> None:
     for task, verdicts in summary.verdicts_by_task.items():
         if task:
             console.print(Text(f"{clean(task)}:"))
-        for verdict in verdicts:
-            style = "bold green" if verdict.decided else "bold"
-            said = Text.assemble((clean(verdict.claim), style), clean(verdict.detail), ".")
+        for said in map(_verdict, verdicts):
             console.print(Padding(said, (0, 0, 0, 2), expand=False) if task else said)
     print_notes(console, summary.missing)
     if summary.verdicts or summary.missing:
@@ -181,6 +180,12 @@ def _render_failures(summary: Summary, console: Console) -> None:
         console.print(Text(f"  ... and {whole(rest)} more, all in summary.json"))
 
 
+def _verdict(verdict: Verdict) -> Text:
+    """The claim in bold, and in colour where it is decided; then its numbers."""
+    style = "bold green" if verdict.decided else "bold"
+    return Text.assemble((clean(verdict.claim), style), clean(verdict.detail), ".")
+
+
 def render_algorithms(report: AlgorithmReport, console: Console) -> None:
     """Print a report on algorithms.
 
@@ -189,8 +194,7 @@ def render_algorithms(report: AlgorithmReport, console: Console) -> None:
         console: Where; colours and width are its own.
     """
     for verdict in verdicts_of(report):
-        style = "bold green" if verdict.decided else "bold"
-        console.print(Text.assemble((clean(verdict.claim), style), clean(verdict.detail), "."))
+        console.print(_verdict(verdict))
     console.print()
     render_tables(report, console)
 
@@ -221,8 +225,7 @@ def render_tables(report: AlgorithmReport, console: Console) -> None:
 def print_said(found: Findings, console: Console, missing: Sequence[str] = ()) -> None:
     """Print what comes first: verdicts, what goes with them, and what is not there."""
     for verdict in found.said:
-        style = "bold green" if verdict.decided else "bold"
-        console.print(Text.assemble((clean(verdict.claim), style), clean(verdict.detail), "."))
+        console.print(_verdict(verdict))
     for sentence in found.remarks:
         console.print(Text(clean(sentence)))
     print_notes(console, missing)

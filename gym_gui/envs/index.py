@@ -14,6 +14,7 @@ import importlib.util
 import json
 import logging
 import sys
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,19 @@ def package_dir(module: str) -> Path | None:
     if spec.submodule_search_locations:
         return Path(next(iter(spec.submodule_search_locations)))
     return Path(spec.origin).parent if spec.origin else None
+
+
+def registered(
+    kind: str, module: str, here: Callable[[str], Iterable[Mapping[str, Any]]]
+) -> Iterable[Mapping[str, Any]]:
+    """What a registry holds; with what somebody registered here, where it has been imported here.
+
+    Args:
+        kind: See :func:`entries`.
+        module: Import name of the registry.
+        here: Reads it in this process.
+    """
+    return here(module) if module in sys.modules else entries(kind, module)
 
 
 @lru_cache(maxsize=32)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -128,7 +127,7 @@ class GymnasiumFamily(Family):
     def specs(self) -> Sequence[EnvSpec]:
         return [
             self._spec(row, entry)
-            for row in _registered()
+            for row in index.registered("gymnasium", "gymnasium", _here)
             if (entry := _entry(row["entry_point"])) is not None
             and self._is_mine(entry)
             and not row["id"].startswith(_ADAPTERS)
@@ -309,11 +308,8 @@ _OWN_PACKAGE = frozenset(
 )
 
 
-def _registered() -> Iterable[Mapping[str, Any]]:
-    """What Gymnasium has registered; with what somebody registered here, where it has been imported here."""
-    if "gymnasium" not in sys.modules:
-        yield from index.entries("gymnasium", "gymnasium")
-        return
+def _here(_module: str) -> Iterable[Mapping[str, Any]]:
+    """What Gymnasium's registry holds in this process; an entry point may be any callable."""
     import gymnasium
 
     for env_id, known in gymnasium.registry.items():

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -113,8 +112,7 @@ class PettingZooFamily(Family):
 
     def specs(self) -> Sequence[EnvSpec]:
         self.require()
-        here = "pettingzoo" in sys.modules  # and what somebody registered here is known too
-        rows = pettingzoo_rows("pettingzoo") if here else index.entries("pettingzoo", "pettingzoo")
+        rows = index.registered("pettingzoo", "pettingzoo", pettingzoo_rows)
         return [self._spec(row["id"], row["points"]) for row in rows]
 
     def _spec(self, raw_id: str, points: Mapping[str, str]) -> EnvSpec:

@@ -16,14 +16,23 @@ from PyQt6.QtCore import (
     Qt,
     pyqtSignal,
 )
-from PyQt6.QtGui import QFontMetrics, QIcon, QMouseEvent, QPainter, QPen, QPixmap
+from PyQt6.QtGui import QIcon, QMouseEvent, QPainter, QPen, QPixmap
 from PyQt6.QtWidgets import QLineEdit, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from gym_gui.core.run_labels import LONGEST_NAME
 from gym_gui.ui import theme
 from gym_gui.ui.icons import icon
 from gym_gui.ui.results.library_model import BADGE_ROLE, CHIPS_ROLE, KINDS_ROLE, STAR_ROLE, STATE_ROLE
-from gym_gui.ui.widgets.badges import BADGE_HEIGHT, badge_font, badges_width, paint_badges
+from gym_gui.ui.widgets.badges import (
+    BADGE_HEIGHT,
+    PILL_GAP,
+    badge_font,
+    badges_width,
+    paint_badges,
+    pill_width,
+    pills_width,
+    words_in,
+)
 
 _INSET: Final = 12
 """Of text and badges in a cell: the style sheet's padding, and the 3 px Qt puts around text."""
@@ -118,23 +127,11 @@ class CellDelegate(QStyledItemDelegate):
         return QSize(badges_width(kinds) + 2 * _INSET, hint.height()) if kinds else hint
 
 
-def _chip_width(text: str) -> int:
-    return QFontMetrics(badge_font()).horizontalAdvance(text) + 14
-
-
 def _chips_in(room: int, chips: Sequence[tuple[str, str]]) -> tuple[list[tuple[str, str]], int]:
     """Those for which half of a cell has room, then how many more there are; and the room they take."""
-    shown: list[tuple[str, str]] = []
-    width = 0
-    for i, (text, token) in enumerate(chips):
-        needed = _chip_width(text) + 4
-        rest = len(chips) - i - 1
-        if width + needed + (_chip_width(f"+{rest}") if rest else 0) > room // 2:
-            more = f"+{len(chips) - i}"
-            return [*shown, (more, "faint")], width + _chip_width(more) + 4
-        shown.append((text, token))
-        width += needed
-    return shown, width
+    fit, rest = words_in(room / 2, [text for text, _ in chips])
+    shown = [*chips[:fit], *([(rest, "faint")] if rest else [])]
+    return shown, pills_width([text for text, _ in shown])
 
 
 def paint_chips(painter: QPainter, rect: QRect, chips: Sequence[tuple[str, str]]) -> None:
@@ -143,14 +140,14 @@ def paint_chips(painter: QPainter, rect: QRect, chips: Sequence[tuple[str, str]]
     painter.setFont(badge_font())
     at, ground = float(rect.left()), theme.current().tokens.panel
     for text, token in chips:
-        width = _chip_width(text)
+        width = pill_width(text)
         pill = QRectF(at + 0.5, rect.center().y() - BADGE_HEIGHT / 2 + 0.5, width - 1, BADGE_HEIGHT)
         painter.setPen(QPen(theme.current().colour("line" if token in ("muted", "faint") else token), 1))
         painter.setBrush(theme.current().colour("panel"))
         painter.drawRoundedRect(pill, BADGE_HEIGHT / 2, BADGE_HEIGHT / 2)
         painter.setPen(theme.text_on(ground, theme.current().colour("muted" if token == "faint" else token)))
         painter.drawText(pill, Qt.AlignmentFlag.AlignCenter, text)
-        at += width + 4
+        at += width + PILL_GAP
 
 
 def _dot(token: str) -> QIcon:

@@ -13,7 +13,7 @@ from gym_gui.ui import theme
 from gym_gui.ui.widgets.buttons import keycap_width, paint_keycap
 
 BADGE_HEIGHT: Final = 19
-_BADGE_GAP: Final = 4
+PILL_GAP: Final = 4
 
 
 def badge_font() -> QFont:
@@ -21,32 +21,34 @@ def badge_font() -> QFont:
     return theme.font(theme.SMALL_PX, weight=QFont.Weight.DemiBold)
 
 
-def _pill_width(word: str) -> int:
+def pill_width(word: str) -> int:
+    """Of a pill with a word in it."""
     return QFontMetrics(badge_font()).horizontalAdvance(word) + 16
 
 
-def _badge_width(kind: str) -> int:
-    return _pill_width(theme.kind_word(kind))
+def pills_width(words: Sequence[str]) -> int:
+    """Room that pills of these words take, and a gap behind each."""
+    return sum(pill_width(word) + PILL_GAP for word in words)
 
 
 def badges_width(kinds: Sequence[str]) -> int:
     """Room that badges of these kinds take."""
-    return sum(_badge_width(kind) + _BADGE_GAP for kind in kinds)
+    return pills_width(list(map(theme.kind_word, kinds)))
 
 
-def badges_in(room: float, kinds: Sequence[str]) -> tuple[Sequence[str], int]:
-    """Those whose badges fit beside one another, and how many are left.
+def words_in(room: float, words: Sequence[str]) -> tuple[int, str]:
+    """How many words of pills fit beside one another, and the word that counts those that do not.
 
     Args:
         room: Pixels.
-        kinds: In order.
+        words: In order.
     """
-    if badges_width(kinds) - _BADGE_GAP <= room:
-        return kinds, 0
-    shown = len(kinds) - 1
-    while shown and badges_width(kinds[:shown]) + _pill_width(f"+{len(kinds) - shown}") > room:
+    if pills_width(words) - PILL_GAP <= room:
+        return len(words), ""
+    shown = len(words) - 1
+    while shown and pills_width([*words[:shown], f"+{len(words) - shown}"]) - PILL_GAP > room:
         shown -= 1
-    return kinds[:shown], len(kinds) - shown
+    return shown, f"+{len(words) - shown}"
 
 
 def paint_badges(
@@ -60,19 +62,21 @@ def paint_badges(
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setClipRect(area)
     painter.setFont(badge_font())
-    shown, rest = badges_in(area.width(), kinds)
-    pills = [(theme.kind_word(kind), QColor(colour) if colour else theme.kind_colour(kind)) for kind in shown]
+    words = list(map(theme.kind_word, kinds))
+    shown, rest = words_in(area.width(), words)
+    fills = [QColor(colour) if colour else theme.kind_colour(kind) for kind in kinds[:shown]]
+    pills = list(zip(words, fills, strict=False))
     if rest:
-        pills.append((f"+{rest}", theme.current().colour("muted")))
+        pills.append((rest, theme.current().colour("muted")))
     at = area.left()
     for word, fill in pills:
-        pill = QRectF(at, area.center().y() - BADGE_HEIGHT / 2, _pill_width(word), BADGE_HEIGHT)
+        pill = QRectF(at, area.center().y() - BADGE_HEIGHT / 2, pill_width(word), BADGE_HEIGHT)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(theme.fill_for_white(fill))
         painter.drawRoundedRect(pill, BADGE_HEIGHT / 2, BADGE_HEIGHT / 2)
         painter.setPen(QColor("white"))
         painter.drawText(pill, Qt.AlignmentFlag.AlignCenter, word)
-        at += pill.width() + _BADGE_GAP
+        at += pill.width() + PILL_GAP
 
 
 class KindBadge(QWidget):
@@ -112,7 +116,7 @@ class KindBadge(QWidget):
 
     def sizeHint(self) -> QSize:
         """As wide as its word."""
-        return QSize(_badge_width(self._kind), BADGE_HEIGHT)
+        return QSize(pill_width(theme.kind_word(self._kind)), BADGE_HEIGHT)
 
     def minimumSizeHint(self) -> QSize:
         """Its word is never cut."""

@@ -5,18 +5,19 @@ from __future__ import annotations
 import pytest
 from PyQt6.QtWidgets import QApplication
 
-from gym_gui.ui.widgets.badges import badges_in, badges_width
+from gym_gui.ui.widgets.badges import PILL_GAP, pills_width, words_in
 
 KINDS = ("rl", "bdi", "human", "baseline", "llm")
 
 
 def test_all_that_have_room_are_shown(qapp: QApplication) -> None:
-    assert badges_in(badges_width(KINDS), KINDS) == (KINDS, 0)
-    assert badges_in(0, ()) == ((), 0)
+    assert words_in(pills_width(KINDS), KINDS) == (len(KINDS), "")
+    assert words_in(0, ()) == (0, "")
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.6, 0.9])
 def test_those_without_room_are_counted(qapp: QApplication, share: float) -> None:
-    shown, rest = badges_in(share * badges_width(KINDS), KINDS)
-    assert tuple(shown) == KINDS[: len(shown)] and rest == len(KINDS) - len(shown) > 0
-    assert badges_width(shown) <= share * badges_width(KINDS)
+    room = share * pills_width(KINDS)
+    shown, rest = words_in(room, KINDS)
+    assert rest == f"+{len(KINDS) - shown}" and shown < len(KINDS)
+    assert not shown or pills_width([*KINDS[:shown], rest]) <= room + PILL_GAP
