@@ -163,7 +163,8 @@ def operator_parts(
 def chart_panel(chart: Chart) -> str:
     """A chart under its title."""
     if not chart:
-        return panel(chart.title, '<p class="muted">No completed episodes.</p>')
+        nothing = safe(chart.nothing or "No completed episodes.")
+        return panel(chart.title, f'<p class="muted">{nothing}</p>')
     caption = f'<p class="muted">{safe(chart.caption)}</p>' if chart.caption else ""
     return panel(chart.title, caption + svg(chart))
 

@@ -147,6 +147,11 @@ class Chart(ABC):
     title: str
 
     @property
+    def nothing(self) -> str:
+        """Why there is nothing to draw, as a sentence in its place; empty where nothing is known yet."""
+        return ""
+
+    @property
     def caption(self) -> str:
         """Sentences that stand with it, empty where it needs none."""
         return ""

@@ -61,7 +61,15 @@ class PairChart(Chart):
     comparison: Comparison
 
     def __bool__(self) -> bool:
-        return bool(self.comparison.differences)
+        return any(self.comparison.differences)
+
+    @property
+    def nothing(self) -> str:
+        """Bars of no height say less than this."""
+        c = self.comparison
+        if not c.differences:
+            return ""
+        return f"Level on every seed: {self.first.name} and {self.second.name} have the same {c.measure}."
 
     @property
     def caption(self) -> str:

@@ -35,7 +35,7 @@ class ChartView(QFrame):
     Args:
         theme: Colours.
         name: Its object name.
-        hint: What stands here while there is nothing to draw.
+        hint: What stands here while there is nothing to draw, and no chart says why.
         invitation: What a click does, as a sentence; empty where it does nothing.
         parent: Qt owner.
     """
@@ -62,6 +62,7 @@ class ChartView(QFrame):
     def set_chart(self, chart: Chart | None) -> None:
         """Show another chart, ``None`` for none."""
         self._chart = chart or None
+        self._said = (chart.nothing if chart is not None else "") or self._hint
         self._hover = self._current = None
         if chart is not None:
             self.setAccessibleName(chart.title)
@@ -165,7 +166,7 @@ class ChartView(QFrame):
 
     def _renew(self) -> None:
         with in_sentences():
-            said = self._chart.describe() if self._chart is not None else self._hint
+            said = self._chart.describe() if self._chart is not None else self._said
         current = f" {self._sentence(self._current)}" if self._current is not None else ""
         self.setAccessibleDescription(said + current)
         self.update()
@@ -181,7 +182,7 @@ class ChartView(QFrame):
             painter.setFont(themes.font(TEXT_PX))
             painter.setPen(self._theme.colour("muted"))
             flags = int(Qt.AlignmentFlag.AlignCenter) | int(Qt.TextFlag.TextWordWrap)
-            painter.drawText(self.rect().adjusted(GAP, GAP, -GAP, -GAP), flags, self._hint)
+            painter.drawText(self.rect().adjusted(GAP, GAP, -GAP, -GAP), flags, self._said)
             return
         colours = role_colours(self._theme.tokens)
         marked = (self._hover, self._current if self.hasFocus() else None)

@@ -351,8 +351,8 @@ class ComparisonView(QWidget):
         c = self.comparison
         chart = pair_chart(c, keys, self._roles) if c is not None else None
         self.paired.set_chart(chart)
-        self.caption.setText(f"{chart.caption} {_REPLAY}" if chart is not None else "")
-        self.caption.setVisible(chart is not None)
+        self.caption.setText(f"{chart.caption} {_REPLAY}" if chart else "")
+        self.caption.setVisible(bool(chart))
         several = len(self.pair.items) > 1  # which of them, the picker says
         retitle(self.paired_card, "Same seed" if chart is None or several else chart.title)
 

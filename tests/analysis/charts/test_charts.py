@@ -14,6 +14,7 @@ from gym_gui.analysis.charts.marks import cut, role_colours, rough_width
 from gym_gui.analysis.charts.pairs import MOST_BARS
 from gym_gui.analysis.charts.scale import Scale, tick_words, ticks_within
 from gym_gui.analysis.charts.svg import WIDTH, svg
+from gym_gui.analysis.page import chart_panel
 from gym_gui.analysis.page_style import STYLE
 from gym_gui.core.colours import DARK, LIGHT, Tokens, contrast
 from tests.support.charts import interval, intervals, outcomes, pairs
@@ -158,6 +159,13 @@ def test_few_intervals_stand_in_the_middle() -> None:
 def test_without_a_value_there_is_no_chart() -> None:
     assert not intervals(interval("PPO", "rl", None)) and not pairs([], []) and not outcomes()
     assert "nothing to estimate from" in intervals(interval("PPO", "rl", None)).describe()
+
+
+def test_pairs_that_are_level_on_every_seed_are_a_sentence() -> None:
+    assert pairs([], []).nothing == ""
+    level = pairs([101, 102], [0.0, 0.0])
+    assert not level and "Level on every seed" in level.nothing and level.first.name in level.nothing
+    assert "Level on every seed" in chart_panel(level) and "<svg" not in chart_panel(level)
 
 
 def test_pairs_say_who_was_ahead_where_and_in_how_many() -> None:

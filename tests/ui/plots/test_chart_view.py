@@ -66,6 +66,14 @@ def test_without_values_the_way_out_is_said(view: ChartView) -> None:
         assert view.grab().toImage() != blank.grab().toImage()
 
 
+def test_a_chart_that_says_why_it_is_empty_is_that_sentence(view: ChartView) -> None:
+    chart = pairs([101, 102], [0.0, 0.0])
+    view.set_chart(chart)
+    assert view.chart is None and view.accessibleDescription() == chart.nothing
+    view.set_chart(None)
+    assert view.accessibleDescription() == HINT
+
+
 def test_a_click_on_a_bar_chooses_its_pair(paired: ChartView, keys: list[int]) -> None:
     for index in (3, 0, 2):
         QTest.mouseClick(paired, LEFT, pos=paired.spot_rect(index).center().toPoint())
