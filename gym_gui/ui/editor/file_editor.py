@@ -365,6 +365,7 @@ class FileEditor(Dialog):
         return self._wrong.problems
 
     def _show_problems(self) -> None:
+        self._wrong.file = self.path.name if self.path is not None else ""
         self._editor.show_problems(self._wrong.renew())
 
     def _say_checked(self, said: Checked) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from PyQt6.QtCore import Qt, pyqtSignal
@@ -23,6 +25,7 @@ class ProblemList(QListWidget):
         parent: Qt owner.
 
     Attributes:
+        file: Name of the file; what a sentence begins with that names it, and a line of it, is left out.
         told: What was said of the file that is saved.
         found: What the check says of what stands there.
     """
@@ -36,6 +39,7 @@ class ProblemList(QListWidget):
         self.setAccessibleName("What is wrong")
         self.setProperty("role", "field")
         self.setWordWrap(True)
+        self.file = ""
         self.told: tuple[Problem, ...] = ()
         self.found: tuple[Problem, ...] = ()
         self.itemActivated.connect(self._on_item)
@@ -45,8 +49,15 @@ class ProblemList(QListWidget):
     @property
     def problems(self) -> tuple[Problem, ...]:
         """All of them."""
-        told = {(problem.line, problem.text) for problem in self.told}
-        return (*self.told, *(each for each in self.found if (each.line, each.text) not in told))
+        told, found = (tuple(map(self._here, some)) for some in (self.told, self.found))
+        known = {(problem.line, problem.text) for problem in told}
+        return (*told, *(each for each in found if (each.line, each.text) not in known))
+
+    def _here(self, problem: Problem) -> Problem:
+        if not self.file:
+            return problem
+        mistake = re.sub(rf"^(?:[^:]*/)?{re.escape(self.file)}(?::\d+)*:\s+", "", problem.text)
+        return replace(problem, text=mistake)
 
     def renew(self) -> Sequence[Problem]:
         """Show what there is now."""

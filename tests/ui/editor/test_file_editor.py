@@ -115,6 +115,13 @@ def test_mistakes_are_told_by_line_and_gone_when_they_are_mended(editor: FileEdi
     assert editor_view.extraSelections() == []
 
 
+def test_a_mistake_does_not_name_the_file_that_is_shown(editor: FileEditor) -> None:
+    said = (Problem(1, "mind.asl:1: no such plan"), Problem(2, "mine.yaml:4: no such file"))
+    editor.tell((*said, Problem(2, f"{editor.path}:2:7: no such goal")))
+    told = [problem.text for problem in editor.problems]
+    assert told[:3] == ["no such plan", "mine.yaml:4: no such file", "no such goal"]
+
+
 def test_one_process_checks_all_that_is_typed(editor: FileEditor, qtbot: Any) -> None:
     qtbot.waitUntil(lambda: named(editor, QLabel, "file-state").text() == "No mistake is known", timeout=WAIT)
     before = checking("program_check")
