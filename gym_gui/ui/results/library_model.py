@@ -146,12 +146,19 @@ STAR: Final = Column(
     called="Star",
     spoken=_star_spoken,
 )
-RUN: Final = Column("Run", _title, tip=_about, roles={CHIPS_ROLE: _chips}, edit=_name)
+_USUAL_NAME: Final = "PPO, Random and 2 more, today 12:34"
+RUN: Final = Column("Run", _title, tip=_about, roles={CHIPS_ROLE: _chips}, edit=_name, usual=_USUAL_NAME)
 AGENTS: Final = Column(
-    "Agents", key=_kinds, width=150, tip=_kinds_spoken, roles={KINDS_ROLE: _kinds}, spoken=_kinds_spoken
+    "Agents",
+    key=_kinds,
+    width=150,
+    gives=3,
+    tip=_kinds_spoken,
+    roles={KINDS_ROLE: _kinds},
+    spoken=_kinds_spoken,
 )
-ENVIRONMENT: Final = Column("Environment", _environment, tip=_tasks, width=160)
-EPISODES: Final = Column("Episodes", episodes_in_words, _done, figure=True, width=100)
+ENVIRONMENT: Final = Column("Environment", _environment, tip=_tasks, width=160, gives=2)
+EPISODES: Final = Column("Episodes", episodes_in_words, _done, figure=True, width=100, gives=1)
 STATUS: Final = Column("Status", _status, tip=_status_tip, width=116, roles={STATE_ROLE: _status_token})
 RUN_COLUMNS: Final = (STAR, RUN, AGENTS, ENVIRONMENT, EPISODES, STATUS, STARTED)
 """A row is a :class:`~gym_gui.services.run_library.RunEntry`."""

@@ -26,9 +26,7 @@ from gym_gui.ui.commands import COMMAND
 from gym_gui.ui.numbers import local
 from gym_gui.ui.results.delegates import CellDelegate
 from gym_gui.ui.results.library_model import (
-    AGENTS,
     ENVIRONMENT,
-    EPISODES,
     RUN,
     RUN_COLUMNS,
     STARTED,
@@ -38,8 +36,6 @@ from gym_gui.ui.widgets.rows import Column, RowsModel, RowsTable
 
 _ANY = ""
 _ROW = 38
-_GIVE_WAY = ((AGENTS, 980), (ENVIRONMENT, 840), (EPISODES, 700))
-"""Columns, and the width below which they give way to names."""
 _ENVIRONMENT_SHARE = 7
 """Of the width, on screens where names have more room than they need."""
 _PLACEHOLDER = "Search, or tag:paper agent:ppo star after:2026-11-01"
@@ -201,10 +197,8 @@ class LibraryView(QWidget):
         self._tell()
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
-        """Where names would not be read, other columns give way to them."""
+        """On a wide screen environments have a share of it."""
         super().resizeEvent(a0)
-        for column, least in _GIVE_WAY:
-            self.table.setColumnHidden(self.model.section(column), self.width() < least)
         environment = self.model.section(ENVIRONMENT)
         self.table.setColumnWidth(
             environment, max(ENVIRONMENT.width or 0, self.width() // _ENVIRONMENT_SHARE)

@@ -241,19 +241,35 @@ def _shard_columns(unit: str) -> tuple[Column[ShardRow], ...]:
     return (
         Column("No.", lambda row: f"{local(row.number):,}", _number, tip=_about, width=52, spoken=_spoken),
         Column("State", lambda row: words_of(row).capitalize(), width=118, roles={STATE_ROLE: _token}),
-        Column("Where", _where, tip=_where),
+        Column("Where", _where, tip=_where, usual="this machine", gives=2),
         Column(unit, lambda row: f"{local(row.done):,}", lambda row: row.done, figure=True, width=88),
-        Column("Tries", lambda row: f"{local(row.tries):,}", lambda row: row.tries, figure=True, width=58),
+        Column(
+            "Tries",
+            lambda row: f"{local(row.tries):,}",
+            lambda row: row.tries,
+            figure=True,
+            width=58,
+            gives=3,
+        ),
     )
 
 
 def _place_columns(unit: str, parts: str = "Shards") -> tuple[Column[PlaceRow], ...]:
     run, back = f"{parts} that run there", f"{parts} that came back"
     return (
-        Column("Place", _place_name, tip=lambda row: row.problem or row.name),
+        Column("Place", _place_name, tip=lambda row: row.problem or row.name, usual="this machine"),
         Column("Runs", lambda row: f"{local(row.playing):,}", figure=True, width=56, about=run),
-        Column("Waits", lambda row: f"{local(row.queued):,}", figure=True, width=58, about="In its queue"),
+        Column(
+            "Waits",
+            lambda row: f"{local(row.queued):,}",
+            figure=True,
+            width=58,
+            about="In its queue",
+            gives=2,
+        ),
         Column("Here", lambda row: f"{local(row.here):,}", figure=True, width=56, about=back),
-        Column("/ s", lambda row: rate_words(row.rate), figure=True, width=50, about=f"{unit} a second"),
-        Column("Answered", answer_words, tip=lambda row: row.problem or None, width=104),
+        Column(
+            "/ s", lambda row: rate_words(row.rate), figure=True, width=50, about=f"{unit} a second", gives=1
+        ),
+        Column("Answered", answer_words, tip=lambda row: row.problem or None, width=104, gives=3),
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from PyQt6.QtGui import QResizeEvent
 from PyQt6.QtWidgets import QWidget
 
 from gym_gui.analysis.wording import percent
@@ -97,11 +96,19 @@ def _odds_key(member: LeagueMember) -> float:
     return _LOWEST if member.odds is None else member.odds
 
 
-_MEMBER: Final = Column("Member", name_of, tip=about)
+_MEMBER: Final = Column("Member", name_of, tip=about, usual="past_000000000")
 _FROM: Final = Column(
-    "Step", origin, _origin_key, about, "The step at which the learner left it, or the pool", width=72
+    "Step",
+    origin,
+    _origin_key,
+    about,
+    "The step at which the learner left it, or the pool",
+    width=72,
+    gives=1,
 )
-_GAMES: Final = Column("Games", _games, _games_key, about, "Played with the learner", figure=True, width=72)
+_GAMES: Final = Column(
+    "Games", _games, _games_key, about, "Played with the learner", figure=True, width=72, gives=2
+)
 _NEXT: Final = Column("Next", _odds, _odds_key, about, "Share of the next games", figure=True, width=64)
 _RATING: Final = Column(
     "Rating", _rating, _rating_key, about, "Elo points: 400 more are ten times the odds", True, 74
@@ -117,9 +124,6 @@ RATED: Final = (_MEMBER, _FROM, _RATING, _GAMES, _RESULTS, _NEXT)
 TOGETHER: Final = (_MEMBER, _FROM, _RETURN, _GAMES, _NEXT)
 """Where they play with it, and nobody wins or loses."""
 _ROW: Final = 28
-_USUAL_NAME: Final = "past_000000000"
-_AROUND: Final = 26
-"""Pixels beside a name in its cell."""
 _SCROLL_BAR: Final = 12
 
 
@@ -135,7 +139,7 @@ class LeagueTable(RowsTable[LeagueMember]):
         super().__init__(model, "train-league-table", "Members of the league", _ROW, parent)
         model.setParent(self)
         fewest = sum(column.width for column in (_RATING, _RESULTS, _NEXT))
-        self.setMinimumWidth(self._for_names() + fewest + _SCROLL_BAR)
+        self.setMinimumWidth(self.room_for(_MEMBER.usual) + fewest + _SCROLL_BAR)
         self._fit()
 
     def show_members(self, league: TrainingLeague) -> None:
@@ -146,24 +150,6 @@ class LeagueTable(RowsTable[LeagueMember]):
             self._fit()
         self.rows.set_rows(league.members)
 
-    def resizeEvent(self, e: QResizeEvent | None) -> None:
-        """Names are read whole: where they would not be, what their tips say as well gives way to them."""
-        super().resizeEvent(e)
-        self._make_room()
-
     def _fit(self) -> None:
         self.fit_columns()
         self.sort_by(self.rows.columns[2])
-        self._make_room()
-
-    def _for_names(self) -> int:
-        return self.fontMetrics().horizontalAdvance(_USUAL_NAME) + _AROUND
-
-    def _make_room(self) -> None:
-        viewport, columns = self.viewport(), self.rows.columns
-        wanted = self._for_names()
-        room = (viewport.width() if viewport is not None else 0) - sum(column.width for column in columns)
-        for column in (_GAMES, _FROM):
-            hidden = room < wanted
-            self.setColumnHidden(columns.index(column), hidden)
-            room += column.width if hidden else 0

@@ -126,11 +126,17 @@ _OF_RETURN: Final = "Mean return of its evaluation after the training; before th
 DOT: Final = Column(
     "", tip=_drawn_tip, width=32, roles={DRAWN_ROLE: _drawn}, called="Drawn", spoken=_drawn_spoken
 )
-RUN: Final = Column("Run", _title, tip=_about)
-ENVIRONMENT: Final = Column("Environment", _environment, tip=_whole_environment)
-STEPS: Final = Column("Steps", _steps, about="Environment steps so far, of all", figure=True, width=112)
-RETURN: Final = Column("Return", _return, tip=_return_tip, about=_OF_RETURN, figure=True)
-SPEED: Final = Column("Steps/s", _speed, about="Environment steps a second just now", figure=True, width=76)
+RUN: Final = Column("Run", _title, tip=_about, usual="PPO, seed 12")
+ENVIRONMENT: Final = Column("Environment", _environment, tip=_whole_environment, usual="CartPole-v1", gives=3)
+STEPS: Final = Column(
+    "Steps", _steps, about="Environment steps so far, of all", figure=True, width=112, gives=1
+)
+RETURN: Final = Column(
+    "Return", _return, tip=_return_tip, about=_OF_RETURN, figure=True, widest="-1,234, evaluated"
+)
+SPEED: Final = Column(
+    "Steps/s", _speed, about="Environment steps a second just now", figure=True, width=76, gives=4
+)
 LEFT: Final = Column(
     "Left",
     _left,
@@ -138,6 +144,7 @@ LEFT: Final = Column(
     about="Time until it is done at this speed",
     figure=True,
     width=104,
+    gives=2,
     roles={TOKEN_ROLE: _left_token},
 )
 ACTIONS: Final = Column(

@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from typing import Final
 
 from PyQt6.QtCore import QAbstractItemModel, QEvent, QModelIndex, QPointF, QRect, QSize, Qt, pyqtSignal
-from PyQt6.QtGui import QColor, QHelpEvent, QIcon, QKeyEvent, QMouseEvent, QPainter, QPen, QResizeEvent
+from PyQt6.QtGui import QColor, QHelpEvent, QIcon, QKeyEvent, QMouseEvent, QPainter, QPen
 from PyQt6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
@@ -24,10 +24,7 @@ from gym_gui.ui.train.runs_model import (
     ACTIONS,
     ACTIONS_ROLE,
     DRAWN_ROLE,
-    ENVIRONMENT,
-    RETURN,
     RUN_ROLE,
-    SPEED,
     TOKEN_ROLE,
     RunRow,
     id_of_run,
@@ -36,10 +33,6 @@ from gym_gui.ui.widgets.rows import RowsModel, RowsTable
 
 ROW: Final = 34
 HEAD: Final = 34
-_WIDEST_RETURN: Final = "-1,234, evaluated"
-_PADDING: Final = 28
-_LEAST_WORDS: Final = 110
-"""Width that a run's name keeps, and its environment where that is shown."""
 _BOX: Final = 28
 _INSET: Final = 8
 _WORDS: Final = {"pause": "Pause", "resume": "Go on", "stop": "Stop, and keep what it has", "use": "Use"}
@@ -77,7 +70,6 @@ class RunsTable(RowsTable[RunRow]):
         self.head.setMinimumSectionSize(24)
         self.head.setFixedHeight(HEAD)
         self.fit_columns(QHeaderView.ResizeMode.Fixed)
-        self.head.setSectionResizeMode(model.section(RETURN), QHeaderView.ResizeMode.Fixed)
         chosen.selectionChanged.connect(self._on_selection_changed)
 
     @property
@@ -93,17 +85,6 @@ class RunsTable(RowsTable[RunRow]):
     def height_for(self, rows: int) -> int:
         """Height in which so many rows are seen whole."""
         return HEAD + rows * ROW + 2
-
-    def resizeEvent(self, e: QResizeEvent | None) -> None:
-        """Returns are read whole; where names would not be, speed and environment give way to them."""
-        super().resizeEvent(e)
-        returns = self.fontMetrics().horizontalAdvance(_WIDEST_RETURN) + _PADDING
-        self.setColumnWidth(self.rows.section(RETURN), returns)
-        viewport = self.viewport()
-        given = returns + sum(column.width for column in self.rows.columns)
-        room = (viewport.width() if viewport is not None else 0) - given
-        self.setColumnHidden(self.rows.section(SPEED), room < 2 * _LEAST_WORDS)
-        self.setColumnHidden(self.rows.section(ENVIRONMENT), room + SPEED.width < 2 * _LEAST_WORDS)
 
     def keyPressEvent(self, e: QKeyEvent | None) -> None:
         """Space draws the selected runs or not, Delete removes them, Esc selects none.

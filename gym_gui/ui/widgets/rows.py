@@ -6,13 +6,25 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, cast
 
-from PyQt6.QtCore import QAbstractTableModel, QEvent, QModelIndex, QObject, Qt, pyqtSignal
-from PyQt6.QtGui import QHelpEvent
-from PyQt6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QToolTip, QWidget
+from PyQt6.QtCore import QAbstractTableModel, QEvent, QModelIndex, QObject, QRect, Qt, pyqtSignal
+from PyQt6.QtGui import QHelpEvent, QPainter, QResizeEvent
+from PyQt6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QStyleOptionHeader,
+    QTableView,
+    QToolTip,
+    QWidget,
+)
+
+from gym_gui.ui.icons import icon
 
 Row = TypeVar("Row")
 _PADDING = 12
 """Of text in a cell: the style sheet's, and the 3 px Qt puts around text."""
+_ROUNDING = 2
+_ARROW = 10
+"""Of the sorted column: as much as fits into the padding of a heading."""
 
 
 NOTHING = "nothing"
@@ -36,6 +48,9 @@ class Column(Generic[Row]):
         about: What is said where one points at the heading.
         figure: Whether it holds numbers, which stand at the right.
         width: In pixels; 0: it shares the room that is left.
+        usual: Of one that shares: a text for which it keeps room, as long as others can give way to it.
+        widest: A text for which it has room, in place of a width.
+        gives: Where there is too little room, columns with a number give way, the highest first; 0: it stays.
         roles: What delegates ask for beside the text, by role.
         edit: The text that somebody edits in its cells, where these can be edited.
         called: What a column without a heading is called by screen readers.
@@ -49,6 +64,9 @@ class Column(Generic[Row]):
     about: str = ""
     figure: bool = False
     width: int = 0
+    usual: str = ""
+    widest: str = ""
+    gives: int = 0
     roles: Mapping[int, Callable[[Row], object]] = field(default_factory=dict)
     edit: Callable[[Row], str] | None = None
     called: str = ""
@@ -242,6 +260,36 @@ class RowsModel(QAbstractTableModel, Generic[Row]):
         return True
 
 
+class Headings(QHeaderView):
+    """The headings of a table. What rows are sorted by has its arrow behind the words, in their padding.
+
+    Qt draws it over the end of words that stand at the right.
+
+    Args:
+        parent: Qt owner.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(Qt.Orientation.Horizontal, parent)
+        self.setSectionsClickable(True)
+        self.setHighlightSections(False)
+
+    def initStyleOptionForIndex(self, option: QStyleOptionHeader | None, section: int) -> None:
+        """Without Qt's own arrow."""
+        super().initStyleOptionForIndex(option, section)
+        if option is not None:
+            option.sortIndicator = QStyleOptionHeader.SortIndicator.None_
+
+    def paintSection(self, painter: QPainter | None, rect: QRect, section: int) -> None:
+        """A heading, and its arrow where rows are sorted by it."""
+        super().paintSection(painter, rect, section)
+        if painter is None or not self.isSortIndicatorShown() or self.sortIndicatorSection() != section:
+            return
+        up = self.sortIndicatorOrder() == Qt.SortOrder.AscendingOrder
+        place = QRect(rect.right() - _ARROW, rect.center().y() - _ARROW // 2, _ARROW, _ARROW)
+        icon("caret-up" if up else "caret-down", "muted").paint(painter, place)
+
+
 class RowsTable(QTableView, Generic[Row]):
     """A :class:`RowsModel` as a table of whole rows, without grid; edited where :meth:`edit` is called.
 
@@ -260,6 +308,8 @@ class RowsTable(QTableView, Generic[Row]):
         self.setObjectName(name)
         self.setAccessibleName(spoken)
         self.rows = model
+        self._fitted = False
+        self.setHorizontalHeader(Headings(self))
         self.setModel(model)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
@@ -273,7 +323,6 @@ class RowsTable(QTableView, Generic[Row]):
         assert side is not None
         side.hide()
         side.setDefaultSectionSize(height)
-        self.head.setHighlightSections(False)
 
     @property
     def head(self) -> QHeaderView:
@@ -315,11 +364,36 @@ class RowsTable(QTableView, Generic[Row]):
         """Give columns their width; those without one share what is left."""
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         for section, column in enumerate(self.rows.columns):
-            if column.width:
+            if width := self._width_of(column):
                 self.head.setSectionResizeMode(section, mode)
-                self.head.resizeSection(section, column.width)
+                self.head.resizeSection(section, width)
             else:
                 self.head.setSectionResizeMode(section, QHeaderView.ResizeMode.Stretch)
+        self._fitted = True
+        self._make_room()
+
+    def resizeEvent(self, e: QResizeEvent | None) -> None:
+        """Columns give way where those that stay would not be read."""
+        super().resizeEvent(e)
+        if self._fitted:
+            self._make_room()
+
+    def room_for(self, text: str) -> int:
+        """Width of a cell in which a text is read whole."""
+        return self.fontMetrics().horizontalAdvance(text) + 2 * _PADDING + _ROUNDING
+
+    def _width_of(self, column: Column[Row]) -> int:
+        return self.room_for(column.widest) if column.widest else column.width
+
+    def _make_room(self) -> None:
+        """What has given way comes back where there is room again."""
+        viewport, columns = self.viewport(), self.rows.columns
+        needs = [self._width_of(each) or (self.room_for(each.usual) if each.usual else 0) for each in columns]
+        short = sum(needs) - (viewport.width() if viewport is not None else 0)
+        order = [section for section, column in enumerate(columns) if column.gives]
+        for section in sorted(order, key=lambda section: -columns[section].gives):
+            self.setColumnHidden(section, short > 0)
+            short -= needs[section] if short > 0 else 0
 
     def sort_by(self, column: Column[Row], order: Qt.SortOrder = Qt.SortOrder.DescendingOrder) -> None:
         """Sort by a column, and let a click on a heading sort by another."""

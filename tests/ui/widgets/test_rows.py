@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from PyQt6.QtCore import QEvent, Qt
+from PyQt6.QtCore import QEvent, QRect, Qt
 from PyQt6.QtGui import QHelpEvent
 from PyQt6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
@@ -15,6 +15,7 @@ import gym_gui.ui
 from gym_gui.ui.widgets.rows import Column, RowsModel, RowsTable
 
 PAINTED = Qt.ItemDataRole.UserRole + 1
+PADDING = 12  # of a heading, in the style sheet
 SPOKEN = Qt.ItemDataRole.UserRole + 2
 
 
@@ -112,6 +113,43 @@ def test_columns_with_a_width_leave_the_rest_to_the_others(table: RowsTable[Frui
     assert port is not None
     assert table.columnWidth(1) == WEIGHT.width
     assert table.columnWidth(0) == port.width() - WEIGHT.width
+
+
+def test_columns_give_way_to_what_is_read_first_and_come_back(qtbot: QtBot) -> None:
+    columns = [
+        Column("Fruit", name, usual="a fruit of usual length"),
+        Column("Weight", weight, figure=True, width=70, gives=1),
+        Column("Dry", weight, figure=True, widest="120 g", gives=2),
+    ]
+    table = RowsTable(RowsModel(columns), "fruits", "Fruits", 20)
+    qtbot.addWidget(table)
+    table.fit_columns()
+    table.show()
+    qtbot.waitExposed(table)
+    names = table.room_for("a fruit of usual length")
+    for room, hidden in ((400, []), (names + 80, [2]), (names, [1, 2]), (50, [1, 2]), (400, [])):
+        table.resize(room, 100)
+        assert [section for section in range(3) if table.isColumnHidden(section)] == hidden
+    assert table.columnWidth(2) == table.room_for("120 g")
+
+
+@pytest.mark.parametrize("column", [NAME, WEIGHT], ids=["at the left", "at the right"])
+def test_the_arrow_of_what_rows_are_sorted_by_leaves_the_words_alone(
+    table: RowsTable[Fruit], qtbot: QtBot, column: Column[Fruit]
+) -> None:
+    table.fit_columns()
+    table.resize(300, 200)
+    table.show()
+    qtbot.waitExposed(table)
+    port, section = table.head.viewport(), table.rows.section(column)
+    assert port is not None
+    left, width = table.head.sectionViewportPosition(section), table.head.sectionSize(section)
+    words = QRect(left, 0, width - PADDING, port.height())
+    arrow = QRect(words.right() + 1, 0, PADDING, port.height())
+    before = [port.grab(part).toImage() for part in (words, arrow)]
+    table.sort_by(column)
+    after = [port.grab(part).toImage() for part in (words, arrow)]
+    assert after[0] == before[0] and after[1] != before[1]
 
 
 def test_what_is_cut_in_a_cell_is_told_where_one_points_at_it(qtbot: QtBot) -> None:
