@@ -172,6 +172,16 @@ class ConfigurationChecks:
         now = read_policy_file(policy.file.path)
         return now and replace(now, name=policy.file.name, called=policy.file.called)
 
+    def misfits(self, rows: Rows, sheet: EnvironmentSheet) -> dict[AgentID, str]:
+        """Who of these cannot play slots of an environment, and why, as :meth:`problem` says it."""
+        workers = {agent: self.worker(row) for agent, row in rows.items() if agent in sheet.slots}
+        wrong = {
+            agent: fit(sheet.slots[agent], worker, rows[agent], self._file(rows[agent]))
+            for agent, worker in workers.items()
+            if worker is not None
+        }
+        return {agent: reason for agent, reason in wrong.items() if reason}
+
     # -- who could play --------------------------------------------------------------
 
     def offers(self, slot: SlotInfo) -> tuple[Offer, ...]:

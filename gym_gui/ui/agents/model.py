@@ -70,6 +70,7 @@ class ConfigurationModel(QObject):
         self.report: Report | None = None
         self.checks: ConfigurationChecks | None = None
         self._checked: Draft | None = None
+        self._moved: Draft | None = None
         self._verdict: Finding | None = None
         self.undo_stack = QUndoStack(self)
         self.undo_stack.setUndoLimit(200)
@@ -139,11 +140,12 @@ class ConfigurationModel(QObject):
         self._push(Draft.of(config), f"open {config.display_name}")
 
     def choose_environment(self, task: str) -> None:
-        """Another environment; whoever plays slots of the same names stays."""
+        """Another environment; whoever plays slots of the same names, and can play them there, stays."""
         where = {"task": task, "env_name": "", "api": None, "env_kwargs": {}, "teams": None}
         fresh = replace(self.draft, **where, operator_id="operator", name="", named=False, max_steps=None)
         rows = {agent: row for agent, row in fresh.rows.items() if not agent.endswith(GOAL_SUFFIX)}
         self.edit(replace(fresh, rows=rows), f"choose {task}")
+        self._moved = self.draft
 
     def set_row(self, agent: str, row: WorkerAssignment, text: str, field: str = "") -> None:
         """Somebody else plays a slot, or in another way.
@@ -287,10 +289,17 @@ class ConfigurationModel(QObject):
                 self.looking_changed.emit(False)
                 self.report_changed.emit()
             return
+        # Reads policies' files, so not in the GUI's thread.
+        moved = draft is self._moved
+        misfits = await asyncio.to_thread(self.checks.misfits, self.draft.rows, sheet) if moved else {}
         if self._look is not me:
             return
         self._look, self.sheet = None, sheet
-        self.draft = self.draft.seated(sheet, _everybody_random)
+        rows = {agent: row for agent, row in self.draft.rows.items() if agent not in misfits}
+        self.draft = replace(self.draft, rows=rows).seated(sheet, _everybody_random)
+        if misfits:
+            reason = next(iter(misfits.values()))
+            self._context.notify(f"Random plays {', '.join(misfits)} here: {reason}", "info")
         self._rows_said = dict(self.draft.rows)
         self.looking_changed.emit(False)
         self.sheet_changed.emit()

@@ -13,8 +13,11 @@ from PyQt6.QtWidgets import QSpinBox
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.ui.agents.advanced_config import AdvancedConfigTab
 from gym_gui.ui.agents.checks_panel import ChecksPanel
+from gym_gui.ui.agents.model import RANDOM
 from gym_gui.ui.agents.preview_panel import PreviewPanel
+from gym_gui.ui.context import AppContext
 from gym_gui.ui.renderers.frame_view import FrameView
+from tests.support.commands import ROOT
 from tests.support.named import named
 from tests.ui.conftest import PATIENCE_MS
 
@@ -47,6 +50,29 @@ def test_looking_can_be_cancelled(
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not tab.model.looking, timeout=PATIENCE_MS)
     assert "it was stopped" in checks.sentences[0]
+
+
+def test_whoever_cannot_play_in_another_environment_stays_behind(
+    tab: AdvancedConfigTab, qtbot: Any, choose: Choose, context: AppContext, checked: Wait
+) -> None:
+    told: list[str] = []
+    context.noticed.connect(lambda notice: told.append(notice.text))
+    team = WorkerAssignment(
+        "cleanrl_worker", "rl", {"checkpoint": str(ROOT / "docs/examples/zero_shot/seed1")}
+    )
+    choose("mpe2/simple_spread_v3")
+    tab.model.set_row("agent_0", team, "choose a policy")
+    checked()
+    choose("MiniGrid-Empty-5x5-v0")
+    assert tab.model.draft.rows == {"agent_0": RANDOM} and tab.model.config is not None
+    assert any("agent_0" in each and "fit" in each for each in told)
+    tab.model.set_row("agent_0", NOOP, "choose a policy")
+    choose("MiniGrid-DoorKey-5x5-v0")
+    assert tab.model.draft.rows == {"agent_0": NOOP}
+    while tab.model.draft.task != "mpe2/simple_spread_v3":
+        tab.model.undo_stack.undo()
+    checked()
+    assert tab.model.draft.rows["agent_0"] == team
 
 
 def drawn(tab: AdvancedConfigTab, qtbot: Any) -> Any:
