@@ -94,4 +94,4 @@ def _learnt(file: PolicyFile | None) -> str:
     known = "" if algorithm.casefold() in file.title.casefold() else algorithm
     mean = file.description.mean_return
     reached = "" if mean is None else f"return {return_in_words(mean)}"
-    return " · ".join(filter(None, [known, short_environment(file.env_id), reached]))
+    return " · ".join(filter(None, [known, reached, short_environment(file.env_id)]))

@@ -119,7 +119,7 @@ def test_chess_for_two_with_a_move_taken_back(page: PlayPage, qtbot: QtBot) -> N
         qtbot.mouseClick(evaluate, Qt.MouseButton.LeftButton)
         wait(lambda: bar.isVisible() and bar.words == "mate")
         sheet.moves.cellClicked.emit(0, 1)
-        wait(lambda: bar.words.startswith(("-", "+")))
+        wait(lambda: bar.words.startswith(("\N{MINUS SIGN}", "+")))
         qtbot.mouseClick(evaluate, Qt.MouseButton.LeftButton)
         assert not bar.isVisible()
     else:
