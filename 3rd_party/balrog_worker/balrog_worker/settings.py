@@ -22,7 +22,7 @@ class BalrogSettings(ServerSettings):
         1.0, ge=0, le=2, title="Temperature", description="0: the likeliest words; none: the server's own."
     )
     max_tokens: int = Field(
-        8192, ge=1, le=1_000_000, title="Longest reply", description="Tokens that one reply may have."
+        8192, ge=1, le=1_000_000, title="Max reply tokens", description="Tokens that one reply may have."
     )
     max_text_history: int = Field(
         16,
@@ -35,14 +35,14 @@ class BalrogSettings(ServerSettings):
         1,
         ge=0,
         le=1000,
-        title="Thoughts again",
+        title="Chain-of-thought history",
         description="Of how many earlier turns it is shown its thoughts in place of the action.",
     )
     max_icl_history: int = Field(
         1000,
         ge=0,
         le=100_000,
-        title="Shown turns",
+        title="Demonstration steps",
         description="Observations and actions of shown episodes that its prompt has at most.",
     )
     feedback_on_invalid_action: bool = Field(

@@ -36,7 +36,7 @@ class VlmSettings(LlmSettings):
         0,
         ge=0,
         le=50,
-        title="Pictures again",
+        title="Image history",
         description="Earlier turns that have their pictures again; each is paid for again; 0: none.",
     )
 
