@@ -8,7 +8,7 @@ from typing import Final
 
 from PyQt6.QtCore import QModelIndex, QSize, pyqtSignal
 from PyQt6.QtGui import QResizeEvent
-from PyQt6.QtWidgets import QHeaderView, QWidget
+from PyQt6.QtWidgets import QWidget
 
 from gym_gui.analysis.cells import Place, ResultColumn, ResultRow, columns_in, options_of, teams_of
 from gym_gui.analysis.charts.marks import operator_roles, role_colours
@@ -23,9 +23,7 @@ from gym_gui.ui.theme import kind_word
 from gym_gui.ui.widgets.rows import Column, RowsModel, RowsTable
 
 _ROW, _HEAD, _MOST_ROWS = 34, 36, 9
-_NAME, _KINDS = 0, 1
-_AIR: Final = 4
-"""Beside the widest cell of a column."""
+_NAME = 0
 _NARROWEST: Final = 160
 """A name keeps so much where the table is narrow."""
 
@@ -84,15 +82,12 @@ class ComparisonTable(RowsTable[ResultRow]):
     """An :class:`OperatorSummary` whose episodes somebody wants to see again."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        self._wanted: list[int] = []
         super().__init__(RowsModel(), "comparison-table", "Operators compared", _ROW, parent)
         self.rows.setParent(self)
         self.setItemDelegate(CellDelegate(self))
         self.setToolTip("Double click, or Enter: see its episodes again")
         self.activated.connect(self._on_activated)
         self.head.setFixedHeight(_HEAD)
-        self.head.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        self.head.setStretchLastSection(False)
 
     @property
     def operator(self) -> OperatorSummary | None:
@@ -116,41 +111,15 @@ class ComparisonTable(RowsTable[ResultRow]):
         for place, row in enumerate(rows):
             if row.option is not None:  # a sentence, which needs the whole line
                 self.setSpan(place, 0, 1, len(self.rows.columns))
-        self._measure()
-        self._share_width()
+        self.share_columns((_NAME,), _NARROWEST)
+        self.setFixedHeight(self.sizeHint().height())
         keys = [row.operator.key for row in rows]
         if selected is not None and selected.key in keys:
             self.selectRow(keys.index(selected.key))
 
     def resizeEvent(self, e: QResizeEvent | None) -> None:
-        """Share the new width."""
+        """As high as it has to be with the scroll bar that the new width asks for."""
         super().resizeEvent(e)
-        self._share_width()
-
-    def _measure(self) -> None:
-        self._wanted = [
-            max(self.sizeHintForColumn(section), self.head.sectionSizeHint(section)) + _AIR
-            for section in range(len(self.rows.columns))
-        ]
-
-    def _share_width(self) -> None:
-        """What is left over goes to the figures in equal parts, a little of it to the badge; a name that
-        is too long for a narrow table is cut, and one narrower still (a wide font) is scrolled."""
-        port = self.viewport()
-        if port is None or not self._wanted:
-            return
-        widths = list(self._wanted)
-        spare = port.width() - sum(widths)
-        if spare < 0:
-            widths[_NAME] = min(widths[_NAME], max(widths[_NAME] + spare, _NARROWEST))
-            spare = 0
-        figures = range(_KINDS + 1, len(widths))
-        each = 2 * spare // (2 * len(figures) + 1)
-        for column in figures:
-            widths[column] += each
-        widths[_KINDS] += spare - each * len(figures)
-        for column, width in enumerate(widths):
-            self.head.resizeSection(column, width)
         self.setFixedHeight(self.sizeHint().height())
 
     def sizeHint(self) -> QSize:

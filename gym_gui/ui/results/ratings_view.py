@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 
 from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtGui import QResizeEvent
-from PyQt6.QtWidgets import QBoxLayout, QHeaderView, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
 
 from gym_gui.analysis.charts.cross_play import CrossPlayChart, mate_chart
 from gym_gui.analysis.charts.intervals import IntervalChart
@@ -58,17 +58,13 @@ class StandingsTable(RowsTable[Any]):
         self.rows.setParent(self)
         self.setItemDelegate(CellDelegate(self))
         self.head.setFixedHeight(_HEAD)
-        self.head.setMinimumSectionSize(_NARROWEST)
 
     def show_policies(self, told: Sequence[TextColumn[Row]], policies: Sequence[Row]) -> None:
         """Show these, in their order."""
         columns = [Column(c.heading, partial(_text, c), figure=not c.words) for c in told]
         self.rows.show_table(columns, policies)
-        for section, column in enumerate(columns):
-            # Names share what figures leave, and are cut where that is little.
-            whole = QHeaderView.ResizeMode.ResizeToContents
-            name = column.heading in (NAME, ALGORITHM)
-            self.head.setSectionResizeMode(section, QHeaderView.ResizeMode.Stretch if name else whole)
+        names = [section for section, c in enumerate(columns) if c.heading in (NAME, ALGORITHM)]
+        self.share_columns(names, _NARROWEST)
         self.setFixedHeight(_HEAD + min(len(policies), _MOST_ROWS) * _ROW + 2)
 
 

@@ -127,10 +127,10 @@ def _by_moment(row: PolicyRow) -> tuple[bool, float]:
 _MEASURED: Final = "Mean return on the standard seeds where that was measured, else after its training"
 TRAINED: Final = Column("Trained", _trained, _by_moment, _whole_environment, width=130)
 POLICY_COLUMNS: Final = (
-    Column("Policy", _title, tip=_folder),
-    Column("Algorithm", _algorithm, tip=_whole_environment, width=96),
-    Column("Environment", _environment, tip=_whole_environment),
-    Column("Steps", _steps, _total_steps, _whole_environment, figure=True, width=74),
+    Column("Policy", _title, tip=_folder, usual="past_000000000"),
+    Column("Algorithm", _algorithm, tip=_whole_environment, width=96, gives=2),
+    Column("Environment", _environment, tip=_whole_environment, usual="connect_four_v3"),
+    Column("Steps", _steps, _total_steps, _whole_environment, figure=True, width=74, gives=1),
     Column("Return", _return, _by_return, _return_tip, _MEASURED, figure=True, width=78),
     TRAINED,
 )

@@ -23,6 +23,8 @@ Row = TypeVar("Row")
 _PADDING = 12
 """Of text in a cell: the style sheet's, and the 3 px Qt puts around text."""
 _ROUNDING = 2
+_AIR = 4
+"""Beside the widest cell of a column."""
 _ARROW = 10
 """Of the sorted column: as much as fits into the padding of a heading."""
 
@@ -285,8 +287,16 @@ class Headings(QHeaderView):
         super().paintSection(painter, rect, section)
         if painter is None or not self.isSortIndicatorShown() or self.sortIndicatorSection() != section:
             return
-        up = self.sortIndicatorOrder() == Qt.SortOrder.AscendingOrder
+        model = self.model()
         place = QRect(rect.right() - _ARROW, rect.center().y() - _ARROW // 2, _ARROW, _ARROW)
+        if model is not None:
+            turn = Qt.Orientation.Horizontal
+            side = model.headerData(section, turn, Qt.ItemDataRole.TextAlignmentRole)
+            if isinstance(side, Qt.AlignmentFlag) and side & Qt.AlignmentFlag.AlignLeft:
+                words = str(model.headerData(section, turn) or "")
+                behind = rect.left() + 2 * _PADDING + self.fontMetrics().horizontalAdvance(words) - _ARROW
+                place.moveLeft(min(place.left(), behind))
+        up = self.sortIndicatorOrder() == Qt.SortOrder.AscendingOrder
         icon("caret-up" if up else "caret-down", "muted").paint(painter, place)
 
 
@@ -309,6 +319,9 @@ class RowsTable(QTableView, Generic[Row]):
         self.setAccessibleName(spoken)
         self.rows = model
         self._fitted = False
+        self._wanted: list[int] = []
+        self._names: tuple[int, ...] = ()
+        self._narrowest = 0
         self.setHorizontalHeader(Headings(self))
         self.setModel(model)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
@@ -377,6 +390,45 @@ class RowsTable(QTableView, Generic[Row]):
         super().resizeEvent(e)
         if self._fitted:
             self._make_room()
+        self._share_width()
+
+    def share_columns(self, names: Sequence[int], narrowest: int) -> None:
+        """Give columns what their cells and headings need, and those behind the first name what is left over.
+
+        Figures get equal parts, words half of one. Where there is too little, names are cut.
+
+        Args:
+            names: Sections that are cut.
+            narrowest: Pixels that each of them keeps.
+        """
+        self._names, self._narrowest = tuple(names), narrowest
+        self.head.setStretchLastSection(False)
+        self.head.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self._wanted = [
+            max(self.sizeHintForColumn(section), self.head.sectionSizeHint(section)) + _AIR
+            for section in range(len(self.rows.columns))
+        ]
+        self._share_width()
+
+    def _share_width(self) -> None:
+        port = self.viewport()
+        if port is None or not self._wanted:
+            return
+        widths = list(self._wanted)
+        spare = port.width() - sum(widths)
+        for section in self._names:
+            cut = min(max(-spare, 0), max(widths[section] - self._narrowest, 0))
+            widths[section] -= cut
+            spare += cut
+        behind = range(min(self._names, default=-1) + 1, len(widths))
+        parts = {s: 1 + self.rows.columns[s].figure for s in behind if s not in self._names}
+        if spare > 0 and parts:
+            part, left = divmod(spare, sum(parts.values()))
+            for section, share in parts.items():
+                widths[section] += share * part
+            widths[next(iter(parts))] += left
+        for section, width in enumerate(widths):
+            self.head.resizeSection(section, width)
 
     def room_for(self, text: str) -> int:
         """Width of a cell in which a text is read whole."""

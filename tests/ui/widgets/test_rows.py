@@ -144,8 +144,9 @@ def test_the_arrow_of_what_rows_are_sorted_by_leaves_the_words_alone(
     port, section = table.head.viewport(), table.rows.section(column)
     assert port is not None
     left, width = table.head.sectionViewportPosition(section), table.head.sectionSize(section)
-    words = QRect(left, 0, width - PADDING, port.height())
-    arrow = QRect(words.right() + 1, 0, PADDING, port.height())
+    read = PADDING + table.head.fontMetrics().horizontalAdvance(column.heading)
+    words = QRect(left, 0, width - PADDING if column.figure else read, port.height())
+    arrow = QRect(words.right() + 1, 0, width - words.width(), port.height())
     before = [port.grab(part).toImage() for part in (words, arrow)]
     table.sort_by(column)
     after = [port.grab(part).toImage() for part in (words, arrow)]
