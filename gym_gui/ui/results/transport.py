@@ -18,8 +18,8 @@ SPEEDS: Final = ("2", "5", "10", "30", "60")
 USUAL: Final = "10"
 FAR: Final = 10
 """Steps of a Page key."""
-_ROOMY: Final = 620
-"""Pixels in which everything can be said."""
+_USUAL_WORDS: Final = "Step 1,000 of 1,000"
+"""What is said of the step takes no more room, as a rule."""
 _PLACE_OF_STEP: Final = 6
 """Among the controls: behind the buttons and a gap."""
 
@@ -72,21 +72,30 @@ class Transport(Card):
         row.addWidget(self.speed)
         row.addSpacing(theme.STEP)
         self._unit = muted_label("steps/s")
+        self._unit.setObjectName("replay-unit")
         row.addWidget(self._unit)
         self.add(self.scrub)
         self.body.addLayout(row)
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
-        """Where there is little room the step has a line of its own; the speed's tooltip says its unit."""
+        """Where there is little room the step has a line of its own; the unit of speeds, which their tooltip
+        says, goes where that is not enough."""
         super().resizeEvent(a0)
-        roomy = self.width() >= _ROOMY
-        self._unit.setVisible(roomy)
+        room = self.body.contentsRect().width() - self._buttons_width()
+        roomy = room >= self._where.fontMetrics().horizontalAdvance(_USUAL_WORDS)
+        self._unit.setVisible(room >= 0)
         if roomy != self._roomy:
             self._roomy = roomy
             if roomy:
                 self._controls.insertWidget(_PLACE_OF_STEP, self._where, 1)
             else:
                 self.body.insertWidget(1, self._where)
+
+    def _buttons_width(self) -> int:
+        """Of the line of controls without what is said of the step."""
+        widgets = (self._first, self._back, self.play, self._on, self.last, self.speed, self._unit)
+        gaps = self._controls.count() * self._controls.spacing() + theme.ROW + theme.STEP
+        return sum(max(each.sizeHint().width(), each.minimumWidth()) for each in widgets) + gaps
 
     @property
     def position(self) -> int:

@@ -43,6 +43,8 @@ class PolicyNow(Card):
         self._reading: asyncio.Task[None] | None = None
         self._title = ElidedLabel("Policy now", "strong")
         self._title.setObjectName("policy-now-title")
+        self._title.ensurePolished()  # its words before the run's name are read whole
+        self._title.setMinimumWidth(self._title.sizeHint().width())
         self._note = muted_label()
         self._note.setObjectName("policy-now-step")
         self._hold = IconButton("pause", "Hold the film", name="policy-now-hold", on_click=self.toggle)

@@ -8,6 +8,7 @@ from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 from gym_gui.ui import theme
 from gym_gui.ui.widgets.buttons import PrimaryButton, QuietButton
 from gym_gui.ui.widgets.labels import ElidedLabel, title_label
+from gym_gui.ui.widgets.seed import SeedBox
 
 _ALL = 255
 
@@ -16,7 +17,7 @@ class PageBar(QWidget):
     """44 px: title, then what :meth:`add` put there, room, then the actions, the main one last.
 
     In a narrow window, or with a wide font, buttons that have an icon give up their words, the quiet
-    ones first: no word is cut.
+    ones first, then the seed its word; the title, which the navigation says too, goes last: no word is cut.
     """
 
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
@@ -29,7 +30,7 @@ class PageBar(QWidget):
         self._note = ElidedLabel("", "muted", parent=self)
         self._note.setObjectName("page-note")
         self._note.hide()
-        self._buttons: list[PrimaryButton | QuietButton] = []
+        self._buttons: list[PrimaryButton | QuietButton | SeedBox] = []
         self._left = QHBoxLayout()
         self._left.setSpacing(theme.ROW)
         self._right = QHBoxLayout()
@@ -56,7 +57,7 @@ class PageBar(QWidget):
         return self._known(widget)
 
     def _known(self, widget: QWidget) -> QWidget:
-        if isinstance(widget, PrimaryButton | QuietButton):
+        if isinstance(widget, PrimaryButton | QuietButton | SeedBox):
             self._buttons.append(widget)
         return widget
 
@@ -73,12 +74,19 @@ class PageBar(QWidget):
         shown = [button for button in self._buttons if not button.isHidden()]
         short = layout.minimumSize().width() - self.width()
         short += sum(button.words_width for button in shown if button.compact)
-        for button in sorted(shown, key=lambda button: isinstance(button, PrimaryButton)):
+        short += self._title.sizeHint().width() + layout.spacing() if self._title.isHidden() else 0
+        for button in sorted(shown, key=_rank):
             compact = short > 0 and button.words_width > 0
             short -= button.words_width if compact else 0
             button.set_compact(compact)
+        self._title.setHidden(short > 0)
 
     def set_note(self, text: str) -> None:
         """Say something short beside the controls (``simultaneous · 4 agents``)."""
         self._note.setText(text)
         self._note.setVisible(bool(text))
+
+
+def _rank(widget: QWidget) -> int:
+    """Who gives up words first."""
+    return isinstance(widget, PrimaryButton) + 2 * isinstance(widget, SeedBox)

@@ -43,10 +43,26 @@ class SeedBox(QFrame):
         layout = QHBoxLayout(self)
         layout.setContentsMargins(10, 0, 3, 0)
         layout.setSpacing(6)
-        layout.addWidget(muted_label("Seed"))
+        self._word = muted_label("Seed")
+        layout.addWidget(self._word)
         layout.addWidget(self._spin, 0, Qt.AlignmentFlag.AlignVCenter)
         layout.addWidget(again)
         self._fit()
+
+    @property
+    def words_width(self) -> int:
+        """Room that the box saves without its word."""
+        layout = self.layout()
+        return self._word.sizeHint().width() + (layout.spacing() if layout is not None else 0)
+
+    @property
+    def compact(self) -> bool:
+        """Whether it is without its word, which its tooltip has."""
+        return self._word.isHidden()
+
+    def set_compact(self, compact: bool) -> None:
+        """Give up the word, or take it back."""
+        self._word.setHidden(compact)
 
     @property
     def seed(self) -> int:

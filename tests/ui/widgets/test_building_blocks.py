@@ -33,6 +33,7 @@ from gym_gui.ui.widgets import (
     PageBar,
     PrimaryButton,
     QuietButton,
+    SeedBox,
     Sparkline,
     StatusDot,
     label,
@@ -313,6 +314,28 @@ class TestForms:
         assert note.isVisible()
         bar.set_note("")
         assert not note.isVisible()
+
+    def test_what_a_narrow_bar_says_otherwise_goes_before_anything_is_cut(self, qtbot: QtBot) -> None:
+        page = QWidget()  # it may be narrower than its bar, which a window may not
+        bar, seed = PageBar("Operators", page), SeedBox(42)
+        qtbot.addWidget(page)
+        page.resize(900, 44)
+        bar.add(seed)
+        bar.add_action(QuietButton("Apply"))
+        bar.resize(900, 44)
+        page.show()
+        qtbot.waitExposed(page)
+        title = next(each for each in bar.findChildren(QLabel) if each.text() == "Operators")
+        layout = bar.layout()
+        assert layout is not None and title.isVisible() and not seed.compact
+        whole = layout.minimumSize().width()
+        bar.resize(whole - 5, 44)
+        assert seed.compact and title.isVisible()
+        bar.resize(whole - seed.words_width - 5, 44)
+        assert seed.compact and not title.isVisible()
+        qtbot.waitUntil(lambda: seed.width() >= seed.sizeHint().width())
+        bar.resize(900, 44)
+        assert not seed.compact and title.isVisible()
 
 
 def test_a_label_without_room_says_all_in_its_tooltip(qtbot: QtBot) -> None:
