@@ -150,7 +150,9 @@ class DialogScenes:
         from gym_gui.ui.editor.checks import at_place
 
         self._context.edit(at_place(Place(str(file), 2), "", experiment=True))
-        dialog: Any = self._window.findChild(QDialog, "file-editor") or QApplication.activeModalWidget()
+        editors: list[Any] = self._window.findChildren(QDialog, "file-editor")
+        # Of a scene before there may be another, which is on its way out.
+        dialog = next((each for each in editors if each.isVisible()), QApplication.activeModalWidget())
         await self._until(lambda: dialog.problems, "what is wrong")
         dialog.findChild(QAbstractButton, "file-find").click()
 
