@@ -152,7 +152,7 @@ class DialogScenes:
         self._context.edit(at_place(Place(str(file), 2), "", experiment=True))
         editors: list[Any] = self._window.findChildren(QDialog, "file-editor")
         # Of a scene before there may be another, which is on its way out.
-        dialog = next((each for each in editors if each.isVisible()), QApplication.activeModalWidget())
+        dialog: Any = next((each for each in editors if each.isVisible()), QApplication.activeModalWidget())
         await self._until(lambda: dialog.problems, "what is wrong")
         dialog.findChild(QAbstractButton, "file-find").click()
 

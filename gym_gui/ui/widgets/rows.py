@@ -276,24 +276,24 @@ class Headings(QHeaderView):
         self.setSectionsClickable(True)
         self.setHighlightSections(False)
 
-    def initStyleOptionForIndex(self, option: QStyleOptionHeader | None, section: int) -> None:
+    def initStyleOptionForIndex(self, option: QStyleOptionHeader | None, logicalIndex: int) -> None:  # noqa: N803
         """Without Qt's own arrow."""
-        super().initStyleOptionForIndex(option, section)
+        super().initStyleOptionForIndex(option, logicalIndex)
         if option is not None:
             option.sortIndicator = QStyleOptionHeader.SortIndicator.None_
 
-    def paintSection(self, painter: QPainter | None, rect: QRect, section: int) -> None:
+    def paintSection(self, painter: QPainter | None, rect: QRect, logicalIndex: int) -> None:  # noqa: N803
         """A heading, and its arrow where rows are sorted by it."""
-        super().paintSection(painter, rect, section)
-        if painter is None or not self.isSortIndicatorShown() or self.sortIndicatorSection() != section:
+        super().paintSection(painter, rect, logicalIndex)
+        if painter is None or not self.isSortIndicatorShown() or self.sortIndicatorSection() != logicalIndex:
             return
         model = self.model()
         place = QRect(rect.right() - _ARROW, rect.center().y() - _ARROW // 2, _ARROW, _ARROW)
         if model is not None:
             turn = Qt.Orientation.Horizontal
-            side = model.headerData(section, turn, Qt.ItemDataRole.TextAlignmentRole)
+            side = model.headerData(logicalIndex, turn, Qt.ItemDataRole.TextAlignmentRole)
             if isinstance(side, Qt.AlignmentFlag) and side & Qt.AlignmentFlag.AlignLeft:
-                words = str(model.headerData(section, turn) or "")
+                words = str(model.headerData(logicalIndex, turn) or "")
                 behind = rect.left() + 2 * _PADDING + self.fontMetrics().horizontalAdvance(words) - _ARROW
                 place.moveLeft(min(place.left(), behind))
         up = self.sortIndicatorOrder() == Qt.SortOrder.AscendingOrder
