@@ -23,8 +23,6 @@ Row = TypeVar("Row")
 _PADDING = 12
 """Of text in a cell: the style sheet's, and the 3 px Qt puts around text."""
 _ROUNDING = 2
-_AIR = 4
-"""Beside the widest cell of a column."""
 _ARROW = 10
 """Of the sorted column: as much as fits into the padding of a heading."""
 
@@ -405,7 +403,8 @@ class RowsTable(QTableView, Generic[Row]):
         self.head.setStretchLastSection(False)
         self.head.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         self._wanted = [
-            max(self.sizeHintForColumn(section), self.head.sectionSizeHint(section)) + _AIR
+            max(self.sizeHintForColumn(section), self.head.sectionSizeHint(section))
+            + _ROUNDING * (section in self._names)
             for section in range(len(self.rows.columns))
         ]
         self._share_width()
