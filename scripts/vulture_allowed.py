@@ -34,6 +34,7 @@ __getattr__, __dir__, _._repr_html_  # Python itself, notebooks
 (
     _.contextMenuEvent,
     _.decorationSize,
+    _.sortIndicator,
     _.dropEvent,
     _.dragEnterEvent,
     _.leaveEvent,
