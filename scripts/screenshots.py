@@ -611,9 +611,7 @@ class Scenes:
         """Two runs of PPO that go on, one more that waits or runs, and one that is done."""
         from gym_gui.services.training_presets import TrainingPreset
 
-        self._context.go("train")
-        page = self._page("train")
-        await self._until(lambda: page.form.ready and page.link.client, "the trainer")
+        page = await self._trainer()
         if not page.link.runs:
             await self._train_one(page, TrainingPreset("cleanrl_worker", "ppo", "CartPole-v1", QUICK))
             await self._until(
@@ -658,12 +656,20 @@ class Scenes:
         page.new_run()
         await asyncio.sleep(4 * _SETTLE_S)
 
-    async def _joint_runs(self) -> None:
-        from gym_gui.services.training_presets import TrainingPreset
+    async def _trainer(self) -> Any:
+        """The Train page with its runs, and a trainer that answers."""
+        from gym_gui.ui.pages.train import RUNS
 
         self._context.go("train")
         page = self._page("train")
+        page.show_view(RUNS)  # the scene before may have left its policies
         await self._until(lambda: page.form.ready and page.link.client, "the trainer")
+        return page
+
+    async def _joint_runs(self) -> None:
+        from gym_gui.services.training_presets import TrainingPreset
+
+        page = await self._trainer()
         joint = TrainingPreset("cleanrl_worker", "ippo", SPREAD, JOINT)
         if not any(run.algorithm == joint.algorithm for run in page.link.runs):
             await self._train_one(page, joint)
@@ -689,9 +695,7 @@ class Scenes:
         """Connect four, learnt against itself: the learner's rating, and who plays against it."""
         from gym_gui.services.training_presets import TrainingPreset
 
-        self._context.go("train")
-        page = self._page("train")
-        await self._until(lambda: page.form.ready and page.link.client, "the trainer")
+        page = await self._trainer()
         league = TrainingPreset("cleanrl_worker", "self_play", CONNECT_FOUR, LEAGUE)
         if not any(run.algorithm == league.algorithm for run in page.link.runs):
             await self._train_one(page, league)
