@@ -67,7 +67,7 @@ def test_nobody_is_taken_for_an_expert_of_a_game_of_ones_own() -> None:
 def test_trained_policies_are_offered_where_their_spaces_fit() -> None:
     files = find_policy_files([EXAMPLES])
     (policy,) = [o.policy for o in offered("CartPole-v1", files=files).values() if o.policy.file]
-    assert policy.title == "PPO ppo_cartpole" and policy.kind == "rl"
+    assert policy.title == "ppo_cartpole" and policy.kind == "rl"
     elsewhere = offered("Acrobot-v1", files=files).values()
     assert not [o for o in elsewhere if o.policy.file]
     assert {o.policy.takes for o in elsewhere if o.policy.takes} == {"checkpoint"}

@@ -107,7 +107,6 @@ class SaidLineEdit(QLineEdit):
         """Say this from now on."""
         if aside != self._aside:
             self._aside = aside
-            self.setAccessibleDescription(aside)
             self.update()
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
@@ -148,6 +147,7 @@ class TextControl(SettingControl):
         super().__init__(setting, parent)
         self.line = SaidLineEdit(self if editor is None else editor)
         if editor is not None:
+            self.line.setObjectName("qt_spinbox_lineedit")  # or Qt tells of it beside the box itself
             editor.setLineEdit(self.line)
         self.line.setPlaceholderText(_hint(setting))
         self._adopt(self.line if editor is None else editor)
@@ -155,7 +155,10 @@ class TextControl(SettingControl):
         self.line.textEdited.connect(self._on_edited)
 
     def _on_text_changed(self, text: str) -> None:
-        self.line.say(self.setting.said_of(self.value()) if text.strip() else "")
+        said = self.setting.said_of(self.value()) if text.strip() else ""
+        self.line.say(said)
+        if (told := self.focusProxy()) is not None:
+            told.setAccessibleDescription(said)
 
     def value(self) -> Any:
         written = self.line.text().strip()
