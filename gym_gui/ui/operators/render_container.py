@@ -165,6 +165,7 @@ class OperatorRenderContainer(Card):
         self._fit_figures()
         self._divide_head()
         self._fit_head()
+        self._fit_returns()
 
     def _fit_figures(self) -> None:
         self._facts.setVisible(self._has_room)
@@ -191,7 +192,12 @@ class OperatorRenderContainer(Card):
             self._top.insertWidget(1, self._badge)
             self._top.insertWidget(2, self._place)
             self._top.insertWidget(self._top.count() - 2, self.status)
-        self._sparkline.setMaximumWidth(_SMALL_SPARKLINE if narrow else _SPARKLINE)
+
+    def _fit_returns(self) -> None:
+        """The line of past returns leaves the figures their room, as far as it can still be read."""
+        room = self.contentsRect().width() - 2 * theme.GAP - theme.ROW - self._facts.needed
+        most = _SMALL_SPARKLINE if self._narrow else _SPARKLINE
+        self._sparkline.setMaximumWidth(min(max(room, _SMALL_SPARKLINE), most))
 
     def _fit_head(self) -> None:
         """A name is read whole before a host is, and a host before a state: its dot says it, too."""
@@ -354,6 +360,7 @@ class OperatorRenderContainer(Card):
             if agent.value is not None:
                 facts.append(("Value", number_words(agent.value)))
         self._facts.set_facts(*facts)
+        self._fit_returns()
         if self.berth.own_window is not None:
             self.berth.set_note(" · ".join(f"{name} {value}" for name, value in facts))
 

@@ -12,6 +12,9 @@ from PyQt6.QtWidgets import QSizePolicy, QWidget
 
 from gym_gui.ui import theme
 
+_LEAST = 28
+"""Pixels of the narrowest figure."""
+
 
 class FactsStrip(QWidget):
     """A few figures under their names, always in the same places."""
@@ -21,16 +24,36 @@ class FactsStrip(QWidget):
         self.setObjectName("operator-facts")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._facts: tuple[tuple[str, str], ...] = ()
+        self._widths: dict[str, int] = {}
 
     @property
     def facts(self) -> dict[str, str]:
         """What it says."""
         return dict(self._facts)
 
+    @property
+    def needed(self) -> int:
+        """Pixels from the left in which all of them fit, as wide as each has been so far."""
+        return sum(self._widths.values()) + self._gap * max(0, len(self._widths) - 1)
+
+    @property
+    def _gap(self) -> int:
+        return 16 if self.width() > 200 else 10
+
     def set_facts(self, *facts: tuple[str, str]) -> None:
-        """Say these: (name, value)."""
+        """Say these: (name, value). Each keeps the widest place that it has had as long as it is said."""
         if facts != self._facts:
             self._facts = facts
+            narrow, wide = (QFontMetrics(font) for font in self._fonts())
+            self._widths = {
+                name: max(
+                    narrow.horizontalAdvance(name),
+                    wide.horizontalAdvance(value),
+                    _LEAST,
+                    self._widths.get(name, 0),
+                )
+                for name, value in facts
+            }
             self.setAccessibleName(", ".join(f"{name} {value}" for name, value in facts))
             self.update()
 
@@ -45,13 +68,10 @@ class FactsStrip(QWidget):
     def paintEvent(self, a0: QPaintEvent | None) -> None:
         """Draw name over value, from the left, as far as there is room."""
         painter = QPainter(self)
-        small = theme.tabular(theme.font(theme.SMALL_PX))
-        large = theme.tabular(theme.font(theme.TEXT_PX + 1, weight=QFont.Weight.DemiBold))
-        narrow, wide = QFontMetrics(small), QFontMetrics(large)
-        now, left = theme.current(), 0
-        gap = 16 if self.width() > 200 else 10
+        small, large = self._fonts()
+        now, left, gap = theme.current(), 0, self._gap
         for name, value in self._facts:
-            width = max(narrow.horizontalAdvance(name), wide.horizontalAdvance(value), 28)
+            width = self._widths[name]
             if left + width > self.width() and left:
                 break
             painter.setFont(small)
@@ -61,3 +81,9 @@ class FactsStrip(QWidget):
             painter.setPen(now.colour("text"))
             painter.drawText(QRect(left, 17, width + 2, 20), Qt.AlignmentFlag.AlignVCenter, value)
             left += width + gap
+
+    @staticmethod
+    def _fonts() -> tuple[QFont, QFont]:
+        """Of names and of values."""
+        small = theme.tabular(theme.font(theme.SMALL_PX))
+        return small, theme.tabular(theme.font(theme.TEXT_PX + 1, weight=QFont.Weight.DemiBold))

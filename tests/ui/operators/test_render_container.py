@@ -107,6 +107,28 @@ def test_a_very_narrow_card_cuts_no_word(card: OperatorRenderContainer, qtbot: A
     assert badge.width() >= badge.sizeHint().width()
 
 
+def test_a_figure_stays_where_it_is_whatever_an_action_is_called(
+    card: OperatorRenderContainer, deck: OperatorDeck, qtbot: Any
+):
+    deck.set_pace(None, lock_step=False)
+    deck.run()
+    sparkline = named(card, Sparkline, "sparkline")
+    qtbot.waitUntil(lambda: len(sparkline.values) >= 2, timeout=WAIT)
+    deck.stop_all()
+    qtbot.waitUntil(lambda: not card.operator.player.alive, timeout=WAIT)
+    card.resize(300, 340)
+    facts = named(card, FactsStrip, "operator-facts")
+    for action in ("left", "forward", "up"):
+        agent = AgentView("agent_0", "agent_0", action, 0, "policy", 0.0, 0.0)
+        card.operator.viewed.emit(LiveView(2, 7, 3, (agent,)))
+        assert facts.facts["Action"] == action and sparkline.isVisible()
+        # The line of returns leaves them their room.
+        qtbot.waitUntil(lambda: facts.needed <= facts.width() < card.width() - sparkline.width())
+    widest = facts.needed
+    facts.set_facts(("Step", "7"), ("Action", "up"))
+    assert facts.needed < widest
+
+
 def test_several_agents_have_a_chip_each(context: AppContext, deck: OperatorDeck, qtbot: Any):
     players = {"player_1": baseline().workers["agent_0"], "player_2": person().workers["agent_0"]}
     operator = deck.add(OperatorConfig("ttt", "", "", "classic/tictactoe_v3", players), start=False)
