@@ -59,7 +59,7 @@ class Caption(QObject):
         self._known: EnvironmentSheet | None = None
         self._name = ""
         self._refusal = ""
-        game.changed.connect(self._show_prompt)
+        game.changed.connect(self._on_changed)
         game.viewed.connect(self._on_viewed)
         people.changed.connect(self._show_prompt)
         people_input.questions_changed.connect(self._on_questions_changed)
@@ -85,13 +85,18 @@ class Caption(QObject):
         self.show_facts()
 
     def show_facts(self) -> None:
-        """Step, limit and pace."""
+        """Step, limit and pace; at the end there is no pace any more."""
         game, known = self._game, self._known
         limit = (game.config.max_steps if game.config else None) or (known.page.max_steps if known else None)
         step = self.view.step if self.view is not None else 0
         steps = f"step {local(step):,} of {local(limit):,}" if limit else f"step {local(step):,}"
         pace = f"{local(game.clock.rate):g} steps/s" if game.clock.realtime else "waits for you"
-        self._card.facts.setText(f"{steps} · {pace}" if game.people else steps)
+        self._card.facts.setText(f"{steps} · {pace}" if game.people and not game.is_over else steps)
+
+    def _on_changed(self) -> None:
+        if self.view is not None:
+            self.show_facts()
+        self._show_prompt()
 
     def _on_viewed(self, view: LiveView) -> None:
         self.view = view
