@@ -109,6 +109,8 @@ class Overlay(QWidget):
             self._compact = False
         if view is None or not view.over:
             self._seats = self._seats_now
+        else:
+            self._widths = {}  # nothing changes any more
         self._view = view
         self._renew()
 

@@ -112,6 +112,11 @@ def test_the_row_does_not_jump_while_words_change(overlay: Overlay) -> None:
     overlay.show_view(replace(VIEW, agents=short, step=4))
     assert "blue_0 · Qwen 2.5 no" in overlay.chip_texts()
     assert (overlay.sizeHint(), overlay.chip_boxes()) == (height, first)
+    overlay.show_view(replace(VIEW, agents=short, step=4, over="completed"))
+    ended = [box.width() for box in overlay.chip_boxes()]
+    assert all(now < before.width() for now, before in zip(ended, first, strict=True)), (
+        "no empty room is left"
+    )
 
 
 def test_scores_and_outcomes_in_words() -> None:
