@@ -147,7 +147,11 @@ class LivePlot(QWidget):
             self._names.hide()
 
     def _make(self, pg: Any) -> None:
-        plot = pg.PlotWidget(self, enableMenu=False)
+        # The library is there by now; without it this module has to be imported in less time.
+        from gym_gui.ui.plots.reader_axis import ReaderAxis
+
+        axes = {side: ReaderAxis(side) for side in ("left", "bottom")}
+        plot = pg.PlotWidget(self, enableMenu=False, axisItems=axes)
         plot.setObjectName(f"{self.objectName()}Canvas")
         plot.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         plot.viewport().setFocusPolicy(Qt.FocusPolicy.NoFocus)

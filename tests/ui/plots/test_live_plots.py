@@ -9,8 +9,9 @@ import time
 from collections.abc import Callable
 
 import pytest
+from PyQt6.QtCore import QLocale
 from PyQt6.QtGui import QColor, QImage
-from PyQt6.QtWidgets import QLabel, QWidget
+from PyQt6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from gym_gui.ui import theme as themes
@@ -92,6 +93,18 @@ def test_a_new_episode_starts_a_new_line_of_rewards(theme: Theme, qtbot: QtBot) 
     assert len(plot.values("a")) == 2000
     plot.add("a", 0, 0.5)
     assert plot.values("a") == [(0, 0.5)]
+
+
+def test_numbers_beside_an_axis_have_the_readers_marks(qapp: QApplication) -> None:
+    from gym_gui.ui.plots.reader_axis import ReaderAxis  # pyqtgraph takes its time
+
+    before = QLocale()
+    QLocale.setDefault(QLocale("de_DE"))
+    try:
+        said = ReaderAxis("left").tickStrings([-0.5, 0.0, 0.5], 1.0, 0.5)
+    finally:
+        QLocale.setDefault(before)
+    assert said == ["\N{MINUS SIGN}0,5", "0", "0,5"]
 
 
 def test_lines_of_one_kind_differ_in_more_than_colour() -> None:
