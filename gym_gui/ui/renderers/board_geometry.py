@@ -10,6 +10,8 @@ from gym_gui.core.live import Board
 
 LABELLED = frozenset({"chess", "checkers", "go", "connect_four"})
 """Boards with coordinates at their edge."""
+_LETTERS, _RIM = 12, 8
+"""Least pixels around the squares: for coordinates that are read, and for the rim alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +39,13 @@ class BoardGeometry:
     @classmethod
     def fitted(cls, board: Board, room: QRectF, *, flipped: bool) -> BoardGeometry:
         """The largest board that fits into the room, in its middle."""
-        margin = 0.62 if board.kind in LABELLED else 0.35
+        labelled = board.kind in LABELLED
+        margin = 0.62 if labelled else 0.35
         side = int(
             min(room.width() / (board.columns + 2 * margin), room.height() / (board.rows + 2 * margin))
         )
         # Letters at the edge have to be readable on small boards, and need no more on large ones.
-        edge = min(max(int(margin * side), 8), 26)
+        edge = min(max(int(margin * side), _LETTERS if labelled else _RIM), 26)
         side = int(min((room.width() - 2 * edge) / board.columns, (room.height() - 2 * edge) / board.rows))
         side = max(side, 4)
         left = int(room.center().x() - board.columns * side / 2)
