@@ -10,16 +10,16 @@ from gym_gui.analysis.standings import Payoff, SeatWorth, Standing, Standings
 from gym_gui.analysis.summary_numbers import Estimate
 from gym_gui.analysis.wording import whole
 
-RATING_LEGEND = (
+_LEGEND = (
     "Rating: Bradley-Terry with draws (Davidson) and seats, 400 points are odds of ten to one. "
-    "Intervals: 95 %, by seed. Points: 1 for a win, ½ for a draw. In brackets: what a rank may be."
+    "Intervals: 95 %, by seed. Points: 1 for a win, ½ for a draw."
 )
 NAME = "Policy"
 """Heading of the column of names."""
 
 
 COLUMNS: tuple[Column[Standing], ...] = (
-    Column("Rank", lambda s: rank(s), lambda rows: any(s.ranks is not None for s in rows)),
+    Column("Rank", lambda s: rank(s), lambda rows: _ranked(rows)),
     Column(NAME, lambda s: s.policy, words=True),
     Column("Kind", lambda s: s.kind, words=True, spare=True),
     Column("Rating [95 %]", lambda s: rating(s)),
@@ -38,6 +38,15 @@ COLUMNS: tuple[Column[Standing], ...] = (
         lambda rows: any(s.openskill is not None for s in rows),
     ),
 )
+
+
+def rating_legend(policies: Sequence[Standing]) -> str:
+    """What ratings, points and, where there are some, ranks are."""
+    return f"{_LEGEND} In brackets: what a rank may be." if _ranked(policies) else _LEGEND
+
+
+def _ranked(policies: Sequence[Standing]) -> bool:
+    return any(each.ranks is not None for each in policies)
 
 
 def columns_of(policies: Sequence[Standing]) -> list[Column[Standing]]:

@@ -38,7 +38,7 @@ from gym_gui.analysis.plain_columns import Column, Row, wanted_of
 from gym_gui.analysis.result_columns import OPERATOR_COLUMNS
 from gym_gui.analysis.setting_rows import SETTING_COLUMNS
 from gym_gui.analysis.standings import Standings
-from gym_gui.analysis.standings_text import RATING_LEGEND, columns_of, made, seat_lines
+from gym_gui.analysis.standings_text import columns_of, made, rating_legend, seat_lines
 from gym_gui.analysis.summary import Summary
 from gym_gui.analysis.summary_numbers import Estimate
 from gym_gui.analysis.team_columns import TEAM_COLUMNS
@@ -253,7 +253,7 @@ def render_standings(standings: Standings, console: Console, missing: Sequence[s
         console.print()
         render_tables(standings.algorithms, console)
     print_notes(console, standings.notes)
-    console.print(Text(RATING_LEGEND, style="dim"))
+    console.print(Text(rating_legend(standings.policies), style="dim"))
 
 
 def _points(standings: Standings, console: Console) -> None:

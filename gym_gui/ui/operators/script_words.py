@@ -33,7 +33,7 @@ def plan_words(plan: ScriptPlan) -> str:
     most, until = ("at most ", ", until every comparison is decided") if decided else ("", "")
     parts = [
         f"{count(operators, 'operator')}, {most}{count(episodes, 'episode')} each, {seed_words}{until}",
-        f"{plan.processes} process{'es' * (plan.processes != 1)} at work",
+        f"played in {plan.processes} process{'es' * (plan.processes != 1)}",
     ]
     if plan.most_steps is not None:
         parts.append(f"at most {count(plan.most_steps, 'step')} in all")
@@ -45,7 +45,7 @@ def tournament_words(plan: ScriptPlan, contest: Contest) -> str:
     """What a tournament will play, in a sentence or two."""
     parts = [
         contest_words(contest),
-        f"{plan.processes} process{'es' * (plan.processes != 1)} at work",
+        f"played in {plan.processes} process{'es' * (plan.processes != 1)}",
     ]
     limits = [each.most_steps for each in plan.operators]
     if plan.playable and None not in limits:

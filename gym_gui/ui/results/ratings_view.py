@@ -20,7 +20,7 @@ from gym_gui.analysis.cross_play_text import ALGORITHM, LEGEND, TRAINED_LEGEND, 
 from gym_gui.analysis.cross_play_text import columns_of as mate_columns
 from gym_gui.analysis.plain_columns import Column as TextColumn
 from gym_gui.analysis.standings import Standings
-from gym_gui.analysis.standings_text import NAME, RATING_LEGEND, columns_of, seat_lines
+from gym_gui.analysis.standings_text import NAME, columns_of, rating_legend, seat_lines
 from gym_gui.analysis.text import clean
 from gym_gui.ui import theme
 from gym_gui.ui.numbers import in_sentences
@@ -140,7 +140,7 @@ class RatingsView(QWidget):
         self.table.show_policies(columns_of(standings.policies), standings.policies)
         with in_sentences():
             self.seats.setText(clean(" ".join(seat_lines(standings))))
-        self.legend.setText(RATING_LEGEND)
+        self.legend.setText(rating_legend(standings.policies))
         self.trainings.hide()
         with in_sentences():
             self._show_charts(rating_chart(standings), PayoffChart(standings))

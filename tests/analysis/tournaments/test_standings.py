@@ -14,7 +14,7 @@ from gym_gui.analysis import open_run
 from gym_gui.analysis.bradley_terry import ELO
 from gym_gui.analysis.reporting import report
 from gym_gui.analysis.standings import Standings
-from gym_gui.analysis.standings_text import seat_lines
+from gym_gui.analysis.standings_text import rating_legend, seat_lines
 from gym_gui.analysis.tournament import standings_of
 from gym_gui.core.errors import RunFormatError
 from tests.analysis.tournaments.conftest import by_strength
@@ -35,6 +35,7 @@ def test_a_planted_ranking_is_found(write: Write) -> None:
         assert low is not None and high is not None
         assert low <= STRENGTHS[each.policy] * ELO <= high
         assert each.ranks is not None and each.ranks.best <= each.rank <= each.ranks.worst
+    assert "rank" in rating_legend(found.policies)
     assert found.claim == "strong is the best of 4 policies"
     assert found.cycles == ()
     first, second = found.seats

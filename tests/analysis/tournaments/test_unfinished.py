@@ -14,7 +14,7 @@ from gym_gui.analysis.charts.payoffs import PayoffChart
 from gym_gui.analysis.charts.squares import Shade
 from gym_gui.analysis.reporting import find_standings
 from gym_gui.analysis.standings import Standings
-from gym_gui.analysis.standings_text import columns_of
+from gym_gui.analysis.standings_text import columns_of, rating_legend
 from tests.analysis.tournaments.conftest import by_strength, write_tournament
 from tests.analysis.tournaments.test_cross_play import write as write_cross_play
 
@@ -44,6 +44,7 @@ def test_nobody_has_a_rank_and_who_is_not_held_together_with_others_no_rating(tm
     assert any(note.startswith("The tournament is not finished") for note in found.notes)
     assert all(each.ranks is None and each.nash is None for each in found.policies)
     assert "Rank" not in [column.heading for column in columns_of(found.policies)]
+    assert "rank" not in rating_legend(found.policies)
     rated = {each.policy: each.rating.value is not None for each in found.policies}
     assert rated["a"] and rated["b"] and not rated["c"] and not rated["d"]
     assert found.policies[-1].note == "not connected"
