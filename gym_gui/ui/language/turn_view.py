@@ -6,7 +6,9 @@ Replies are hostile text: nothing of them is ever taken for markup.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
 from typing import Any, Final
 
 from PyQt6.QtGui import QFont, QGuiApplication, QTextCharFormat, QTextCursor
@@ -32,6 +34,9 @@ _ROLES: Final = {
     "assistant": "Answered before",
     "tool": "Result of a tool",
 }
+
+_ROW_OF_A_BOARD: Final = re.compile(r"\s*(\d+ )?\S( \S){2,}\s*")
+"""``8 r n b q k b n r``: its columns stand below each other where all letters are as wide."""
 
 SCORES: Final = "Scores"
 """Heading of how actions were scored."""
@@ -313,4 +318,11 @@ def _section(cursor: QTextCursor, heading: str, text: str, colour: str) -> None:
         cursor.insertBlock()
     cursor.insertText(heading.upper(), head)
     cursor.insertBlock()
-    cursor.insertText(text, body)
+    board = QTextCharFormat(body)
+    board.setFontFamilies([theme.mono_font().family()])
+    for on_board, lines in groupby(text.splitlines(keepends=True), _is_row):
+        cursor.insertText("".join(lines), board if on_board else body)
+
+
+def _is_row(line: str) -> bool:
+    return _ROW_OF_A_BOARD.fullmatch(line) is not None

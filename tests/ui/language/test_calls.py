@@ -8,17 +8,18 @@ from typing import Any
 import orjson
 import pytest
 from PyQt6.QtCore import Qt
-from PyQt6.QtGui import QGuiApplication
+from PyQt6.QtGui import QGuiApplication, QTextCursor
 from PyQt6.QtWidgets import QCheckBox, QLabel, QLineEdit, QPushButton, QTextEdit
 
 from gym_gui.analysis.turn import Turn, turn_of
 from gym_gui.controllers.live_play import call_log
 from gym_gui.controllers.live_play.call_log import CallLog, Spending, dollars
+from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.language.strip import CallStrip
 from gym_gui.ui.language.transcript import TranscriptPanel
 from gym_gui.ui.language.turn_list import TurnList
-from gym_gui.ui.language.turn_view import MOST, TurnView, sections
+from gym_gui.ui.language.turn_view import MOST, TurnView, sections, write_sections
 from tests.support.named import named
 
 from .conftest import WAIT, call_line
@@ -78,6 +79,23 @@ def test_a_turn_says_which_model_answered_where_another_was_asked(panel: Transcr
     assert "m-1, answered by m-1-mini" in told(model="m-1", model_reported="m-1-mini")
     assert "answered by" not in told(model="m-1", model_reported="m-1")
     assert "60 tokens cached" in told(tokens={"input": 100, "output": 10, "cached": 60})
+
+
+def test_columns_of_a_board_in_words_stand_below_each_other(qtbot: Any) -> None:
+    text = "You are X.\n . O .\n 1 2 3\n8 r n b\nAn X, then: a 3"
+    where = QTextEdit()
+    qtbot.addWidget(where)
+    write_sections(where, [("Asked", text, "text")])
+    assert where.toPlainText() == f"ASKED\n{text}"
+    document = where.document()
+    assert document is not None
+    fixed = theme.mono_font().family()
+    looks = list[bool]()
+    for number in range(1, document.blockCount()):
+        cursor = QTextCursor(document.findBlockByNumber(number))
+        cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock)
+        looks.append(cursor.charFormat().fontFamilies() == [fixed])
+    assert looks == [False, True, True, True, False]
 
 
 def test_a_reply_after_which_was_asked_again_is_unusable_and_so_is_one_that_was_replaced() -> None:
