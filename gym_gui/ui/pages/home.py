@@ -132,7 +132,7 @@ class RunRow(QPushButton):
         row.setSpacing(theme.GAP)
         cells = (
             (ElidedLabel(run.title), 10, 0),
-            (ElidedLabel(run.environment, "muted"), 9, 0),
+            (ElidedLabel(run.environment, "muted"), 10, 0),
             (ElidedLabel(run.episodes, "muted"), 0, _EPISODES_WIDTH),
             (ElidedLabel(run.verdict), 6, 0),
             (ElidedLabel(run.when, "muted"), 0, _WHEN_WIDTH),
