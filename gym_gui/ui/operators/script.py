@@ -518,9 +518,16 @@ class ScriptExperimentWidget(QWidget):
         except MosaicError as error:
             self._context.notify(error.sentence, "warning")
 
-    def _on_results(self) -> None:
+    @property
+    def _folder(self) -> Path | None:
+        """The run that is played, was played, or is gone on with."""
         if self._job is not None and self._job.folder is not None:
-            self._context.go("results", run=self._job.folder)
+            return self._job.folder
+        return self._plan.run if self._plan is not None else None
+
+    def _on_results(self) -> None:
+        if (run := self._folder) is not None:
+            self._context.go("results", run=run)
 
     def _on_pairing_chosen(self, pairing: OperatorSummary) -> None:
         """Look at it while it plays; what has been played is in Results."""
@@ -628,7 +635,7 @@ class ScriptExperimentWidget(QWidget):
         self.where.setEnabled(not running and not self.busy and not resumable)
         self._open_button.setEnabled(not running)
         self._edit_button.setEnabled(self._path is not None and self._path.is_file())
-        self._results_button.setEnabled(job is not None and job.folder is not None)
+        self._results_button.setEnabled(self._folder is not None)
         for button in self._actions:
             button.setVisible(self._shown and (button is self._open_button or self._path is not None))
 

@@ -230,6 +230,7 @@ def test_a_run_that_was_stopped_is_gone_on_with_by_what_it_has_recorded(
     qtbot.waitUntil(lambda: script.plan is not None and not script.busy, timeout=WAIT)
     assert named(row(script, "a"), QLabel, "script-operator-count").text() == f"{stopped.done} / 30"
     assert script.job is None and "Resume" in named(script, InlineMessage, "message-info").text
+    assert named(script.window(), QPushButton, "script-results").isEnabled(), "what it has can be seen"
     script.resume(stopped)
     assert named(script, QLabel, "script-name").text() == stopped.full_title
     qtbot.waitUntil(lambda: script.job is not None and script.job.result is not None, timeout=90_000)
