@@ -57,7 +57,9 @@ class FactRows(FormRows):
             value.setObjectName(f"{self._prefix}{name.lower().replace(' ', '-')}")
         value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.add_row(name, value)
-        self.align_label(value, Qt.AlignmentFlag.AlignTop)  # beside the first line of several
+        # The first line of a name and that of its value stand beside each other, however many there are.
+        self.align_label(value, Qt.AlignmentFlag.AlignTop)
+        value.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
         value.setMinimumWidth(1)  # a word that is too long is cut, the column stays as wide as it is
         return value
 

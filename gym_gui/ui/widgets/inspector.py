@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
-from PyQt6.QtCore import Qt
+from PyQt6.QtCore import QSize, Qt
 from PyQt6.QtWidgets import QFrame, QLabel, QLayout, QScrollArea, QVBoxLayout, QWidget
 
 from gym_gui.ui import theme
 from gym_gui.ui.widgets.labels import section_label
 from gym_gui.ui.widgets.scrolling import see_through
+
+
+class _Content(QWidget):
+    """Asks for no height of its own: the scroll area asks how high it is at the width it has.
+
+    Lines that wrap want the height they would have if they were narrow where nobody says how
+    wide they are, and what fits would scroll.
+    """
+
+    def minimumSizeHint(self) -> QSize:
+        hint, layout = super().minimumSizeHint(), self.layout()
+        wraps = layout is not None and layout.hasHeightForWidth()
+        return QSize(hint.width(), 0) if wraps else hint
 
 
 class Inspector(QFrame):
@@ -28,7 +41,7 @@ class Inspector(QFrame):
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.content = QWidget(scroll)
+        self.content = _Content(scroll)
         self.content.setProperty("role", "scrolled")
         self.body = QVBoxLayout(self.content)
         self.body.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)

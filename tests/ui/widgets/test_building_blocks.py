@@ -303,6 +303,28 @@ class TestForms:
         qtbot.waitUntil(lambda: upright.maximum() > 0 and sideways.maximum() == 0)
         assert first.width() == wide
 
+    def test_an_inspector_scrolls_only_what_does_not_fit(self, qtbot: QtBot) -> None:
+        inspector = Inspector()
+        qtbot.addWidget(inspector)
+        facts = FactRows()
+        facts.show_facts({f"Fact {row}": "which takes one line, or two" for row in range(14)})
+        inspector.add(facts)
+        inspector.add(label("It goes on for long enough that it has to wrap more than once. " * 2, wrap=True))
+        inspector.resize(inspector.width(), 700)
+        inspector.show()
+        qtbot.waitExposed(inspector)
+        scroll = inspector.findChild(QScrollArea)
+        assert scroll is not None
+        upright = scroll.verticalScrollBar()
+        assert upright is not None
+        last = inspector.content.findChildren(QLabel)[-1]
+        qtbot.waitUntil(lambda: 200 < last.width() < inspector.width())
+        assert last.geometry().bottom() < 700
+        qtbot.waitUntil(lambda: upright.maximum() == 0)
+        inspector.resize(inspector.width(), 300)
+        qtbot.waitUntil(lambda: upright.maximum() > 0)
+        assert last.height() >= last.heightForWidth(last.width())
+
     def test_a_bar_has_its_note(self, qtbot: QtBot) -> None:
         bar = PageBar("Agents")
         qtbot.addWidget(bar)
@@ -389,3 +411,4 @@ def test_a_fact_is_copied_as_it_is_though_it_may_wrap_within(qtbot: QtBot) -> No
     clipboard = QApplication.clipboard()
     assert clipboard is not None and clipboard.text() == "cleanrl_worker"
     assert not named(rows, QLabel, "fact-empty").isVisible()
+    assert value.alignment() & Qt.AlignmentFlag.AlignTop, "beside the first line of a name that wraps"
