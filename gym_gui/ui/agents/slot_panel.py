@@ -198,7 +198,7 @@ class SlotPanel(QWidget):
         worker = self._model.checks.worker(row) if self._model.checks is not None else None
         steps = row.preprocess or (own_steps(row, worker, self._agent) if worker is not None else ())
         try:
-            return describe_steps(steps) if steps else "the environment's own"
+            return describe_steps(steps) if steps else "unchanged"
         except PreprocessingError:
             return "steps that cannot be"
 

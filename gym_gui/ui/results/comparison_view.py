@@ -115,6 +115,7 @@ class ComparisonView(QWidget):
         self.hint = EmptyHint("Reading the run…", "", icon_name="results")
         self.hint.setObjectName("results-hint")
         self._build()
+        current.changed.connect(self._on_theme_changed)
 
     def _make_verdict(self) -> None:
         self.verdict = QLabel()
@@ -283,6 +284,12 @@ class ComparisonView(QWidget):
             lines.append(_LINE.format(f'<a href="more">and {rest} more</a>'))
         lines += (_LINE.format(escape(clean(sentence))) for sentence in summary.missing)
         self.verdict.setText("".join(lines))
+
+    def _on_theme_changed(self) -> None:
+        """A link keeps the colour that it was written in."""
+        if self._summary is not None:
+            self.verdict.clear()  # the same text would not be written again
+            self._show_verdicts()
 
     def _show_failures(self, summary: Summary) -> None:
         failures = summary.failures

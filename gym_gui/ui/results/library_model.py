@@ -157,7 +157,7 @@ AGENTS: Final = Column(
     roles={KINDS_ROLE: _kinds},
     spoken=_kinds_spoken,
 )
-ENVIRONMENT: Final = Column("Environment", _environment, tip=_tasks, width=160, gives=2)
+ENVIRONMENT: Final = Column("Environment", _environment, tip=_tasks, width=176, gives=2)
 EPISODES: Final = Column("Episodes", episodes_in_words, _done, figure=True, width=100, gives=1)
 STATUS: Final = Column("Status", _status, tip=_status_tip, width=116, roles={STATE_ROLE: _status_token})
 RUN_COLUMNS: Final = (STAR, RUN, AGENTS, ENVIRONMENT, EPISODES, STATUS, STARTED)

@@ -41,7 +41,7 @@ class PolicyNow(Card):
         self._why_none = ""
         self._held = False
         self._reading: asyncio.Task[None] | None = None
-        self._title = ElidedLabel("Policy now", "strong")
+        self._title = ElidedLabel("Policy now, …", "strong")
         self._title.setObjectName("policy-now-title")
         self._title.ensurePolished()  # its words before the run's name are read whole
         self._title.setMinimumWidth(self._title.sizeHint().width())

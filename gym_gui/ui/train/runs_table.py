@@ -86,6 +86,10 @@ class RunsTable(RowsTable[RunRow]):
         """Height in which so many rows are seen whole."""
         return HEAD + rows * ROW + 2
 
+    def rows_in(self, height: int) -> int:
+        """Rows that are seen whole in so much height."""
+        return (height - HEAD - 2) // ROW
+
     def keyPressEvent(self, e: QKeyEvent | None) -> None:
         """Space draws the selected runs or not, Delete removes them, Esc selects none.
 

@@ -212,9 +212,12 @@ class RunsView(QWidget):
 
     def _fit_table(self) -> None:
         if self._content is not None:
-            most = max(FEWEST_ROWS, int(self.height() * 0.3 / 34))
-            table, rows = self._content.table, min(max(self.model.rowCount(), 1), most)
-            table.setFixedHeight(table.height_for(rows))
+            table, margins = self._content.table, self.contentsMargins()
+            taken = table.minimumHeight() or table.minimumSizeHint().height()
+            others = self._content.minimumSizeHint().height() - taken  # charts keep what they are read in
+            room = self.height() - margins.top() - margins.bottom() - others
+            most = max(FEWEST_ROWS, min(table.rows_in(int(self.height() * 0.3)), table.rows_in(room)))
+            table.setFixedHeight(table.height_for(min(max(self.model.rowCount(), 1), most)))
 
     def _show_right_view(self) -> None:
         if self.model.rowCount():

@@ -107,7 +107,7 @@ def test_steps_are_tried_on_the_slots_own_space(
     row = WorkerAssignment("cleanrl_worker", "rl", {})
     tab.model.set_row(agent, row, "a policy")
     checked()
-    assert shown(tab) == "the environment's own"
+    assert shown(tab) == "unchanged"
     steps = open_steps(agent)
     assert steps.rows == []
     empty = named(steps.dialog, QWidget, "steps_empty")
@@ -133,7 +133,7 @@ def test_steps_are_tried_on_the_slots_own_space(
     assert shown(tab) == "select image, frame_stack 3"
     tab.model.undo_stack.undo()
     checked()
-    assert tab.model.draft.rows[agent].preprocess == () and shown(tab) == "the environment's own"
+    assert tab.model.draft.rows[agent].preprocess == () and shown(tab) == "unchanged"
 
 
 def test_a_step_that_does_not_fit_is_named_and_not_taken(

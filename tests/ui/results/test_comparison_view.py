@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtGui import QColor
-from PyQt6.QtWidgets import QLabel
+from PyQt6.QtWidgets import QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from gym_gui.analysis import Summary, open_run, render_html, summarize
 from gym_gui.analysis.charts import IntervalChart
 from gym_gui.analysis.charts.marks import role_colours
 from gym_gui.core.colours import LIGHT, leading_kind, told_apart
+from gym_gui.ui.context import AppContext
 from gym_gui.ui.plots import ChartView
 from gym_gui.ui.results.comparison_view import ComparisonView, PairChosen
 from gym_gui.ui.theme import Theme, fill_for_white
@@ -84,6 +85,30 @@ def test_what_is_missing_stands_with_the_verdict(
     view.show_analysis(summarize(open_run(run)))
     assert view.hint.isVisible() and view.hint.title.text() == "No episode is on record"
     assert "9 of 9 episodes are missing" in view.hint.text.text()
+
+
+def test_a_link_has_the_colour_of_the_theme_that_comes(
+    summary: Summary, context: AppContext, qtbot: QtBot
+) -> None:
+    view = ComparisonView(context.theme)
+    qtbot.addWidget(view)
+    view.task.setParent(view)
+    view.resize(1200, 800)
+    view.show_analysis(replace(summary, verdicts=tuple(summary.verdicts) * 10))
+    view.show()
+    qtbot.waitExposed(view)
+    try:
+        for mode in ("dark", "light"):
+            context.theme.set_mode(mode)
+            qtbot.waitUntil(lambda: context.theme.colour("accent").rgb() in colours_in(view.banner))
+    finally:
+        context.theme.set_mode("light")
+
+
+def colours_in(widget: QWidget) -> set[int]:
+    """Every colour of its picture."""
+    picture = widget.grab().toImage()
+    return {picture.pixel(x, y) for x in range(picture.width()) for y in range(picture.height())}
 
 
 def len_px(text: str, pixels: int) -> float:

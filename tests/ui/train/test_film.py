@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import psutil
 import pytest
+from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QLabel, QToolButton
 from pytestqt.qtbot import QtBot
 
@@ -59,6 +60,15 @@ def test_the_card_plays_the_newest_film(context: AppContext, qtbot: QtBot, film:
     qtbot.waitUntil(lambda: view.image() != held, timeout=PATIENCE_MS)
     card.hide()
     assert rests(card, qtbot)
+
+
+def test_the_heading_gives_up_the_runs_name_alone(context: AppContext, qtbot: QtBot) -> None:
+    card = PolicyNow(context)
+    qtbot.addWidget(card)
+    card.show_run("PPO, lr 2.5e-4", None)
+    title = named(card, QLabel, "policy-now-title")
+    shown = title.fontMetrics().elidedText(title.text(), Qt.TextElideMode.ElideRight, title.minimumWidth())
+    assert shown.startswith("Policy now") and shown != title.text()
 
 
 def rests(card: PolicyNow, qtbot: QtBot) -> bool:

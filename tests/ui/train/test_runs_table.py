@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from PyQt6.QtCore import Qt
 from gym_gui.services.trainer.records import TrainingRecord
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.main_window import SMALLEST
+from gym_gui.ui.train.link import TrainerLink
 from gym_gui.ui.train.run_colours import RunColours
 from gym_gui.ui.train.runs_model import (
     ENVIRONMENT,
@@ -22,6 +24,7 @@ from gym_gui.ui.train.runs_model import (
     id_of_run,
 )
 from gym_gui.ui.train.runs_table import RunsTable
+from gym_gui.ui.train.runs_view import RunsView
 from gym_gui.ui.widgets.rows import RowsModel
 
 TRAINED = TrainingRecord(
@@ -56,3 +59,25 @@ def test_names_and_returns_are_read_whole(share: float, context: AppContext, qtb
     for column in (RUN, STEPS, RETURN):
         assert not table.isColumnHidden(model.section(column))
     assert table.isColumnHidden(model.section(ENVIRONMENT)) == (share < 0.9)
+
+
+def test_rows_that_do_not_fit_above_the_charts_are_scrolled_to(
+    context: AppContext, qtbot: Any, finish: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = [replace(TRAINED, run_id=f"run-{n}", state="queued", step=0) for n in range(8)]
+    monkeypatch.setattr(TrainerLink, "runs", runs)
+    view = RunsView(context, TrainerLink(context))
+    qtbot.addWidget(view)
+    view.refresh()
+    for height in (SMALLEST.height() - 72, 1000, SMALLEST.height() - 72):  # less what is above and below
+        view.resize(round(SMALLEST.width() * 0.63), height)
+        view.show()
+        qtbot.waitExposed(view)
+        table = view.table
+        card = table.parentWidget()
+        assert card is not None
+        qtbot.waitUntil(lambda: view.content.geometry().bottom() <= view.height())
+        qtbot.waitUntil(lambda table=table, card=card: table.geometry().bottom() < card.height())
+        assert table.height() < table.height_for(len(runs)), "the others are scrolled to"
+        assert (table.height() - table.height_for(0)) % (table.height_for(1) - table.height_for(0)) == 0
+    finish(view.closed())
