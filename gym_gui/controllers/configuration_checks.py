@@ -18,7 +18,7 @@ from gym_gui.controllers.joint_parts import part_findings, part_of, parts_played
 from gym_gui.controllers.lineup import nothing_to_do, seatings
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import GOAL_SUFFIX, OperatorConfig
-from gym_gui.core.errors import MosaicError, UsageError
+from gym_gui.core.errors import MosaicError, UsageError, without_capital
 from gym_gui.core.secret_refs import references
 from gym_gui.core.types import AgentID
 from gym_gui.services.backends import SlotInfo
@@ -331,7 +331,7 @@ def _absence(status: WorkerStatus) -> str:
 def _after(worker: WorkerTypeDefinition, reason: str) -> str:
     """A reason behind a colon: its subject, named before, is not repeated."""
     rest = reason.removeprefix(f"{worker.display_name} ")
-    return f"it {rest}" if rest != reason else reason[:1].lower() + reason[1:]
+    return f"it {rest}" if rest != reason else without_capital(reason)
 
 
 def _all_fit(sheet: EnvironmentSheet) -> str:

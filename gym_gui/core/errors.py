@@ -31,6 +31,13 @@ def with_capital(words: str) -> str:
     return words[:1].upper() + words[1:] if first and first[0].strip(",.:;").isalpha() else words
 
 
+def without_capital(words: str) -> str:
+    """Words as they go on within a sentence; a name, as "LQR is …" has, stays as it is written."""
+    first = words.split(maxsplit=1)[:1]
+    plain = bool(first) and first[0].strip(",.:;").isalpha() and first[0][1:].islower()
+    return words[:1].lower() + words[1:] if plain or words[1:2].isspace() else words
+
+
 class MosaicError(Exception):
     """Base of all errors raised on purpose.
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.enums import SteppingParadigm
-from gym_gui.core.errors import UsageError
+from gym_gui.core.errors import UsageError, without_capital
 from gym_gui.core.prompt_inputs import PromptInputs
 from gym_gui.core.spaces import Space, short_space, to_space
 from gym_gui.envs import EnvSpec
@@ -119,7 +119,7 @@ def _file_incompatibility(
     if other := other_worker(file, worker):
         return other
     reason = incompatibility(file, slot.observation_space, slot.action_space, steps)
-    return f"{file.title} does not fit: {reason[:1].lower()}{reason[1:]}" if reason else ""
+    return f"{file.title} does not fit: {without_capital(reason)}" if reason else ""
 
 
 def _space_incompatibility(slot: SlotInfo, worker: WorkerTypeDefinition, shown: Space | None) -> str:

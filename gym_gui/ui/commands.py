@@ -9,6 +9,8 @@ from functools import partial
 from PyQt6.QtCore import QObject, Qt, pyqtSignal
 from PyQt6.QtGui import QAction, QKeySequence
 
+from gym_gui.core.errors import without_capital
+
 COMMAND = "command"
 """Property of a menu's action: the id of the command that does the same."""
 
@@ -127,6 +129,6 @@ def commands_of(
             continue
         command_id = f"{prefix}.{action.objectName()}"
         action.setProperty(COMMAND, command_id)
-        title = f"{heading}{action.text()[:1].lower()}{action.text()[1:]}" if heading else action.text()
+        title = f"{heading}{without_capital(action.text())}" if heading else action.text()
         result.append(Command(command_id, title, action.trigger, enabled=partial(can, action)))
     return result

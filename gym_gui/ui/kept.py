@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from PyQt6.QtCore import QElapsedTimer, QObject, QTimer
 
-from gym_gui.core.errors import MosaicError
+from gym_gui.core.errors import MosaicError, without_capital
 
 if TYPE_CHECKING:
     from gym_gui.ui.context import AppContext
@@ -95,7 +95,7 @@ class Kept(QObject, Generic[T]):
 
     def _on_soon(self) -> None:
         self._since.start()
-        self._context.spawn(self._write(), f"Keeping {self._what[:1].lower()}{self._what[1:]}")
+        self._context.spawn(self._write(), f"Keeping {without_capital(self._what)}")
 
     async def _write(self) -> None:
         async with self._writing:

@@ -173,7 +173,7 @@ QTabBar::tab {{ background: transparent; color: {muted}; padding: 6px 10px; bord
 QTabBar::tab:selected {{ color: {text}; border-bottom: 2px solid {accent}; }}
 QTabBar::tab:focus {{ color: {accent_text}; border: 1px solid {accent}; border-radius: 4px; }}
 QGroupBox {{ border: 1px solid {line}; border-radius: 10px; margin-top: 10px; padding-top: 8px; }}
-QDialogButtonBox {{ dialogbuttonbox-buttons-have-icons: 0; }}
+QDialogButtonBox {{ dialogbuttonbox-buttons-have-icons: 0; button-layout: 3; }}
 QFrame[role="popup"] {{ background: {panel}; border: 1px solid {line}; border-radius: 10px; }}
 """
 

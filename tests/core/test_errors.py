@@ -15,6 +15,8 @@ from gym_gui.core.errors import (
     RunFormatError,
     UnknownNameError,
     UsageError,
+    with_capital,
+    without_capital,
 )
 
 
@@ -74,3 +76,18 @@ def test_one_family() -> None:
     for error in family:
         assert issubclass(error, MosaicError) and error.__doc__
         assert not (issubclass(error, UsageError) and issubclass(error, EpisodeError))
+
+
+@pytest.mark.parametrize(
+    ("alone", "within"),
+    [
+        ("It needs facts", "it needs facts"),
+        ("A box is needed", "a box is needed"),
+        ("LQR is made for CartPole", "LQR is made for CartPole"),
+        ("MiniGrid's own", "MiniGrid's own"),
+        ("green_0 answered", "green_0 answered"),
+        ("", ""),
+    ],
+)
+def test_names_keep_their_spelling_where_sentences_begin_and_go_on(alone: str, within: str) -> None:
+    assert (without_capital(alone), with_capital(within)) == (within, alone)

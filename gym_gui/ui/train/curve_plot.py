@@ -11,7 +11,7 @@ from PyQt6.QtWidgets import QToolTip, QWidget
 
 from gym_gui.analysis.charts.scale import MOST_TICKS, spread, tick_words, ticks_within
 from gym_gui.services.training_series import Curve
-from gym_gui.ui.numbers import local
+from gym_gui.ui.numbers import in_sentences, local
 from gym_gui.ui.plots.live_plot import LivePlot
 from gym_gui.ui.plots.series import Look, Series
 from gym_gui.ui.theme import Theme
@@ -41,6 +41,13 @@ def steps_below(high: float, room: float, wide: Callable[[str], float]) -> list[
         if len(ticks) < 2 or ticks[1][0] / high * room >= widest + _APART:
             return ticks
     return [(0.0, "0")]
+
+
+def heights_beside(bottom: float, top: float) -> list[tuple[float, str]]:
+    """Round heights and their words, as the reader writes numbers."""
+    rows = ticks_within(bottom, top)
+    with in_sentences():
+        return list(zip(rows, tick_words(rows), strict=True))
 
 
 class CurvePlot(LivePlot):
@@ -160,8 +167,7 @@ class CurvePlot(LivePlot):
         plot.setXRange(0, max(high, 1.0), padding=0.02)
         bottom, top = spread(*self.heights())
         plot.setYRange(bottom, top, padding=0.06)
-        rows = ticks_within(bottom, top)
-        plot.getAxis("left").setTicks([list(zip(rows, tick_words(rows), strict=True)), []])
+        plot.getAxis("left").setTicks([heights_beside(bottom, top), []])
 
     def _name_steps(self, plot: Any) -> None:
         high = max((curve.span[1] for curve in self._curves.values()), default=1.0)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gym_gui.services.trainer.records import TrainingRecord
-from gym_gui.ui.train.curve_plot import steps_below
+from gym_gui.ui.train.curve_plot import heights_beside, steps_below
 from gym_gui.ui.train.numbers import NONE, return_in_words, steps_in_words, value_in_words
 from gym_gui.ui.train.run_menu import run_actions
 from gym_gui.ui.train.run_words import (
@@ -122,3 +122,7 @@ def test_steps_below_a_narrow_plot_stand_apart() -> None:
                 assert (following - step) * per_step > (wide(word) + wide(next_word)) / 2
     assert [word for _, word in steps_below(8192, 600, wide)] == ["0", "2,000", "4,000", "6,000", "8,000"]
     assert [word for _, word in steps_below(8192, 130, wide)] == ["0", "5,000"]
+
+
+def test_heights_are_written_as_the_reader_does() -> None:
+    assert [word for _, word in heights_beside(-100.0, 0.0)][-2:] == [value_in_words(-20.0), "0"]

@@ -6,9 +6,10 @@ import re
 from pathlib import Path
 
 from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QInputDialog, QLineEdit, QPushButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
+from gym_gui.ui.context import AppContext
 from gym_gui.ui.widgets import PrimaryButton, QuietButton
 from gym_gui.ui.widgets.dialog import Dialog
 
@@ -46,3 +47,15 @@ def test_all_dialogs_are_such() -> None:
         if re.search(r"\(QDialog\)|= QDialog\(", path.read_text())
     ]
     assert others == []
+
+
+def test_the_toolkits_own_dialogs_have_their_buttons_in_the_same_order(
+    context: AppContext, qtbot: QtBot
+) -> None:
+    dialog = QInputDialog()
+    qtbot.addWidget(dialog)
+    dialog.setOkButtonText("Save")
+    dialog.show()
+    qtbot.waitExposed(dialog)
+    places = {button.text().replace("&", ""): button.x() for button in dialog.findChildren(QPushButton)}
+    assert places["Cancel"] < places["Save"]
