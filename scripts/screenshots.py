@@ -636,6 +636,15 @@ class Scenes:
         page.form.submit()
         await self._until(lambda: len(page.link.runs) > before, "a run")
 
+    async def _end_others(self, page: Any) -> None:
+        """Trainings of scenes before, that go on for their pictures alone, have no one wait for them."""
+        from gym_gui.core.errors import UsageError
+
+        for run in page.link.runs:
+            if not run.over:
+                with contextlib.suppress(UsageError):  # over since it was looked at
+                    await page.link.client.cancel(run.run_id)
+
     async def train_policies(self) -> None:
         self._context.go("train", policies=True)
         page = self._page("train")
@@ -672,6 +681,7 @@ class Scenes:
         page = await self._trainer()
         joint = TrainingPreset("cleanrl_worker", "ippo", SPREAD, JOINT)
         if not any(run.algorithm == joint.algorithm for run in page.link.runs):
+            await self._end_others(page)
             await self._train_one(page, joint)
             await self._until(lambda: page.link.runs[0].over, "a training of several agents", TRAINING_S)
         page.form.fill(joint, 2)
@@ -698,6 +708,7 @@ class Scenes:
         page = await self._trainer()
         league = TrainingPreset("cleanrl_worker", "self_play", CONNECT_FOUR, LEAGUE)
         if not any(run.algorithm == league.algorithm for run in page.link.runs):
+            await self._end_others(page)
             await self._train_one(page, league)
             await self._until(lambda: page.link.runs[0].over, "a training against itself", TRAINING_S)
         run = next(run for run in page.link.runs if run.algorithm == league.algorithm)
