@@ -207,11 +207,16 @@ def _bring_inter() -> None:
 
 
 def tabular(font: QFont) -> QFont:
-    """The font with digits of one width, so that figures do not dance."""
+    """The font with digits of one width, so that figures do not dance, and every letter as it is written.
+
+    Inter draws the x of ``8x8`` as a multiplication sign, and ``->`` as an arrow: who types an id or an
+    option as it looks would not type what it is.
+    """
     result = QFont(font)
     set_feature = getattr(result, "setFeature", None)
     if set_feature is not None:  # Qt 6.7
         set_feature(QFont.Tag(b"tnum"), 1)
+        set_feature(QFont.Tag(b"calt"), 0)
     return result
 
 
