@@ -113,6 +113,8 @@ _DAYS: Final = ("after", "before", "on")
 
 
 def _day(about: str, text: str) -> Accepts | None:
+    if text in ("today", "yesterday"):
+        return partial(_began_lately, about, text == "yesterday")
     span = _span(text)
     if span is None:
         if len(text) < 8 and re.fullmatch(r"[\d-]*|t[oday]*|y[estrday]*", text):
@@ -121,12 +123,14 @@ def _day(about: str, text: str) -> Accepts | None:
     return partial(_began, about, *span)
 
 
+def _began_lately(about: str, days_ago: int, run: RunEntry) -> bool:
+    """Whether it did as of now: a list may be open over midnight."""
+    first = datetime.now().astimezone().date() - timedelta(days=days_ago)
+    return _began(about, first, first + timedelta(days=1), run)
+
+
 def _span(text: str) -> tuple[date, date] | None:
     """First day, and the one after the last."""
-    today = datetime.now().astimezone().date()
-    if text in ("today", "yesterday"):
-        first = today - timedelta(days=text == "yesterday")
-        return first, first + timedelta(days=1)
     try:
         if re.fullmatch(r"\d{4}", text):
             return date(int(text), 1, 1), date(int(text) + 1, 1, 1)
