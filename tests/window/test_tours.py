@@ -161,7 +161,7 @@ def test_ask_a_model(window: Program, model_server: ModelServer) -> None:
     until_step(window, 2, 7)
     window.choose("operator-environment", "frozenlake-v1", "FrozenLake")
     until_step(window, 3, 7)
-    window.choose("player-agent_0", "language model", "Language model")
+    window.choose("player-agent_0", "language model", "Language model…")
     until_step(window, 4, 7)
     window.click("setting_client_name")
     window.type("transformers")
