@@ -2,23 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-from gym_gui.services.trainer.records import TrainingRecord
 from gym_gui.services.training_estimate import before_it, estimate
-
-
-def record(run_id: str, **about: Any) -> TrainingRecord:
-    usual: dict[str, Any] = {
-        "worker_id": "cleanrl_worker",
-        "algorithm": "ppo",
-        "env_id": "CartPole-v1",
-        "seed": 1,
-        "folder": Path("/runs") / run_id,
-        "submitted_at": 0.0,
-    }
-    return TrainingRecord(run_id, **{**usual, **about})
+from tests.support.training_records import record
 
 
 def test_the_estimate_is_honest() -> None:

@@ -9,22 +9,10 @@ from typing import Any
 
 from gym_gui.services.policy_library import PolicyLibrary
 from gym_gui.services.store import Store
-from gym_gui.services.trainer.records import TrainingRecord
 from gym_gui.services.training_titles import titles
+from tests.support.training_records import record
 
 POLICY = Path(__file__).parents[2] / "docs" / "examples" / "checkpoints" / "ppo_cartpole"
-
-
-def record(run_id: str = "a", **about: Any) -> TrainingRecord:
-    usual: dict[str, Any] = {
-        "worker_id": "cleanrl_worker",
-        "algorithm": "ppo",
-        "env_id": "CartPole-v1",
-        "seed": 1,
-        "folder": Path("/runs") / run_id,
-        "submitted_at": 0.0,
-    }
-    return TrainingRecord(run_id, **{**usual, **about})
 
 
 def test_runs_are_called_by_what_sets_them_apart() -> None:

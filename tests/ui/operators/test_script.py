@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -243,15 +243,29 @@ def test_a_run_that_was_stopped_is_gone_on_with_by_what_it_has_recorded(
     assert not named(script.window(), QPushButton, "script-edit").isEnabled(), "a record is not edited"
 
 
-def test_after_a_restart_a_run_that_was_left_is_offered(
-    script: ScriptExperimentWidget, stopped: RunEntry, context: AppContext, finish: Any, qtbot: Any
-):
+@pytest.fixture
+def brought_back(
+    context: AppContext, finish: Any, qtbot: Any
+) -> Iterator[Callable[[], ScriptExperimentWidget]]:
+    """Makes the widget once more, as a restart of the window does."""
     knowledge, bar = Knowledge(context.store), PageBar("Operators")
     qtbot.addWidget(bar)
-    again = ScriptExperimentWidget(context, knowledge, bar)
-    qtbot.addWidget(again, before_close_func=lambda _widget: finish(again.shut_down()))
-    again.bring_back(Path(str(context.layout.value(OPENED))))
-    qtbot.waitUntil(lambda: again.plan is not None and not again.busy, timeout=WAIT)
+
+    def bring_back() -> ScriptExperimentWidget:
+        again = ScriptExperimentWidget(context, knowledge, bar)
+        qtbot.addWidget(again, before_close_func=lambda _widget: finish(again.shut_down()))
+        again.bring_back(Path(str(context.layout.value(OPENED))))
+        qtbot.waitUntil(lambda: again.plan is not None and not again.busy, timeout=WAIT)
+        return again
+
+    yield bring_back
+    finish(knowledge.close())
+
+
+def test_after_a_restart_a_run_that_was_left_is_offered(
+    stopped: RunEntry, brought_back: Callable[[], ScriptExperimentWidget], qtbot: Any
+):
+    again = brought_back()
     offer = named(again, InlineMessage, "message-info")
     assert f"{stopped.done} of 30 episodes" in offer.text and again.job is None
     assert named(row(again, "a"), QLabel, "script-operator-count").text() == "0 / 30", "the file is a whole"
@@ -259,22 +273,18 @@ def test_after_a_restart_a_run_that_was_left_is_offered(
     qtbot.waitUntil(lambda: again.job is not None and again.job.result is not None, timeout=90_000)
     assert again.job is not None and again.job.result is not None
     assert again.job.folder == stopped.path and again.job.result.episodes == 30
-    finish(knowledge.close())
 
 
 def test_a_run_of_another_file_is_not_offered(
-    script: ScriptExperimentWidget, stopped: RunEntry, context: AppContext, finish: Any, qtbot: Any
+    script: ScriptExperimentWidget,
+    stopped: RunEntry,
+    brought_back: Callable[[], ScriptExperimentWidget],
+    qtbot: Any,
 ):
     script.open(experiment(stopped.path.parent.parent, episodes=1, count=1))
     qtbot.waitUntil(lambda: script.plan is not None and not script.busy, timeout=WAIT)
-    knowledge, bar = Knowledge(context.store), PageBar("Operators")
-    qtbot.addWidget(bar)
-    again = ScriptExperimentWidget(context, knowledge, bar)
-    qtbot.addWidget(again, before_close_func=lambda _widget: finish(again.shut_down()))
-    again.bring_back(Path(str(context.layout.value(OPENED))))
-    qtbot.waitUntil(lambda: again.plan is not None and not again.busy, timeout=WAIT)
+    again = brought_back()
     assert again.message is None and entry_of(stopped.path).can_go_on
-    finish(knowledge.close())
 
 
 def test_a_part_of_an_experiment_is_gone_on_with_elsewhere(

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gym_gui.services.trainer.records import TrainingRecord
 from gym_gui.ui.train.curve_plot import heights_beside, steps_below
 from gym_gui.ui.train.numbers import NONE, return_in_words, steps_in_words, value_in_words
 from gym_gui.ui.train.run_menu import run_actions
@@ -20,18 +18,7 @@ from gym_gui.ui.train.run_words import (
     summary,
     why_no_film,
 )
-
-
-def record(run_id: str = "a", **about: Any) -> TrainingRecord:
-    usual: dict[str, Any] = {
-        "worker_id": "cleanrl_worker",
-        "algorithm": "ppo",
-        "env_id": "CartPole-v1",
-        "seed": 1,
-        "folder": Path("/runs") / run_id,
-        "submitted_at": 0.0,
-    }
-    return TrainingRecord(run_id, **{**usual, **about})
+from tests.support.training_records import record
 
 
 @pytest.mark.parametrize(
