@@ -248,10 +248,10 @@ class ScriptExperimentWidget(QWidget):
 
     def _take(self, path: Path, resumed: RunEntry | None = None) -> None:
         self._path, self._resumed, self._plan, self._job = path, resumed, None, None
-        if resumed is None and path.is_file():
-            self._recent.add(path.absolute())
         if resumed is not None or path.is_file():
             self._context.layout.setValue(OPENED, str(path.absolute()))
+            if resumed is None:
+                self._recent.add(path.absolute())
         self.watch("")
         self._standings.drop()
         self.card.clear()
