@@ -131,6 +131,8 @@ check "collecting the tests" collected
 check "import rule" lint-imports --no-logo
 check "import cycles" python scripts/import_cycles.py
 check "dead code" vulture
+check "plain words" python scripts/plain_words.py
+check "commit subjects" python scripts/commit_subjects.py
 check "documentation" sphinx-build -q -W --keep-going -b html docs docs/_build/html
 check "tests" tests
 check "pyright, beside them" ended

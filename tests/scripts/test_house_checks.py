@@ -1,0 +1,44 @@
+"""The checks of words and of commit subjects find what they are there for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from scripts.commit_subjects import fault
+from scripts.plain_words import main
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    (tmp_path / "gym_gui").mkdir()
+    (tmp_path / "gym_gui" / "wait.py").write_text(
+        '"""Whoever asks\nis told what\ncame of it; nobody waits."""\n'
+    )
+    return tmp_path
+
+
+def test_words_are_counted_across_lines_and_the_number_may_not_rise(
+    tree: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["--places"], tree, most=2) == 1
+    told = capsys.readouterr().out
+    assert "gym_gui/wait.py:1: whoever" in told
+    assert "gym_gui/wait.py:2: what came of" in told
+    assert "gym_gui/wait.py:3: nobody" in told
+    assert main([], tree, most=3) == 0
+
+
+@pytest.mark.parametrize(
+    "subject", ["ui: keep the filter's day", "analysis, docs: name the test of a verdict"]
+)
+def test_a_subject_with_its_area_passes(subject: str) -> None:
+    assert not fault(subject)
+
+
+@pytest.mark.parametrize(
+    "subject", ["Pictures of the guide as the window is now", "ui: " + "long " * 20, "ui:"]
+)
+def test_a_subject_without_its_area_or_too_long_is_named(subject: str) -> None:
+    assert fault(subject)
