@@ -31,6 +31,7 @@ class DialogScenes:
             "dialog-tours": self.tours,
             "dialog-shortcuts": self.shortcuts,
             "dialog-trust": self.trust,
+            "dialog-confirm": self.confirm,
             "dialog-install": self.install,
             "dialog-environment": self.environment,
             "dialog-link": self.link,
@@ -75,6 +76,20 @@ class DialogScenes:
 
         needs = [Need(Subject("package", "theirs"), "theirs:make", "imports")]
         self._context.ask_trust(NotAllowedError("theirs.yaml", needs))
+        await asyncio.sleep(_SETTLE_S)
+
+    async def confirm(self) -> None:
+        """A submission that another person handed in."""
+        from PyQt6.QtWidgets import QApplication
+
+        from gym_gui.services.submissions.handed_in import Unconfirmed
+        from gym_gui.services.submissions.record import Submission
+        from gym_gui.ui.results.confirm_dialog import ask_to_confirm
+
+        folder = Path("runs/submissions/01M8H83KEBJ7758D9XJK3WVK24")
+        rows = [("It plays there, with these commands", ['hosts: ["lab"]', 'mosaic: "mosaic"'])]
+        submission = Submission(folder, "ssh", {}, "run", 8, 64, Path("runs"))
+        ask_to_confirm(Unconfirmed(submission, (), rows, ""), lambda: None, QApplication.activeWindow())
         await asyncio.sleep(_SETTLE_S)
 
     async def install(self) -> None:

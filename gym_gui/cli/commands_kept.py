@@ -128,6 +128,22 @@ def runs_stop(
     raise typer.Exit(stop_submission(submission, as_json=as_json))
 
 
+@runs_app.command("confirm")
+def runs_confirm(
+    submission: Annotated[
+        Path, typer.Argument(metavar="SUBMISSION", help="Folder of a submission that was not begun here.")
+    ],
+    as_json: Json = False,
+) -> None:
+    """Look at what a submission would run, and confirm it once.
+
+    It was handed in by another person, on another machine, or was changed since.
+    """
+    from gym_gui.cli.confirming import confirm_submission
+
+    raise typer.Exit(confirm_submission(submission, as_json=as_json))
+
+
 @runs_app.command("compress")
 def runs_compress(
     runs: RunFolders,

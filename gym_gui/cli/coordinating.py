@@ -14,12 +14,14 @@ from typing import Final
 
 from ulid import ULID
 
+from gym_gui.cli.confirming import confirm_in_terminal
 from gym_gui.cli.errors import DONE, INTERRUPTED, WORK_FAILED, tell
 from gym_gui.cli.output import write_json, write_line
 from gym_gui.core.errors import UsageError
 from gym_gui.services.submissions.coordinator import Coordinator
 from gym_gui.services.submissions.executors import load_profile, sites_of
 from gym_gui.services.submissions.follower import begin_following, following
+from gym_gui.services.submissions.handed_in import handed_in, unconfirmed
 from gym_gui.services.submissions.lease_book import LeaseBook
 from gym_gui.services.submissions.record import FAILED, Submission, is_submission, open_submission
 from gym_gui.services.submissions.standing import OnStanding
@@ -78,6 +80,7 @@ def reopened(where: Elsewhere, command: str) -> Generator[Submission]:
 
     Raises:
         UsageError: It is none, or of another command; or somebody follows it.
+        NotConfirmedError: It was not handed in from here, and the person has not confirmed it.
     """
     assert where.resume is not None
     if where.dry_run:
@@ -96,9 +99,12 @@ def reopened(where: Elsewhere, command: str) -> Generator[Submission]:
                 f"{where.resume} is of mosaic {submission.command}",
                 fix=f"Run: mosaic {submission.command} --resume {where.resume}",
             )
+        profile = None
         if where.profile is not None:
-            submission.profile = load_profile(submission.executor, where.profile).to_record()
-        yield submission
+            profile = load_profile(submission.executor, where.profile).to_record()
+        if (seen := unconfirmed(where.resume, profile)) is not None:
+            confirm_in_terminal(seen)
+        yield handed_in(submission, profile)
 
 
 def detach(submission: Submission, *, as_json: bool) -> int:

@@ -53,6 +53,7 @@ from gym_gui.services.shard_budgets import spent_in_all
 from gym_gui.services.submissions.bundle import write_bundle
 from gym_gui.services.submissions.coordinator import Coordinator
 from gym_gui.services.submissions.executors import Profile, load_profile
+from gym_gui.services.submissions.handed_in import hand_in
 from gym_gui.services.submissions.lease_book import LeaseBook
 from gym_gui.services.submissions.record import FAILED, Submission
 from gym_gui.services.submissions.shell import EXPERIMENT
@@ -179,6 +180,7 @@ def _submit(asked: _Asked, where: Elsewhere, profile: Profile, out: Path | None,
         folder, where.executor or "", profile.to_record(), asked.command, of, asked.total, out
     )
     submission.began_at, submission.at_once = _now(), min(of, profile.places)
+    submission.needs = tuple(dict.fromkeys(need.subject for need in asked.needs))
     if decided is not None:
         submission.seatings, submission.due = asked.seatings, Batches(decided, asked.seatings, of).first()
     if where.dry_run:
@@ -188,6 +190,7 @@ def _submit(asked: _Asked, where: Elsewhere, profile: Profile, out: Path | None,
     write_bundle(folder / "bundle", asked.what, asked.needs)
     if asked.budgets:
         LeaseBook(folder, asked.budgets, submission.at_once).save()
+    hand_in(submission)
     if where.detach:
         submission.save()
         return detach(submission, as_json=as_json)

@@ -85,8 +85,9 @@ class Elsewhere:
         with tempfile.TemporaryDirectory(prefix="mosaic-") as folder:
             bundle, place = Path(folder) / "bundle", f"{program.files}/0"
             moved = await asyncio.to_thread(write_bundle, bundle, asked, needs, place)
+            subjects = dict.fromkeys(need.subject for need in needs)
             # Whoever comes to play later is sent beside it.
-            rows = [asdict(Subject("file", program.files)), *json.loads(allowed_on(bundle, place))]
+            rows = [asdict(Subject("file", program.files)), *json.loads(allowed_on(subjects, place))]
             program.allowed = json.dumps(rows)
             await self._copy(bundle, place)
         (there,) = moved.operators if isinstance(moved, Experiment) else (config,)

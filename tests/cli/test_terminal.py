@@ -19,6 +19,9 @@ from pathlib import Path
 
 import pytest
 
+from gym_gui.services.experiment_file import load_experiment
+from gym_gui.services.submissions.bundle import write_bundle
+from gym_gui.services.submissions.record import Submission
 from tests.support.commands import COMMAND, Done, Mosaic, experiment
 
 _CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -167,3 +170,31 @@ def test_help_imports_nothing_heavy(mosaic: Mosaic) -> None:
         "asyncio",
     }
     assert not loaded & heavy
+
+
+@pytest.mark.parametrize(("answer", "status"), [("y", 0), ("n", 2)])
+def test_a_submission_of_another_person_is_confirmed_in_a_terminal(
+    mosaic: Mosaic, answer: str, status: int
+) -> None:
+    runs = mosaic.home / "runs"
+    found = Submission(
+        runs / "submissions" / "01M8H83KEBJ7758D9XJK3WVK24",
+        "local",
+        {"setup": ["rm -rf x"]},
+        "run",
+        1,
+        2,
+        runs,
+    )
+    write_bundle(found.bundle, load_experiment(experiment(mosaic.home), allow_code=False), [])
+    found.save()
+    main, side = pty.openpty()
+    try:
+        os.write(main, f"{answer}\n".encode())
+        ended = mosaic.in_terminal(side, "runs", "confirm", str(found.folder))
+        said = os.read(main, 1 << 16).decode()
+    finally:
+        os.close(side)
+        os.close(main)
+    assert (ended, "rm -rf x" in said) == (status, True), said
+    assert (mosaic("runs", "confirm", found.folder).status == 0) == (answer == "y"), "it is asked once"

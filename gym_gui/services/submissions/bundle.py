@@ -8,19 +8,20 @@ from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from gym_gui.core import own_code
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import Experiment
-from gym_gui.core.errors import UsageError
+from gym_gui.core.errors import RunFormatError, UsageError
 from gym_gui.core.pool import altered
-from gym_gui.core.subjects import Need, Subject
+from gym_gui.core.subjects import Need, Subject, subject_of
 from gym_gui.core.tournament import Tournament
 from gym_gui.services.experiment_file import file_settings
 from gym_gui.services.experiment_identity import content_of
 from gym_gui.services.submissions.shell import EXPERIMENT
 from gym_gui.services.submissions.trainings import SEEDS, Trainings
+from mosaic_worker.plain_files import read_file
 
 FILES: Final = "files"
 _NEEDS: Final = "needs.json"
@@ -69,25 +70,33 @@ def _made(folder: Path, needs: Iterable[Need]) -> Generator[None]:
         raise UsageError(f"{error.filename or folder} cannot be used: {error.strerror}") from error
 
 
-def allowed_on(folder: Path, place: str) -> str:
+def needs_in(bundle: Path) -> tuple[Subject, ...]:
+    """What a bundle says that it needs: nothing is allowed by that.
+
+    Raises:
+        UsageError: It says nothing, or nonsense.
+    """
+    path = bundle / _NEEDS
+    try:
+        rows = json.loads(read_file(path, inside=bundle))
+        return tuple(subject_of(row) for row in rows)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror or error}") from None
+    except (ValueError, TypeError, RecursionError):
+        raise RunFormatError(str(path), "is damaged. Submit it anew") from None
+
+
+def allowed_on(needs: Iterable[Subject], place: str) -> str:
     """What is allowed on a host, as the variable says it that hands it on.
 
     Code and files that were sent have another path there, and the same hash.
 
     Args:
-        folder: The bundle.
-        place: Where it lies on the host, absolute.
+        needs: What the person who hands it in has allowed.
+        place: Where the bundle lies on the host, absolute.
     """
-    rows: list[dict[str, Any]] = json.loads((folder / _NEEDS).read_text())
-    sent = Subject("file", f"{place}/{FILES}")
-    rows = [{**row, "name": place} if row["kind"] == "folder" else row for row in rows]
-    return json.dumps([asdict(sent), *rows])
-
-
-def write_allowed(bundle: Path, place: str, target: Path) -> None:
-    """Write :func:`allowed_on` into a file for its owner alone."""
-    target.touch(0o600)
-    target.write_text(allowed_on(bundle, place))
+    moved = [replace(each, name=place) if each.kind == "folder" else each for each in needs]
+    return json.dumps([asdict(each) for each in (Subject("file", f"{place}/{FILES}"), *moved)])
 
 
 def bundle_player(folder: Path, player: WorkerAssignment, place: str) -> WorkerAssignment:

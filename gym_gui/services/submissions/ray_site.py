@@ -212,7 +212,7 @@ class RaySite:
             "folder": self._profile.folder,
             "digest": digest,
             "options": self._profile.options,
-            "allowed": allowed_on(submission.bundle, PLACE),
+            "allowed": allowed_on(submission.needs, PLACE),
             "allowed_name": ALLOWED,
             "trains": submission.trainings is not None,
             "claim_name": CLAIM,

@@ -12,6 +12,8 @@ from gym_gui.core.errors import RunFormatError, UsageError
 from gym_gui.core.formats import check_format
 from gym_gui.core.record_fields import count, integers, mapping, strings, text
 from gym_gui.core.record_fields import number as real
+from gym_gui.core.shards import MOST_SHARDS
+from gym_gui.core.subjects import Subject
 from gym_gui.services.submissions.trainings import TRAIN, Trainings, trainings_of
 from gym_gui.services.submissions.trouble import HereError
 from mosaic_worker.plain_files import read_file, replace_file
@@ -119,6 +121,7 @@ class Submission:
         at_once: How many shards are played at the same time, at most.
         used: Places where any was begun; also those whose shards were given to others since.
         places: What is known of places, by their names.
+        needs: What of it the person has allowed who handed it in (:mod:`.handed_in`); on record nowhere else.
     """
 
     folder: Path
@@ -138,6 +141,7 @@ class Submission:
     at_once: int = 1
     used: set[str] = field(default_factory=set[str])
     places: dict[str, PlaceState] = field(default_factory=dict[str, PlaceState])
+    needs: tuple[Subject, ...] = field(default=(), compare=False)
     _written: bytes = field(default=b"", init=False, repr=False, compare=False)
 
     @property
@@ -248,6 +252,9 @@ def open_submission(folder: Path) -> Submission:
         trainings = trainings_of(data.get("trainings"))
         if (trainings is not None) != (command == TRAIN) or (trainings and len(trainings.parts) != of):
             raise ValueError
+        out, run = Path(str(data["out"])), text(data.get("run")) or ""
+        if of > MOST_SHARDS or not _lie_below(out, run, trainings):
+            raise ValueError
         return Submission(
             folder,
             executor,
@@ -255,9 +262,9 @@ def open_submission(folder: Path) -> Submission:
             command,
             of,
             count(data["total"]) or 0,
-            Path(str(data["out"])),
+            out,
             states,
-            text(data.get("run")) or "",
+            run,
             {str(name): count(each) or 1 for name, each in (mapping(data.get("seatings")) or {}).items()},
             _due(data.get("due"), of),
             data.get("cleared") is True,
@@ -274,6 +281,16 @@ def open_submission(folder: Path) -> Submission:
         raise UsageError(f"{path} cannot be read: {error.strerror or error}") from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise RunFormatError(str(path), "is damaged. Submit it anew") from None
+
+
+def _lie_below(out: Path, run: str, trainings: Trainings | None) -> bool:
+    """Whether all that it writes is where it was to be written."""
+    folders = [] if trainings is None else [each.folder for each in trainings.parts]
+    if run:
+        folders.append(Path(run))
+    # Of trainings the one run folder, or that of the group, is itself what was asked for.
+    there = {out} if trainings is not None else set[Path]()
+    return all(".." not in folder.parts and (folder.parent == out or folder in there) for folder in folders)
 
 
 def _due(written: object, of: int) -> list[int] | None:

@@ -17,7 +17,7 @@ from typing import Final
 
 from gym_gui.core.errors import UsageError
 from gym_gui.services.lease_files import CLAIM, LEASE, MOST_BYTES
-from gym_gui.services.submissions.bundle import write_allowed
+from gym_gui.services.submissions.bundle import allowed_on
 from gym_gui.services.submissions.host_check import version_first
 from gym_gui.services.submissions.record import Submission
 from gym_gui.services.submissions.shard_look import KILLED, ShardLook, look_from
@@ -283,11 +283,13 @@ class SlurmSite:
             if (self._place / PLAY).exists():
                 # Who goes on with it may have mended how it is begun.
                 replace_file(self._place / PLAY, self._play.encode(), mode=0o600, sync=False)
+                replace_file(self._place / ARRAY, PLAY_ARRAY.encode(), mode=0o600, sync=False)
+                self._write_allowed(self._place)
                 return
             shutil.rmtree(new, ignore_errors=True)
             shutil.copytree(submission.bundle, new)
             new.chmod(0o700)
-            write_allowed(submission.bundle, str(self._place), new / ALLOWED)
+            self._write_allowed(new)
             (new / PLAY).write_text(self._play)
             (new / ARRAY).write_text(PLAY_ARRAY)
             (new / _ARRAYS).mkdir()
@@ -297,6 +299,10 @@ class SlurmSite:
                 f"{error.filename or self._place} cannot be written: {error.strerror}",
                 fix="Name a folder on a disk that all nodes see in the profile: folder: …",
             ) from error
+
+    def _write_allowed(self, folder: Path) -> None:
+        allowed = allowed_on(self._submission.needs, str(self._place))
+        replace_file(folder / ALLOWED, allowed.encode(), mode=0o600, sync=False)
 
     def _make_folders(self, tries: Sequence[tuple[int, int]]) -> None:
         for number, attempt in tries:
@@ -341,6 +347,8 @@ class SlurmSite:
                     continue  # it was not handed in any more
                 job.write_text(found or "0")
             number = job.read_text()
+            if not number.isdecimal():
+                raise UsageError(f"{job} holds no number of a job", fix=f"Look at it, then remove {listed}")
             self._tasks |= {(n, t): (number, i) for i, hand in enumerate(hands, 1) for n, t in hand}
         self._has_jobs = bool(self._tasks)  # as far as is known before the first look
 

@@ -60,9 +60,13 @@ class SshSite:
         How it is begun is said anew: who goes on with it may have mended that.
         """
         if await self._is_sent():
-            play = shlex.quote(f"{self._place}/{PLAY}")
+            written = {PLAY: self._script, ALLOWED: allowed_on(self._submission.needs, self._place)}
+            lines = [
+                f"printf %s {shlex.quote(words)} > {name}.new && mv {name}.new {name} || exit 1"
+                for name, words in written.items()
+            ]
             await self._ssh.run(
-                f"umask 077\nprintf %s {shlex.quote(self._script)} > {play}.new && mv {play}.new {play}\n"
+                "\n".join(["umask 077", f"cd {shlex.quote(self._place)} || exit 1", *lines, ""])
             )
         else:
             await self._send()
@@ -150,7 +154,7 @@ class SshSite:
         new = f"{self._place}.new"
         await self._ssh.run(f"rm -rf {shlex.quote(new)}\n")
         await self._ssh.send(sub.bundle, new)
-        allowed = allowed_on(sub.bundle, self._place)
+        allowed = allowed_on(sub.needs, self._place)
         await self._ssh.run(
             "umask 077\n"
             f"cd {shlex.quote(new)} || exit 1\n"

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from PyQt6.QtCore import QObject, pyqtSignal
 from PyQt6.QtWidgets import QAbstractButton, QStackedWidget
 
 from gym_gui.core.errors import Place
+from gym_gui.services.submissions.handed_in import unconfirmed
 from gym_gui.services.submissions.overview import Overview, ShardRow, run_of
 from gym_gui.services.submissions.record import FAILED, SENT
 from gym_gui.ui.commands import Command
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.results.jobs import JobStrip
+from gym_gui.ui.results.confirm_dialog import ask_to_confirm
+from gym_gui.ui.results.jobs import Job, JobStrip
 from gym_gui.ui.results.submission_jobs import go_on_job, merge_job, stop_job
 from gym_gui.ui.results.submission_reader import SubmissionReader
 from gym_gui.ui.results.submission_view import SubmissionView
@@ -159,14 +162,15 @@ class SubmissionDesk(QObject):
     def go_on(self) -> None:
         """Have it followed again: what came meanwhile is brought here, what failed begun anew."""
         if self.seen is not None and self.folder is not None:
-            self._jobs.run("Going on…", go_on_job(self.folder, self.seen.submission.command))
-            self.changed.emit()
+            job = go_on_job(self.folder, self.seen.submission.command)
+            self._context.spawn(self._run_confirmed("Going on…", job, self.folder), "Going on")
 
     def stop(self) -> None:
         """Have what is being played end."""
         if self.folder is not None:
-            self._jobs.run("Stopping what is being played…", stop_job(self.folder))
-            self.changed.emit()
+            job = stop_job(self.folder)
+            words = "Stopping what is being played…"
+            self._context.spawn(self._run_confirmed(words, job, self.folder), "Stopping")
 
     def merge(self) -> None:
         """Make a run of what there is."""
@@ -192,6 +196,18 @@ class SubmissionDesk(QObject):
             self._on_log_wanted(row)
         elif self.seen is not None and self.seen.log is not None:
             self._context.spawn(self._edit(self.seen.log, ""), "Opening the log")
+
+    async def _run_confirmed(self, words: str, job: Job, folder: Path) -> None:
+        """Do what uses a submission's commands, once the person has confirmed these."""
+        seen = await asyncio.to_thread(unconfirmed, folder)
+        if seen is None:
+            self._run(words, job)
+        elif folder == self.folder:
+            ask_to_confirm(seen, partial(self._run, words, job), self._views.window())
+
+    def _run(self, words: str, job: Job) -> None:
+        self._jobs.run(words, job)
+        self.changed.emit()
 
     def _on_log_wanted(self, row: ShardRow) -> None:
         if row.log is not None:

@@ -18,6 +18,7 @@ from gym_gui.services.submissions.bundle import (
     allowed_on,
     bundle_player,
     holds_files,
+    needs_in,
     write_bundle,
 )
 from gym_gui.services.submissions.shell import EXPERIMENT
@@ -58,7 +59,7 @@ def test_code_is_sent_and_allowed_by_its_hash(tmp_path: Path) -> None:
     write_bundle(tmp_path / "bundle", asked, [need, Need(Subject("server", "http://x"), "http://x", "asks")])
     assert (tmp_path / "bundle" / "maze.py").read_text() == "size = 3\n"
     assert not (tmp_path / "bundle" / "notes.txt").exists()
-    rows = json.loads(allowed_on(tmp_path / "bundle", "/there"))
+    rows = json.loads(allowed_on(needs_in(tmp_path / "bundle"), "/there"))
     allowed = {(row["kind"], row["name"], row["sha256"]) for row in rows}
     assert allowed == {
         ("file", "/there/files", ""),

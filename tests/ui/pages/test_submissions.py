@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QApplication, QLabel, QListView, QPlainTextEdit, QPushButton, QWidget
+from PyQt6.QtWidgets import QApplication, QDialog, QLabel, QListView, QPlainTextEdit, QPushButton, QWidget
 
 from gym_gui.core.spending import Amount
 from gym_gui.services.experiment_file import load_experiment
 from gym_gui.services.store import Store
 from gym_gui.services.submissions.bundle import write_bundle
 from gym_gui.services.submissions.follower import follower_of
+from gym_gui.services.submissions.handed_in import unconfirmed
 from gym_gui.services.submissions.lease_book import LeaseBook
 from gym_gui.services.submissions.places import keep_said
 from gym_gui.services.submissions.record import (
@@ -100,7 +101,7 @@ def test_what_its_record_says_is_seen_and_what_failed_leads_to_its_log(
     (editor,) = _editors()
     assert "KeyError" in named(editor, QPlainTextEdit, "file-text").toPlainText()
     editor.close()
-    submission.run = str(submission.out)  # it has become one meanwhile
+    submission.run = str(submission.folder.parent)  # it has become one meanwhile
     submission.save()
     qtbot.waitUntil(lambda: offered(window) == {"open", "log"})
 
@@ -146,6 +147,34 @@ def test_one_is_begun_from_a_file_watched_stopped_and_merged_as_far_as_it_is(
     library = named(window, LibraryView, "run-library")
     qtbot.waitUntil(lambda: sorted(bool(each.submission) for each in library.model.rows) == [False, True])
     assert {each.status for each in library.model.rows} == {"stopped"}
+
+
+@pytest.mark.parametrize("button", ["go-on", "stop"])
+def test_one_that_came_along_is_shown_as_a_whole_before_it_is_used(
+    window: MainWindow, qtbot: Any, submission: Submission, tmp_path: Path, button: str
+) -> None:
+    stolen = tmp_path / "stolen"
+    submission.profile = {"shards": 1, "mosaic": f"touch {stolen}; false"}
+    submission.save()
+    window.go("results", {"run": submission.folder})
+    view = named(window, SubmissionView, "submission")
+    qtbot.waitUntil(lambda: view.seen is not None)
+    named(window, QPushButton, f"submission-{button}").click()
+    qtbot.waitUntil(lambda: window.findChild(QDialog, "confirm-submission") is not None)
+    dialog = named(window, QDialog, "confirm-submission")
+    assert f"touch {stolen}" in named(dialog, QPlainTextEdit, "confirm-what").toPlainText()
+    assert not named(window, JobStrip, "results-jobs").busy
+    named(dialog, QPushButton, "confirm-refuse").click()
+    qtbot.waitUntil(lambda: window.findChild(QDialog, "confirm-submission") is None)
+    assert not stolen.exists() and unconfirmed(submission.folder) is not None
+    named(window, QPushButton, f"submission-{button}").click()
+    qtbot.waitUntil(lambda: window.findChild(QDialog, "confirm-submission") is not None)
+    confirm_it = named(window.findChild(QDialog, "confirm-submission"), QPushButton, "confirm-yes")
+    confirm_it.click()
+    qtbot.waitUntil(lambda: unconfirmed(submission.folder) is None)
+    if button == "go-on":
+        qtbot.waitUntil(stolen.exists)
+    qtbot.waitUntil(lambda: not named(window, JobStrip, "results-jobs").busy)
 
 
 def test_what_has_nothing_to_merge_says_so(window: MainWindow, qtbot: Any, submission: Submission) -> None:

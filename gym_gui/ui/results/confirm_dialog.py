@@ -1,0 +1,89 @@
+"""Asks whether a submission that was not handed in from here may be used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PyQt6.QtCore import pyqtSignal
+from PyQt6.QtWidgets import QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
+
+from gym_gui.core.errors import UsageError
+from gym_gui.services.submissions.handed_in import Unconfirmed, confirm
+from gym_gui.ui import theme
+from gym_gui.ui.widgets import PrimaryButton, QuietButton, label, muted_label, title_label
+from gym_gui.ui.widgets.dialog import Dialog
+
+_WHY = (
+    "It was handed in by another person, on another machine, or was changed since. Its commands run here and "
+    "at its places, as you. Confirm it if you know where it comes from; it is asked once."
+)
+
+
+class ConfirmDialog(Dialog):
+    """Shows all that a submission would run, send and write.
+
+    Args:
+        seen: The submission.
+        parent: The window.
+    """
+
+    confirmed = pyqtSignal()
+    """It may be used from now on."""
+
+    def __init__(self, seen: Unconfirmed, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._seen = seen
+        self.setObjectName("confirm-submission")
+        self.setWindowTitle("Use this submission?")
+        self.setMinimumSize(640, 480)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
+        column.setSpacing(theme.ROW)
+        column.addWidget(title_label("This submission was not handed in from here"))
+        column.addWidget(muted_label(_WHY, wrap=True))
+        whole = QPlainTextEdit("\n".join(_lines(seen)))
+        whole.setObjectName("confirm-what")
+        whole.setReadOnly(True)
+        whole.setAccessibleName("All that it would do")
+        column.addWidget(whole, 1)
+        self._trouble = label("", wrap=True)
+        self._trouble.setObjectName("confirm-trouble")
+        self._trouble.hide()
+        column.addWidget(self._trouble)
+        self._refuse = PrimaryButton("Don't use it", name="confirm-refuse", on_click=self.reject)
+        row = QHBoxLayout()
+        row.setSpacing(theme.ROW)
+        row.addStretch(1)
+        row.addWidget(QuietButton("Confirm", name="confirm-yes", on_click=self._on_confirm))
+        row.addWidget(self._refuse)
+        column.addLayout(row)
+        # The text would have it, and Enter presses what has the focus.
+        self._refuse.setFocus()
+
+    def _on_confirm(self) -> None:
+        try:
+            confirm(self._seen)
+        except UsageError as error:
+            self._trouble.setText(error.sentence)
+            self._trouble.show()
+            return
+        self.accept()
+        self.confirmed.emit()
+
+
+def ask_to_confirm(
+    seen: Unconfirmed, then: Callable[[], object], parent: QWidget | None = None
+) -> ConfirmDialog:
+    """Open the dialog; ``then`` is called where the person confirms it."""
+    dialog = ConfirmDialog(seen, parent)
+    dialog.confirmed.connect(then)
+    dialog.finished.connect(dialog.deleteLater)
+    dialog.open()
+    return dialog
+
+
+def _lines(seen: Unconfirmed) -> list[str]:
+    found = [str(seen.submission.folder)]
+    for heading, lines in seen.rows:
+        found += ["", f"{heading}:", *(f"    {line}" for line in lines)]
+    return found
