@@ -116,6 +116,14 @@ def test_each_algorithm_learns_its_probe(name: str, tmp_path: Path) -> None:
     assert losses
 
 
+@pytest.mark.parametrize("probe", ["MaskedBanditInfo", "MaskMethodBandit"])
+def test_masks_are_learnt_with_wherever_they_are_told(probe: str, tmp_path: Path) -> None:
+    env_id = f"sb3_probes:{probe}-v0"
+    command = [*PPO, "--total-steps=1024", "--algo=maskable_ppo", f"--env-id={env_id}", f"--out={tmp_path}"]
+    assert main(command) == 0  # an illegal arm raises
+    assert np.mean(episode_returns(Policy.load(tmp_path), env_id, range(50, 80))) >= 0.9
+
+
 def test_a_training_says_and_writes_what_it_did(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "p"
     command = [*PPO, "--env-id=sb3_probes:Matching-v0", f"--out={out}", "--total-steps=1100", "--seed=4"]

@@ -13,6 +13,8 @@ from mosaic_worker.failures import one_line, with_place
 
 NO_INFO: Mapping[str, Any] = {}
 MASK_KEY = "action_mask"
+OBSERVATION, INFO = "observation", "info"
+"""Where an environment tells what is legal."""
 
 
 def failure(doing: str, error: BaseException) -> EnvironmentFailure:

@@ -212,11 +212,11 @@ def _difference(before: dict[str, str], after: dict[str, str]) -> str | None:
 def _masks(walks: Sequence[Walk], problem: str | None, make: Make, instances: _Instances) -> Finding:
     if problem is not None:
         return Finding("masks", Status.FAILED, problem)
-    if not any(walk.masked for walk in walks):
+    told = " and ".join(dict.fromkeys(source for walk in walks for source in walk.masks))
+    if not told:
         return Finding("masks", Status.SKIPPED, "no action mask")
-    return Finding(
-        "masks", Status.PASSED, f"a legal action exists at every turn; {_illegal(make, instances)}"
-    )
+    sentence = f"source: {told}; a legal action exists at every turn; {_illegal(make, instances)}"
+    return Finding("masks", Status.PASSED, sentence)
 
 
 def _illegal(make: Make, instances: _Instances) -> str:

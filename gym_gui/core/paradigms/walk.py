@@ -32,6 +32,7 @@ class Walk:
         problems: What broke the contract: finding to sentence, the first of each kind.
         digests: One short digest per step, the reset first; equal for equal trajectories.
         done: Whether the episode came to its end.
+        masks: Where legal actions were told, in the order of their first use.
     """
 
     def __init__(
@@ -42,7 +43,7 @@ class Walk:
         self.problems: dict[str, str] = {}
         self.digests: list[str] = []
         self.done = False
-        self.masked = False
+        self.masks: dict[str, None] = {}
         self._after_step = after_step
         self._codecs: dict[tuple[str, AgentID], SpaceCodec | None] = {}
         self._acted: set[AgentID] = set()
@@ -116,7 +117,7 @@ class Walk:
     def _act(self, agent: AgentID, step: int) -> Any:
         space, mask = self.adapter.action_space(agent), self.adapter.action_mask(agent)
         if mask is not None:
-            self.masked = True
+            self.masks[self.adapter.mask_source(agent)] = None
             self._check_mask(agent, space, mask)
         self._draws += 1
         action = sample_legal(to_space(space), mask, bits_of(self.seed, self._draws))
@@ -125,7 +126,11 @@ class Walk:
 
     def _check_mask(self, agent: AgentID, space: Any, mask: Mask) -> None:
         size = mask_size(space)
-        if size is not None and np.shape(mask) != (size,):
+        if size is None:
+            self.problem(
+                "masks", f"{agent} has an action mask, and acts in {_brief(space)}, which takes none"
+            )
+        elif np.shape(mask) != (size,):
             self.problem(
                 "masks",
                 f"{agent} has a mask of shape {np.shape(mask)} for {size} actions; expected ({size},)",
@@ -184,7 +189,7 @@ def mask_size(space: Any) -> int | None:
     """How many entries an action mask of ``space`` has; ``None`` where masks are not defined."""
     if hasattr(space, "nvec"):
         return int(np.sum(space.nvec))
-    return int(space.n) if hasattr(space, "n") else None
+    return int(space.n) if hasattr(space, "n") and hasattr(space, "start") else None
 
 
 def same(sent: Any, back: Any) -> bool:

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from gym_gui.core.errors import EnvironmentFailure
 from gym_gui.core.paradigms.base import ParadigmAdapter
-from gym_gui.core.paradigms.border import NO_INFO, AgentNames, failure, frame, without_mask
+from gym_gui.core.paradigms.border import NO_INFO, OBSERVATION, AgentNames, failure, frame, without_mask
 from gym_gui.core.types import AgentID
 
 
@@ -115,6 +115,9 @@ class NamedAgentsAdapter(WrappedAdapter):
 
     def observation_space(self, agent: AgentID) -> Any:
         return self._space(agent)[0]
+
+    def mask_source(self, agent: AgentID) -> str:
+        return OBSERVATION if self._space(agent)[1] is not None else super().mask_source(agent)
 
     def key_of(self, agent: AgentID) -> Any:
         return self._names.raw[agent]
