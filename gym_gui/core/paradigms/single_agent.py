@@ -11,6 +11,7 @@ from gym_gui.core.paradigms.border import (
     MASK_KEY,
     NO_INFO,
     OBSERVATION,
+    RAISED,
     as_mask,
     failure,
     split_mask,
@@ -63,7 +64,7 @@ class SingleAgentAdapter(WrappedAdapter):
                 observation, self._mask = split_mask(observation, self._mask_rule)
         except EnvironmentFailure:
             raise
-        except Exception as error:
+        except RAISED as error:
             raise failure("reset()", error) from error
         if self._mask_method is not None:
             self._mask = self._masked_by_method(self._mask_method)
@@ -81,7 +82,7 @@ class SingleAgentAdapter(WrappedAdapter):
             reward = float(reward)
         except EnvironmentFailure:
             raise
-        except Exception as error:
+        except RAISED as error:
             raise failure("step()", error) from error
         self._info = info
         if self._mask_method is not None and not (terminated or truncated):
@@ -120,7 +121,7 @@ class SingleAgentAdapter(WrappedAdapter):
     def _masked_by_method(self, method: Callable[[], Any]) -> Any:
         try:
             return method()
-        except Exception as error:
+        except RAISED as error:
             raise failure(f"{METHOD}()", error) from error
 
     def info(self, agent: AgentID) -> Mapping[str, Any]:

@@ -7,7 +7,15 @@ from typing import Any, cast
 
 from gym_gui.core.errors import EnvironmentFailure
 from gym_gui.core.paradigms.base import ParadigmAdapter
-from gym_gui.core.paradigms.border import NO_INFO, OBSERVATION, AgentNames, failure, frame, without_mask
+from gym_gui.core.paradigms.border import (
+    NO_INFO,
+    OBSERVATION,
+    RAISED,
+    AgentNames,
+    failure,
+    frame,
+    without_mask,
+)
 from gym_gui.core.types import AgentID
 
 
@@ -33,7 +41,7 @@ class WrappedAdapter(ParadigmAdapter):
             self._env.reset_async(seed)
         except EnvironmentFailure:
             raise
-        except Exception as error:
+        except RAISED as error:
             raise failure("reset()", error) from error
 
     @property
@@ -50,7 +58,7 @@ class WrappedAdapter(ParadigmAdapter):
             self._env.step_async(action)
         except EnvironmentFailure:
             raise
-        except Exception as error:
+        except RAISED as error:
             raise failure("step()", error) from error
 
     def get_current_agents(self) -> Sequence[AgentID]:
@@ -132,6 +140,6 @@ def _possible(env: Any) -> list[Any]:
         try:
             env.reset()
             known = env.agents
-        except Exception as error:
+        except RAISED as error:
             raise failure("reset()", error) from error
     return list(known)
