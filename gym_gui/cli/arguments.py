@@ -27,6 +27,15 @@ InstallDryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would b
 Trust = Annotated[
     bool, typer.Option("--trust", help="Allow, this once, the code and programs that the file names.")
 ]
+CallTimeout = Annotated[
+    float | None,
+    typer.Option(
+        "--timeout",
+        metavar="SECONDS",
+        min=0.1,
+        help="Longest time that the environment may take for one call.  [default: 120]",
+    ),
+]
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.", autocompletion=completion.runs)]
 RunFolders = Annotated[
     list[Path], typer.Argument(metavar="RUN", help="Run folders.", autocompletion=completion.runs)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from gym_gui.cli import completion
-from gym_gui.cli.arguments import HELP, Given, Gpu, InstallDryRun, Json, WorkerId
+from gym_gui.cli.arguments import HELP, CallTimeout, Given, Gpu, InstallDryRun, Json, WorkerId
 
 workers_app = typer.Typer(help="What can play a slot: list, show, check, install.", **HELP)
 envs_app = typer.Typer(help="What can be played: list, show, check, install.", **HELP)
@@ -132,9 +132,13 @@ def envs_check(
     api: Annotated[
         str | None, typer.Option(metavar="NAME", help="aec or parallel, where there is a choice.")
     ] = None,
+    timeout: CallTimeout = None,
     as_json: Json = False,
 ) -> None:
-    """Hold an environment against what the engine relies on."""
+    """Hold an environment against what the engine relies on.
+
+    It runs in a process of its own: one that hangs, crashes or prints spoils nothing.
+    """
     from gym_gui.cli.contract_tests import check_env
 
-    raise typer.Exit(check_env(env, api=api, as_json=as_json))
+    raise typer.Exit(check_env(env, api=api, timeout_s=timeout, as_json=as_json))

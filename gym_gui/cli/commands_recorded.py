@@ -9,6 +9,7 @@ import typer
 
 from gym_gui.cli import completion
 from gym_gui.cli.arguments import (
+    CallTimeout,
     Json,
     Processes,
     ReportedFolders,
@@ -22,12 +23,14 @@ from gym_gui.core import trust
 from gym_gui.core.errors import UsageError
 
 
-def verify(runs: RunFolders, trusted: Trust = False, as_json: Json = False) -> None:
+def verify(
+    runs: RunFolders, trusted: Trust = False, timeout: CallTimeout = None, as_json: Json = False
+) -> None:
     """Re-execute the actions of runs and compare every step."""
     from gym_gui.cli.verify import verify_runs
 
     trust.allow_all(trusted)
-    raise typer.Exit(verify_runs(runs, as_json=as_json))
+    raise typer.Exit(verify_runs(runs, timeout_s=timeout, as_json=as_json))
 
 
 def rerun(

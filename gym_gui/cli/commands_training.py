@@ -29,7 +29,11 @@ def train(
     ] = "",
     algo: Annotated[
         str,
-        typer.Option(metavar="NAME", help="One of its algorithms.  [default: ppo, for several agents ippo]"),
+        typer.Option(
+            *("--algo", "--algorithm"),
+            metavar="NAME",
+            help="One of its algorithms.  [default: ppo, for several agents ippo]",
+        ),
     ] = "",
     steps: Annotated[int | None, typer.Option(metavar="N", min=1, help="Environment steps in all.")] = None,
     seed: Annotated[

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
-import os
 import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
@@ -14,15 +14,15 @@ from rich.text import Text
 from gym_gui import envs
 from gym_gui.cli.errors import DONE, WORK_FAILED
 from gym_gui.cli.output import console, write_json
+from gym_gui.controllers.environment_check import check_apart
 from gym_gui.core.errors import ObservationError, UsageError
-from gym_gui.core.paradigms import ParadigmAdapter
-from gym_gui.core.paradigms.check import check_environment
 from gym_gui.core.prompt_inputs import PromptInputs
 from gym_gui.core.spaces import sample_legal, to_space
 from gym_gui.core.types import Mask, Shown
 from gym_gui.envs import Environment
 from gym_gui.envs import simulator as inside
 from gym_gui.services.policy_library import PolicyLibrary
+from gym_gui.services.subprocess_job import LONGEST_CALL_S
 from gym_gui.services.worker_registry import WorkerCatalog
 from gym_gui.workers.check_probe import SHOWN, Question
 from gym_gui.workers.check_rounds import EPISODES, STEPS
@@ -44,8 +44,16 @@ class _Finding(Protocol):
     def detail(self) -> str: ...
 
 
-def check_env(env: str, *, api: str | None = None, as_json: bool = False) -> int:
-    """Run the environment contract and print its findings.
+def check_env(
+    env: str, *, api: str | None = None, timeout_s: float | None = None, as_json: bool = False
+) -> int:
+    """Run the environment contract, in a process of its own, and print its findings.
+
+    Args:
+        env: What :func:`gym_gui.envs.resolve` accepts.
+        api: Interface.
+        timeout_s: Seconds after which a call that has not returned counts as hanging.
+        as_json: One object instead.
 
     Returns:
         Exit status: 1 when one failed.
@@ -53,20 +61,9 @@ def check_env(env: str, *, api: str | None = None, as_json: bool = False) -> int
     Raises:
         UsageError: The environment is unknown, not installed, or cannot be made.
     """
-    # Pictures are drawn into memory; SDL need not look for a screen, nor complain of none.
-    os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
-    first = envs.make(envs.resolve(env, api=api))
-    spec = first.spec  # which interface one's own environment has is known once it is made
-    first.close()
-
-    def make() -> ParadigmAdapter:
-        return envs.make(spec).adapter
-
-    def make_rendered() -> ParadigmAdapter:
-        return envs.make(spec, render_mode="rgb_array").adapter
-
-    report = check_environment(make, make_rendered=make_rendered)
-    return _conclude(f"{spec.id} ({spec.api})", report.findings, report.ok, as_json)
+    checked = asyncio.run(check_apart(env, api, longest_s=timeout_s or LONGEST_CALL_S))
+    name = f"{checked.env_id} ({checked.api})" if checked.api else checked.env_id
+    return _conclude(name, checked.report.findings, checked.report.ok, as_json)
 
 
 def check_worker(

@@ -14,19 +14,22 @@ from gym_gui.cli.errors import DONE, USAGE, WORK_FAILED, tell_error
 from gym_gui.cli.output import write_line
 from gym_gui.cli.progress import run_progress
 from gym_gui.controllers.departures import Deviation, counted
-from gym_gui.controllers.verification import Verification, verify
+from gym_gui.controllers.verification import Verification
+from gym_gui.controllers.verification_process import verify_apart
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.paths import find_run
+from gym_gui.services.subprocess_job import LONGEST_CALL_S
 
 _SHOWN = 5
 _WHY = "Then an action, what an agent saw, or the digest itself is not what it was when it was recorded."
 
 
-def verify_runs(runs: Sequence[Path], *, as_json: bool) -> int:
+def verify_runs(runs: Sequence[Path], *, timeout_s: float | None = None, as_json: bool) -> int:
     """Verify runs one after the other; one that cannot be does not keep the others from it.
 
     Args:
         runs: The run folders.
+        timeout_s: Seconds after which a call of the environment that has not returned counts as hanging.
         as_json: One object a run, each on a line of stdout, instead of sentences.
 
     Returns:
@@ -37,22 +40,23 @@ def verify_runs(runs: Sequence[Path], *, as_json: bool) -> int:
         if len(runs) > 1 and not as_json:
             write_line(f"{run}:")
         try:
-            statuses.add(_verify(run, as_json=as_json))
+            statuses.add(_verify(run, timeout_s or LONGEST_CALL_S, as_json=as_json))
         except MosaicError as error:
             tell_error(error, as_json=as_json)
             statuses.add(USAGE if isinstance(error, UsageError) else WORK_FAILED)
     return WORK_FAILED if WORK_FAILED in statuses else max(statuses)
 
 
-def _verify(run: Path, *, as_json: bool) -> int:
-    """Play a run's recorded actions again and say whether every step came out the same.
+def _verify(run: Path, timeout_s: float, *, as_json: bool) -> int:
+    """Play a run's recorded actions again, in a process of its own, and say whether all came out the same.
 
     Raises:
         UsageError: There is no run, or its environment is not installed.
+        SubprocessJobError: The environment ended the process, or did not return.
     """
     opened = open_run(find_run(run))
     with run_progress(as_json=as_json) as show:
-        result = asyncio.run(verify(opened, show))
+        result = asyncio.run(verify_apart(opened, show, longest_s=timeout_s))
     with suppress(BrokenPipeError):  # the exit status is told all the same
         sys.stdout.write(json.dumps(_record(run, result)) + "\n" if as_json else _text(result))
     return WORK_FAILED if result.deviations else DONE

@@ -7,6 +7,7 @@ from typing import Any
 
 from gym_gui.core.paradigms.base import ParadigmAdapter
 from gym_gui.core.paradigms.check import CheckReport, check_environment
+from gym_gui.core.paradigms.walk import OnCall, quietly
 from gym_gui.envs.registry import make, resolve
 
 
@@ -18,6 +19,7 @@ def check(
     env_kwargs: Mapping[str, Any] | None = None,
     seeds: Sequence[int] = (0, 1),
     steps: int = 200,
+    on_call: OnCall = quietly,
 ) -> CheckReport:
     """Check an environment, its pictures too where it advertises ``rgb_array``.
 
@@ -28,6 +30,7 @@ def check(
         env_kwargs: Keyword arguments for the environment.
         seeds: Episodes to play; at least two different ones.
         steps: Longest stretch of an episode that is played.
+        on_call: Told what the environment is asked next.
 
     Raises:
         UsageError: There is no such environment, or it cannot be made.
@@ -37,12 +40,6 @@ def check(
     def made(render_mode: str | None = None) -> ParadigmAdapter:
         return make(spec, render_mode=render_mode, env_kwargs=env_kwargs).adapter
 
-    first = made()
-    modes: Any = getattr(first.env, "metadata", {}).get("render_modes", ())
-    first.close()
     return check_environment(
-        made,
-        seeds=seeds,
-        steps=steps,
-        make_rendered=(lambda: made("rgb_array")) if "rgb_array" in modes else None,
+        made, seeds=seeds, steps=steps, make_rendered=lambda: made("rgb_array"), on_call=on_call
     )

@@ -17,6 +17,7 @@ from gym_gui.core.errors import (
     UnknownNameError,
     UsageError,
 )
+from gym_gui.core.paradigms.border import RAISED
 from gym_gui.core.paradigms.select import APIS
 from gym_gui.core.subjects import Need
 from gym_gui.core.trust import TYPED, Origin, require
@@ -242,7 +243,7 @@ def make(
         env = family.build(spec, render_mode=render_mode, env_kwargs=dict(env_kwargs or {}))
     except MosaicError:
         raise
-    except Exception as error:
+    except RAISED as error:
         missing = _missing_module(error)
         if missing is not None:
             raise MissingDependencyError(missing, spec.install) from error

@@ -111,6 +111,9 @@ class WorkerOrchestrator:
         """
         if config.worker_type:
             return self._chosen(config)
+        known = {name for each in self._registry.all() if each.train for name in each.train.algorithms}
+        if config.algorithm and config.algorithm not in known:
+            raise UnknownNameError("algorithm", config.algorithm, known)
         spec = self.environment(config)
         fitting = [
             definition

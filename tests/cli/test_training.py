@@ -26,6 +26,12 @@ def searching(mosaic: Mosaic) -> Mosaic:
     return mosaic
 
 
+@pytest.mark.parametrize("option", ["--algo", "--algorithm"])
+def test_a_misspelt_algorithm_is_answered_with_the_nearest(option: str, mosaic: Mosaic) -> None:
+    said = mosaic.refused("train", "--env", "CartPole-v1", option, "ppoo")
+    assert said == "unknown algorithm 'ppoo'. Did you mean 'ppo'?"
+
+
 @pytest.mark.usefixtures("sessions_here")
 def test_a_trained_policy_plays_as_it_is_told(mosaic: Mosaic) -> None:
     done = mosaic("train", "--env", "CartPole-v1", "--algo", "PPO", "--out", "policy", *SHORT)

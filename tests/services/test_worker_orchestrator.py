@@ -126,8 +126,16 @@ def test_worker_that_would_like_a_gpu_is_used_without_one_when_no_other_fits():
 def test_algorithm_narrows_the_selection():
     ours = orchestrator(worker("a_worker"), worker("b_worker", "dqn", "ppo"))
     assert ours.select_worker(UnifiedRunConfig("CartPole-v1", algorithm="dqn")).type_id == "b_worker"
-    with pytest.raises(UsageError, match="a_worker: it does not know algorithm 'sac'"):
-        ours.select_worker(UnifiedRunConfig("CartPole-v1", algorithm="sac"))
+    teams = worker("teams_worker", "vdn", paradigm=SteppingParadigm.SIMULTANEOUS)
+    with pytest.raises(UsageError, match="a_worker: it does not know algorithm 'vdn'"):
+        orchestrator(teams).select_worker(UnifiedRunConfig("CartPole-v1", algorithm="vdn"))
+
+
+def test_a_misspelt_algorithm_is_answered_once_with_the_nearest():
+    ours = orchestrator(worker("a_worker"), worker("b_worker", "dqn", "ppo"))
+    with pytest.raises(UnknownNameError) as refused:
+        ours.select_worker(UnifiedRunConfig("CartPole-v1", algorithm="ppoo"))
+    assert str(refused.value) == "unknown algorithm 'ppoo'. Did you mean 'ppo'?"
 
 
 def test_no_fit_lists_every_reason():

@@ -60,7 +60,14 @@ def train(
             session = (JointSession if algorithm.joint else Session)(
                 algorithm.name, config, environments, run, scalars, restored
             )
-            run.start(algorithm.name, config.env_id, config.seed, config.total_steps, session.step)
+            run.start(
+                algorithm.name,
+                config.env_id,
+                config.seed,
+                config.planned_steps(session.step),
+                session.step,
+                asked=config.total_steps,
+            )
             try:
                 learner = load(algorithm.train)(config, environments, session)
             except TrainingFailed as error:

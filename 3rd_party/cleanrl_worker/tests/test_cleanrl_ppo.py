@@ -76,6 +76,12 @@ def test_updates_report_steps_and_can_stop_the_training() -> None:
     assert {"losses/value_loss", "losses/entropy", "charts/learning_rate"} <= set(learner.told[0][1])
 
 
+def test_as_many_steps_are_trained_as_were_asked_for() -> None:
+    learner = trainings.learn("ppo", {"env_id": "Constant-v0", **SMALL, "total_steps": 300})
+    assert [step for step, _ in learner.told] == [128, 256, 384]
+    assert learner.told[-1][1]["charts/learning_rate"] > 0
+
+
 def test_gae_agrees_with_its_definition() -> None:
     rng = torch.Generator().manual_seed(3)
     num_steps, num_envs, gamma, lam = 6, 2, 0.9, 0.8

@@ -6,6 +6,7 @@ from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
 from mosaic_env_server.old_gym import modern
 from mosaic_env_server.plain import dumps, info_text
+from mosaic_worker.action_masks import mask_method
 from mosaic_worker.codec import Codec
 from mosaic_worker.gymnasium_spaces import describe
 from mosaic_worker.interfaces import api_of, spaces_of
@@ -124,6 +125,7 @@ class Single(Instance):
 
     def __init__(self, env: Any) -> None:
         super().__init__(env)
+        self._mask = mask_method(env)
         self._add("")
 
     def _spaces(self, key: Any) -> Tuple[Any, Any]:
@@ -145,9 +147,13 @@ class Single(Instance):
             reward=float(reward),
             terminated=bool(terminated),
             truncated=bool(truncated),
-            info=info_text(info),
+            info=info_text(self._with_mask(info) if not (terminated or truncated) else info),
         )
         return pb.State(agents=[shown])
+
+    def _with_mask(self, info: Mapping[str, Any]) -> Mapping[str, Any]:
+        # Its player reads legal actions in the info: a method is not reached from there.
+        return info if self._mask is None else {**info, "action_mask": self._mask()}
 
 
 class Several(Instance):

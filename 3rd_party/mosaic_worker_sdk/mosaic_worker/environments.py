@@ -22,7 +22,7 @@ def make_environment(env_id: str, render_mode: Optional[str] = None) -> Any:
         render_mode: For environments that take one; ``None`` draws nothing.
 
     Returns:
-        A ``gymnasium.Env``.
+        A ``gymnasium.Env``. Legal actions that it tells by ``action_masks()`` are in its info.
 
     Raises:
         gymnasium.error.Error: There is none of this id.
@@ -31,15 +31,17 @@ def make_environment(env_id: str, render_mode: Optional[str] = None) -> Any:
     """
     import gymnasium
 
+    from mosaic_worker.mask_wrapper import masks_in_info
+
     # Not every environment knows the word, and most need not hear it.
     keywords: Dict[str, Any] = {} if render_mode is None else {"render_mode": render_mode}
     factory = _factory_of(env_id)
     if factory is None:
-        return gymnasium.make(env_id, **keywords)
+        return masks_in_info(gymnasium.make(env_id, **keywords))
     made = factory(**(keywords if _takes(factory, "render_mode") else {}))
     if not isinstance(made, gymnasium.Env):
         raise ValueError(f"{env_id} makes no Gymnasium environment: {type(made).__name__}")
-    return made
+    return masks_in_info(made)
 
 
 def make_parallel_environment(env_id: str, render_mode: Optional[str] = None) -> Any:

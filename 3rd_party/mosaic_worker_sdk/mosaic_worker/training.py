@@ -125,9 +125,27 @@ class TrainingRun:
     # -- what happens --------------------------------------------------------------------
 
     def start(
-        self, algorithm: str, env_id: str, seed: int, total_steps: int, step: int = 0, episodes: int = 0
+        self,
+        algorithm: str,
+        env_id: str,
+        seed: int,
+        total_steps: int,
+        step: int = 0,
+        episodes: int = 0,
+        *,
+        asked: int = 0,
     ) -> None:
-        """The training begins, or goes on from ``step``, before which ``episodes`` were finished."""
+        """The training begins, or goes on from ``step``, before which ``episodes`` were finished.
+
+        Args:
+            algorithm: Its name.
+            env_id: Where it learns.
+            seed: Of everything.
+            total_steps: Steps after which it ends.
+            step: Steps that it has had.
+            episodes: Episodes that were finished in them.
+            asked: Steps that were asked for, where whole rollouts make more of them; 0: as many.
+        """
         self._total, self._step, self._count = total_steps, step, episodes
         self._began, self._paused_s = self._clock(), 0.0
         self._saved = self._began
@@ -142,7 +160,9 @@ class TrainingRun:
             pid=os.getpid(),
         )
         how = "Training" if not step else f"Going on from step {step:,} with"
-        self._print(f"{how} {algorithm} in {env_id}, seed {seed}, {total_steps:,} steps → {self.folder}")
+        more = f" ({asked:,} asked for, in whole rollouts)" if asked not in (0, total_steps) else ""
+        steps = f"{total_steps:,} steps{more}"
+        self._print(f"{how} {algorithm} in {env_id}, seed {seed}, {steps} → {self.folder}")
 
     def metrics(self, step: int, values: Mapping[str, float]) -> None:
         """Numbers at a step, by TensorBoard name; one that is not finite is written as null."""

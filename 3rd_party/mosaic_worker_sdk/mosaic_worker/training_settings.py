@@ -57,6 +57,20 @@ class TrainingSettings(BaseModel):
     RESUMABLE: ClassVar[FrozenSet[str]] = frozenset({"total_steps", "device", "async_envs", "video_every"})
     """Settings that a resumed training may have changed; the rest shape what is being resumed."""
 
+    @property
+    def rollout(self) -> int:
+        """Steps of all copies after which a training can end."""
+        return self.num_envs
+
+    def planned_steps(self, begun: int = 0) -> int:
+        """Steps after which it ends: as many as were asked for, and what is left of the last rollout.
+
+        Args:
+            begun: Steps that it has had already.
+        """
+        left = self.total_steps - begun
+        return begun + -(-left // self.rollout) * self.rollout
+
     env_id: str = Field(
         default="CartPole-v1",
         title="Environment",

@@ -25,6 +25,10 @@ def plain():
 def nothing():
     return 3
 
+class Masked(CartPoleEnv):
+    def action_masks(self):
+        return [True, self.state[0] > 9]
+
 gymnasium.register("SdkPole-v0", CartPoleEnv)
 """
 
@@ -51,6 +55,14 @@ def test_each_name_makes_its_environment(env_id: str, kind: str) -> None:
     env = make_environment(env_id)
     assert type(env.unwrapped).__name__ == kind and env.render_mode is None
     env.close()
+
+
+def test_legal_actions_that_a_method_tells_are_in_the_info() -> None:
+    env = make_environment("sdk_poles:Masked")
+    _, first = env.reset(seed=0)
+    _, _, _, _, second = env.step(0)
+    assert [info["action_mask"].tolist() for info in (first, second)] == [[True, False]] * 2
+    assert "action_mask" not in make_environment("CartPole-v1").reset(seed=0)[1]
 
 
 def test_whoever_can_draw_is_told_to() -> None:

@@ -122,6 +122,10 @@ class RayConfig(TrainingSettings):
         """Steps after which RLlib hands over, at the least."""
         return self.train_batch_size
 
+    @property
+    def rollout(self) -> int:
+        return self.batch
+
 
 class OnPolicyConfig(RayConfig):
     """What actor-critic algorithms can be told."""

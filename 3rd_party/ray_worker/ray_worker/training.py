@@ -68,7 +68,14 @@ def train(algorithm: Algorithm, config: RayConfig, run: TrainingRun, restored: S
             if restored is not None:
                 put_back(trained, restored)
             session = Session(algorithm.name, config, plan, run, scalars, trained, restored)
-            run.start(algorithm.name, config.env_id, config.seed, config.total_steps, start.step)
+            run.start(
+                algorithm.name,
+                config.env_id,
+                config.seed,
+                config.planned_steps(start.step),
+                start.step,
+                asked=config.total_steps,
+            )
             _learn(config, trained, run, session)
             return finish(
                 run,
@@ -95,8 +102,8 @@ def _scalars(run: TrainingRun, start: Beginning) -> Generator[Any, None, None]:
 
 def _learn(config: RayConfig, trained: Any, run: TrainingRun, session: Session) -> None:
     """RLlib's iterations, until the steps are played."""
-    began = session.step
-    while session.step + config.batch <= config.total_steps or session.step == began:
+    planned = config.planned_steps(session.step)
+    while session.step < planned:
         try:
             results = trained.train()
         except (OSError, MemoryError, ConfigError, TrainingFailed):

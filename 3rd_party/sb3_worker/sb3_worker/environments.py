@@ -15,6 +15,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from mosaic_worker import environments
+from mosaic_worker.action_masks import mask_method
 from mosaic_worker.failures import one_line, with_place
 from mosaic_worker.preprocessing import PreprocessingError, check_steps, wrap
 from sb3_worker.config import ConfigError, TrainingConfig
@@ -31,7 +32,7 @@ class Masked(gym.Wrapper[Any, Any, Any, Any]):
     """Takes the action mask out of observations, and answers for it where the library asks.
 
     The mask is read from an ``action_mask`` beside the observation, else from the info (where a
-    missing one means that every action is legal).
+    missing one means that every action is legal); what ``action_masks()`` of the environment tells is there.
 
     Attributes:
         masks: Whether there is a mask at all, as far as is known.
@@ -39,7 +40,7 @@ class Masked(gym.Wrapper[Any, Any, Any, Any]):
 
     def __init__(self, env: Env) -> None:
         super().__init__(env)
-        self.masks = False
+        self.masks = mask_method(env) is not None
         self._beside = False
         self._mask: NDArray[np.bool_] | None = None
         seen: Any = env.observation_space

@@ -92,7 +92,14 @@ def train(
             session = Session(
                 algorithm.name, config, run, scalars, model, normalizer, network, (sees, does), steps
             )
-            run.start(algorithm.name, config.env_id, config.seed, config.total_steps, start.step)
+            run.start(
+                algorithm.name,
+                config.env_id,
+                config.seed,
+                config.planned_steps(start.step),
+                start.step,
+                asked=config.total_steps,
+            )
             _learn(config, model, session, start.step)
             return finish(
                 run,
@@ -107,13 +114,12 @@ def train(
 
 def _learn(config: TrainingConfig, model: Any, session: Session, step: int) -> None:
     """The library's loop, which calls the session at every step."""
-    # It goes on until it has at least as many steps as it was asked for: whole rollouts of them.
-    whole = (config.total_steps - step) // config.rollout * config.rollout
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             model.learn(
-                max(whole, config.rollout),
+                # Whole rollouts, or what anneals would fall below zero in the last one.
+                config.planned_steps(step) - step,
                 callback=session,
                 log_interval=None,
                 reset_num_timesteps=step == 0,

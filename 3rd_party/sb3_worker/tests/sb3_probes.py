@@ -81,6 +81,19 @@ class MaskedBandit(gym.Env[Any, Any]):
         return observation, self.payoffs[int(action)], True, False, info
 
 
+class MaskMethodBandit(MaskedBandit):
+    """The same, which tells what is legal by a method, as sb3-contrib's examples do."""
+
+    def __init__(self) -> None:
+        super().__init__(in_info=True)
+
+    def _show(self) -> tuple[Any, dict[str, Any]]:
+        return _seen(0.0), {}
+
+    def action_masks(self) -> Any:
+        return np.array([False, False, True, True])
+
+
 class Remembering(gym.Env[Any, Any]):
     """What is shown first has to be named two steps later, when nothing of it is seen."""
 
@@ -179,6 +192,7 @@ for _name, _make, _more in (
     ("Reaching-v0", Reaching, {}),
     ("MaskedBandit-v0", MaskedBandit, {}),
     ("MaskedBanditInfo-v0", MaskedBandit, {"kwargs": {"in_info": True}}),
+    ("MaskMethodBandit-v0", MaskMethodBandit, {}),
     ("Remembering-v0", Remembering, {}),
     ("PaysNan-v0", Broken, {"kwargs": {"how": "nan"}}),
     ("Raises-v0", Broken, {"kwargs": {"how": "raises"}}),

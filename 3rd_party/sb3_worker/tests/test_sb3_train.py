@@ -116,6 +116,25 @@ def test_each_algorithm_learns_its_probe(name: str, tmp_path: Path) -> None:
     assert losses
 
 
+def test_as_many_steps_are_trained_as_were_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["--algo=a2c", "--env-id=sb3_probes:Matching-v0", "--num-envs=8", "--n-steps=5", "--anneal-lr"]
+    assert main([*command, "--total-steps=100", f"--out={tmp_path}"]) == 0
+    assert "120 steps (100 asked for, in whole rollouts)" in capsys.readouterr().out
+    done = rows(tmp_path, "events")[-1]
+    assert (done["event"], done["step"], rows(tmp_path, "events")[0]["total_steps"]) == ("done", 120, 120)
+    assert Policy.load(tmp_path).description.total_steps == 120
+
+
+@pytest.mark.parametrize("probe", ["MaskedBanditInfo", "MaskMethodBandit"])
+def test_masks_are_learnt_with_wherever_they_are_told(probe: str, tmp_path: Path) -> None:
+    env_id = f"sb3_probes:{probe}-v0"
+    command = [*PPO, "--total-steps=1024", "--algo=maskable_ppo", f"--env-id={env_id}", f"--out={tmp_path}"]
+    assert main(command) == 0  # an illegal arm raises
+    assert np.mean(episode_returns(Policy.load(tmp_path), env_id, range(50, 80))) >= 0.9
+
+
 def test_a_training_says_and_writes_what_it_did(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "p"
     command = [*PPO, "--env-id=sb3_probes:Matching-v0", f"--out={out}", "--total-steps=1100", "--seed=4"]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gym_gui.core.enums import SteppingParadigm
+from gym_gui.core.paradigms.border import INFO
 from gym_gui.core.types import AgentID, Mask, StepResult
 
 
@@ -92,6 +93,10 @@ class ParadigmAdapter(ABC):
     def action_mask(self, agent: AgentID) -> Mask | None:
         """Legal actions of a current agent, or ``None`` where all are legal."""
         return None
+
+    def mask_source(self, agent: AgentID) -> str:
+        """Where the mask of a current agent comes from, for people; empty where it has none."""
+        return "" if self.action_mask(agent) is None else INFO
 
     def key_of(self, agent: AgentID) -> Any:
         """What the environment itself calls an agent; ``None`` where it has one and calls it nothing."""

@@ -13,11 +13,18 @@ from mosaic_worker.failures import one_line, with_place
 
 NO_INFO: Mapping[str, Any] = {}
 MASK_KEY = "action_mask"
+OBSERVATION, INFO = "observation", "info"
+"""Where an environment tells what is legal."""
+RAISED = (Exception, SystemExit)
+"""What foreign code may raise: ``sys.exit()`` too, which would end the whole process without a word."""
 
 
 def failure(doing: str, error: BaseException) -> EnvironmentFailure:
     """Say what the environment raised; chain it with ``raise … from error``."""
-    said = f"the environment raised {type(error).__name__} in {doing}: {one_line(error)}"
+    if isinstance(error, SystemExit):
+        said = f"the environment called sys.exit({'' if error.code is None else repr(error.code)}) in {doing}"
+    else:
+        said = f"the environment raised {type(error).__name__} in {doing}: {one_line(error)}"
     return EnvironmentFailure(with_place(said, error))
 
 
@@ -131,5 +138,5 @@ def frame(env: Any) -> Any:
         return env.render()
     except EnvironmentFailure:
         raise
-    except Exception as error:
+    except RAISED as error:
         raise failure("render()", error) from error

@@ -23,7 +23,7 @@ import numpy as np
 
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.paradigms.base import ParadigmAdapter
-from gym_gui.core.paradigms.walk import Walk
+from gym_gui.core.paradigms.walk import OnCall, Walk, quietly
 from mosaic_worker.failures import described
 
 Make = Callable[[], ParadigmAdapter]
@@ -90,7 +90,12 @@ _GOOD = {
 
 
 def check_environment(
-    make: Make, *, seeds: Sequence[int] = (0, 1), steps: int = 200, make_rendered: Make | None = None
+    make: Make,
+    *,
+    seeds: Sequence[int] = (0, 1),
+    steps: int = 200,
+    make_rendered: Make | None = None,
+    on_call: OnCall = quietly,
 ) -> CheckReport:
     """Check the contract on fresh instances.
 
@@ -100,6 +105,7 @@ def check_environment(
         steps: Longest stretch of an episode that is played.
         make_rendered: The same with ``render_mode="rgb_array"``; without it rendering
             is looked at only if ``make`` chose a render mode.
+        on_call: Told what the environment is asked next.
 
     Returns:
         A report with the findings ``running``, ``agents``, ``spaces``, ``round_trip``,
@@ -112,30 +118,40 @@ def check_environment(
     """
     if len(set(seeds)) < 2:
         raise ValueError("two different seeds are needed")
-    with contextlib.redirect_stdout(io.StringIO()), _closing() as closing:
-        return CheckReport(tuple(_findings(make, seeds, steps, make_rendered, closing)))
+    with contextlib.redirect_stdout(io.StringIO()), _closing(on_call) as instances:
+        return CheckReport(tuple(_findings(make, seeds, steps, make_rendered, instances)))
 
 
 class _Instances:
-    """Opens adapters and closes them all at the end."""
+    """Opens adapters, walks in them, and closes them all at the end."""
 
-    def __init__(self) -> None:
+    def __init__(self, on_call: OnCall) -> None:
         self.open: list[ParadigmAdapter] = []
+        self.on_call = on_call
 
     def __call__(self, make: Make) -> ParadigmAdapter:
+        self.on_call("the constructor", None, 0)
         adapter = make()
         self.open.append(adapter)
         return adapter
 
+    def walk(
+        self, of: Make | ParadigmAdapter, seed: int, after_step: Callable[[], None] | None = None
+    ) -> Walk:
+        """A walk in an instance, or in a new one."""
+        adapter = of if isinstance(of, ParadigmAdapter) else self(of)
+        return Walk(adapter, seed, after_step, self.on_call)
+
 
 @contextlib.contextmanager
-def _closing() -> Generator[_Instances]:
-    instances = _Instances()
+def _closing(on_call: OnCall) -> Generator[_Instances]:
+    instances = _Instances(on_call)
     try:
         yield instances
     finally:
+        on_call("close()", None, 0)
         for adapter in instances.open:
-            with contextlib.suppress(Exception):  # the finding "closing" has said so
+            with contextlib.suppress(Exception, SystemExit):  # the finding "closing" has said so
                 adapter.close()
 
 
@@ -143,9 +159,9 @@ def _findings(
     make: Make, seeds: Sequence[int], steps: int, make_rendered: Make | None, instances: _Instances
 ) -> Iterator[Finding]:
     adapter = instances(make)
-    warm_up = Walk(adapter, seeds[0]).run(1)  # what happens once (imports, compilers) happens here
+    warm_up = instances.walk(adapter, seeds[0]).run(1)  # what happens once (imports, compilers) happens here
     before = _global_state()
-    alone = [Walk(instances(make), seed) for seed in seeds]
+    alone = [instances.walk(make, seed) for seed in seeds]
     for walk in alone[:1] if "running" in warm_up.problems else alone:
         walk.run(steps)
     touched = _difference(before, _global_state())
@@ -157,11 +173,14 @@ def _findings(
     yield _endings(alone, problems.get("endings"), steps)
     if "running" in problems:
         return
-    yield _seeding(alone[0], adapter, Walk(instances(make), seeds[0]).run(steps), seeds[1], steps)
+    fresh = instances.walk(make, seeds[0]).run(steps)
+    repeats = _first_difference(alone[0].digests, fresh.digests) is None
+    yield _seeding(alone[0], adapter, fresh, seeds[1], steps, instances)
     yield _finding("global_random", touched, "random and numpy.random are left alone")
     yield _masks(alone, problems.get("masks"), make, instances)
-    yield _interleaving(alone, make, instances, seeds, steps)
-    yield _rendering(alone[0], make, make_rendered, instances, steps)
+    yield _interleaving(alone, make, instances, seeds, steps, repeats)
+    yield _rendering(alone[0], make, make_rendered, instances, steps, repeats)
+    instances.on_call("close()", None, 0)
     yield _closes(adapter)
 
 
@@ -183,15 +202,24 @@ def _first_difference(one: Sequence[str], two: Sequence[str]) -> int | None:
     return None if len(one) == len(two) else min(len(one), len(two))
 
 
-def _seeding(first: Walk, used: ParadigmAdapter, fresh: Walk, other_seed: int, steps: int) -> Finding:
+_UNSEEDED = "reset() does not seed what it draws from; use self.np_random after super().reset(seed=seed)"
+_LATER = "something counts that reset() does not set: an unseeded generator, or what instances share"
+_CANNOT_TELL = "cannot be told while the same seed and actions do not repeat"
+
+
+def _seeding(
+    first: Walk, used: ParadigmAdapter, fresh: Walk, other_seed: int, steps: int, instances: _Instances
+) -> Finding:
     """The same in a new instance, and in one that has seen another episode, cut short."""
-    Walk(used, other_seed).run(min(steps, _EARLIER))
-    reused = Walk(used, first.seed).run(steps)
+    instances.walk(used, other_seed).run(min(steps, _EARLIER))
+    reused = instances.walk(used, first.seed).run(steps)
     for walk, where in ((fresh, "in a new instance"), (reused, "after another episode in the same instance")):
         step = _first_difference(first.digests, walk.digests)
         if step is not None:
             what = "the first observation" if step == 0 else f"step {step}"
             problem = f"the same seed and actions {where} lead to something else from {what} on"
+            if walk is fresh:
+                problem += f": {_UNSEEDED if step == 0 else _LATER}"
             return Finding("seeding", Status.FAILED, problem)
     return Finding("seeding", Status.PASSED, "the same seed and actions give the same trajectory")
 
@@ -212,17 +240,17 @@ def _difference(before: dict[str, str], after: dict[str, str]) -> str | None:
 def _masks(walks: Sequence[Walk], problem: str | None, make: Make, instances: _Instances) -> Finding:
     if problem is not None:
         return Finding("masks", Status.FAILED, problem)
-    if not any(walk.masked for walk in walks):
+    told = " and ".join(dict.fromkeys(source for walk in walks for source in walk.masks))
+    if not told:
         return Finding("masks", Status.SKIPPED, "no action mask")
-    return Finding(
-        "masks", Status.PASSED, f"a legal action exists at every turn; {_illegal(make, instances)}"
-    )
+    sentence = f"source: {told}; a legal action exists at every turn; {_illegal(make, instances)}"
+    return Finding("masks", Status.PASSED, sentence)
 
 
 def _illegal(make: Make, instances: _Instances) -> str:
     """Play the first masked-out action there is and say what comes of it."""
     adapter = instances(make)
-    walk = Walk(adapter, 0)
+    walk = instances.walk(adapter, 0)
     for _ in walk.steps(50):
         agents = list(adapter.get_current_agents())
         for agent in agents:
@@ -243,11 +271,13 @@ def _illegal(make: Make, instances: _Instances) -> str:
 
 
 def _interleaving(
-    alone: Sequence[Walk], make: Make, instances: _Instances, seeds: Sequence[int], steps: int
+    alone: Sequence[Walk], make: Make, instances: _Instances, seeds: Sequence[int], steps: int, repeats: bool
 ) -> Finding:
     if _metadata(alone[0].adapter).get("one_at_a_time"):
         return Finding("interleaving", Status.SKIPPED, "all instances share one world, one episode at a time")
-    walks = [Walk(instances(make), seed) for seed in seeds]
+    if not repeats:
+        return Finding("interleaving", Status.SKIPPED, _CANNOT_TELL)
+    walks = [instances.walk(make, seed) for seed in seeds]
     running = [walk.steps(steps) for walk in walks]
     while running:
         running = [walk for walk in running if next(walk, StopIteration) is None]
@@ -261,25 +291,39 @@ def _interleaving(
 
 
 def _rendering(
-    alone: Walk, make: Make, make_rendered: Make | None, instances: _Instances, steps: int
+    alone: Walk,
+    make: Make,
+    make_rendered: Make | None,
+    instances: _Instances,
+    steps: int,
+    repeats: bool,
 ) -> Finding:
-    adapter = instances(make_rendered or make)
-    modes: Any = _metadata(adapter).get("render_modes", ())
-    if make_rendered is None and getattr(adapter.env, "render_mode", None) != "rgb_array":
-        return Finding("rendering", Status.SKIPPED, "made without render_mode='rgb_array'")
-    if "rgb_array" not in modes:
+    modes: Any = _metadata(alone.adapter).get("render_modes", ())
+    if make_rendered is not None and "rgb_array" not in modes:
         return Finding("rendering", Status.SKIPPED, "rgb_array is not among its render modes")
+    try:
+        adapter = instances(make_rendered or make)
+    except MosaicError as error:
+        return Finding("rendering", Status.FAILED, f"with render_mode='rgb_array' it cannot be made: {error}")
+    mode = getattr(adapter.env, "render_mode", None)
+    if make_rendered is None and mode != "rgb_array":
+        return Finding("rendering", Status.SKIPPED, "made without render_mode='rgb_array'")
     walk: Walk
 
     def look() -> None:
         problem = _frame_problem(adapter.render())
+        if problem and mode != "rgb_array":
+            problem += f": its render_mode is {mode!r}, so its constructor passes the argument by"
         if problem:
             walk.problem("rendering", problem)
 
-    walk = Walk(adapter, alone.seed, look)
+    walk = instances.walk(adapter, alone.seed, look)
     walk.run(min(steps, _FRAMES))
     problem = walk.problems.get("rendering") or walk.problems.get("running")
     step = _first_difference(alone.digests[: len(walk.digests)], walk.digests)
+    if problem is None and not repeats:
+        drawn = f"frames are H x W x 3, uint8; whether drawing changes anything {_CANNOT_TELL}"
+        return Finding("rendering", Status.PASSED, drawn)
     if problem is None and step is not None:
         problem = f"rendering changes what happens from step {step} on"
     return _finding("rendering", problem, "frames are H x W x 3, uint8, and drawing them changes nothing")
@@ -302,6 +346,6 @@ def _closes(adapter: ParadigmAdapter) -> Finding:
     try:
         adapter.close()
         adapter.close()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         return Finding("closing", Status.FAILED, f"close() raised {described(error)}")
     return Finding("closing", Status.PASSED, "close() works, and may be called twice")

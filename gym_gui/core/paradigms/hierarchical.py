@@ -283,6 +283,9 @@ class HierarchicalAdapter(ParadigmAdapter):
             raise EnvironmentFailure(f"{agent} has no option that can start")
         return None if mask.all() else mask
 
+    def mask_source(self, agent: AgentID) -> str:
+        return "options" if agent in self._controller_of else self.inner.mask_source(agent)
+
     def info(self, agent: AgentID) -> Mapping[str, Any]:
         controller = self._controller_of.get(agent, agent)
         info = self.inner.info(controller)

@@ -15,6 +15,7 @@ from gym_gui.core.enums import SteppingParadigm
 from gym_gui.core.errors import EnvironmentFailure
 from gym_gui.core.paradigms.border import (
     MASK_KEY,
+    RAISED,
     as_mask,
     failure,
     split_mask,
@@ -59,7 +60,7 @@ class SequentialAdapter(NamedAgentsAdapter):
             return self._to_next_turn().observations
         except EnvironmentFailure:
             raise
-        except Exception as error:
+        except RAISED as error:
             raise failure("reset()", error) from error
 
     def step(self, actions: Mapping[AgentID, Any]) -> StepResult:
@@ -73,7 +74,7 @@ class SequentialAdapter(NamedAgentsAdapter):
             return self._to_next_turn()
         except EnvironmentFailure:
             raise
-        except Exception as error:
+        except RAISED as error:
             raise failure("step()", error) from error
 
     def _step_async(self, actions: Mapping[AgentID, Any]) -> None:

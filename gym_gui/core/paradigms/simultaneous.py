@@ -11,6 +11,7 @@ from gym_gui.core.errors import EnvironmentFailure
 from gym_gui.core.paradigms.border import (
     MASK_KEY,
     NO_INFO,
+    RAISED,
     as_mask,
     failure,
     split_mask,
@@ -64,7 +65,7 @@ class SimultaneousAdapter(NamedAgentsAdapter):
             return taken
         except EnvironmentFailure:
             raise
-        except Exception as error:
+        except RAISED as error:
             raise failure("reset()", error) from error
 
     def step(self, actions: Mapping[AgentID, Any]) -> StepResult:
@@ -78,7 +79,7 @@ class SimultaneousAdapter(NamedAgentsAdapter):
             return self._result(current, *out)
         except EnvironmentFailure:
             raise
-        except Exception as error:
+        except RAISED as error:
             raise failure("step()", error) from error
 
     def _step_async(self, actions: Mapping[AgentID, Any]) -> None:

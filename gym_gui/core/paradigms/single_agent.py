@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from gym_gui.core.enums import SteppingParadigm
@@ -10,6 +10,8 @@ from gym_gui.core.errors import EnvironmentFailure
 from gym_gui.core.paradigms.border import (
     MASK_KEY,
     NO_INFO,
+    OBSERVATION,
+    RAISED,
     as_mask,
     failure,
     split_mask,
@@ -18,12 +20,16 @@ from gym_gui.core.paradigms.border import (
 )
 from gym_gui.core.paradigms.wrapped import WrappedAdapter
 from gym_gui.core.types import AgentID, Mask, StepResult
+from mosaic_worker.action_masks import METHOD, mask_method
 
 AGENT: AgentID = "agent_0"
 
 
 class SingleAgentAdapter(WrappedAdapter):
     """Adapts a ``gymnasium.Env`` with one agent, named ``agent_0``.
+
+    What is legal is asked of one source: an ``action_mask`` beside the observation, else a method
+    ``action_masks()`` as sb3-contrib's, else the info.
 
     Args:
         env: The environment.
@@ -37,7 +43,8 @@ class SingleAgentAdapter(WrappedAdapter):
         super().__init__(env)
         self._env_step = env.step  # bound once: step() is the hot path
         self._space, self._mask_rule = without_mask(env.observation_space)
-        self._info_mask = info_mask
+        self._mask_method = mask_method(env) if self._mask_rule is None else None
+        self._info_mask = info_mask and self._mask_method is None
         self._mask: Any = None
         self._info: Mapping[str, Any] = NO_INFO
         self.last_step: tuple[float, bool] = (0.0, False)
@@ -57,8 +64,10 @@ class SingleAgentAdapter(WrappedAdapter):
                 observation, self._mask = split_mask(observation, self._mask_rule)
         except EnvironmentFailure:
             raise
-        except Exception as error:
+        except RAISED as error:
             raise failure("reset()", error) from error
+        if self._mask_method is not None:
+            self._mask = self._masked_by_method(self._mask_method)
         self._current = self.possible_agents
         self.last_step = (0.0, False)
         return {AGENT: observation}
@@ -73,9 +82,11 @@ class SingleAgentAdapter(WrappedAdapter):
             reward = float(reward)
         except EnvironmentFailure:
             raise
-        except Exception as error:
+        except RAISED as error:
             raise failure("step()", error) from error
         self._info = info
+        if self._mask_method is not None and not (terminated or truncated):
+            self._mask = self._masked_by_method(self._mask_method)
         if terminated or truncated:
             self._current = ()
             self.last_step = (reward, bool(terminated))
@@ -101,6 +112,17 @@ class SingleAgentAdapter(WrappedAdapter):
         if self._mask is not None:
             return as_mask(self._mask)
         return as_mask(self._info.get(MASK_KEY)) if self._info_mask else None
+
+    def mask_source(self, agent: AgentID) -> str:
+        if self._mask_rule is not None:
+            return OBSERVATION
+        return f"{METHOD}()" if self._mask_method is not None else super().mask_source(agent)
+
+    def _masked_by_method(self, method: Callable[[], Any]) -> Any:
+        try:
+            return method()
+        except RAISED as error:
+            raise failure(f"{METHOD}()", error) from error
 
     def info(self, agent: AgentID) -> Mapping[str, Any]:
         return self._info

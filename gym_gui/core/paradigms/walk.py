@@ -19,6 +19,13 @@ from gym_gui.core.spaces import SpaceCodec, sample_legal, to_space
 from gym_gui.core.types import AgentID, Mask, StepResult
 from mosaic_worker.rng import bits_of
 
+OnCall = Callable[[str, int | None, int], None]
+"""Told before each call of the environment: which, the seed of the episode, its step."""
+
+
+def quietly(call: str, seed: int | None, step: int) -> None:
+    """Does nothing with what it is told."""
+
 
 class Walk:
     """Plays one episode with actions that depend on the seed alone.
@@ -26,24 +33,30 @@ class Walk:
     Args:
         adapter: The environment to walk in.
         seed: Seed of the episode and of the actions.
-        after_step: Called after the reset and after every step.
+        after_step: Called after the reset and after every step; it may draw.
+        on_call: Told what the environment is asked next.
 
     Attributes:
         problems: What broke the contract: finding to sentence, the first of each kind.
         digests: One short digest per step, the reset first; equal for equal trajectories.
         done: Whether the episode came to its end.
+        masks: Where legal actions were told, in the order of their first use.
     """
 
     def __init__(
-        self, adapter: ParadigmAdapter, seed: int, after_step: Callable[[], None] | None = None
+        self,
+        adapter: ParadigmAdapter,
+        seed: int,
+        after_step: Callable[[], None] | None = None,
+        on_call: OnCall = quietly,
     ) -> None:
         self.adapter = adapter
         self.seed = seed
         self.problems: dict[str, str] = {}
         self.digests: list[str] = []
         self.done = False
-        self.masked = False
-        self._after_step = after_step
+        self.masks: dict[str, None] = {}
+        self._after_step, self._on_call = after_step, on_call
         self._codecs: dict[tuple[str, AgentID], SpaceCodec | None] = {}
         self._acted: set[AgentID] = set()
         self._ended: set[AgentID] = set()
@@ -59,6 +72,7 @@ class Walk:
         """The same, handing over after the reset and after every step."""
         adapter = self.adapter
         try:
+            self._on_call("reset()", self.seed, 0)
             observations = adapter.reset(seed=self.seed)
             self._check_agents(adapter.get_current_agents(), observations)
             self._note(observations, None)
@@ -68,6 +82,7 @@ class Walk:
                     break
                 actions = {agent: self._act(agent, step) for agent in adapter.get_current_agents()}
                 self._acted.update(actions)
+                self._on_call("step()", self.seed, step + 1)
                 result = adapter.step(actions)
                 self._check_result(result)
                 self._note(result.observations, result)
@@ -116,7 +131,7 @@ class Walk:
     def _act(self, agent: AgentID, step: int) -> Any:
         space, mask = self.adapter.action_space(agent), self.adapter.action_mask(agent)
         if mask is not None:
-            self.masked = True
+            self.masks[self.adapter.mask_source(agent)] = None
             self._check_mask(agent, space, mask)
         self._draws += 1
         action = sample_legal(to_space(space), mask, bits_of(self.seed, self._draws))
@@ -125,7 +140,11 @@ class Walk:
 
     def _check_mask(self, agent: AgentID, space: Any, mask: Mask) -> None:
         size = mask_size(space)
-        if size is not None and np.shape(mask) != (size,):
+        if size is None:
+            self.problem(
+                "masks", f"{agent} has an action mask, and acts in {_brief(space)}, which takes none"
+            )
+        elif np.shape(mask) != (size,):
             self.problem(
                 "masks",
                 f"{agent} has a mask of shape {np.shape(mask)} for {size} actions; expected ({size},)",
@@ -153,6 +172,7 @@ class Walk:
         digest.update(repr(list(self.adapter.get_current_agents())).encode())
         self.digests.append(digest.hexdigest()[:16])
         if self._after_step is not None:
+            self._on_call("render()", self.seed, len(self.digests) - 1)
             self._after_step()
 
     def _round_trip(self, what: str, agent: AgentID, space: Any, value: Any) -> Iterable[bytes]:
@@ -184,7 +204,7 @@ def mask_size(space: Any) -> int | None:
     """How many entries an action mask of ``space`` has; ``None`` where masks are not defined."""
     if hasattr(space, "nvec"):
         return int(np.sum(space.nvec))
-    return int(space.n) if hasattr(space, "n") else None
+    return int(space.n) if hasattr(space, "n") and hasattr(space, "start") else None
 
 
 def same(sent: Any, back: Any) -> bool:

@@ -7,7 +7,15 @@ from typing import Any, cast
 
 from gym_gui.core.errors import EnvironmentFailure
 from gym_gui.core.paradigms.base import ParadigmAdapter
-from gym_gui.core.paradigms.border import NO_INFO, AgentNames, failure, frame, without_mask
+from gym_gui.core.paradigms.border import (
+    NO_INFO,
+    OBSERVATION,
+    RAISED,
+    AgentNames,
+    failure,
+    frame,
+    without_mask,
+)
 from gym_gui.core.types import AgentID
 
 
@@ -33,7 +41,7 @@ class WrappedAdapter(ParadigmAdapter):
             self._env.reset_async(seed)
         except EnvironmentFailure:
             raise
-        except Exception as error:
+        except RAISED as error:
             raise failure("reset()", error) from error
 
     @property
@@ -50,7 +58,7 @@ class WrappedAdapter(ParadigmAdapter):
             self._env.step_async(action)
         except EnvironmentFailure:
             raise
-        except Exception as error:
+        except RAISED as error:
             raise failure("step()", error) from error
 
     def get_current_agents(self) -> Sequence[AgentID]:
@@ -116,6 +124,9 @@ class NamedAgentsAdapter(WrappedAdapter):
     def observation_space(self, agent: AgentID) -> Any:
         return self._space(agent)[0]
 
+    def mask_source(self, agent: AgentID) -> str:
+        return OBSERVATION if self._space(agent)[1] is not None else super().mask_source(agent)
+
     def key_of(self, agent: AgentID) -> Any:
         return self._names.raw[agent]
 
@@ -129,6 +140,6 @@ def _possible(env: Any) -> list[Any]:
         try:
             env.reset()
             known = env.agents
-        except Exception as error:
+        except RAISED as error:
             raise failure("reset()", error) from error
     return list(known)

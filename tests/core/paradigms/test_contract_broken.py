@@ -61,6 +61,14 @@ class Sound(gymnasium.Env[Any, Any]):
         return np.zeros((4, 5, 3), np.uint8)
 
 
+class MaskByMethod(Sound):
+    def said(self) -> dict[str, Any]:
+        return {}
+
+    def action_masks(self) -> Any:
+        return [True, True, self.t % 2 == 1]
+
+
 class Raises(Sound):
     def step(self, action: Any) -> Any:
         if self.t == 3:
@@ -341,3 +349,10 @@ def test_instances_that_say_they_share_one_world_are_not_stepped_in_turn() -> No
     assert report["interleaving"].status == "skipped"
     assert "one episode at a time" in report["interleaving"].detail
     assert report.ok, "\n".join(report.lines())
+
+
+@pytest.mark.parametrize(("env", "source"), [(Sound, "info"), (MaskByMethod, "action_masks()")])
+def test_where_masks_are_told_is_named(env: Any, source: str) -> None:
+    report = checked(env)
+    assert report.ok, "\n".join(report.lines())
+    assert f"source: {source};" in report["masks"].detail

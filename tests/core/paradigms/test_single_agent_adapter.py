@@ -101,6 +101,55 @@ def test_a_mask_that_is_advice_is_no_mask() -> None:
     assert adapter.action_mask("agent_0") is None
 
 
+class MaskByMethod(Corridor):
+    """As sb3-contrib's ``ActionMasker`` and ``get_action_masks`` have it."""
+
+    def __init__(self) -> None:
+        super().__init__("info")
+
+    def _info(self) -> dict[str, Any]:
+        return {"action_mask": np.ones(2, np.int8)}  # advice: the method is what counts
+
+    def action_masks(self) -> Any:
+        return [self.at > 0, True]
+
+
+def test_a_mask_is_asked_of_the_method_that_sb3_contrib_calls() -> None:
+    adapter = SingleAgentAdapter(gymnasium.wrappers.TimeLimit(MaskByMethod(), 9))
+    adapter.reset()
+    np.testing.assert_array_equal(adapter.action_mask("agent_0"), [False, True])
+    adapter.step({"agent_0": 1})
+    np.testing.assert_array_equal(adapter.action_mask("agent_0"), [True, True])
+    assert adapter.mask_source("agent_0") == "action_masks()"
+
+
+def test_the_mask_of_a_wrapper_is_found() -> None:
+    masker = pytest.importorskip("sb3_contrib.common.wrappers").ActionMasker
+    adapter = SingleAgentAdapter(masker(Corridor("none"), lambda env: np.array([env.at > 0, True])))
+    adapter.reset()
+    np.testing.assert_array_equal(adapter.action_mask("agent_0"), [False, True])
+
+
+def test_a_method_that_wants_more_is_another_one() -> None:
+    class Other(Corridor):
+        def action_masks(self, agent: str) -> Any:
+            return [agent]
+
+    adapter = SingleAgentAdapter(Other("info"))
+    adapter.reset()
+    np.testing.assert_array_equal(adapter.action_mask("agent_0"), [0, 1])
+    assert adapter.mask_source("agent_0") == "info"
+
+
+def test_a_mask_method_that_raises_fails_the_episode() -> None:
+    class Broken(Corridor):
+        def action_masks(self) -> Any:
+            raise KeyError("board")
+
+    with pytest.raises(EnvironmentFailure, match=r"KeyError in action_masks\(\)"):
+        SingleAgentAdapter(Broken("none")).reset()
+
+
 def test_masks_of_several_components_are_joined() -> None:
     class Pair(Corridor):
         def _info(self) -> dict[str, Any]:

@@ -128,9 +128,13 @@ class PPOConfig(TrainingConfig):
         return self.num_envs * self.num_steps
 
     @property
+    def rollout(self) -> int:
+        return self.batch_size
+
+    @property
     def num_updates(self) -> int:
-        """Rollouts in the whole training; a last part of a rollout is not played."""
-        return self.total_steps // self.batch_size
+        """Rollouts in the whole training, the last one whole."""
+        return self.planned_steps() // self.batch_size
 
 
 class PPOLSTMConfig(PPOConfig):

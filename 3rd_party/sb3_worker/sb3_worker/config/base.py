@@ -62,8 +62,3 @@ class TrainingConfig(TrainingSettings):
     def arguments(self) -> dict[str, Any]:
         """Arguments of the library's constructor that are the algorithm's own."""
         return {name: getattr(self, name) for name in sorted(self.OWN)}
-
-    @property
-    def rollout(self) -> int:
-        """Steps after which the policy can be kept again: total steps are a multiple of it."""
-        return self.num_envs

@@ -1,0 +1,103 @@
+"""``mosaic envs check`` in a process of its own: whatever the environment does there, findings come back.
+
+It may print, start threads, call ``sys.exit()``, crash or never return.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+from gym_gui import envs
+from gym_gui.core.paradigms.check import CheckReport, Finding, Status
+from gym_gui.core.trust import TYPED, require
+from gym_gui.processes.outcome import ChildOutcome, ChildStatus
+from gym_gui.services.subprocess_job import (
+    LONGEST_CALL_S,
+    SubprocessJobError,
+    answer_job,
+    run_foreign_job,
+    tell_progress,
+)
+
+
+@dataclass(frozen=True)
+class CheckedEnvironment:
+    """What was found about an environment.
+
+    Attributes:
+        env_id: As it is called.
+        api: The interface that it was checked with; empty where it could not be made.
+        report: The findings.
+    """
+
+    env_id: str
+    api: str
+    report: CheckReport
+
+
+async def check_apart(
+    task: str, api: str | None = None, *, longest_s: float = LONGEST_CALL_S
+) -> CheckedEnvironment:
+    """Check an environment in a process of its own.
+
+    Args:
+        task: What :func:`gym_gui.envs.resolve` accepts.
+        api: Interface.
+        longest_s: Seconds after which a call that has not returned counts as hanging.
+
+    Raises:
+        UsageError: There is no such environment, or it cannot be made.
+        NotAllowedError: It is code that has not been allowed.
+    """
+    spec = envs.resolve(task, api=api)
+    needs = envs.needs_of(spec, {})
+    require(needs, TYPED)
+    latest: list[Any] = ["the constructor", None, 0]
+
+    def note(call: Any) -> None:
+        if isinstance(call, list) and len(call) == 3:  # pyright: ignore[reportUnknownArgumentType]
+            latest[:] = call
+
+    try:
+        answer = await run_foreign_job(
+            __name__,
+            *(task, *([] if api is None else [api])),
+            on_progress=note,
+            subjects=[need.subject for need in needs],
+            longest_s=longest_s,
+        )
+    except SubprocessJobError as error:
+        finding = Finding("running", Status.FAILED, _ended(latest, error))
+        return CheckedEnvironment(spec.id, api or "", CheckReport((finding,)))
+    findings = (Finding(row["name"], Status(row["status"]), row["detail"]) for row in answer["findings"])
+    return CheckedEnvironment(answer["env_id"], answer["api"], CheckReport(tuple(findings)))
+
+
+def _ended(latest: list[Any], error: SubprocessJobError) -> str:
+    """That a call did not come back, and when it was made."""
+    call, seed, step = latest
+    where = "" if seed is None else f" (seed {seed}, step {step})"
+    outcome = error.outcome or ChildOutcome(ChildStatus.ENDED)
+    if outcome.status is ChildStatus.TIMED_OUT:
+        return f"{call} {outcome.words}{where}"
+    return f"{call} ended the process, which {outcome.words}{where}"
+
+
+def _check() -> dict[str, Any]:
+    # Pictures are drawn into memory; SDL need not look for a screen, nor complain of none.
+    os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+    tell_progress(["the constructor", None, 0])
+    task, api = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else None
+    first = envs.make(envs.resolve(task, api=api))
+    spec = first.spec  # which interface one's own environment has is known once it is made
+    first.close()
+    report = envs.check(task, api=api, on_call=lambda *call: tell_progress(call))
+    rows = [{"name": f.name, "status": str(f.status), "detail": f.detail} for f in report.findings]
+    return {"env_id": spec.id, "api": spec.api, "findings": rows}
+
+
+if __name__ == "__main__":
+    answer_job(_check)
