@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import re
+import shutil
 import signal
 import sys
 import tempfile
@@ -19,8 +20,37 @@ from hypothesis import settings
 settings.register_profile("mosaic", deadline=None)
 settings.load_profile("mosaic")
 
-# What the person at this machine has allowed, and how wide their terminal is, are no part of a test.
-os.environ.pop("COLUMNS", None)
+_HOME = "MOSAIC_TESTS_HOME"
+"""Names the folder of this run of the tests; set by the first process, and inherited by those it starts."""
+
+
+def _own_places() -> Path | None:
+    """Keep what the person at this machine has installed, allowed, chosen and written out of the tests.
+
+    Called while this file is read: tests list environments as they are collected.
+
+    Returns:
+        The folder that holds the places, to be removed by this process; ``None`` where another process does.
+    """
+    # Keys would be used, places and styles would show in what commands print.
+    for name in ("COLUMNS", "NO_COLOR", "FORCE_COLOR", "MOSAIC_RUNS_DIR", "MOSAIC_DEBUG"):
+        os.environ.pop(name, None)
+    for name in [each for each in os.environ if each.endswith("_API_KEY") or each == "HF_TOKEN"]:
+        del os.environ[name]
+    given = os.environ.get(_HOME)
+    home = Path(given or tempfile.mkdtemp(prefix="mosaic-tests-"))
+    os.environ[_HOME] = str(home)
+    # One cache for all processes of a run: listing every environment anew takes seconds.
+    for place in ("DATA", "CONFIG", "CACHE"):
+        os.environ[f"MOSAIC_{place}_DIR"] = str(home / place.lower())
+    # The desktop's trash is there, and the system's keyring. Tools keep their caches and configuration: pip's
+    # index and uv's wheels are the machine's, not the person's choices for MOSAIC.
+    os.environ["XDG_DATA_HOME"] = str(home / "share")
+    os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
+    return None if given else home
+
+
+_made = _own_places()
 # A shell's background jobs ignore Ctrl-C, and so would all programs that tests start and interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 # Thousands of small files wait for the disk otherwise; what a power cut would leave, no test can tell.
@@ -30,7 +60,6 @@ os.fsync = lambda _file: None
 gc.disable()
 # Networks of tests are small: a second thread costs more than it does, and takes the core of another test.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
-os.environ["MOSAIC_CONFIG_DIR"] = str(Path(tempfile.gettempdir()) / f"mosaic-tests-{os.getpid()}" / "config")
 
 _THIRD_PARTY = Path(__file__).resolve().parent / "3rd_party"
 
@@ -88,6 +117,12 @@ def pytest_collection_finish() -> None:
     """Set aside all that stays: looking through modules and tests again and again is half a second a time."""
     gc.collect()
     gc.freeze()
+
+
+def pytest_unconfigure() -> None:
+    """Remove the places of this run."""
+    if _made is not None:
+        shutil.rmtree(_made, ignore_errors=True)
 
 
 def pytest_runtest_logfinish() -> None:

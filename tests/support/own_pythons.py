@@ -15,7 +15,7 @@ import pytest
 
 from gym_gui import envs
 from gym_gui.cli.install_extras import install_environments
-from gym_gui.core.interpreters import interpreter_of, is_complete, note_complete
+from gym_gui.core.interpreters import environment_folder, interpreter_of, is_complete, note_complete
 from gym_gui.core.spaces import SpaceCodec
 from gym_gui.envs.served import close_servers
 
@@ -43,6 +43,36 @@ def said_to_be_installed(family: str, folder: Path) -> Iterator[None]:
         interpreter_of(family).touch()
         note_complete(family, {})
         yield
+
+
+def some_textarena() -> None:
+    """An interpreter in the data folder whose package registers a few games, one in a Python to come."""
+    folder = environment_folder("textarena")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
+    (site,) = folder.glob("lib/python*/site-packages")
+    for game in ("KuhnPoker", "Breakthrough", "Wordle", "Chess", "Unheard", "Taboo"):
+        (site / "textarena" / "envs" / game).mkdir(parents=True)
+        (site / "textarena" / "envs" / game / "env.py").write_text("is not" if game == "Chess" else "")
+    (site / "textarena" / "__init__.py").touch()
+    (site / "textarena" / "envs" / "__init__.py").touch()
+    (site / "textarena" / "envs" / "registration.py").write_text(_REGISTRY)
+    note_complete("textarena", {"textarena": "0"})
+
+
+_REGISTRY = """
+class Spec:
+    def __init__(self, entry_point):
+        self.entry_point = entry_point
+
+ENV_REGISTRY = {
+    name: Spec(f"textarena.envs.{game}.env:Env")
+    for name, game in {
+        "KuhnPoker-v0": "KuhnPoker", "KuhnPoker-v0-train": "KuhnPoker", "KuhnPoker-v0-raw": "KuhnPoker",
+        "Breakthrough-v0-blind": "Breakthrough", "Wordle-v0": "Wordle", "Chess-v0": "Chess",
+        "Unheard-v0": "Unheard", "Taboo-v0-animals": "Taboo",
+    }.items()
+}
+"""
 
 
 def archive(start: str) -> Path:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,12 +14,12 @@ import pytest
 from gym_gui import envs
 from gym_gui.core.enums import Outcome
 from gym_gui.core.errors import MissingDependencyError, UsageError
-from gym_gui.core.interpreters import environment_folder, note_complete
+from gym_gui.core.interpreters import environment_folder
 from gym_gui.envs.registry import families
 from mosaic_env_server.shims.global_random import GlobalRandom
 from tests.support.commands import COMMAND
 from tests.support.fake_model_server import FakeModelServer, Request
-from tests.support.own_pythons import installed
+from tests.support.own_pythons import installed, some_textarena
 
 
 def test_without_it_the_line_that_installs_it_is_said(
@@ -31,37 +30,12 @@ def test_without_it_the_line_that_installs_it_is_said(
         envs.resolve("textarena/KuhnPoker-v0")
 
 
-_REGISTRY = """
-class Spec:
-    def __init__(self, entry_point):
-        self.entry_point = entry_point
-
-ENV_REGISTRY = {
-    name: Spec(f"textarena.envs.{game}.env:Env")
-    for name, game in {
-        "KuhnPoker-v0": "KuhnPoker", "KuhnPoker-v0-train": "KuhnPoker", "KuhnPoker-v0-raw": "KuhnPoker",
-        "Breakthrough-v0-blind": "Breakthrough", "Wordle-v0": "Wordle", "Chess-v0": "Chess",
-        "Unheard-v0": "Unheard", "Taboo-v0-animals": "Taboo",
-    }.items()
-}
-"""
-
-
 @pytest.fixture
 def registered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An interpreter whose package registers a few games, one of them in a Python that is not out yet."""
     monkeypatch.setenv("MOSAIC_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.setenv("MOSAIC_CACHE_DIR", str(tmp_path / "cache"))
-    folder = environment_folder("textarena")
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
-    (site,) = folder.glob("lib/python*/site-packages")
-    for game in ("KuhnPoker", "Breakthrough", "Wordle", "Chess", "Unheard", "Taboo"):
-        (site / "textarena" / "envs" / game).mkdir(parents=True)
-        (site / "textarena" / "envs" / game / "env.py").write_text("is not" if game == "Chess" else "")
-    (site / "textarena" / "__init__.py").touch()
-    (site / "textarena" / "envs" / "__init__.py").touch()
-    (site / "textarena" / "envs" / "registration.py").write_text(_REGISTRY)
-    note_complete("textarena", {"textarena": "0"})
+    some_textarena()
 
 
 @pytest.mark.usefixtures("registered")
