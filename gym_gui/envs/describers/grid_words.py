@@ -25,6 +25,13 @@ COMPASS = ("east", "south", "west", "north")
 _UNSEEN, _EMPTY, _WALL, _FLOOR, _DOOR, _GOAL, _LAVA, _AGENT = 0, 1, 2, 3, 4, 8, 9, 10
 _PLAIN = frozenset({_UNSEEN, _EMPTY, _WALL})
 _WALKABLE = frozenset({_EMPTY, _FLOOR, _GOAL})
+_SIGNS = {_UNSEEN: "?", _EMPTY: ".", _WALL: "#"}
+_SELF, _THING = "^", "o"
+MAP = (
+    'Below "Map:" the same cells are drawn, turned so that you look up: ^ is you, # a wall, . a free cell, '
+    "o something that is named above the map, ? a cell that you do not see."
+)
+"""How to read :meth:`GridView.drawn`, in a full sentence."""
 _PLACES = 4096
 """Places whose words and facts are kept: more than views have cells."""
 
@@ -177,6 +184,16 @@ class GridView:
             yield fact("facing", "teammate" if (1, 0) in self._agents else self._cell(before).said[0])
         yield fact("carrying", *(self._cell(self._own).said if self.carried else ("nothing",)))
 
+    def drawn(self) -> Iterator[str]:
+        """Rows of the view, the farthest first, a sign to a cell.
+
+        Ways and things alone leave open where walls are that stand in no way, and how far one sees:
+        different views would be told alike.
+        """
+        signs = [_SIGNS.get(kind, _THING) for kind in self._kinds]
+        signs[self._own] = _SELF
+        yield from ("".join(signs[row :: self._height]) for row in range(self._height))
+
     def way(self, ahead: int, right: int) -> str:
         """How far one can see that one can go in a direction, and what ends it.
 
@@ -234,13 +251,13 @@ def listed(things: Iterable[Thing]) -> list[str]:
 
 
 def surroundings(view: GridView) -> list[str]:
-    """Lines that say what is around an agent: ways, and things in view."""
+    """Lines that say what is around an agent: ways, things in view, and a map of all that it sees."""
     lines = [f"Ahead: {view.way(1, 0)}. Left: {view.way(0, -1)}. Right: {view.way(0, 1)}."]
     if view.things:
         lines += ["In view:", *listed(view.things)]
     else:
         lines.append("Nothing else is in view.")
-    return lines
+    return [*lines, "Map:", *view.drawn()]
 
 
 def absolute(own: Sequence[int], facing: int, ahead: int, right: int) -> tuple[int, int]:

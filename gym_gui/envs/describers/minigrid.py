@@ -19,6 +19,7 @@ from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.describers.grid_words import (
     COLOURS,
     COMPASS,
+    MAP,
     THINGS,
     GridView,
     absolute,
@@ -38,7 +39,10 @@ _LARGEST = 64
 ACTIONS: Mapping[str, str] = {
     "left": "turn left on the spot",
     "right": "turn right on the spot",
-    "forward": "go one cell ahead, if it is free",
+    "forward": (
+        "go one cell ahead, if you can walk on it: on free cells, open doors and the goal, not into walls, "
+        "closed doors or things"
+    ),
     "pickup": "take what lies in the cell directly ahead (key, ball or box), with empty hands",
     "drop": "put what you carry into the empty cell directly ahead",
     "toggle": (
@@ -208,7 +212,7 @@ def how_far(size: int, through: bool) -> str:
         f"You see {size - 1} cells ahead and {size // 2} to each side, {'also' if through else 'but not'} "
         "through walls and closed doors. Places are counted in cells from where you stand: "
         '"2 ahead, 1 left" is two cells in the direction you look, then one to your left. '
-        "They change when you turn or move."
+        f"They change when you turn or move. {MAP}"
     )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from gym_gui.core.prompt_inputs import Mode
 from gym_gui.core.types import AgentID
 from gym_gui.envs.describers.base import ActionWord
-from gym_gui.envs.describers.grid_words import COLOURS, KINDS, CellWords, GridView
+from gym_gui.envs.describers.grid_words import COLOURS, KINDS, MAP, CellWords, GridView
 from gym_gui.envs.describers.spaces import number
 from gym_gui.envs.describers.team_grid import Mates, TeamGridDescriber
 from gym_gui.envs.facts import atom
@@ -138,7 +138,7 @@ class MultiGridDescriber(TeamGridDescriber):
         text = (
             f"You see {size - 1} cells ahead and {size // 2} to each side. Places are counted in cells from "
             'where you stand: "1 ahead, 1 left" is one cell in the direction you look, then one to your '
-            "left. They change when you turn or move. Agents wear the colour of their team."
+            f"left. They change when you turn or move. Agents wear the colour of their team. {MAP}"
         )
         return f"{text} Team-mates in view are named." if mode == "visible_teammates" else text
 
