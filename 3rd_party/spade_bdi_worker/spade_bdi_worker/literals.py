@@ -13,12 +13,16 @@ from typing import Any, NamedTuple
 import agentspeak
 import agentspeak.lexer
 import agentspeak.parser
-from agentspeak import Literal
+from agentspeak import AslError, Literal
 from agentspeak.runtime import BuildTermVisitor
 
 from spade_bdi_worker.program import ProgramError, said
 
-_MESSAGE = re.compile(r"\.(send|broadcast)\((?:(?P<to>\w+), )?(?P<force>\w+), (?P<content>.*)\)", re.DOTALL)
+_MESSAGE = re.compile(
+    r"\.(send|broadcast)\((?:(?P<to>\w+), )?(?P<force>\w+)"
+    r"(?:\[(?P<tag>id|re)\((?P<number>\w+)\)\])?, (?P<content>.*)\)",
+    re.DOTALL,
+)
 _VARIABLE = re.compile(r"_X_[0-9a-f]{3}_[0-9a-f]+")
 """How the interpreter writes one: by its place in memory."""
 _FLAT = re.compile(r"([a-z]\w*)\(([^()\[\]\"\\]*)\)")
@@ -27,6 +31,8 @@ _OWN_WORDS = frozenset({"true", "false", "not", "div", "mod"})
 """Atoms that are more than their name."""
 FORCES = ("tell", "untell", "achieve", "unachieve")
 """What a message may do to who gets it."""
+ASKS = ("askOne", "askAll")
+"""What it may ask of that agent, which answers by itself."""
 
 
 @lru_cache(maxsize=20_000)
@@ -82,6 +88,19 @@ class Ground(Literal):  # type: ignore[misc]
         return self
 
 
+def sourced(term: Any) -> Any:
+    """A literal that says where it is from: from the agent itself, where nothing else is said.
+
+    Raises:
+        AslError: The term is no literal.
+    """
+    if not agentspeak.is_literal(term):
+        raise AslError("expected literal")
+    if any(agentspeak.is_literal(each) and each.functor == "source" for each in term.annots):
+        return term
+    return type(term)(term.functor, term.args, term.annots | _from("self"))
+
+
 def _flat(text: str) -> Any:
     """A literal of numbers and atoms alone, fifty times as fast as the parser; ``None`` for all others."""
     found = _FLAT.fullmatch(text)
@@ -96,8 +115,8 @@ def _flat(text: str) -> Any:
     return Literal(found[1], tuple(arguments))
 
 
-def parsed(text: str) -> Any:
-    """A literal.
+def parsed(text: str, *, lists: bool = False) -> Any:
+    """A literal, or where ``lists`` says so a list.
 
     Raises:
         ProgramError: The text is none.
@@ -113,28 +132,65 @@ def parsed(text: str) -> Any:
             term = tree.accept(agentspeak.parser.ConstFoldVisitor(log)).accept(BuildTermVisitor({}))
         except (agentspeak.AggregatedError, StopIteration, RecursionError):
             raise ProgramError(problems or [f"{text!r} is no literal"]) from None
-    if not agentspeak.is_literal(term):
+    if not agentspeak.is_literal(term) and not (lists and agentspeak.is_list(term)):
         raise ProgramError([f"{text!r} is no literal"])
     return term
 
 
 class Addressed(NamedTuple):
-    """A message as a program writes it: to whom (``None``: the team), what it does, the literal's text."""
+    """A message as a program writes it.
+
+    Attributes:
+        to: To whom; ``None``: to the team.
+        force: What it does.
+        content: The literal's text.
+        id: Of a question, for its answer.
+        re: Of the question that it answers.
+    """
 
     to: str | None
     force: str
     content: str
+    id: str = ""
+    re: str = ""
+
+    @property
+    def written(self) -> str:
+        """What it does, as it is written, with its question."""
+        tag = f"[id({self.id})]" if self.id else f"[re({self.re})]" if self.re else ""
+        return f"{self.force}{tag}"
 
 
 def addressed(line: str) -> Addressed | None:
     """What ``.send(green_0, tell, ball(2, 3))`` says; ``None`` for other words."""
     found = _MESSAGE.fullmatch(line.strip())
-    if found is None or found["force"] not in FORCES:
+    if found is None or found["force"] not in (*FORCES, *ASKS):
         return None
-    return Addressed(found["to"], found["force"], found["content"])
+    asks, number = found["force"] in ASKS, found["number"] or ""
+    if asks is not (found["tag"] == "id"):
+        return None  # a question has a number, and nothing else has one of its own
+    return Addressed(found["to"], found["force"], found["content"], *((number, "") if asks else ("", number)))
 
 
-def message(text: str, own: str) -> tuple[str, str, str, Any] | None:
+class Heard(NamedTuple):
+    """A message of a team-mate.
+
+    Attributes:
+        sender: Who sent it.
+        force: What it does.
+        id: Of a question, for its answer.
+        re: Of the question that it answers.
+        content: The term, with where it is from.
+    """
+
+    sender: str
+    force: str
+    id: str
+    re: str
+    content: Any
+
+
+def message(text: str, own: str) -> Heard | None:
     """A message of a team-mate, who wrote it as its program does.
 
     Args:
@@ -142,7 +198,7 @@ def message(text: str, own: str) -> tuple[str, str, str, Any] | None:
         own: The agent's own name.
 
     Returns:
-        Who sent it, what it does, and the literal; ``None`` where it is for somebody else.
+        It; ``None`` where it is for another agent.
 
     Raises:
         ProgramError: It is said in other words.
@@ -153,7 +209,9 @@ def message(text: str, own: str) -> tuple[str, str, str, Any] | None:
         raise ProgramError([f"{content!r} is no message of a program"])
     if sent.to not in (None, own):
         return None
-    return sender, sent.force, sent.content, literal(sent.content, sender)
+    if sent.re and sent.content.startswith("["):  # of askAll
+        return Heard(sender, sent.force, sent.id, sent.re, parsed(sent.content, lists=True))
+    return Heard(sender, sent.force, sent.id, sent.re, literal(sent.content, sender))
 
 
 def as_text(term: Any) -> str:
@@ -163,3 +221,16 @@ def as_text(term: Any) -> str:
     if agentspeak.is_literal(term):
         term = Literal(term.functor, term.args)
     return _VARIABLE.sub("_", agentspeak.asl_repr(term))
+
+
+def shown(term: Any, *, inner: bool = False) -> str:
+    """A term as programs print it and make texts of it: a text as it is, nothing between arguments but commas."""
+    if isinstance(term, str):
+        return agentspeak.asl_repr(term) if inner else term
+    if agentspeak.is_literal(term):
+        arguments = ",".join(shown(each, inner=True) for each in term.args)
+        annotations = ",".join(sorted(shown(each, inner=True) for each in term.annots))
+        return term.functor + (f"({arguments})" if term.args else "") + (f"[{annotations}]" if annotations else "")
+    if agentspeak.is_list(term):
+        return f"[{','.join(shown(each, inner=True) for each in term)}]"
+    return "_" if isinstance(term, agentspeak.Var) else agentspeak.asl_str(term)

@@ -156,7 +156,8 @@ class _Player:
         except Undecided as error:
             thought = episode.mind.thought
             if self.idle == "noop" and self.slot.noop_action is not None:
-                return self.slot.noop_action, {"bdi": thought.to_record()}
+                told = episode.told()
+                return self.slot.noop_action, {"bdi": thought.to_record(), **({"said": told} if told else {})}
             return Invalid(str(error), "; ".join(bounded(thought.printed))), {"bdi": thought.to_record()}
         extras: dict[str, Any] = {"bdi": thought.to_record(), **({"said": told} if told else {})}
         return self._number(action, decision), extras

@@ -9,17 +9,19 @@ from __future__ import annotations
 import collections
 import math
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import agentspeak
 import agentspeak.runtime
-from agentspeak import AslError, GoalType, Trigger
-from agentspeak.runtime import Environment, Intention
+from agentspeak import AslError, GoalType, Literal, Trigger
+from agentspeak.runtime import Environment, Intention, TermQuery
 
 from spade_bdi_worker.chance import Chance
-from spade_bdi_worker.literals import as_text, literal
+from spade_bdi_worker.forks import Join
+from spade_bdi_worker.literals import ASKS, Ground, Heard, as_text, literal, sourced
 from spade_bdi_worker.program import said
 
 LONGEST_SAID = 1000
@@ -91,18 +93,31 @@ def bounded(lines: Sequence[str]) -> list[str]:
     return list(lines)
 
 
-class _Beliefs(dict[Any, None]):
-    """A set in the order of entry: the interpreter's own is in the order of the process's hashes."""
-
-    def add(self, belief: Any) -> None:
-        self[belief] = None
-
-    def remove(self, belief: Any) -> None:
-        del self[belief]
+class _Beliefs(dict[str, Any]):
+    """What is believed of one name, by its text, in the order of entry: the interpreter's own is a set."""
 
     def __iter__(self) -> Iterator[Any]:
         # The interpreter changes them while it looks through them.
-        return iter(list(super().__iter__()))
+        return iter(list(self.values()))
+
+
+class Answer:
+    """What a plan waits for that has asked a team-mate; a waiter as the interpreter has them.
+
+    Args:
+        number: Of the question.
+        wanted: What the answer becomes.
+    """
+
+    event: Any = None
+    until: Any = None
+
+    def __init__(self, number: str, wanted: Any) -> None:
+        self.number, self.wanted = number, wanted
+
+    def poll(self, _: Any) -> bool:
+        """It ends when the answer is heard."""
+        return False
 
 
 class _Base(collections.defaultdict[Any, Any]):
@@ -123,106 +138,379 @@ class _Base(collections.defaultdict[Any, Any]):
             raise Overdue
 
 
-class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
-    """The interpreter's agent, with recovery plans (``-!goal``): it reads them and leaves them out."""
+def _fits(annot: Any, sought: Any, intention: Any) -> bool:
+    """Whether an annotation is one of those that are sought."""
+    return any(agentspeak.unifies(agentspeak.freeze(each, intention.scope, {}), annot) for each in sought.annots)
 
-    def __init__(self, env: Environment, name: str, *_: object) -> None:
+
+def _named(term: Any) -> Any:
+    """A term in which each ``_`` is a variable that can be given a value."""
+    if isinstance(term, agentspeak.Wildcard):
+        return agentspeak.Var()
+    if agentspeak.is_literal(term):
+        return Literal(term.functor, map(_named, term.args), term.annots)
+    return tuple(map(_named, term)) if isinstance(term, tuple) else term
+
+
+class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
+    """The interpreter's agent, with what it lacks of AgentSpeak.
+
+    It knows where beliefs and goals of its own are from (``source(self)``), tests what it believes before it
+    asks plans, recovers (``-!goal``), and keeps an atomic plan apart.
+
+    Args:
+        actions: What its programs may call.
+        env: The interpreter's.
+        name: Of the agent.
+    """
+
+    def __init__(self, actions: Any, env: Environment, name: str, *_: object) -> None:
         self.base = _Base()
         super().__init__(env, name, self.base)
+        self.actions = actions
         self.thought = Thought()
         self.acted: Any = None
         """The literal of the action that has been chosen."""
         self.said: list[str] = []
+        """What the next action takes to the team."""
         self.chance = Chance()
+        self._acting: Any = None
+        self._asked = 0
+        self._wanted: Any = None
+        """The goal for which a plan is sought."""
+        self._kind = ""
         self._bodies: list[Any] = []
         self._fired: dict[int, str] = {}
+        self._atomic: set[int] = set()
 
     def add_plan(self, plan: Any) -> None:
         super().add_plan(plan)
         self._bodies.append(plan.body)
+        if any(each.functor == "atomic" for each in getattr(plan.annotation, "annotations", ())):
+            self._atomic.add(id(plan.body))
 
-    def name_plans(self, trees: Sequence[Any]) -> None:
+    def name_plans(self, trees: Sequence[Any], program: str) -> None:
         """Call plans as the program writes them, with their lines; ``trees`` come as the plans did."""
         for body, tree in zip(self._bodies, trees, strict=True):
             context = f" : {tree.context}" if tree.context else ""
-            self._fired[id(body)] = f"line {tree.loc.lineno}: {tree.event}{context}"
+            file = "" if tree.loc.filename == program else f"{tree.loc.filename}, "
+            self._fired[id(body)] = f"{file}line {tree.loc.lineno}: {tree.event}{context}"
+
+    # -- events --
 
     def call(
         self, trigger: Any, goal_type: Any, term: Any, calling_intention: Any, delayed: bool = False
-    ) -> Any:
-        result = super().call(trigger, goal_type, term, calling_intention, delayed)
+    ) -> bool:
+        """A belief or a goal comes or goes: what the interpreter's instructions call.
+
+        Args:
+            trigger: Whether it comes or goes.
+            goal_type: What it is.
+            term: The literal, as the plan has it.
+            calling_intention: The plan at work, whose variables the literal has.
+            delayed: An intention of its own is begun.
+
+        Returns:
+            Whether the plan goes on.
+
+        Raises:
+            AslError: No plan does what the plan at work needs.
+        """
+        scope = calling_intention.scope
+        if goal_type == GoalType.belief:
+            return self._changed(trigger, term, calling_intention, delayed)
+        goal = sourced(agentspeak.freeze(term, scope, {}))
+        self._wake(trigger, goal_type, goal)
+        if trigger == Trigger.removal:
+            self.drop(Literal(goal.functor, goal.args), {}, collections.deque())
+            return True
+        if goal_type == GoalType.test and self.test_belief(term, calling_intention):
+            return True
+        stack = None if delayed else self.stack_of(calling_intention)
+        if self._start(trigger, goal_type, goal, term, stack):
+            return True
+        if goal_type == GoalType.test:
+            self._kind = "test_goal_failed"
+            raise AslError(f"nothing believed fits ?{as_text(goal)}")
+        return self._unmet(goal, term, stack)
+
+    def _changed(self, trigger: Any, term: Any, intention: Any, delayed: bool) -> bool:
+        if trigger == Trigger.addition:
+            changed = self.add_belief(term, intention.scope)
+        else:
+            changed = self.remove_belief(term, intention)
+        if changed:
+            self._told(trigger, sourced(agentspeak.freeze(term, intention.scope, {})), term, intention, delayed)
+        return True
+
+    def _told(self, trigger: Any, belief: Any, term: Any, intention: Any, delayed: bool) -> None:
+        """What is believed has changed: plans may be about it, and others wait for it."""
+        self._wake(trigger, GoalType.belief, belief)
+        self._start(trigger, GoalType.belief, belief, term, None if delayed else self.stack_of(intention))
+
+    def _wake(self, trigger: Any, goal_type: Any, event: Any) -> None:
         for stack in self.intentions:
-            if stack and not hasattr(stack[-1], "plan"):
-                self._enter(stack, goal_type == GoalType.achievement)
-        return result
+            waiter = stack[-1].waiter if stack else None
+            awaited = waiter.event if waiter is not None else None
+            if awaited is None or (awaited.trigger, awaited.goal_type) != (trigger, goal_type):
+                continue
+            if agentspeak.unifies_annotated(awaited.head, event):
+                stack[-1].waiter = None
+
+    def _start(self, trigger: Any, goal_type: Any, event: Any, term: Any, stack: Any) -> bool:
+        """Begin the first plan that applies, on top of an intention or as one of its own; whether there is one."""
+        frame = self._applicable(trigger, goal_type, event)
+        if frame is None:
+            return False
+        frame.head_term, frame.calling_term = event, term
+        if stack is None:
+            stack = collections.deque()
+            self.intentions.append(stack)
+        stack.append(frame)
+        self._enter(stack, goal_type == GoalType.achievement)
+        return True
+
+    def _applicable(self, trigger: Any, goal_type: Any, event: Any) -> Any:
+        """The first plan that applies, as it begins; ``None`` where none does."""
+        outer, self._wanted = self._wanted, event if goal_type == GoalType.achievement else None
+        try:
+            for plan in self.plans.get((trigger, goal_type, event.functor, len(event.args)), ()):
+                frame: Any = Intention()
+                for _ in agentspeak.unify_annotated(plan.head, event, frame.scope, frame.stack):
+                    for _ in plan.context.execute(self, frame):
+                        frame.instr = plan.body
+                        return frame
+        finally:
+            self._wanted = outer
+        return None
 
     def _enter(self, stack: Any, is_goal: bool) -> None:
         """Note which plan is on top, and below which goal: a loop is a goal that leads to itself."""
         frame, below = stack[-1], stack[-2] if len(stack) > 1 else None
         frame.plan, frame.is_goal = self._fired.get(id(frame.instr), ""), is_goal
+        frame.atomic = id(frame.instr) in self._atomic
         frame.goal = as_text(frame.head_term)
         frame.outer = below.outer if below is not None and below.goal == frame.goal else below
+
+    def _unmet(self, goal: Any, term: Any, stack: Any) -> bool:
+        """No plan applies to a goal: its recovery plan takes over, or the plan that needs it fails."""
+        key = (Trigger.addition, GoalType.achievement, goal.functor, len(goal.args))
+        kind = "no_applicable" if self.plans.get(key) else "no_relevant"
+        reason = f"no applicable plan for +!{goal.functor}/{len(goal.args)}"
+        self.thought.failed.append(f"{as_text(goal)}: {reason}")
+        recovers = collections.deque() if stack is None else stack
+        if self._recover(recovers, goal, term, kind, reason):
+            if stack is None:
+                self.intentions.append(recovers)
+        elif stack is not None:
+            self._kind = kind
+            raise AslError(reason)
+        return True
 
     def pursue(self, goal: Any) -> None:
         """Take up a goal of its own; one without a plan fails."""
         self._begin(Trigger.addition, GoalType.achievement, goal)
 
-    def perceive(self, gone: Iterable[str], new: Iterable[str]) -> None:
-        """What it saw and sees no more, and what it sees now, as facts; both are events."""
-        self._revise(Trigger.removal, gone)
-        self._revise(Trigger.addition, new)
+    def begin(self, beliefs: Iterable[Any]) -> list[Any]:
+        """Believe what the program says to begin with.
 
-    def _revise(self, trigger: Any, facts: Iterable[str]) -> None:
-        waits = any(waiter.event for waiter in self.waiters())
-        heard = {
-            key[2:] for key, plans in self.plans.items() if plans and key[:2] == (trigger, GoalType.belief)
-        }
+        Returns:
+            What is an event when the agent first sees something.
+
+        Raises:
+            AslError: One is no fact.
+        """
         nothing = Intention()
-        for fact in facts:
-            belief = literal(fact, "percept")
-            if waits or belief.literal_group() in heard:
-                self._begin(trigger, GoalType.belief, belief)
-            # Nothing follows such an event: what comes of it is the belief alone.
-            elif trigger is Trigger.addition:
-                self.add_belief(belief, nothing.scope)
-            else:
-                self.remove_belief(belief, nothing)
+        return [sourced(each) for each in beliefs if self.add_belief(each, nothing.scope)]
 
-    def add_belief(self, term: Any, scope: Any) -> None:
-        belief = term.grounded(scope)
+    def perceive(self, gone: Iterable[str], new: Iterable[str], begun: Sequence[Any] = ()) -> None:
+        """What it saw and sees no more, and what it sees now, as facts; both are events.
+
+        All of it is believed before any plan is chosen. Events of ``begun`` come first.
+        """
+        waits = any(waiter.event for waiter in self.waiters())
+        heard = {key for key, plans in self.plans.items() if plans and key[1] == GoalType.belief}
+        nothing = Intention()
+        events = [(Trigger.addition, belief) for belief in begun]
+        for trigger, facts in ((Trigger.removal, gone), (Trigger.addition, new)):
+            for fact in facts:
+                belief = literal(fact, "percept")
+                if trigger is Trigger.addition:
+                    changed = self.add_belief(belief, nothing.scope)
+                else:
+                    changed = self.remove_belief(belief, nothing)
+                # Nothing follows an event that no plan is about: what comes of it is the belief alone.
+                if changed and (waits or (trigger, GoalType.belief, *belief.literal_group()) in heard):
+                    events.append((trigger, belief))
+        for trigger, belief in events:
+            self._safely(partial(self._told, trigger, belief, belief, nothing, True), belief)
+
+    # -- beliefs --
+
+    def add_belief(self, term: Any, scope: Any) -> bool:
+        """Believe something; whether that is news."""
+        belief = sourced(term.grounded(scope))
         held = self.beliefs[belief.literal_group()]
-        if belief not in held:
-            held.add(belief)
-            self.thought.believes(as_text(belief))
+        known = held.get(text := as_text(belief))
+        if known is None:
+            held[text] = belief if isinstance(belief, Ground) else Ground(belief.functor, belief.args, belief.annots)
+            self.thought.believes(text)
+            return True
+        if belief.annots <= known.annots:
+            return False
+        held[text] = Ground(known.functor, known.args, known.annots | belief.annots)
+        return True
 
     def remove_belief(self, term: Any, intention: Any) -> bool:
+        """Believe something no longer from the source that is named, by default the agent itself.
+
+        What others have told, or what is seen, stays believed.
+        """
         sought = agentspeak.evaluate(term, intention.scope)
         if not agentspeak.is_literal(sought):
-            return bool(super().remove_belief(term, intention))  # which says that it is none
+            raise AslError(f"expected a belief to remove, got: '{sought}'")
+        sought = sourced(sought)
         held = self.beliefs[sought.literal_group()]
-        if sought in held:
-            # This very belief: the interpreter would hold it against all others of its kind.
-            held.remove(sought)
-            self.thought.believes_no_longer(as_text(sought))
-            return True
-        before = list(held)
-        found: bool = super().remove_belief(term, intention)
-        if found:
-            self.thought.believes_no_longer(as_text(next(each for each in before if each not in held)))
-        return found
+        known = [held[sought.text]] if isinstance(sought, Ground) and sought.text in held else held
+        for belief in known:
+            choicepoint = object()
+            intention.stack.append(choicepoint)
+            for _ in agentspeak.unify_annotated(sought, belief, intention.scope, intention.stack):
+                self._forget(held, belief, {each for each in belief.annots if _fits(each, sought, intention)})
+                return True
+            agentspeak.reroll(intention.scope, intention.stack, choicepoint)
+        return False
 
-    def hear(self, force: str, content: Any) -> None:
-        """A message of a team-mate."""
-        goal_type = GoalType.achievement if force.endswith("achieve") else GoalType.belief
-        trigger = Trigger.removal if force.startswith("un") else Trigger.addition
-        self._begin(trigger, goal_type, content)
+    def _forget(self, held: _Beliefs, belief: Any, annots: Any) -> None:
+        left = belief.annots - annots
+        if any(each.functor == "source" for each in left):
+            held[as_text(belief)] = Ground(belief.functor, belief.args, left)
+            return
+        del held[as_text(belief)]
+        self.thought.believes_no_longer(as_text(belief))
+
+    def abolish(self, pattern: Any) -> None:
+        """Believe nothing of a kind any longer, wherever it is from."""
+        held = self.beliefs[pattern.literal_group()]
+        for belief in held:
+            if agentspeak.unifies_annotated(pattern, belief):
+                self._forget(held, belief, belief.annots)
+
+    # -- intentions --
+
+    def stack_of(self, intention: Any) -> Any:
+        """The intention that a plan is at the top of; ``None`` where it is of none."""
+        return next((stack for stack in self.intentions if stack and stack[-1] is intention), None)
+
+    def remove(self, stack: Any) -> None:
+        """An intention, with what goes on beside it for it, is no more."""
+        self.intentions = collections.deque(each for each in self.intentions if each is not stack)
+        for frame in stack:
+            if isinstance(frame.waiter, Join):
+                for branch in frame.waiter.branches:
+                    self.remove(branch)
+
+    def intends(self, goal: Any, scope: Any, bound: Any) -> Iterator[Any]:
+        """Each intention with a goal, and the place of the goal in it."""
+        for stack in list(self.intentions):
+            for place, frame in enumerate(stack):
+                if not getattr(frame, "is_goal", False):
+                    continue
+                choicepoint = object()
+                bound.append(choicepoint)
+                for _ in agentspeak.unify_annotated(goal, frame.head_term, scope, bound):
+                    yield stack, place
+                    break
+                else:
+                    agentspeak.reroll(scope, bound, choicepoint)
+
+    def desires(self, goal: Any, scope: Any, bound: Any) -> Iterator[Any]:
+        """Whether it has a goal, or seeks a plan for it."""
+        if self._wanted is not None:
+            for _ in agentspeak.unify_annotated(goal, self._wanted, scope, bound):
+                yield None
+        yield from self.intends(goal, scope, bound)
+
+    def drop(self, goal: Any, scope: Any, bound: Any) -> None:
+        """Intentions with a goal are no more."""
+        for stack, _ in list(self.intends(goal, scope, bound)):
+            self.remove(stack)
+
+    def end_goal(self, goal: Any, scope: Any, bound: Any, *, failed: bool) -> None:
+        """A goal is over, with all that it led to: achieved, or failed so that it is recovered."""
+        for stack, place in list(self.intends(goal, scope, bound)):
+            if all(each is not stack for each in self.intentions) or len(stack) <= place:
+                continue
+            above = collections.deque(list(stack)[place + 1 :])
+            self.remove(above)
+            while len(stack) > place + 1:
+                stack.pop()
+            stack[-1].waiter = None
+            if failed:
+                self._fail("it was made to fail", stack)
+            else:
+                stack.pop()
+                if not stack:
+                    self.remove(stack)
+
+    # -- messages --
+
+    def hear(self, heard: Heard) -> None:
+        """A message of a team-mate: an answer, a question, or something to believe or to do."""
+        if heard.re and self._answered(heard):
+            return
+        if heard.force in ASKS:
+            self._safely(partial(self._answer, heard), heard.content)
+            return
+        if not agentspeak.is_literal(heard.content):
+            return  # an answer for which nothing waits any more
+        goal_type = GoalType.achievement if heard.force.endswith("achieve") else GoalType.belief
+        trigger = Trigger.removal if heard.force.startswith("un") else Trigger.addition
+        self._begin(trigger, goal_type, heard.content)
+
+    def ask(self) -> str:
+        """The number of a question that is asked now."""
+        self._asked += 1
+        return f"q{self._asked}"
+
+    def _answered(self, heard: Heard) -> bool:
+        """Whether a plan waits for this; it goes on, or fails where it wanted another answer."""
+        for stack in self.intentions:
+            waiter = stack[-1].waiter if stack else None
+            if not isinstance(waiter, Answer) or waiter.number != heard.re:
+                continue
+            frame, answer = stack[-1], False if heard.force == "untell" else heard.content
+            frame.waiter = None
+            if not agentspeak.unify(waiter.wanted, answer, frame.scope, frame.stack):
+                self._fail("another answer came than it wanted", stack)
+            return True
+        return False
+
+    def _answer(self, heard: Heard) -> None:
+        """What is believed of a question, or what a plan for it finds out, goes back to the asker."""
+        asked = Literal(heard.content.functor, map(_named, heard.content.args))
+        intention, found = Intention(), list[Any]()
+        for _ in TermQuery(asked).execute(self, intention):
+            found.append(agentspeak.freeze(asked, intention.scope, {}))
+            if heard.force == "askOne":
+                break
+        to = f".send({heard.sender}, "
+        if heard.force == "askAll":
+            self.tell(f"{to}tell[re({heard.id})], [{', '.join(map(as_text, found))}])")
+        elif found:
+            self.tell(f"{to}tell[re({heard.id})], {as_text(found[0])})")
+        else:
+            self.tell(f"{to}untell[re({heard.id})], {as_text(asked)})")
 
     def _begin(self, trigger: Any, goal_type: Any, term: Any) -> None:
+        self._safely(partial(self.call, trigger, goal_type, term, Intention(), True), term)
+
+    def _safely(self, begin: Callable[[], object], about: Any) -> None:
         try:
-            self.call(trigger, goal_type, term, Intention(), delayed=True)
-        except (AslError, RecursionError) as error:
+            begin()
+        except Exception as error:  # a context computes what the program says, and may raise anything
             reason = _ENDLESS if isinstance(error, RecursionError) else error
-            self.thought.failed.append(f"{as_text(term)}: {reason}")
+            self.thought.failed.append(f"{as_text(about)}: {reason}")
 
     def deliberate(self, cycles: int) -> Any:
         """Go on with what is intended until there is an action.
@@ -238,11 +526,11 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
             Overdue: Its time is over.
         """
         self.acted = None
+        self._take_turns()
         with said() as problems:
             for cycle in range(cycles):
                 busy = self._think(problems)
                 if self.acted is not None:
-                    self._take_turns()
                     return self.acted
                 if not busy:
                     raise Undecided(self._idle())
@@ -252,6 +540,8 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
 
     def _think(self, problems: list[str]) -> bool:
         """One step of the interpreter; whether there is more to do."""
+        if self._atomic:
+            self._put_atomic_first()
         try:
             return bool(self.step())
         except (agentspeak.AggregatedError, RecursionError) as error:
@@ -262,11 +552,20 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
             problems.clear()
 
     def _take_turns(self) -> None:
-        """Its other intentions come before the one that has acted: one without an end leaves them none."""
-        acting = next((stack for stack in self.intentions if stack and stack[-1].waiter is None), None)
-        if acting is not None:
-            self.intentions.remove(acting)
+        """What has acted comes behind all others, those too that are new: one without an end leaves them none."""
+        acting, self._acting = self._acting, None
+        if any(each is acting for each in self.intentions):
+            self.intentions = collections.deque(each for each in self.intentions if each is not acting)
             self.intentions.append(acting)
+
+    def _put_atomic_first(self) -> None:
+        """A plan that is atomic goes on until it ends, unless it waits."""
+        for stack in self.intentions:
+            if stack and any(frame.atomic for frame in stack) and stack[-1].waiter is None:
+                if stack is not self.intentions[0]:
+                    self.intentions = collections.deque(each for each in self.intentions if each is not stack)
+                    self.intentions.appendleft(stack)
+                return
 
     def _idle(self) -> str:
         if self.thought.failed:
@@ -277,7 +576,7 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
 
     def act(self, action: Any, intention: Any) -> None:
         """An action of the program: it is done with the environment's next step."""
-        self.acted = action
+        self.acted, self._acting = action, self.stack_of(intention)
         self.thought.goals, frame = [], intention
         while frame is not None:
             self.thought.goals.insert(0, frame.goal)
@@ -290,26 +589,42 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
             raise AslError(f"more than {LONGEST_SAID} characters are said to the team with one action")
         self.said.append(text)
 
-    def _fail(self, reason: str) -> None:
+    def _fail(self, reason: str, stack: Any = None) -> None:
         """The plan that was at work has failed: the nearest of its goals that can recover does."""
-        stack = next(stack for stack in self.intentions if stack and stack[-1].waiter is None)
+        if stack is None:
+            stack = next(stack for stack in self.intentions if stack and stack[-1].waiter is None)
+        kind, self._kind = self._kind or "ia_failed", ""
         while stack:
             failed = stack.pop()
             goal = failed.head_term
-            self.thought.failed.append(f"{as_text(goal)}: {reason}" if goal is not None else reason)
-            if goal is not None and getattr(failed, "is_goal", False) and self._recover(stack, failed, goal):
+            if (join := getattr(failed, "join", None)) is not None:
+                self._fail_branch(join, stack, reason)
                 return
-        self.intentions.remove(stack)
+            self.thought.failed.append(f"{as_text(goal)}: {reason}" if goal is not None else reason)
+            if goal is None or not getattr(failed, "is_goal", False):
+                continue
+            if self._recover(stack, goal, failed.calling_term, kind, reason):
+                return
+        self.remove(stack)
 
-    def _recover(self, stack: Any, failed: Any, goal: Any) -> bool:
-        """Put a plan for ``-!goal`` in the place of the plan that failed."""
-        for plan in self.plans[Trigger.removal, GoalType.achievement, goal.functor, len(goal.args)]:
-            intention: Any = Intention()
-            for _ in agentspeak.unify_annotated(plan.head, goal, intention.scope, intention.stack):
-                for _ in plan.context.execute(self, intention):
-                    intention.head_term, intention.instr = goal, plan.body
-                    intention.calling_term = failed.calling_term
-                    stack.append(intention)
-                    self._enter(stack, False)
-                    return True
-        return False
+    def _fail_branch(self, join: Join, branch: Any, reason: str) -> None:
+        """One of several branches has failed, and with it the plan, unless another that goes on is enough."""
+        self.remove(branch)
+        others = [each for each in join.branches if each and each is not branch]
+        if join.enough is any and others:
+            join.give_up(branch)
+            return
+        for each in others:
+            self.remove(each)
+        join.stack[-1].waiter = None
+        self._fail(reason, join.stack)
+
+    def _recover(self, stack: Any, goal: Any, term: Any, kind: str, reason: str) -> bool:
+        """Begin a plan for ``-!goal`` in the place of the plan that failed; it may ask why."""
+        why = (Literal("error", (Literal(kind),)), Literal("error_msg", (reason,)))
+        event = Literal(goal.functor, goal.args, goal.annots | frozenset(why))
+        if not self._start(Trigger.removal, GoalType.achievement, event, term, stack):
+            return False
+        frame = stack[-1]
+        frame.head_term, frame.is_goal = goal, False
+        return True

@@ -12,18 +12,19 @@ from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any
 
 import agentspeak
-import agentspeak.lexer
 import agentspeak.parser
 
 from mosaic_worker.plain_files import read_file
+from spade_bdi_worker.grammar import extend_interpreter
+from spade_bdi_worker.tokens import MAX_BYTES, IncludeError, Tokens
 
 _INTERPRETER = logging.getLogger("agentspeak")
 _INTERPRETER.propagate = False
 """What it says of programs is said in our sentences."""
-MAX_BYTES = 1_000_000
 
 
 class ProgramError(Exception):
@@ -64,24 +65,28 @@ def read_program(path: str) -> Program:
         raise ProgramError([f"{path} cannot be read: {error.strerror or error}"]) from None
     except UnicodeDecodeError:
         raise ProgramError([f"{path} cannot be read: it is not UTF-8"]) from None
-    return parse_program(path.rsplit("/", 1)[-1], text)
+    return parse_program(path.rsplit("/", 1)[-1], text, Path(path).parent)
 
 
-def parse_program(name: str, text: str) -> Program:
+def parse_program(name: str, text: str, folder: Path | None = None) -> Program:
     """Parse a program.
 
     Args:
         name: Named in errors.
         text: AgentSpeak.
+        folder: Where the file is, for what it includes; ``None``: it includes nothing.
 
     Raises:
         ProgramError: It is wrong; every mistake is named that the parser gets to.
     """
+    extend_interpreter()
     with said() as problems:
         log = agentspeak.Log(_INTERPRETER, 3)
         try:
-            tree = agentspeak.parser.parse(name, _Tokens(name, text, log), log)
+            tree = agentspeak.parser.parse(name, Tokens(name, text, log, folder), log)
             log.throw()
+        except IncludeError as error:
+            raise ProgramError([*problems, str(error)]) from None
         except agentspeak.AggregatedError:
             raise ProgramError(problems or [f"{name} is no program"]) from None
         except RecursionError:
@@ -126,9 +131,9 @@ def _anything(term: Any) -> Any:
 
 
 def _inner(formula: Any) -> list[Any]:
-    """The bodies in a step that is a loop or a branch."""
+    """The bodies in a step that is a loop, a branch, or several side by side."""
     inner = [getattr(formula, name, None) for name in ("body", "if_body", "else_body")]
-    return [each for each in inner if each is not None]
+    return [each for each in (*inner, *getattr(formula, "branches", ())) if each is not None]
 
 
 def unknown_actions(program: Program, words: Collection[str], skills: Collection[str] = ()) -> list[str]:
@@ -156,7 +161,7 @@ def unknown_actions(program: Program, words: Collection[str], skills: Collection
             continue
         near = get_close_matches(name, words, 1)
         fix = f"did you mean {near[0]}?" if near else f"there are {', '.join(list(words)[:12])}"
-        place = f"{program.name}, line {literal.loc.lineno}"
+        place = f"{literal.loc.filename}, line {literal.loc.lineno}"
         found.append(f"{place}: there is no action {name!r} here ({fix}); ?{name} looks a belief up")
     return found
 
@@ -170,22 +175,6 @@ def _steps(bodies: Sequence[Any]) -> Iterator[Any]:
             done = getattr(formula, "formula_type", None) == agentspeak.FormulaType.term
             if done and isinstance(step, agentspeak.parser.AstLiteral):
                 yield step
-
-
-class _Tokens(agentspeak.lexer.TokenStream):  # type: ignore[misc]
-    """Of a program; another file is not read because one names it."""
-
-    def __init__(self, name: str, text: str, log: Any) -> None:
-        super().__init__(agentspeak.StringSource(name, text), log)
-        self._name = name
-
-    def __next__(self) -> Any:
-        token = super().__next__()
-        if token.lexeme == "include":
-            raise ProgramError(
-                [f"{self._name}, line {token.loc.lineno}: programs are one file, nothing is included"]
-            )
-        return token
 
 
 @contextmanager

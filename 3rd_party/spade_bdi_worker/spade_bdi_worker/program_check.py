@@ -1,7 +1,7 @@
 """Checks programs while they are written: ``python -m spade_bdi_worker.program_check``.
 
-One JSON object a line on stdin, ``{"name": "solve.asl", "text": "…", "actions": ["turn left", …]}`` (without
-``actions`` those are not checked); one JSON line on stdout for each, ``{"problems": [{"line": 3, "text": "a
+One JSON object a line on stdin, ``{"name": "solve.asl", "text": "…", "actions": ["turn left", …], "folder":
+"…"}`` (without ``actions`` those are not checked, without ``folder`` nothing can be included); one JSON line on stdout for each, ``{"problems": [{"line": 3, "text": "a
 sentence", "word": "fly"}], "ending": ".asl", "templates": [{"name", "text"}], "colours": [[pattern,
 role]]}``. Lines count from 1; 0 is the whole file. Nothing of the program is run.
 """
@@ -48,9 +48,10 @@ def check(asked: dict[str, Any]) -> dict[str, Any]:
         asked: As the module says.
     """
     name, text = str(asked.get("name") or "program.asl"), str(asked.get("text") or "")
-    actions = asked.get("actions")
+    actions, folder = asked.get("actions"), str(asked.get("folder") or "")
+    wrong = _wrong(name, text, actions, Path(folder) if folder else None)
     return {
-        "problems": [_problem(sentence) for sentence in _wrong(name, text, actions)],
+        "problems": [_problem(name, sentence) for sentence in wrong],
         "ending": ".asl",
         "templates": [
             {"name": file.name, "text": file.read_text()}
@@ -61,11 +62,11 @@ def check(asked: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _wrong(name: str, text: str, actions: list[str] | None) -> list[str]:
+def _wrong(name: str, text: str, actions: list[str] | None, folder: Path | None) -> list[str]:
     meanings = [str(action) for action in actions or ()]
     words, skills = list(words_of(meanings)), skills_of(meanings)
     try:
-        program = parse_program(name, text)
+        program = parse_program(name, text, folder)
     except ProgramError as error:
         return list(error.problems)
     with said() as problems:
@@ -76,9 +77,11 @@ def _wrong(name: str, text: str, actions: list[str] | None) -> list[str]:
     return [*problems, *(unknown_actions(program, words, skills) if words else ())]
 
 
-def _problem(sentence: str) -> dict[str, Any]:
+def _problem(name: str, sentence: str) -> dict[str, Any]:
+    """With its place, unless that is in a file that is included."""
     found, quoted = _PLACE.match(sentence), _QUOTED.search(sentence)
-    place = {"line": int(found["line"]), "text": found["text"]} if found else {"line": 0, "text": sentence}
+    here = found is not None and found["name"] == name
+    place = {"line": int(found["line"]), "text": found["text"]} if found and here else {"line": 0, "text": sentence}
     return {**place, "word": quoted[1] if quoted else ""}
 
 

@@ -133,7 +133,7 @@ class Mailbox:
         if self._postman.lost:
             raise XmppError(f"{messages[0].content} cannot be sent: {_GONE}")
         for sent in messages:
-            told = {"ilf_type": sent.force, "episode": str(episode), "step": str(step)}
+            told = {"ilf_type": sent.written, "episode": str(episode), "step": str(step)}
             for name in there:
                 if sent.to in (None, name):
                     address = f"{user_of(name)}@{DOMAIN}"
@@ -161,9 +161,9 @@ class Mailbox:
                 sent = addressed(line)
                 if sent is None or sent.to not in (None, self.agent):
                     continue
-                letter = self._wait(_Letter(str(episode), sender, sent.force, sent.content, ""), until)
+                letter = self._wait(_Letter(str(episode), sender, sent.written, sent.content, ""), until)
                 if letter is not None:
-                    came.append(f"{sender}: {sent.force} {sent.content}, sent at step {letter.step}")
+                    came.append(f"{sender}: {sent.written} {sent.content}, sent at step {letter.step}")
         return came
 
     def _wait(self, wanted: _Letter, until: float) -> _Letter | None:

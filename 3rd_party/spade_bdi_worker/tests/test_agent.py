@@ -39,7 +39,7 @@ def test_a_plan_goes_on_where_its_last_action_left_it() -> None:
 
 def test_beliefs_are_what_is_seen_now_and_their_changes_are_events() -> None:
     episode = agent(
-        '+key(C) <- !take(C). -key(C) <- .print("gone", C); left.\n'
+        '+key(C) <- !take(C). -key(C) <- .print("gone ", C); left.\n'
         "+!take(yellow) : facing(key) <- pickup. +!take(_) <- forward."
     )
     action, thought, _ = decide(episode, ["key(yellow)", "facing(key)"])
@@ -158,9 +158,10 @@ def test_where_several_beliefs_fit_the_one_that_came_first_is_taken() -> None:
     [
         ("!go.\n+!go <- left\n+!stay <- right.", "mind.asl, line 3: expected term, got '!'"),
         ("+!go : <- left.", "mind.asl, line 1: expected term"),
-        ('{ include("other.asl") }', "mind.asl, line 1: programs are one file"),
-        ('{\tinclude("other.asl") }', "mind.asl, line 1: programs are one file"),
-        ('at("http://x"). { // now\n include ("other.asl") }', "mind.asl, line 2: programs are one file"),
+        ('{ include("other.asl") }', "mind.asl, line 1: other.asl is not included: where the program's own"),
+        ('{\tinclude("other.asl") }', "mind.asl, line 1: other.asl is not included"),
+        ('at("http://x"). { // now\n include ("other.asl") }', "mind.asl, line 2: other.asl is not included"),
+        ("{ begin namespace(a) } !go. { end }", "mind.asl, line 1: the only directive here is include"),
         ("+!go : " + "(" * 5000 + "a" + ")" * 5000 + " <- left.", "mind.asl: it is nested too deeply"),
     ],
 )

@@ -40,6 +40,8 @@ class WorkerCheck:
     async def ask(self, path: Path | None, written: str) -> Checked:
         """See :class:`FileCheck`."""
         question: dict[str, Any] = {"name": path.name if path is not None else "", "text": written}
+        if path is not None:
+            question["folder"] = str(path.parent)
         if self.actions:
             question["actions"] = list(self.actions)
         said = await self._conversation.ask(question)

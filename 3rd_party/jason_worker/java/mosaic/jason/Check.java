@@ -59,7 +59,8 @@ public final class Check {
                 name.isEmpty() ? "program.asl" : name,
                 (String) asked.getOrDefault("text", ""),
                 Words.numbers(Json.list(actions)).keySet(),
-                Words.skills(Json.list(actions)));
+                Words.skills(Json.list(actions)),
+                asked.get("folder") instanceof String folder && !folder.isEmpty() ? Path.of(folder) : null);
         List<Object> told = new ArrayList<>();
         for (Source.Problem problem : source.problems(actions != null)) {
             Map<String, Object> each = new LinkedHashMap<>();

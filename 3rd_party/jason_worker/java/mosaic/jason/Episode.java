@@ -24,7 +24,9 @@ import mosaic.worker.Words;
 /** An agent of a program in one episode. */
 final class Episode implements Interpreter.Agent {
     private static final Pattern MESSAGE = Pattern.compile(
-            "\\.(send|broadcast)\\((?:(?<to>\\w+), )?(?<force>tell|untell|achieve|unachieve), (?<content>.*)\\)",
+            "\\.(send|broadcast)\\((?:(?<to>\\w+), )?"
+                    + "(?<force>tell|untell|achieve|unachieve|askOne|askAll)(?:\\[(?<tag>id|re)\\((?<number>\\w+)\\)\\])?, "
+                    + "(?<content>.*)\\)",
             Pattern.DOTALL);
 
     private final Source source;
@@ -36,7 +38,7 @@ final class Episode implements Interpreter.Agent {
     Episode(Source source, String name, long seed) throws ParseException, JasonException {
         this.source = source;
         this.seed = seed;
-        body = new Body(name);
+        body = new Body(name, source.name());
         mind = new Mind(body);
         mind.load(source);
     }
@@ -50,7 +52,6 @@ final class Episode implements Interpreter.Agent {
     public Interpreter.Choice decide(long step, List<String> facts, List<String> heard, Interpreter.Limits limits)
             throws Undecided {
         body.thought = new Thought();
-        body.said.setLength(0);
         body.numbers.seed(seed, step);
         Ear.listenFor(body.thought.printed);
         long until = System.nanoTime() + (long) (limits.seconds() * 1e9);
@@ -91,22 +92,43 @@ final class Episode implements Interpreter.Agent {
         String sender = words.substring(0, Math.max(0, colon));
         for (String line : words.substring(colon < 0 ? 0 : colon + 2).split("\n")) {
             Matcher found = MESSAGE.matcher(line.strip());
-            Literal content = found.matches() ? parsed(found.group("content")) : null;
-            if (content == null) {
-                content = ASSyntax.createLiteral("said", new Atom(sender), new StringTermImpl(line));
-                mind.getTS().getC().addMsg(new Message("tell", sender, body.getAgName(), content));
-            } else if (found.group("to") == null || found.group("to").equals(body.getAgName())) {
-                mind.getTS().getC().addMsg(new Message(found.group("force"), sender, body.getAgName(), content));
+            Message message = found.matches() ? message(sender, found) : null;
+            if (message == null) {
+                Literal said = ASSyntax.createLiteral("said", new Atom(sender), new StringTermImpl(line));
+                message = new Message("tell", sender, body.getAgName(), said);
+            } else if (found.group("to") != null && !found.group("to").equals(body.getAgName())) {
+                continue;
             }
+            mind.getTS().getC().addMsg(message);
         }
     }
 
-    private static Literal parsed(String content) {
+    /** A message of a program; null where it is other words after all. */
+    private Message message(String sender, Matcher found) {
+        String force = found.group("force");
+        boolean asks = force.startsWith("ask");
+        boolean answers = "re".equals(found.group("tag"));
+        if (asks != "id".equals(found.group("tag"))) { // a question has a number, and nothing else has one of its own
+            return null;
+        }
         try {
-            return Terms.fact(content);
+            String content = found.group("content");
+            Term term = answers && content.startsWith("[") ? ASSyntax.parseTerm(content) : Terms.fact(content);
+            Message message = new Message(force, sender, body.getAgName(), term);
+            if (asks) {
+                message.setMsgId(found.group("number"));
+            } else if (answers) {
+                message.setInReplyTo(body.asked.get(found.group("number")));
+            }
+            return message;
         } catch (ParseException | RuntimeException error) {
             return null;
         }
+    }
+
+    @Override
+    public String told() {
+        return body.told();
     }
 
     /** Go on with what is intended until there is an action. */
@@ -164,23 +186,22 @@ final class Episode implements Interpreter.Agent {
             body.acted = null;
             return null;
         }
-        String said = body.said.toString();
         String called = called(action);
         if (source.words().contains(called)) {
-            return new Interpreter.Choice(called, null, said);
+            return new Interpreter.Choice(called, null, body.told());
         }
         if (!source.isAct(action)) {
             throw new Undecided("there is no action " + Terms.text(action) + " here");
         }
         Term given = action.getTerm(0);
         if (given instanceof ListTerm list) {
-            return new Interpreter.Choice(null, list.stream().mapToDouble(Episode::number).toArray(), said);
+            return new Interpreter.Choice(null, list.stream().mapToDouble(Episode::number).toArray(), body.told());
         }
         if (given instanceof NumberTerm) {
-            return new Interpreter.Choice(null, new double[] {number(given)}, said);
+            return new Interpreter.Choice(null, new double[] {number(given)}, body.told());
         }
         String word = given instanceof StringTerm text ? text.getString() : given.toString();
-        return new Interpreter.Choice(word, null, said);
+        return new Interpreter.Choice(word, null, body.told());
     }
 
     private static double number(Term term) {

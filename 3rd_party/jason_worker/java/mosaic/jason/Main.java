@@ -23,6 +23,6 @@ public final class Main {
         Config.get().setProperty(Config.START_WEB_MI, "false");
         LogManager.getLogManager().reset();
         Logger.getLogger("").addHandler(new Ear());
-        RefusedDirective.register();
+        Directives.register();
     }
 }

@@ -54,6 +54,7 @@ final class Mind extends Agent {
     }
 
     void parse(Source source) throws ParseException, JasonException {
+        Directives.expect(source.name(), source.text(), source.folder());
         parseAS(new StringReader(source.text()), source.name());
         setASLSrc(source.name());
     }

@@ -5,7 +5,7 @@ import jason.asSyntax.Literal;
 import jason.asSyntax.Plan;
 import jason.asSyntax.PlanBody;
 import jason.asSyntax.PlanBody.BodyType;
-import jason.asSyntax.Term;
+import jason.asSyntax.SourceInfo;
 import jason.asSyntax.parser.ParseException;
 import jason.asSyntax.parser.Token;
 import jason.asSyntax.parser.TokenMgrError;
@@ -32,9 +32,9 @@ import mosaic.worker.Refused;
  * @param text As it stands there.
  * @param words What the environment's actions are called.
  * @param skills What is called with parameters among them.
+ * @param folder Where it lies, for what it includes; null: it includes nothing.
  */
-record Source(String name, String text, Set<String> words, Set<String> skills) implements Interpreter.Program {
-    private static final long MAX_BYTES = 1_000_000;
+record Source(String name, String text, Set<String> words, Set<String> skills, Path folder) implements Interpreter.Program {
     /** Some editors put it ahead of a text. */
     private static final String BYTE_ORDER = "\ufeff";
     private static final Pattern LINE = Pattern.compile("line (\\d+)");
@@ -49,8 +49,8 @@ record Source(String name, String text, Set<String> words, Set<String> skills) i
             if (!Files.isRegularFile(path)) {
                 throw new Refused(file + " cannot be read: it is no file");
             }
-            if (Files.size(path) > MAX_BYTES) {
-                throw new Refused(file + " cannot be read: it has more than " + MAX_BYTES + " bytes");
+            if (Files.size(path) > Directives.MAX_BYTES) {
+                throw new Refused(file + " cannot be read: it has more than " + Directives.MAX_BYTES + " bytes");
             }
             text = Files.readString(path, StandardCharsets.UTF_8);
         } catch (CharacterCodingException error) {
@@ -60,14 +60,18 @@ record Source(String name, String text, Set<String> words, Set<String> skills) i
         } catch (IOException error) {
             throw new Refused(file + " cannot be read: " + error.getMessage());
         }
-        text = text.startsWith(BYTE_ORDER) ? text.substring(1) : text;
-        Source source = new Source(path.getFileName().toString(), text, words, skills);
+        Path folder = path.toAbsolutePath().getParent();
+        Source source = new Source(path.getFileName().toString(), withoutByteOrder(text), words, skills, folder);
         List<Problem> problems = source.problems(true);
         if (!problems.isEmpty()) {
             List<String> told = problems.stream().limit(3).map(problem -> problem.told(source.name)).toList();
             throw new Refused(String.join("; ", told));
         }
         return source;
+    }
+
+    static String withoutByteOrder(String text) {
+        return text.startsWith(BYTE_ORDER) ? text.substring(1) : text;
     }
 
     @Override
@@ -105,7 +109,7 @@ record Source(String name, String text, Set<String> words, Set<String> skills) i
     List<Problem> problems(boolean actions) {
         List<Problem> problems = new ArrayList<>();
         try {
-            Mind mind = new Mind(new Body("nobody"));
+            Mind mind = new Mind(new Body("nobody", name));
             mind.parse(this);
             for (Plan plan : mind.getPL()) {
                 check(plan, plan.getContext(), actions, problems);
@@ -121,9 +125,8 @@ record Source(String name, String text, Set<String> words, Set<String> skills) i
             problems.add(new Problem(0, String.valueOf(error.getMessage()), ""));
         } catch (StackOverflowError error) {
             problems.add(new Problem(0, "it is nested too deeply", ""));
-        } catch (RefusedDirective.Found error) {
-            String what = "programs are one file, nothing is included (" + error.getMessage() + ")";
-            problems.add(new Problem(error.line, what, error.getMessage()));
+        } catch (Directives.Found error) {
+            problems.add(new Problem(error.line, error.getMessage(), error.word));
         } catch (RuntimeException error) {
             String what = "the interpreter cannot read it, as with a directive that there is not: { like(this) }";
             problems.add(new Problem(0, what, ""));
@@ -139,16 +142,14 @@ record Source(String name, String text, Set<String> words, Set<String> skills) i
                     && !action.isVar()
                     && !action.getFunctor().startsWith(".")
                     && !isAction(action)) {
-                String what = "no such action " + Terms.text(action) + known();
-                problems.add(new Problem(line(action, plan), what, action.getFunctor()));
+                problems.add(problem(action, plan, "no such action " + Terms.text(action) + known()));
             }
             check(plan, body.getBodyTerm(), actions, problems);
             check(plan, body.getBodyNext(), actions, problems);
             return;
         }
         if (part instanceof Literal action && action.getFunctor().startsWith(".") && !action.isList() && !Mind.isKnown(action.getFunctor())) {
-            String what = "no such action " + action.getFunctor() + " here";
-            problems.add(new Problem(line(action, plan), what, action.getFunctor()));
+            problems.add(problem(action, plan, "no such action " + action.getFunctor() + " here"));
         }
         if (part instanceof Literal literal) {
             for (int k = 0; k < literal.getArity(); k++) {
@@ -172,11 +173,15 @@ record Source(String name, String text, Set<String> words, Set<String> skills) i
         return words.isEmpty() ? ": call them with act(A)" : ", there are: " + String.join(", ", words);
     }
 
-    private static int line(Term term, Plan plan) {
-        return term.getSrcInfo() != null ? term.getSrcInfo().getSrcLine() : plan.getSrcInfo().getSrcLine();
+    /** Something wrong at a term, in this file or in one that it includes. */
+    private Problem problem(Literal term, Plan plan, String what) {
+        SourceInfo place = term.getSrcInfo() != null ? term.getSrcInfo() : plan.getSrcInfo();
+        boolean here = name.equals(place.getSrcFile());
+        String where = here ? "" : place.getSrcFile() + ", line " + place.getSrcLine() + ": ";
+        return new Problem(here ? place.getSrcLine() : 0, where + what, term.getFunctor());
     }
 
-    private static Problem worded(ParseException error) {
+    static Problem worded(ParseException error) {
         if (error.currentToken == null) {
             return new Problem(0, String.valueOf(error.getMessage()), "");
         }

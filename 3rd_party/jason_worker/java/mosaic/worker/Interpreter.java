@@ -44,6 +44,11 @@ public interface Interpreter {
          */
         Choice decide(long step, List<String> facts, List<String> heard, Limits limits) throws Undecided;
 
+        /** What it says to the team beside an action that is not its own. */
+        default String told() {
+            return "";
+        }
+
         /** What was thought for the last decision, as plain data. */
         Map<String, Object> thought();
     }

@@ -103,6 +103,10 @@ final class Player {
             if (noop == null) {
                 throw error;
             }
+            String said = mind.told();
+            if (!said.isEmpty()) {
+                extra.put("said", said);
+            }
             return space.bytes(Json.whole(noop));
         }
         if (!choice.said().isEmpty()) {

@@ -1,0 +1,332 @@
+"""What programs may call whose name begins with a dot: the interpreter's own, and what it lacks or does otherwise."""
+
+# The interpreter has no types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false, reportUntypedBaseClass=false
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import agentspeak
+import agentspeak.parser
+import agentspeak.runtime
+import agentspeak.stdlib
+from agentspeak import Actions, AslError, BinaryOp, Literal, UnaryOp
+from agentspeak.runtime import ActionQuery, AndQuery, NotQuery, OrQuery, TermQuery, UnifyQuery
+
+from spade_bdi_worker.grammar import PlanTerm, order_of
+from spade_bdi_worker.literals import ASKS, FORCES, as_text, shown
+from spade_bdi_worker.mind import Answer, Mind
+
+_STANDARD = agentspeak.stdlib.actions
+_LEFT_OUT = frozenset({(".control_flow", 0), (".dump", 0), (".unbind_all", 0)})
+"""One writes a file where we stand, one prints past the record, one undoes what a plan has bound."""
+
+
+def standard_actions() -> Actions:
+    """What each program may call beside the environment's actions."""
+    allowed = Actions()
+    allowed.variadic_actions = dict(_STANDARD.variadic_actions)
+    known = _STANDARD.actions.items()
+    allowed.actions = {
+        key: act for key, act in known if key not in _LEFT_OUT and not key[0].startswith((".is_", ".optimizer"))
+    }
+    for name, arity, implementation in _OURS:
+        if arity is None:
+            allowed.variadic_actions[name] = implementation
+        else:
+            allowed.actions[name, arity] = implementation
+    return allowed
+
+
+def query_of(term: Any, mind: Mind, intention: Any) -> Any:
+    """What a condition asks that is the argument of an action."""
+    term = agentspeak.evaluate(term, intention.scope) if isinstance(term, agentspeak.Var) else term
+    if isinstance(term, agentspeak.BinaryExpr):
+        made = {BinaryOp.op_and.value: AndQuery, BinaryOp.op_or.value: OrQuery}.get(term.binary_op)
+        if made is not None:
+            return made(query_of(term.left, mind, intention), query_of(term.right, mind, intention))
+        if term.binary_op is BinaryOp.op_unify.value:
+            return UnifyQuery(term.left, term.right)
+    if isinstance(term, agentspeak.UnaryExpr) and term.unary_op is UnaryOp.op_not.value:
+        return NotQuery(query_of(term.operand, mind, intention))
+    if agentspeak.is_literal(term):
+        try:
+            return ActionQuery(term, mind.actions.lookup(term.functor, len(term.args)))
+        except KeyError:
+            if term.functor.startswith("."):
+                raise AslError(f"there is no {term.functor} with {len(term.args)} arguments here") from None
+    return TermQuery(term)
+
+
+def _solutions(mind: Mind, pattern: Any, condition: Any, intention: Any) -> list[Any]:
+    """The pattern for each way in which a condition holds."""
+    choicepoint, found = object(), list[Any]()
+    intention.stack.append(choicepoint)
+    for _ in query_of(condition, mind, intention).execute(mind, intention):
+        found.append(agentspeak.freeze(pattern, intention.scope, {}))
+    agentspeak.reroll(intention.scope, intention.stack, choicepoint)
+    return found
+
+
+def _gives(term: Any, value: Any, intention: Any) -> bool:
+    """Whether the last argument is, or becomes, a value."""
+    return bool(agentspeak.unify(term.args[-1], value, intention.scope, intention.stack))
+
+
+def _value(term: Any, intention: Any) -> Any:
+    """An argument without variables; a list as a tuple."""
+    value = agentspeak.grounded(term, intention.scope)
+    return tuple(value) if agentspeak.is_list(value) else value
+
+
+def _findall(mind: Mind, term: Any, intention: Any) -> Iterator[None]:
+    if _gives(term, tuple(_solutions(mind, term.args[0], term.args[1], intention)), intention):
+        yield
+
+
+def _setof(mind: Mind, term: Any, intention: Any) -> Iterator[None]:
+    found = {as_text(each): each for each in _solutions(mind, term.args[0], term.args[1], intention)}
+    if _gives(term, in_order(found.values()), intention):
+        yield
+
+
+def _count(mind: Mind, term: Any, intention: Any) -> Iterator[None]:
+    if _gives(term, float(len(_solutions(mind, True, term.args[0], intention))), intention):
+        yield
+
+
+def in_order(values: Any) -> tuple[Any, ...]:
+    """Sorted, whatever they are."""
+    return tuple(sorted(values, key=order_of))
+
+
+def _sort(_: Mind, term: Any, intention: Any) -> Iterator[None]:
+    if _gives(term, in_order(_value(term.args[0], intention)), intention):
+        yield
+
+
+def _reverse(_: Mind, term: Any, intention: Any) -> Iterator[None]:
+    if _gives(term, _sequence(term.args[0], intention)[::-1], intention):
+        yield
+
+
+def _delete(_: Mind, term: Any, intention: Any) -> Iterator[None]:
+    """What equals the first argument, or stands at that place; with four arguments, from one place to another."""
+    whole = _sequence(term.args[-2], intention)
+    first = _value(term.args[0], intention) if len(term.args) == 4 else term.args[0]
+    first = agentspeak.evaluate(first, intention.scope)
+    if len(term.args) == 4:
+        end = int(_number(term.args[1], intention))
+        left = whole[: int(first)] + whole[end:]
+    elif agentspeak.is_number(first):
+        left = whole[: int(first)] + whole[int(first) + 1 :]
+    elif isinstance(whole, str):
+        left = whole.replace(agentspeak.asl_str(first), "")
+    else:
+        sought = agentspeak.freeze(first, intention.scope, {})
+        left = tuple(each for each in whole if not agentspeak.unifies(sought, each))
+    if _gives(term, left, intention):
+        yield
+
+
+def _sequence(term: Any, intention: Any) -> Any:
+    value = _value(term, intention)
+    if not isinstance(value, (str, tuple)):
+        raise AslError(f"expected a list or a text, got: {agentspeak.asl_repr(value)}")
+    return value
+
+
+def _number(term: Any, intention: Any) -> float:
+    value = agentspeak.grounded(term, intention.scope)
+    if not agentspeak.is_number(value):
+        raise AslError(f"expected a number, got: {agentspeak.asl_repr(value)}")
+    return value
+
+
+def _range(mind: Mind, term: Any, intention: Any) -> Iterator[None]:
+    """``.range(N, First, Last)``, with a step behind it if it is not 1."""
+    first, last, *step = (_number(each, intention) for each in term.args[1:])
+    by = step[0] if step else 1.0
+    if not by:
+        raise AslError("the step of .range is not 0")
+    return _each(mind, term.args[0], _counted(first, last, by), intention)
+
+
+def _range_to(mind: Mind, term: Any, intention: Any) -> Iterator[None]:
+    """``.range(Count, N)``, the interpreter's own: from 0 on."""
+    return _each(mind, term.args[1], _counted(0.0, _number(term.args[0], intention) - 1, 1.0), intention)
+
+
+def _counted(first: float, last: float, by: float) -> Iterator[float]:
+    while first <= last if by > 0 else first >= last:
+        yield first
+        first += by
+
+
+def _each(mind: Mind, term: Any, values: Iterator[float], intention: Any) -> Iterator[None]:
+    choicepoint = object()
+    for value in values:
+        mind.base.look()
+        intention.stack.append(choicepoint)
+        if agentspeak.unify(term, value, intention.scope, intention.stack):
+            yield
+        agentspeak.reroll(intention.scope, intention.stack, choicepoint)
+
+
+def _concat(_: Mind, term: Any, intention: Any) -> Iterator[None]:
+    parts = [_value(each, intention) for each in term.args[:-1]]
+    if parts and all(isinstance(part, tuple) for part in parts):
+        whole: Any = tuple(each for part in parts for each in part)
+    else:
+        whole = "".join(map(shown, parts))
+    if _gives(term, whole, intention):
+        yield
+
+
+def _random(mind: Mind, term: Any, intention: Any) -> Iterator[None]:
+    if _gives(term, mind.chance.random(), intention):
+        yield
+
+
+def _print(mind: Mind, term: Any, intention: Any) -> Iterator[None]:
+    memo: dict[Any, Any] = {}
+    mind.thought.printed.append("".join(shown(agentspeak.freeze(each, intention.scope, memo)) for each in term.args))
+    yield
+
+
+def _abolish(mind: Mind, term: Any, intention: Any) -> Iterator[None]:
+    pattern = agentspeak.freeze(term.args[0], intention.scope, {})
+    if not agentspeak.is_literal(pattern):
+        raise AslError(".abolish takes a literal")
+    mind.abolish(pattern)
+    yield
+
+
+# -- goals and intentions --------------------------------------------------------------------------
+
+
+def _intend(mind: Mind, term: Any, intention: Any) -> Iterator[None]:
+    for _ in mind.intends(_goal(term, intention), intention.scope, intention.stack):
+        yield
+
+
+def _desire(mind: Mind, term: Any, intention: Any) -> Iterator[None]:
+    for _ in mind.desires(_goal(term, intention), intention.scope, intention.stack):
+        yield
+
+
+def _drop_intention(mind: Mind, term: Any, intention: Any) -> Iterator[None]:
+    if term.args:
+        mind.drop(_goal(term, intention), intention.scope, intention.stack)
+    elif (stack := mind.stack_of(intention)) is not None:
+        mind.remove(stack)
+    yield
+
+
+def _drop_all(mind: Mind, _: Any, intention: Any) -> Iterator[None]:
+    """All but the one that says so."""
+    own = mind.stack_of(intention)
+    for stack in list(mind.intentions):
+        if stack is not own:
+            mind.remove(stack)
+    yield
+
+
+def _succeed_goal(mind: Mind, term: Any, intention: Any) -> Iterator[None]:
+    mind.end_goal(_goal(term, intention), intention.scope, intention.stack, failed=False)
+    yield
+
+
+def _fail_goal(mind: Mind, term: Any, intention: Any) -> Iterator[None]:
+    mind.end_goal(_goal(term, intention), intention.scope, intention.stack, failed=True)
+    yield
+
+
+def _goal(term: Any, intention: Any) -> Any:
+    goal = agentspeak.evaluate(term.args[0], intention.scope)
+    if not agentspeak.is_literal(goal):
+        raise AslError(f"{term.functor} takes a goal, as in {term.functor}(go(1))")
+    return goal
+
+
+def _wait(mind: Mind, term: Any, intention: Any) -> Iterator[None]:
+    """For an event that is written as a plan's, ``.wait({+key(_)})``, or as the interpreter has it."""
+    given = term.args[0]
+    if isinstance(given, PlanTerm):
+        text = str(given.event)
+        term = Literal(term.functor, (text, *term.args[1:]))
+    return _STANDARD.lookup(".wait", len(term.args))(mind, term, intention)
+
+
+# -- messages --------------------------------------------------------------------------------------
+
+
+def _send(mind: Mind, term: Any, intention: Any) -> Iterator[None]:
+    to: Any = agentspeak.grounded(term.args[0], intention.scope)
+    receivers = [_name(each) for each in (to if agentspeak.is_list(to) else (to,))]
+    force = _force(term.args[1], intention, *(ASKS if len(receivers) == 1 else ()))
+    content = as_text(agentspeak.freeze(term.args[2], intention.scope, {}))
+    if force in ASKS:
+        number = mind.ask()
+        mind.tell(f".send({receivers[0]}, {force}[id({number})], {content})")
+        if len(term.args) == 4:
+            intention.waiter = Answer(number, term.args[3])
+    elif len(term.args) == 4:
+        raise AslError(f"an answer comes to askOne and askAll, not to {force}")
+    else:
+        for name in receivers:
+            mind.tell(f".send({name}, {force}, {content})")
+    yield
+
+
+def _broadcast(mind: Mind, term: Any, intention: Any) -> Iterator[None]:
+    force = _force(term.args[0], intention)
+    mind.tell(f".broadcast({force}, {as_text(agentspeak.freeze(term.args[1], intention.scope, {}))})")
+    yield
+
+
+def _name(receiver: Any) -> str:
+    return receiver.functor if agentspeak.is_atom(receiver) else str(receiver)
+
+
+def _force(term: Any, intention: Any, *more: str) -> str:
+    force = as_text(agentspeak.grounded(term, intention.scope))
+    known = (*FORCES, *more)
+    if force not in known:
+        raise AslError(f"team-mates are told {', '.join(known)}, not {force}")
+    return force
+
+
+_OURS: Sequence[tuple[str, int | None, Callable[..., Iterator[None]]]] = (
+    (".abolish", 1, _abolish),
+    (".broadcast", 2, _broadcast),
+    (".concat", None, _concat),
+    (".count", 2, _count),
+    (".delete", 3, _delete),
+    (".delete", 4, _delete),
+    (".desire", 1, _desire),
+    (".drop_all_desires", 0, _drop_all),
+    (".drop_all_intentions", 0, _drop_all),
+    (".drop_desire", 1, _drop_intention),
+    (".drop_intention", 0, _drop_intention),
+    (".drop_intention", 1, _drop_intention),
+    (".fail_goal", 1, _fail_goal),
+    (".findall", 3, _findall),
+    (".intend", 1, _intend),
+    (".print", None, _print),
+    (".random", 1, _random),
+    (".range", 2, _range_to),
+    (".range", 3, _range),
+    (".range", 4, _range),
+    (".reverse", 2, _reverse),
+    (".send", 3, _send),
+    (".send", 4, _send),
+    (".setof", 3, _setof),
+    (".sort", 2, _sort),
+    (".succeed_goal", 1, _succeed_goal),
+    (".wait", 1, _wait),
+    (".wait", 2, _wait),
+)
