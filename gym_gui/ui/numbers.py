@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import lru_cache
@@ -12,6 +13,7 @@ from PyQt6.QtCore import QLocale
 
 from gym_gui.analysis import wording
 from gym_gui.analysis.wording import SCREEN, C, Locale
+from gym_gui.workers.settings_text import text_of, value_of_text
 
 _NARROW: Final = "\u202f"
 """A space that keeps a number together; CLDR has other ones too, which not every font shows."""
@@ -63,29 +65,90 @@ def size(in_bytes: int) -> str:
     return wording.size(in_bytes, screen())
 
 
-def typed(text: str) -> str:
-    """What somebody typed as a number, with a point and without groups.
+def written(value: object, *, grouped: bool = True, decimals: int | None = None) -> str:
+    """A value as an editable field shows it; :func:`read` gives the same value back, in every locale.
 
-    ``0,5`` and ``3.512,5`` are read where people write so; what is no number so stays as it is, for
-    whoever judges it.
+    Args:
+        value: Numbers have the reader's marks; everything else, lists of numbers too, is written as in files.
+        grouped: Whether thousands are kept apart.
+        decimals: Write a float with up to so many decimals where that is its exact value.
     """
-    locale = QLocale()
-    text = text.replace(SCREEN.minus, C.minus)
-    point, group = locale.decimalPoint(), locale.groupSeparator()
-    if point == ".":
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return text_of(value)
+    text = str(value) if isinstance(value, int) and not grouped else text_of(value)
+    if isinstance(value, float) and decimals is not None:
+        fixed = f"{value:.{decimals}f}"
+        text = fixed.rstrip("0").rstrip(".") if "." in fixed else fixed
+        text = text if float(text) == value else text_of(value)
+    marks = screen()
+    return replace(C, point=marks.point, group=marks.group).write(text)
+
+
+def read(text: str, schema: Mapping[str, Any]) -> Any:
+    """The value that a field's text stands for; text that stands for none comes back as it was typed.
+
+    ``0,5`` and ``3.512,5`` are read where people write so. A point is taken for the decimal point
+    everywhere, unless the locale groups thousands with it and it stands where such a group begins.
+
+    Args:
+        text: As :func:`written` wrote it, or as somebody typed it.
+        schema: JSON Schema of the value.
+    """
+    given = schema.get("type", "string")
+    types = (given,) if isinstance(given, str) else tuple(given)
+    if "array" in types:
+        return text if _decimal_commas(text, schema) else value_of_text(text, schema)
+    if not {"integer", "number"} & {*types}:
+        return value_of_text(text, schema)
+    plain = _with_a_point(text)
+    value = value_of_text(plain, schema)
+    return text if value == plain else value
+
+
+def regrouped(before: str, text: str) -> str:
+    """A whole number that was shown in groups, after one of its digits was typed or deleted."""
+    group = screen().group
+    digits, whole = text.replace(group, ""), re.compile(r"[+-]?\d+")
+    if not _grouped(group, screen().point).fullmatch(before) or not whole.fullmatch(digits):
         return text
-    plain = text.strip()
-    if group.isspace():
-        plain = re.sub(r"(?<=\d)\s(?=\d{3})", "", plain)
-    elif re.fullmatch(rf"[+-]?[1-9]\d{{0,2}}({re.escape(group)}\d{{3}})+({re.escape(point)}\d*)?", plain):
-        plain = plain.replace(group, "")
-    plain = plain.replace(point, ".", 1)
+    sign = digits[:1] if digits[:1] in "+-" else ""
+    return sign + written(int(digits.removeprefix(sign)))
+
+
+def _with_a_point(text: str) -> str:
+    """A number with a point and without groups; what is no number in this locale stays as it is."""
+    locale = QLocale()
+    point, group = locale.decimalPoint(), screen().group
+    plain = text.strip().replace(SCREEN.minus, C.minus)
+    if (match := _grouped(group, point).fullmatch(plain)) is not None:
+        whole = re.sub(r"\D", "", match["whole"])
+        decimals = f".{match['decimals']}" if match["decimals"] else ""
+        return f"{match['sign']}{whole}{decimals}{match['power'] or ''}"
+    if point != "." and re.fullmatch(rf"[+-]?\d*{re.escape(point)}\d*([eE][+-]?\d+)?", plain):
+        return plain.replace(point, ".")
+    if "," in plain and point != ",":
+        return text  # no group of this locale
     return plain if _is_number(plain) else text
 
 
-def shown(text: str) -> str:
-    """A number with a point as the reader writes it; what is no number stays as it is."""
-    return text.replace(".", QLocale().decimalPoint()) if _is_number(text) else text
+@lru_cache(maxsize=8)
+def _grouped(group: str, point: str) -> re.Pattern[str]:
+    """A number whose thousands are kept apart; India's lakhs are groups too."""
+    mark = r"\s" if group.isspace() else "['\u2019]" if group in "'\u2019" else re.escape(group)
+    decimals = rf"({re.escape(point)}(?P<decimals>\d*))?"
+    return re.compile(
+        rf"(?P<sign>[+-]?)(?P<whole>[1-9]\d{{0,2}}({mark}\d{{2,3}})*{mark}\d{{3}}){decimals}(?P<power>[eE][+-]?\d+)?"
+    )
+
+
+def _decimal_commas(text: str, schema: Mapping[str, Any]) -> bool:
+    """Whether a list seems to have commas within its numbers, where it is split at commas."""
+    items = schema.get("items", {}).get("type", ())
+    return (
+        screen().point == ","
+        and "number" in ((items,) if isinstance(items, str) else items)
+        and re.search(r"\d,\d", text) is not None
+    )
 
 
 def _is_number(text: str) -> bool:

@@ -18,6 +18,9 @@ _NONE: Final = ("none", "null")
 _PLAIN: Final = re.compile(r"(?!(?:true|false|null|NaN|Infinity)$)[A-Za-z][\w.:/-]*")
 """Words that a list shows without quotation marks: read again, they are the same."""
 
+_GROUPED: Final = re.compile(r"[+\u2212-]?\d{1,3}(,\d{2,3})*,\d{3}(\.\d*)?([eE][+-]?\d+)?")
+"""Commas between thousands."""
+
 
 def text_of(value: object) -> str:
     """A value as a person would type it."""
@@ -87,6 +90,8 @@ def normal(value: Any, schema: Mapping[str, Any]) -> Any:
 
 
 def _number(bare: str) -> int | float | str:
+    if "," in bare and not _GROUPED.fullmatch(bare):
+        return bare  # "0,5" is half to many people, and no number here: it must not become 5
     plain = bare.replace(",", "").replace("_", "").replace("\N{MINUS SIGN}", "-").replace(" ", "")
     for read in (int, float):
         try:

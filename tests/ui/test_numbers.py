@@ -8,9 +8,10 @@ import pytest
 from PyQt6.QtCore import QLocale
 from pytestqt.qtbot import QtBot
 
-from gym_gui.ui.agents.setting_controls import NumberBox, NumberControl, SteadySpinBox
-from gym_gui.ui.numbers import count, local, screen, shown, typed
+from gym_gui.ui.agents.setting_controls import NumberBox, NumberControl
+from gym_gui.ui.numbers import count, local, read, screen, written
 from gym_gui.ui.train.numbers import return_in_words, steps_in_words
+from gym_gui.ui.widgets.number_fields import NumberField
 from gym_gui.workers.settings_schema import Setting
 
 
@@ -54,7 +55,7 @@ def test_what_is_typed_is_kept_with_a_point(country: str, qtbot: QtBot) -> None:
 
 
 def test_a_counting_field_reads_back_what_it_shows(country: str, qtbot: QtBot) -> None:
-    box = SteadySpinBox()
+    box = NumberField()
     qtbot.addWidget(box)
     box.setDecimals(3)
     box.setSuffix(" s")
@@ -69,4 +70,4 @@ def test_a_counting_field_reads_back_what_it_shows(country: str, qtbot: QtBot) -
 
 def test_text_that_is_no_number_stays(country: str) -> None:
     for text in ("env:KEY", "1,2,3", "a.b", ""):
-        assert typed(text) == text and shown(text) == text
+        assert read(text, {"type": "number"}) == text and written(text) == text

@@ -12,9 +12,10 @@ from gym_gui.core.config import GOAL_SUFFIX
 from gym_gui.ui import theme
 from gym_gui.ui.agents.environment_settings import EnvironmentSettingsLink
 from gym_gui.ui.agents.model import RANDOM, ConfigurationModel
-from gym_gui.ui.agents.setting_controls import SteadyComboBox, SteadySpinBox
+from gym_gui.ui.agents.setting_controls import SteadyComboBox
 from gym_gui.ui.agents.settings_form import LABEL_WIDTH
 from gym_gui.ui.widgets import FormRows, section_label
+from gym_gui.ui.widgets.number_fields import IntegerField
 
 if TYPE_CHECKING:
     from gym_gui.controllers.environment_probe import EnvironmentRequest
@@ -46,10 +47,9 @@ class OperatorPanel(QWidget):
         self.name.setObjectName("operator_name")
         self.name.setMaxLength(80)
         self.steps = rows.add_row(
-            "Step limit", SteadySpinBox(), tooltip="Steps after which an episode is cut off"
+            "Step limit", IntegerField(), tooltip="Steps after which an episode is cut off"
         )
         self.steps.setObjectName("max_steps")
-        self.steps.setDecimals(0)
         self.steps.setRange(0, _MOST_STEPS)
         self.steps.setSpecialValueText("environment's")
         self.steps.setKeyboardTracking(False)

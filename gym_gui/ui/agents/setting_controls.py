@@ -6,13 +6,12 @@ import math
 from pathlib import Path
 from typing import Any
 
-from PyQt6.QtCore import QSignalBlocker, QSize, Qt, pyqtSignal
+from PyQt6.QtCore import QSignalBlocker, Qt, pyqtSignal
 from PyQt6.QtGui import QPainter, QPaintEvent, QPalette, QStandardItemModel, QWheelEvent
 from PyQt6.QtWidgets import (
     QAbstractSpinBox,
     QCheckBox,
     QComboBox,
-    QDoubleSpinBox,
     QFileDialog,
     QHBoxLayout,
     QLineEdit,
@@ -25,12 +24,11 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from gym_gui.ui.numbers import shown, typed
+from gym_gui.ui.numbers import read, written
 from gym_gui.ui.widgets import IconButton, restyle
+from gym_gui.ui.widgets.number_fields import KeptGroups, SteadyField
 from gym_gui.workers.settings_schema import Setting
-from gym_gui.workers.settings_text import text_of, value_of_text
 
-_NARROW = 80
 _ASIDE_GAP, _LEAST_ASIDE = 12, 30
 """Between a value and what is said of it; room below which nothing is."""
 _POPUP_EDGE = 12
@@ -149,6 +147,7 @@ class TextControl(SettingControl):
         if editor is not None:
             self.line.setObjectName("qt_spinbox_lineedit")  # or Qt tells of it beside the box itself
             editor.setLineEdit(self.line)
+            KeptGroups(self.line)
         self.line.setPlaceholderText(_hint(setting))
         self._adopt(self.line if editor is None else editor)
         self.line.textChanged.connect(self._on_text_changed)
@@ -161,22 +160,14 @@ class TextControl(SettingControl):
             told.setAccessibleDescription(said)
 
     def value(self) -> Any:
-        written = self.line.text().strip()
-        return value_of_text(self.plain(written), self.setting.schema) if written else self.setting.default
+        text = self.line.text().strip()
+        return read(text, self.setting.schema) if text else self.setting.default
 
     def set_value(self, value: Any) -> None:
-        text = "" if value is None and not self.setting.nullable else self.written(value)
+        text = "" if value is None and not self.setting.nullable else written(value)
         if self.line.text() != text:
             self.line.setText(text)
             self.line.setCursorPosition(0)  # a long text shows its beginning
-
-    def plain(self, text: str) -> str:
-        """What was typed, as files have it."""
-        return text
-
-    def written(self, value: Any) -> str:
-        """A value as its reader writes it."""
-        return text_of(value)
 
 
 def _hint(setting: Setting) -> str:
@@ -188,8 +179,7 @@ def _hint(setting: Setting) -> str:
     if setting.default in (None, "") and (said := setting.said_of(setting.default)):
         return said
     if setting.default not in (None, ""):
-        told = text_of(setting.default)
-        return shown(told) if setting.kind in ("integer", "number") else told
+        return written(setting.default)
     return "default" if setting.kind in ("integer", "number") else hints.get(setting.kind, "")
 
 
@@ -252,36 +242,6 @@ class FlagControl(SettingControl):
             self._box.setChecked(bool(value))
 
 
-class SteadySpinBox(QDoubleSpinBox):
-    """A number; a wheel that scrolls the page does not change it, and it shows no idle digits.
-
-    Its width follows the form, not the longest number it could hold.
-    """
-
-    def sizeHint(self) -> QSize:
-        return QSize(_NARROW, super().sizeHint().height())
-
-    def minimumSizeHint(self) -> QSize:
-        return self.sizeHint()
-
-    def wheelEvent(self, e: QWheelEvent | None) -> None:
-        if e is not None and not self.hasFocus():
-            e.ignore()
-        else:
-            super().wheelEvent(e)
-
-    def textFromValue(self, v: float) -> str:
-        return f"{v:.0f}" if self.decimals() == 0 else shown(f"{v:.10g}")
-
-    def valueFromText(self, text: str | None) -> float:
-        """As it is written here, or with a point."""
-        words = (text or "").removeprefix(self.prefix()).removesuffix(self.suffix())
-        try:
-            return float(typed(words))
-        except ValueError:
-            return super().valueFromText(text)
-
-
 class SteadyComboBox(QComboBox):
     """A choice that a wheel which scrolls the page does not change; as wide as the form has room."""
 
@@ -323,7 +283,7 @@ class SteadyComboBox(QComboBox):
             super().wheelEvent(e)
 
 
-class NumberBox(QAbstractSpinBox):
+class NumberBox(SteadyField, QAbstractSpinBox):
     """Any text, with arrows that count: what is typed is judged by the form, not cut to fit.
 
     Args:
@@ -336,12 +296,6 @@ class NumberBox(QAbstractSpinBox):
         self._setting = setting
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
-    def sizeHint(self) -> QSize:
-        return QSize(_NARROW, super().sizeHint().height())
-
-    def minimumSizeHint(self) -> QSize:
-        return self.sizeHint()
-
     def stepEnabled(self) -> QAbstractSpinBox.StepEnabledFlag:
         return (
             QAbstractSpinBox.StepEnabledFlag.StepUpEnabled | QAbstractSpinBox.StepEnabledFlag.StepDownEnabled
@@ -350,7 +304,7 @@ class NumberBox(QAbstractSpinBox):
     def stepBy(self, steps: int) -> None:
         """Count on, within the limits; small numbers by their last figure, so that 3e-4 becomes 4e-4."""
         line, schema = self.lineEdit(), self._setting.schema
-        now = value_of_text(typed(self.text()), schema) if self.text().strip() else self._setting.default
+        now = read(self.text(), schema) if self.text().strip() else self._setting.default
         if line is None or isinstance(now, str):
             return
         low, high = schema.get("minimum", -math.inf), schema.get("maximum", math.inf)
@@ -363,14 +317,8 @@ class NumberBox(QAbstractSpinBox):
         new = min(max(new, low), high)
         if new != schema.get("exclusiveMinimum"):
             whole = self._setting.kind == "integer"
-            line.setText(shown(text_of(int(new) if whole else float(f"{new:.10g}"))))
+            line.setText(written(int(new) if whole else float(f"{new:.10g}")))
             line.textEdited.emit(line.text())
-
-    def wheelEvent(self, e: QWheelEvent | None) -> None:
-        if e is not None and not self.hasFocus():
-            e.ignore()
-        else:
-            super().wheelEvent(e)
 
 
 def _step(number: float, *, down: bool) -> float:
@@ -386,12 +334,6 @@ class NumberControl(TextControl):
 
     def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
         super().__init__(setting, parent, NumberBox(setting))
-
-    def plain(self, text: str) -> str:
-        return typed(text)
-
-    def written(self, value: Any) -> str:
-        return shown(text_of(value))
 
 
 class ChoiceControl(SettingControl):
@@ -417,7 +359,7 @@ class ChoiceControl(SettingControl):
         place = self._box.findData(value)
         if place < 0 and value is not None:
             # Shown as it stands: an unknown value is the person's to correct, not ours to swap.
-            self._box.addItem(text_of(value), value)
+            self._box.addItem(written(value), value)
             place = self._box.count() - 1
         self._box.setCurrentIndex(place)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from PyQt6 import sip
 from PyQt6.QtCore import Qt, pyqtSignal
@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 
 LABEL_WIDTH = 92
 """As in the inspector's other forms, so that controls stand in one line."""
+
+_NOTHING: Final = object()
+"""In the place of a value that was not given."""
 
 
 class SettingsForm(QWidget):
@@ -97,6 +100,8 @@ class SettingsForm(QWidget):
         self._notes: dict[str, QLabel] = {}
         self._headings: dict[str, QLabel] = {}
         self._kept: dict[str, Any] = {}
+        self._given: dict[str, tuple[Any, Any]] = {}
+        """Of each row that no person changed: what its control shows, and the value that it was given."""
         self._found: dict[str, str] = {}
         self._grid = grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
@@ -180,15 +185,26 @@ class SettingsForm(QWidget):
             # What stands there already is left alone: the cursor in a field stays where it is.
             if control.value() != value:
                 control.set_value(value)
+        self._given = {
+            name: (control.value(), values.get(name, _NOTHING)) for name, control in self._controls.items()
+        }
         self._look()
 
     def values(self) -> dict[str, Any]:
-        """What is set; settings left to the worker, or at their default, are not in it."""
-        told = {name: control.value() for name, control in self._controls.items()}
-        # What a person wrote out stays, but a default that nobody touched is no setting.
-        return self._kept | {
-            name: value for name, value in told.items() if value != self._controls[name].setting.default
-        }
+        """What is set; settings left to the worker, or at their default, are not in it.
+
+        A value that was given to the form comes back as it was until a person changes that row: a form that
+        only shows a configuration changes nothing in it.
+        """
+        told = dict(self._kept)
+        for name, control in self._controls.items():
+            value = control.value()
+            shown, given = self._given.get(name, (_NOTHING, _NOTHING))
+            if value != shown:
+                given = value if value != control.setting.default else _NOTHING
+            if given is not _NOTHING:
+                told[name] = given
+        return told
 
     def effective(self, name: str) -> Any:
         """What will hold for a setting: what is set, else its default; ``None``: it is not known."""
@@ -285,7 +301,10 @@ class SettingsForm(QWidget):
         return [control for control in self._controls.values() if isinstance(control, HelpedControl)]
 
     def _on_changed(self) -> None:
-        values, source = self.values(), self.sender()
+        source = self.sender()
+        if isinstance(source, SettingControl):
+            self._given.pop(source.setting.name, None)
+        values = self.values()
         self._look()
         for helped in self._helped():
             if helped is not source and helped.access is not None:

@@ -19,7 +19,7 @@ from gym_gui.ui import theme
 from gym_gui.ui.agents.marks import LinkMark, link_letter
 from gym_gui.ui.agents.model import ConfigurationModel
 from gym_gui.ui.agents.rule_box import TIP, RuleBox
-from gym_gui.ui.agents.setting_controls import SteadyComboBox, SteadySpinBox
+from gym_gui.ui.agents.setting_controls import SteadyComboBox
 from gym_gui.ui.agents.settings_form import LABEL_WIDTH, SettingsForm
 from gym_gui.ui.language.desk import SettingsDesk
 from gym_gui.ui.widgets import (
@@ -31,6 +31,7 @@ from gym_gui.ui.widgets import (
     muted_label,
     section_label,
 )
+from gym_gui.ui.widgets.number_fields import NumberField
 from gym_gui.workers.settings_schema import chosen_policy
 from mosaic_worker.preprocessing import PreprocessingError, describe_steps
 
@@ -206,10 +207,10 @@ class SlotPanel(QWidget):
         self._rule = RuleBox("on_invalid")
         self._rule.activated.connect(self._on_rule)
         rows.add_row("If unusable", self._rule, tooltip=TIP)
-        self._limit = SteadySpinBox()
+        self._limit = NumberField()
         self._limit.setObjectName("deadline_s")
         self._limit.setRange(0.0, 3600.0)
-        self._limit.setDecimals(2)
+        self._limit.setDecimals(6)
         self._limit.setSuffix(" s")
         self._limit.setKeyboardTracking(False)
         self._limit.setSpecialValueText("none" if row.worker_type == "human" else "usual (300 s)")

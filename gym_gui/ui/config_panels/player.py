@@ -14,9 +14,9 @@ from gym_gui.core.validation import ConfigError
 from gym_gui.ui import theme
 from gym_gui.ui.agents.policy_items import show_player
 from gym_gui.ui.agents.rule_box import TIP, RuleBox
-from gym_gui.ui.agents.setting_controls import SteadySpinBox
 from gym_gui.ui.agents.settings_form import SettingsForm
 from gym_gui.ui.widgets import FormRows, PickerButton, muted_label
+from gym_gui.ui.widgets.number_fields import NumberField
 from gym_gui.workers.settings_schema import chosen_policy
 
 if TYPE_CHECKING:
@@ -134,11 +134,11 @@ class PlayerForm(QWidget):
                 )
             )
 
-    def _limit_box(self, *, person: bool) -> SteadySpinBox:
-        box = SteadySpinBox(self)
+    def _limit_box(self, *, person: bool) -> NumberField:
+        box = NumberField(self)
         box.setObjectName(f"deadline-{self._agent}")
         box.setRange(0.0, 3600.0)
-        box.setDecimals(2)
+        box.setDecimals(6)
         box.setSuffix(" s")
         box.setSpecialValueText("none" if person else "usual (300 s)")
         box.setValue(self._player.deadline_s or 0.0)

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Final
 
 from PyQt6.QtCore import Qt, QTimer, pyqtSignal
-from PyQt6.QtGui import QIntValidator
 from PyQt6.QtWidgets import QCheckBox, QHBoxLayout, QLineEdit, QSplitter, QVBoxLayout, QWidget
 
 from gym_gui.analysis.turn import Turn
@@ -19,7 +18,7 @@ from gym_gui.ui.agents.setting_controls import SteadyComboBox
 from gym_gui.ui.language.turn_list import TurnList
 from gym_gui.ui.language.turn_view import TurnView
 from gym_gui.ui.language.turns import EpisodeTurns, LiveTurns, TurnModel, TurnSource, Wanted
-from gym_gui.ui.numbers import count, local
+from gym_gui.ui.numbers import count, local, read
 from gym_gui.ui.widgets import muted_label
 
 TYPING_MS: Final = 200
@@ -98,7 +97,6 @@ class TranscriptPanel(QWidget):
         self.step.setPlaceholderText("Step")
         self.step.setAccessibleName("Go to step")
         self.step.setToolTip("Go to the turns of this step, from 0 (Enter)")
-        self.step.setValidator(QIntValidator(0, 2**30, self.step))
         self.step.setFixedWidth(64)
         self.step.returnPressed.connect(self._on_step)
         self.count = muted_label("")
@@ -304,9 +302,10 @@ class TranscriptPanel(QWidget):
             self.step_chosen.emit(turn.episode, turn.step)
 
     def _on_step(self) -> None:
-        if not self.step.text():
+        step = read(self.step.text(), {"type": "integer"})
+        if not isinstance(step, int):
             return
-        row = self.model.row_at(self._episode, int(self.step.text()))
+        row = self.model.row_at(self._episode, step)
         if row is not None:
             self._list.select(row)
         self.step.selectAll()

@@ -13,7 +13,6 @@ from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import GOAL_SUFFIX, OperatorConfig
 from gym_gui.ui import theme
 from gym_gui.ui.agents.environment_settings import EnvironmentSettingsLink
-from gym_gui.ui.agents.setting_controls import SteadySpinBox
 from gym_gui.ui.config_panels.multi_agent import MultiAgentPanel
 from gym_gui.ui.config_panels.single_agent import SingleAgentPanel
 from gym_gui.ui.hosts.runs_on import RunsOn
@@ -25,6 +24,7 @@ from gym_gui.ui.operators.record import OperatorRecord
 from gym_gui.ui.play.environment_picker import EnvironmentPicker
 from gym_gui.ui.play.install_dialog import install_action
 from gym_gui.ui.widgets import FormRows, InlineMessage, LinkButton, QuietButton, muted_label, section_label
+from gym_gui.ui.widgets.number_fields import IntegerField
 
 if TYPE_CHECKING:
     from gym_gui.controllers.configuration_checks import ConfigurationChecks, Report
@@ -150,10 +150,9 @@ class OperatorConfigWidget(QWidget):
         self._record = OperatorRecord(self)
         column.addWidget(self._record)
 
-    def _limit_box(self) -> SteadySpinBox:
-        box = SteadySpinBox(self)
+    def _limit_box(self) -> IntegerField:
+        box = IntegerField(self)
         box.setObjectName("operator-max-steps")
-        box.setDecimals(0)
         box.setRange(0, 10_000_000)
         box.setSpecialValueText("its own")
         box.setKeyboardTracking(False)
@@ -366,9 +365,9 @@ class OperatorConfigWidget(QWidget):
         self._sheet, self._moved = None, True
         self._look_again()
 
-    def _on_limit(self, steps: float) -> None:
+    def _on_limit(self, steps: int) -> None:
         if self._draft is not None:
-            self._draft = replace(self._draft, max_steps=int(steps) or None)
+            self._draft = replace(self._draft, max_steps=steps or None)
             self._changed()
 
     def _on_host(self, host: str) -> None:

@@ -13,7 +13,6 @@ from PyQt6.QtWidgets import (
     QLineEdit,
     QListWidget,
     QListWidgetItem,
-    QSpinBox,
     QVBoxLayout,
     QWidget,
 )
@@ -40,6 +39,7 @@ from gym_gui.ui.widgets import (
     title_label,
 )
 from gym_gui.ui.widgets.dialog import Dialog
+from gym_gui.ui.widgets.number_fields import IntegerField
 
 if TYPE_CHECKING:
     from gym_gui.controllers.contest import Contest
@@ -105,7 +105,7 @@ class TournamentDialog(Dialog):
         self.policies.itemChanged.connect(self._on_changed)
         self.policies.itemPressed.connect(self._on_pressed)
         self.policies.itemClicked.connect(self._on_clicked)
-        self.seeds = QSpinBox(self)
+        self.seeds = IntegerField(self)
         self.seeds.setObjectName("tournament-seeds")
         self.seeds.setAccessibleName("Seeds")
         self.seeds.setToolTip("Each pairing plays each of them from every seat; intervals want ten or more")

@@ -24,6 +24,7 @@ from gym_gui.ui.page import Page
 from gym_gui.ui.results import exports
 from gym_gui.ui.results.comparison_view import ComparisonView, PairChosen
 from gym_gui.ui.results.export_menu import ExportMenu
+from gym_gui.ui.results.history import RunHistory
 from gym_gui.ui.results.jobs import JobStrip
 from gym_gui.ui.results.label_edits import LabelEdits
 from gym_gui.ui.results.library_reader import LibraryReader
@@ -63,7 +64,8 @@ class ResultsPage(Page):
         self._jobs = JobStrip(context)
         self.desk = SubmissionDesk(context, self._jobs, self._views, self.show_run, self)
         self.desk.changed.connect(self._tell_bar)
-        self.labels = LabelEdits(context, self.reader, self)
+        self.history = RunHistory(context.spawn, self)
+        self.labels = LabelEdits(context, self.reader, self.history, self)
         self._details = RunDetails()
         inspector = self.use_inspector()
         inspector.add(self._details)
@@ -144,7 +146,12 @@ class ResultsPage(Page):
         self._reading.named.connect(self._fill_run_picker)
         self._library.opened.connect(self.show_run)
         self._care = RunCare(
-            self.context, self.reader, self._jobs, show=self.show_library, removed=self._on_runs_removed
+            self.context,
+            self.reader,
+            self._jobs,
+            self.history,
+            show=self.show_library,
+            removed=self._on_runs_removed,
         )
         self._library.removal_requested.connect(self._care.remove)
         self._library.packing_requested.connect(self._care.pack)
@@ -238,10 +245,12 @@ class ResultsPage(Page):
 
     def commands(self) -> list[Command]:
         """What can be done here."""
-        history = self.labels.undo_stack
+        history = self.history
         return [
-            Command("results.undo", "Undo", history.undo, "Ctrl+Z", "File", "undo", history.canUndo),
-            Command("results.redo", "Redo", history.redo, "Ctrl+Shift+Z", "File", "redo", history.canRedo),
+            Command("results.undo", "Undo", history.undo, "Ctrl+Z", "File", "undo", lambda: history.can_undo),
+            Command(
+                "results.redo", "Redo", history.redo, "Ctrl+Shift+Z", "File", "redo", lambda: history.can_redo
+            ),
             Command(
                 "results.rename",
                 "Rename the run",

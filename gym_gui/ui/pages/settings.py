@@ -8,14 +8,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from PyQt6.QtCore import QEvent, QObject, Qt, QUrl, pyqtSignal
-from PyQt6.QtGui import QDesktopServices, QWheelEvent
+from PyQt6.QtGui import QDesktopServices
 from PyQt6.QtWidgets import (
     QAbstractSpinBox,
     QCheckBox,
-    QDoubleSpinBox,
     QHBoxLayout,
     QLineEdit,
-    QSpinBox,
     QVBoxLayout,
     QWidget,
 )
@@ -42,6 +40,7 @@ from gym_gui.ui.widgets import (
     muted_label,
     section_label,
 )
+from gym_gui.ui.widgets.number_fields import IntegerField, NumberField
 from gym_gui.ui.widgets.scrolling import fill_scrolling
 
 WIDEST: Final = 880
@@ -93,9 +92,9 @@ class SettingRow(QWidget):
             self._control.show_path(str(value))
         elif isinstance(self._control, QCheckBox):
             self._control.setChecked(bool(value))
-        elif isinstance(self._control, QSpinBox) and isinstance(value, int):
+        elif isinstance(self._control, IntegerField) and isinstance(value, int):
             self._control.setValue(value)
-        elif isinstance(self._control, QDoubleSpinBox) and isinstance(value, (int, float)):
+        elif isinstance(self._control, NumberField) and isinstance(value, (int, float)):
             self._control.setValue(float(value))
         self._control.blockSignals(blocked)
         self._back.setVisible(value != declared.default(self.name))
@@ -107,7 +106,7 @@ class SettingRow(QWidget):
             self._control.edited.connect(self._on_edited)
         elif isinstance(self._control, QCheckBox):
             self._control.toggled.connect(self._on_edited)
-        elif isinstance(self._control, (QSpinBox, QDoubleSpinBox)):
+        elif isinstance(self._control, (IntegerField, NumberField)):
             self._control.valueChanged.connect(self._on_edited)
 
     def _on_edited(self, value: object) -> None:
@@ -115,22 +114,6 @@ class SettingRow(QWidget):
 
     def _on_back(self) -> None:
         self.reset.emit(self.name)
-
-
-class _QuietSpin(QSpinBox):
-    """A number that the wheel does not change while the page is scrolled."""
-
-    def wheelEvent(self, e: QWheelEvent | None) -> None:
-        if e is not None:
-            e.ignore()
-
-
-class _QuietDoubleSpin(QDoubleSpinBox):
-    """The same for numbers with a point."""
-
-    def wheelEvent(self, e: QWheelEvent | None) -> None:
-        if e is not None:
-            e.ignore()
 
 
 def _control(name: str, value: object) -> QWidget:
@@ -143,7 +126,7 @@ def _control(name: str, value: object) -> QWidget:
         box = QCheckBox()
         box.setProperty("role", "alone")  # without room for words it ends where the others end
         return box
-    spin: Any = _QuietSpin() if kind is int else _QuietDoubleSpin()
+    spin: Any = IntegerField() if kind is int else NumberField()
     assert isinstance(spin, QAbstractSpinBox)
     spin.setRange(kind(says.low), kind(says.high))  # type: ignore[attr-defined]
     spin.setSuffix(f" {says.unit}" if says.unit else "")  # type: ignore[attr-defined]

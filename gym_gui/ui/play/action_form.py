@@ -10,10 +10,8 @@ from typing import Any, Final
 from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import (
     QCheckBox,
-    QDoubleSpinBox,
     QHBoxLayout,
     QLineEdit,
-    QSpinBox,
     QVBoxLayout,
     QWidget,
 )
@@ -22,6 +20,7 @@ from gym_gui.controllers.human_input import Box
 from gym_gui.ui import theme
 from gym_gui.ui.numbers import local
 from gym_gui.ui.widgets import FormRows, InlineMessage, QuietButton
+from gym_gui.ui.widgets.number_fields import IntegerField, NumberField
 
 _MOST: Final = 12
 """Numbers that get a field of their own; a longer list is typed as JSON."""
@@ -106,19 +105,19 @@ class ActionForm(QWidget):
             return self._part_fields(space)
         return self._json(label, kind)
 
-    def _integer_row(self, label: str, low: int, high: int) -> QSpinBox:
-        spin = QSpinBox(self)
+    def _integer_row(self, label: str, low: int, high: int) -> IntegerField:
+        spin = IntegerField(self)
         spin.setRange(low, high)
         spin.setObjectName(f"action-{label.lower().replace(' ', '-')}")
         return self._rows.add_row(label, spin, tooltip=f"A whole number from {low} to {high}")
 
     def _box(self, box: Box, label: str) -> Callable[[], Any]:
-        spins: list[QDoubleSpinBox] = []
+        spins: list[NumberField] = []
         for i, (low, high) in enumerate(zip(box.low, box.high, strict=True)):
-            spin = QDoubleSpinBox(self)
+            spin = NumberField(self)
             least, most = (v if math.isfinite(v) else math.copysign(_FAR, v) for v in (low, high))
             spin.setRange(least, most)
-            spin.setDecimals(3)
+            spin.setDecimals(6)
             spin.setSingleStep(min((most - least) / 20, 1.0))
             spin.setValue(min(max(0.0, least), most))
             name = label if box.size == 1 else f"{label} {i + 1}"

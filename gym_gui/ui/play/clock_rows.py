@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PyQt6.QtCore import QTimer, pyqtSignal
-from PyQt6.QtWidgets import QDoubleSpinBox, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
 from gym_gui.controllers.play_setup import Clock
 from gym_gui.ui.widgets import FormRows, SegmentedControl
+from gym_gui.ui.widgets.number_fields import NumberField
 
 _SETTLE_MS = 400
 
@@ -30,7 +31,7 @@ class ClockRows(QWidget):
             "Waits for you: every move is yours to take your time over. "
             "Runs: who presses no key in time does nothing, and that is recorded"
         )
-        self._rate = QDoubleSpinBox()
+        self._rate = NumberField()
         self._rate.setObjectName("play-rate")
         self._rate.setRange(0.5, 60.0)
         self._rate.setDecimals(1)

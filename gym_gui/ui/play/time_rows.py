@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from PyQt6.QtCore import QTimer, pyqtSignal
-from PyQt6.QtWidgets import QDoubleSpinBox, QSpinBox, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
 from gym_gui.core.execution import TimeControl
 from gym_gui.ui import theme
 from gym_gui.ui.agents.setting_controls import SteadyComboBox
 from gym_gui.ui.widgets import FormRows, muted_label
+from gym_gui.ui.widgets.number_fields import IntegerField, NumberField
 
 PRESETS: Final = (
     TimeControl(60),
@@ -52,13 +53,13 @@ class TimeRows(QWidget):
             tooltip="Minutes each side has for the whole game, and seconds added with each move. "
             "Whoever runs out of time loses",
         )
-        self._minutes = QDoubleSpinBox()
+        self._minutes = NumberField()
         self._minutes.setObjectName("time-minutes")
         self._minutes.setRange(0.1, _MOST_MINUTES)
         self._minutes.setDecimals(2)
         self._minutes.setValue(5)
         self._minutes.setSuffix(" min")
-        self._increment = QSpinBox()
+        self._increment = IntegerField()
         self._increment.setObjectName("time-increment")
         self._increment.setRange(0, 600)
         self._increment.setSuffix(" s")

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from PyQt6.QtCore import QObject
-from PyQt6.QtGui import QUndoStack
 
 from gym_gui.analysis import wording
 from gym_gui.core.run_labels import LabelsError, RunLabels, change_labels
 from gym_gui.services.run_library import RunEntry
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.numbers import count, local
+from gym_gui.ui.results.history import RunHistory, Step
 from gym_gui.ui.results.library_reader import LibraryReader
-from gym_gui.ui.undo import Edit
 
 Changes = Mapping[Path, Mapping[str, Any]]
 """By run folder, which labels become what."""
@@ -28,19 +28,15 @@ class LabelEdits(QObject):
     Args:
         context: For work in the background, and to tell what cannot be written.
         reader: Reads the list anew.
+        history: Remembers what was written.
         parent: Qt owner.
-
-    Attributes:
-        undo_stack: The history.
     """
 
-    def __init__(self, context: AppContext, reader: LibraryReader, parent: QObject | None = None) -> None:
+    def __init__(
+        self, context: AppContext, reader: LibraryReader, history: RunHistory, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
-        self._context, self._reader = context, reader
-        self.undo_stack = QUndoStack(self)
-        self.undo_stack.setUndoLimit(200)
-        self._recording = False
-        self._writing = asyncio.Lock()  # what was said last is what stands
+        self._context, self._reader, self._history = context, reader, history
 
     def change(self, runs: Sequence[RunEntry], changes: Mapping[str, Any]) -> None:
         """Give runs labels, undoably; what is not named stays."""
@@ -57,24 +53,18 @@ class LabelEdits(QObject):
             self._context.spawn(self._change(changes, text, add, remove), "Labelling runs")
 
     async def _change(self, changes: Changes, text: str, add: Sequence[str], remove: Sequence[str]) -> None:
-        async with self._writing:
+        async with self._history.order:  # what was said last is what stands
             done, refused = await asyncio.to_thread(_write, changes, add, remove)
-        if done:
-            tags = {"tags"} if add or remove else set[str]()
-            before = {path: _only({*changes[path], *tags}, was) for path, (was, _) in done.items()}
-            after = {path: _only({*changes[path], *tags}, now) for path, (_, now) in done.items()}
-            self._recording = True  # which shows it; it is written already
-            self.undo_stack.push(Edit(self._show, before, after, text))
-            self._recording = False
+            if done:
+                tags = {"tags"} if add or remove else set[str]()
+                before = {path: _only({*changes[path], *tags}, was) for path, (was, _) in done.items()}
+                after = {path: _only({*changes[path], *tags}, now) for path, (_, now) in done.items()}
+                back, again = partial(self._write_again, before), partial(self._write_again, after)
+                self._history.push(Step(text, back, again))
         await self._tell(changes, refused)
 
-    def _show(self, changes: Changes) -> None:
-        if not self._recording:
-            self._context.spawn(self._write_again(changes), "Labelling runs")
-
     async def _write_again(self, changes: Changes) -> None:
-        async with self._writing:
-            _, refused = await asyncio.to_thread(_write, changes)
+        _, refused = await asyncio.to_thread(_write, changes)
         await self._tell(changes, refused)
 
     async def _tell(self, changes: Changes, refused: Sequence[LabelsError]) -> None:

@@ -236,6 +236,8 @@ class LibraryView(QWidget):
         return super().eventFilter(a0, a1)
 
     def _on_key(self, widget: QObject | None, key: int) -> bool:
+        if self.table.editing:
+            return False
         if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             if self.current is None and self.model.rowCount():
                 self.table.selectRow(0)

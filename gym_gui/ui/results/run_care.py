@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from gym_gui.analysis import wording
 from gym_gui.core.errors import RunFormatError, UsageError
 from gym_gui.services.run_library import RunEntry
-from gym_gui.services.trash import put_back, throw_away
+from gym_gui.services.trash import TrashError, put_back, throw_away
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.numbers import count
+from gym_gui.ui.results.history import RunHistory, Step
 from gym_gui.ui.results.jobs import JobStrip
 from gym_gui.ui.results.library_reader import LibraryReader
 from gym_gui.ui.results.packing import packing_job, packing_title
@@ -26,6 +29,7 @@ class RunCare:
         context: For work in the background, and to tell what came of it.
         reader: Reads the list anew.
         jobs: Shows the work that takes long, above the list.
+        history: Remembers what was thrown away.
         show: Shows the list.
         removed: Told of runs that are gone.
     """
@@ -35,11 +39,12 @@ class RunCare:
         context: AppContext,
         reader: LibraryReader,
         jobs: JobStrip,
+        history: RunHistory,
         *,
         show: Callable[[], object],
         removed: Callable[[Sequence[RunEntry]], object],
     ) -> None:
-        self._context, self._reader, self._jobs = context, reader, jobs
+        self._context, self._reader, self._jobs, self._history = context, reader, jobs, history
         self._show, self._removed = show, removed
 
     def pack(self, runs: Sequence[RunEntry], undo: bool) -> None:
@@ -71,34 +76,54 @@ class RunCare:
         self._context.spawn(self._remove(runs), "Moving runs to the trash")
 
     async def _remove(self, runs: Sequence[RunEntry]) -> None:
-        gone: list[RunEntry] = []
-        trashed: dict[Path, Path] = {}
+        async with self._history.order:
+            trashed = _Trashed()
+            try:
+                await self._throw_away(runs, trashed)
+            finally:
+                if trashed.runs:
+                    self._remember(trashed)
+
+    async def _throw_away(self, runs: Sequence[RunEntry], trashed: _Trashed) -> None:
         try:
             for run in runs:
                 if run.submission:
                     await asyncio.to_thread(_see_ended, run.path)
                 place = await asyncio.to_thread(throw_away, run.path)
-                gone.append(run)
-                if place is not None:
-                    trashed[run.path] = place
+                trashed.runs[run.path] = run, place
         finally:
-            if gone:
-                self._removed(gone)
+            if trashed.runs:
+                self._removed([run for run, _ in trashed.runs.values()])
                 self._reader.refresh()
-                undo = ("Undo", partial(self._put_back, trashed)) if trashed else None
-                who = wording.names([f"“{run.title}”" for run in gone])
-                be = "is" if len(gone) == 1 else "are"
-                self._context.notify(f"{who} {be} in the trash", "info", undo)
 
-    def _put_back(self, trashed: Mapping[Path, Path]) -> None:
-        self._context.spawn(self._restore(trashed), "Putting runs back")
+    def _remember(self, trashed: _Trashed) -> None:
+        gone = [run for run, _ in trashed.runs.values()]
+        who = wording.names([f"“{run.title}”" for run in gone])
+        what = f"the deletion of {who}"
+        step = Step(what, partial(self._restore, trashed), partial(self._throw_away, gone, trashed))
+        self._history.push(step)
+        be = "is" if len(gone) == 1 else "are"
+        undo = ("Undo", partial(self._history.take_back, step))
+        self._context.notify(f"{who} {be} in the trash", "info", undo)
 
-    async def _restore(self, trashed: Mapping[Path, Path]) -> None:
+    async def _restore(self, trashed: _Trashed) -> None:
         try:
-            for folder, place in trashed.items():
+            for folder, (run, place) in list(trashed.runs.items()):
+                if place is None:
+                    raise TrashError(
+                        f"the system does not say where it keeps “{run.title}”", fix="Look into its trash"
+                    )
                 await asyncio.to_thread(put_back, place, folder)
+                del trashed.runs[folder]
         finally:
             self._reader.refresh()
+
+
+@dataclass
+class _Trashed:
+    """Runs that lie in the trash, by where they were: each with its place there, where the system says it."""
+
+    runs: dict[Path, tuple[RunEntry, Path | None]] = field(default_factory=dict[Path, Any])
 
 
 def _see_ended(folder: Path) -> None:

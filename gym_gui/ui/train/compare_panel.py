@@ -11,6 +11,7 @@ from PyQt6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 from gym_gui.analysis.wording import duration
 from gym_gui.services.run_titles import differences
 from gym_gui.ui import theme
+from gym_gui.ui.numbers import written
 from gym_gui.ui.train.numbers import NONE, steps_in_words
 from gym_gui.ui.train.run_colours import RunColours
 from gym_gui.ui.train.run_words import run_return, short_environment
@@ -24,7 +25,6 @@ from gym_gui.ui.widgets import (
     section_label,
     title_label,
 )
-from gym_gui.workers.settings_text import text_of
 
 if TYPE_CHECKING:
     from gym_gui.services.trainer.records import TrainingRecord
@@ -137,4 +137,4 @@ def _lines(record: TrainingRecord, differing: Sequence[str]) -> list[tuple[str, 
     lines = [("Return", run_return(record)), ("Steps", steps_in_words(record.step))]
     if record.elapsed_s:
         lines.append(("Trained for", duration(record.elapsed_s)))
-    return [*lines, *((name, text_of(known[name]) if name in known else NONE) for name in differing)]
+    return [*lines, *((name, written(known[name]) if name in known else NONE) for name in differing)]

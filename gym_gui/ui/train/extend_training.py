@@ -9,10 +9,10 @@ from PyQt6.QtGui import QKeyEvent
 from PyQt6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from gym_gui.ui import theme
-from gym_gui.ui.numbers import local, typed
+from gym_gui.ui.numbers import local, read, written
 from gym_gui.ui.widgets import FormRows, PrimaryButton, QuietButton, label, muted_label
+from gym_gui.ui.widgets.number_fields import KeptGroups
 from gym_gui.workers.settings_schema import Setting
-from gym_gui.workers.settings_text import value_of_text
 
 if TYPE_CHECKING:
     from gym_gui.services.trainer.records import TrainingRecord
@@ -35,6 +35,7 @@ class ExtendTrainingForm(QWidget):
         rows = FormRows()
         self._steps = QLineEdit()
         self._steps.setObjectName("train-longer-steps")
+        KeptGroups(self._steps)
         self._steps.textEdited.connect(self.check)
         rows.add_row("Total steps", self._steps, tooltip="Of the whole training; it goes on from where it is")
         self._note = muted_label(wrap=True)
@@ -56,7 +57,7 @@ class ExtendTrainingForm(QWidget):
     def ask(self, record: TrainingRecord) -> None:
         """Ask how far this run shall go."""
         self._run_id, self._taken = record.run_id, max(record.step, record.total_steps)
-        self._steps.setText(f"{local(TIMES * self._taken):,}")
+        self._steps.setText(written(TIMES * self._taken))
         self._note.setText(
             f"It has taken {local(record.step):,} of {local(record.total_steps):,}, and goes on from there "
             "in its folder, with its settings and its seed."
@@ -69,7 +70,7 @@ class ExtendTrainingForm(QWidget):
     def check(self, *_: object) -> int:
         """Say what is wrong; returns the steps, 0 where they cannot be."""
         limits = {"type": "integer", "exclusiveMinimum": self._taken, "maximum": MOST}
-        steps = value_of_text(typed(self._steps.text()), limits)
+        steps = read(self._steps.text(), limits)
         wrong = Setting("total_steps", limits, required=True).problem(steps)
         self._problem.setText(wrong)
         self._problem.setVisible(bool(wrong))

@@ -259,8 +259,17 @@ class NewRunForm(QWidget):
     # -- what stands there ---------------------------------------------------------------
 
     def preset(self) -> TrainingPreset | None:
-        """The training as it stands, for a preset; ``None`` before anything was chosen."""
-        if self.settings is None or self._environment.value is None or self.trainer is None:
+        """The training as it stands, for a preset; ``None`` before anything was chosen.
+
+        Nor is there one while a training that is to be shown waits for the workers: what stands there until
+        then is no choice, and must not be kept in its place.
+        """
+        if (
+            self._awaited is not None
+            or self.settings is None
+            or self._environment.value is None
+            or self.trainer is None
+        ):
             return None
         return TrainingPreset(
             str(self._worker.value),
@@ -275,6 +284,7 @@ class NewRunForm(QWidget):
             self._awaited = preset, seed
             self.load()
             return
+        self._awaited = None
         if preset.worker not in self._trainers:
             self._context.notify(
                 f"The worker {preset.worker} is not here any more: choose another one", "warning"

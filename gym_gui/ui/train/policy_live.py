@@ -60,19 +60,26 @@ class PolicyLive(QObject):
         self._context, self.policy = context, policy
         self._operator: LiveOperator | None = None
         self._seed = 0
+        self._over = False
         self._looking: asyncio.Task[None] | None = None
         self.step: int | None = None
         """Training steps of what plays; ``None`` until it is known."""
         self.look_again()
 
     def end(self) -> asyncio.Task[None]:
-        """End its session; done when nothing of it is left."""
-        if self._looking is not None:
-            self._looking.cancel()
-        operator, self._operator = self._operator, None
-        return self._context.spawn(self._end(operator), "Ending a look at a policy")
+        """End its session, and this object with it; done when nothing of either is left."""
+        self._over = True
+        self.blockSignals(True)
+        return self._context.spawn(self._end(), "Ending a look at a policy")
 
-    async def _end(self, operator: LiveOperator | None) -> None:
+    async def _end(self) -> None:
+        if self._looking is not None:  # not cancelled: it may be ending a session
+            await asyncio.gather(self._looking, return_exceptions=True)
+        await self._end_operator()
+        self.deleteLater()  # not before: its operator tells of its own end, and is deleted with it
+
+    async def _end_operator(self) -> None:
+        operator, self._operator = self._operator, None
         if operator is not None:
             await operator.player.close()
             operator.deleteLater()
@@ -89,14 +96,15 @@ class PolicyLive(QObject):
             self.said.emit(error.sentence)
             return
         step = None if file is None else file.steps
-        if self._operator is not None and step == self.step:
+        if self._over or (self._operator is not None and step == self.step):
             return
         policy = self.policy
         config = operator_of(
             policy.folder, worker_id=policy.worker_id, env_id=policy.env_id, title=policy.title
         )
-        before, self._operator = self._operator, None
-        await self._end(before)
+        await self._end_operator()
+        if self._over:
+            return
         operator = self._operator = LiveOperator(self._context, config, parent=self)
         operator.viewed.connect(self._on_viewed)
         operator.framed.connect(self.framed)

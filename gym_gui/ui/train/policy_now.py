@@ -135,7 +135,6 @@ class PolicyNow(Card):
             ending = self._live.end()
             self._ending.add(ending)
             ending.add_done_callback(self._ending.discard)
-            self._live.deleteLater()
             self._live = None
             self._show_film()
         if wanted is not None and self._live is None:

@@ -8,9 +8,9 @@ from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QLabel, QLineEdit, QWidget
 
 from gym_gui.ui.agents.settings_form import LABEL_WIDTH
+from gym_gui.ui.numbers import read
 from gym_gui.ui.widgets import FormRows, label
 from gym_gui.workers.settings_schema import Setting
-from gym_gui.workers.settings_text import value_of_text
 
 MOST_RUNS: Final = 20
 HIGHEST_SEED: Final = 2**31 - 1
@@ -77,7 +77,7 @@ class RunNumbers(FormRows):
         return line
 
     def _look(self, line: QLineEdit, setting: Setting) -> str:
-        wrong = setting.problem(value_of_text(line.text(), setting.schema))
+        wrong = setting.problem(read(line.text(), setting.schema))
         self._notes[line].setText(wrong)
         self._notes[line].setVisible(bool(wrong))
         return wrong
@@ -87,5 +87,5 @@ class RunNumbers(FormRows):
 
 
 def _number(line: QLineEdit, otherwise: int) -> int:
-    value = value_of_text(line.text(), {"type": "integer"})
+    value = read(line.text(), {"type": "integer"})
     return value if isinstance(value, int) else otherwise

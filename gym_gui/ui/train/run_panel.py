@@ -14,7 +14,7 @@ from gym_gui.core.training_of import group_name
 from gym_gui.services.training_choices import algorithm_word
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.numbers import local, screen
+from gym_gui.ui.numbers import local, screen, written
 from gym_gui.ui.train.extend_training import ExtendTrainingForm
 from gym_gui.ui.train.numbers import NONE
 from gym_gui.ui.train.run_menu import run_actions
@@ -37,7 +37,6 @@ from gym_gui.ui.widgets import (
     section_label,
 )
 from gym_gui.ui.widgets.messages import Action
-from gym_gui.workers.settings_text import text_of
 
 if TYPE_CHECKING:
     from gym_gui.services.trainer.records import TrainingRecord
@@ -229,7 +228,7 @@ class RunPanel(QWidget):
         self.facts.show_facts(facts)
 
     def _show_settings(self, record: TrainingRecord) -> None:
-        self.settings.show_facts({name: text_of(value) for name, value in record.settings.items()})
+        self.settings.show_facts({name: written(value) for name, value in record.settings.items()})
         self._settings_title.setVisible(bool(record.settings))
         self.settings.setVisible(bool(record.settings))
 

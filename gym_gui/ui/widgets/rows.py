@@ -359,6 +359,11 @@ class RowsTable(QTableView, Generic[Row]):
         return self.rows.row(index.row()) if index.isValid() else None
 
     @property
+    def editing(self) -> bool:
+        """Whether a field is open in a row: keys that it does not use come here, and are still its own."""
+        return self.state() == QAbstractItemView.State.EditingState
+
+    @property
     def selected_rows(self) -> list[Row]:
         """All rows that are selected, from top to bottom."""
         selection = self.selectionModel()

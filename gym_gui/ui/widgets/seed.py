@@ -5,10 +5,11 @@ from __future__ import annotations
 import random
 
 from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QAbstractSpinBox, QFrame, QHBoxLayout, QSizePolicy, QSpinBox, QWidget
+from PyQt6.QtWidgets import QAbstractSpinBox, QFrame, QHBoxLayout, QSizePolicy, QWidget
 
 from gym_gui.ui.widgets.buttons import IconButton
 from gym_gui.ui.widgets.labels import muted_label
+from gym_gui.ui.widgets.number_fields import IntegerField
 
 HIGHEST = 2**31 - 1
 
@@ -24,7 +25,7 @@ class SeedBox(QFrame):
         self.setProperty("role", "box")
         self.setFixedHeight(30)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-        self._spin = QSpinBox(self)
+        self._spin = IntegerField(self)
         self._spin.setObjectName("seed")
         self._spin.setProperty("role", "bare")
         self._spin.setRange(0, HIGHEST)

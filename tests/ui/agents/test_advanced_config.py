@@ -18,6 +18,7 @@ from PyQt6.QtWidgets import (
     QLineEdit,
     QMenu,
     QPushButton,
+    QSpinBox,
 )
 
 from gym_gui.controllers.configuration_checks import ConfigurationChecks
@@ -312,7 +313,7 @@ class TestSettings:
         self, tab: AdvancedConfigTab, qtbot: Any, choose: Choose, checked: Wait
     ) -> None:
         choose(FOUR)
-        named(tab.window(), QDoubleSpinBox, "max_steps").setValue(30)
+        named(tab.window(), QSpinBox, "max_steps").setValue(30)
         qtbot.keyClick(named(tab.window(), QComboBox, "seats"), Qt.Key.Key_Down)
         checked()
         config = tab.model.config

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QDoubleSpinBox, QPushButton, QSpinBox
+from PyQt6.QtWidgets import QPushButton, QSpinBox
 
 from gym_gui.controllers.live_play.state import OperatorState
 from gym_gui.core.assignment import OnInvalid
@@ -67,7 +67,7 @@ def test_neither_preparing_nor_configuring_nor_resetting_asks_a_model(window: Ma
         qtbot.waitUntil(
             lambda: page.findChild(SingleAgentPanel, "single-agent-panel") is not None, timeout=WAIT
         )
-        named(page, QDoubleSpinBox, "operator-max-steps").setValue(7)
+        named(page, QSpinBox, "operator-max-steps").setValue(7)
         qtbot.waitUntil(lambda: deck.operators[0].player.config.max_steps == 7 and shown(5), timeout=WAIT)
         assert not server.requests
 

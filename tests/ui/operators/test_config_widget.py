@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QDoubleSpinBox, QLabel, QLineEdit, QPushButton, QWidget
+from PyQt6.QtWidgets import QDoubleSpinBox, QLabel, QLineEdit, QPushButton, QSpinBox, QWidget
 
 from gym_gui.controllers.knowledge import Knowledge
 from gym_gui.controllers.live_play.tally import Tally
@@ -173,7 +173,7 @@ def test_name_and_limit_are_edited(config: OperatorConfigWidget, deck: OperatorD
     qtbot.keyClicks(name, "Chance")
     with qtbot.waitSignal(config.changed, timeout=WAIT) as changed:
         qtbot.keyClick(name, Qt.Key.Key_Return)
-        named(config, QDoubleSpinBox, "operator-max-steps").setValue(25)
+        named(config, QSpinBox, "operator-max-steps").setValue(25)
     assert changed.args[0].display_name == "Chance" and changed.args[0].max_steps == 25
 
 
@@ -193,7 +193,7 @@ def test_where_it_runs_is_chosen_and_stays(
         box.activated.emit(box.findText("one"))
     assert changed.args[0].host == "one"
     with qtbot.waitSignal(config.changed, timeout=WAIT) as changed:  # another change leaves it there
-        named(config, QDoubleSpinBox, "operator-max-steps").setValue(7)
+        named(config, QSpinBox, "operator-max-steps").setValue(7)
     assert (changed.args[0].host, changed.args[0].max_steps) == ("one", 7)
 
 
@@ -203,7 +203,7 @@ def test_what_is_changed_before_the_environment_is_known_is_handed_out_then(
     config.show_operator(deck.add(baseline(), start=False), 1, 1)
     assert config.panel is None
     with qtbot.waitSignal(config.changed, timeout=WAIT) as changed:
-        named(config, QDoubleSpinBox, "operator-max-steps").setValue(25)
+        named(config, QSpinBox, "operator-max-steps").setValue(25)
     assert changed.args[0].max_steps == 25
 
 

@@ -74,11 +74,12 @@ def test_a_name_is_typed_in_its_row_and_undone(page: ResultsPage, qtbot: QtBot, 
     qtbot.keyClicks(editor, "My baseline")
     qtbot.keyClick(editor, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: "My baseline" in titles(page), timeout=LONG)
-    assert read_labels(run).name == "My baseline" and len(page.labels.undo_stack) == 1
-    page.labels.undo_stack.undo()
+    assert read_labels(run).name == "My baseline" and len(page.history) == 1
+    assert named(page, LibraryView, "run-library").isVisible(), "the run was renamed, not opened"
+    page.history.undo()
     qtbot.waitUntil(lambda: titles(page) == before, timeout=LONG)
     assert not (run / "labels.json").exists()
-    page.labels.undo_stack.redo()
+    page.history.redo()
     qtbot.waitUntil(lambda: "My baseline" in titles(page), timeout=LONG)
 
 
@@ -137,7 +138,7 @@ def test_a_damaged_file_is_named_and_never_written_over(
     window.context.noticed.connect(lambda notice: told.append(notice.text))
     named(page, LibraryView, "run-library").star_selected()
     qtbot.waitUntil(lambda: bool(told), timeout=LONG)
-    assert "is damaged" in told[0] and "mv " in told[0] and len(page.labels.undo_stack) == 0
+    assert "is damaged" in told[0] and "mv " in told[0] and len(page.history) == 0
     qtbot.waitUntil(lambda: any(each.labels_problem for each in page.reader.runs), timeout=LONG)
     assert named(page, QLabel, "run-details-title").isVisible() and (run / "labels.json").read_text() == "{"
 

@@ -109,8 +109,11 @@ def test_the_newest_policy_plays_live_where_a_person_asks_and_rests_unseen(
     (folder / DESCRIPTION).write_text(json.dumps({**told, "total_steps": steps + 1000}))
     live.look_again()
     qtbot.waitUntil(lambda: note.text() == f"live, at step {steps + 1000:,}", timeout=PATIENCE_MS)
-    card.hide()
-    qtbot.waitUntil(lambda: hosts() == [], timeout=PATIENCE_MS)
+    told: list[object] = []
+    context.noticed.connect(told.append)
+    card.hide()  # as when the page is left
+    qtbot.waitUntil(lambda: hosts() == [] and not context.busy, timeout=PATIENCE_MS)
+    assert not told
     card.show()
     assert eye.isChecked() and card.live is not None
     eye.click()
