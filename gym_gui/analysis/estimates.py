@@ -24,6 +24,7 @@ def estimate(
     paired: bool = False,
     confidence: float = CONFIDENCE,
     least: int = MIN_INTERVAL,
+    bounds: tuple[float, float] | None = None,
 ) -> Estimate:
     """An estimate with its interval, as far as the sample allows.
 
@@ -35,6 +36,7 @@ def estimate(
         confidence: Of a mean's interval: more than usual where it is looked at while seeds are added, so that
             all looks together have the usual one. 1: no interval would be sure enough.
         least: Units that the interval of a mean takes.
+        bounds: Between which values are declared to lie, not only seen to.
     """
     n = len(values)
     if n == 0:
@@ -50,9 +52,10 @@ def estimate(
         found = intervals.iqm_interval(values, codes)
     elif confidence >= 1:
         return Estimate(value, None, None, n, units, statistic, note="not enough episodes", unseen=unseen)
+    elif paired:
+        found = intervals.paired_interval(values, codes, confidence=confidence, least=least)
     else:
-        interval_of = intervals.paired_interval if paired else intervals.mean_interval
-        found = interval_of(values, codes, confidence=confidence, least=least)
+        found = intervals.mean_interval(values, codes, confidence=confidence, least=least, bounds=bounds)
     if found is None:
         note = _why_none(values, units, statistic, least)
         few = statistic == "mean" and units < least
@@ -67,7 +70,7 @@ def _why_none(values: Sequence[float], units: int, statistic: str, least: int) -
     if units < intervals.MIN_UNITS:
         return "not enough episodes"
     if min(values) == max(values):
-        return f"all {len(values)} equal"
+        return f"all {units} equal" if units == len(values) else f"all {units} seeds equal"
     if units < (MIN_INTERVAL if statistic == "iqm" else least):
         return "not enough episodes"
     return "middle half equal" if statistic == "iqm" else f"all {units} seeds equal"

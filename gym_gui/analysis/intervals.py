@@ -23,9 +23,9 @@ from gym_gui.analysis.distributions import (
     normal_quantile,
     student_quantile,
 )
+from gym_gui.analysis.sign_patterns import CHUNK, EXACT_FLIPS, SEED, Floats, all_sums, chosen_sums
 from gym_gui.analysis.summary_numbers import BOOTSTRAP, EXACT_SHARE, PAIRED_SHARES, PERCENTILE
 
-Floats = NDArray[np.float64]
 Units = Sequence[int] | NDArray[np.int64] | None
 
 MIN_UNITS = 6
@@ -35,11 +35,10 @@ TAIL_SHARE = 0.6
 """What of the error that is allowed a bootstrap-t interval takes. At its nominal level it holds 91 to 93 % of
 what has heavy tails or a strong skew on 10 to 50 units: resamples know little of the tails."""
 
-RESAMPLES = 9_999
-SEED = 20_210_831
-CHUNK = 1 << 20
-"""Numbers drawn at a time, so that memory does not grow with episodes."""
+MIN_NORMAL = 5
+"""Units of which it can be seen that they are not normal."""
 
+RESAMPLES = 9_999
 AT_ONCE = 1 << 17
 """Multiplications in one product of matrices: what is drawn stays in the processor's cache, and BLAS starts
 no threads, which wait for each other longer than such a product takes."""
@@ -52,9 +51,13 @@ _NEARLY = 0.05
 """Nearly equal is what lies within this part of a standard deviation (of a mean), or of half the distance
 of the quartiles (of an IQM). Only the spread within is lost, less than resampling itself leaves open."""
 
-_LEAST_ERROR = 0.2
+LEAST_ERROR = 0.1
 """Standard error of a resample, at least, as a part of the sample's. A resample of (nearly) equal
-values has next to none, and would send the ends of a bootstrap-t interval to infinity."""
+values has next to none, and would send the ends of a bootstrap-t interval to infinity. Where nine of ten
+values are equal, these resamples are what says that the others may be much larger than those seen."""
+
+LOOKS_NORMAL = 0.1
+"""p-value of Shapiro and Francia's test above which differences look normal."""
 
 
 class Interval(NamedTuple):
@@ -103,22 +106,25 @@ def mean_interval(
     resamples: int = RESAMPLES,
     confidence: float = CONFIDENCE,
     least: int = MIN_INTERVAL,
+    bounds: tuple[float, float] | None = None,
 ) -> Interval | None:
     """Interval of a mean.
 
-    Where units take two values, the exact interval of their share; else the bootstrap-t:
-    whole units (seeds) are drawn with replacement, and each resample's distance from the
-    mean is measured in its own standard error, which follows a skew that percentiles miss.
-    An end stops at the lowest or highest value where several units share it: such a value
-    is the environment's bound, not chance.
+    The bootstrap-t: whole units (seeds) are drawn with replacement, and each resample's distance from the
+    mean is measured in its own standard error, which follows a skew that percentiles miss. Joined with
+    Hartigan's interval: the means of random subsets of the units, whose quantiles hold the mean of whatever
+    is symmetric about it exactly as often as they should, however sparse or heavy-tailed it is. What a
+    sample shows is taken for no rule: that it has two values, or several of the largest, says nothing of
+    the next one.
 
     Args:
         values: One per episode.
         units: For each value the number, from 0 without gaps, of the unit it belongs
             to; ``None`` makes each value its own.
-        resamples: How many bootstrap samples.
+        resamples: How many bootstrap samples, and half as many random subsets.
         confidence: How often it is to hold the mean, below 1.
         least: Units that it takes, at least.
+        bounds: Between which values are declared to lie: the interval is no wider than that allows.
 
     Returns:
         The interval, or ``None`` with fewer than ``least`` units or where all of them have
@@ -126,24 +132,90 @@ def mean_interval(
 
     Source:
         Efron & Tibshirani, "An Introduction to the Bootstrap" (1993), chapter 12.
+        Hartigan, "Using Subsample Values as Typical Values", JASA 64 (1969).
     """
     means, counts = unit_means(values, units)
+    return _joined(means, counts, resamples, confidence, least, bounds, TAIL_SHARE)
+
+
+def _joined(
+    means: Floats,
+    counts: Floats,
+    resamples: int,
+    confidence: float,
+    least: int,
+    bounds: tuple[float, float] | None,
+    tail_share: float,
+) -> Interval | None:
     if len(means) < least:
         return None
     low, high = float(means.min()), float(means.max())
     # Means of equal values may differ by a rounding error.
     if high - low <= 1e-12 * max(abs(low), abs(high)):
         return None
-    if counts.min() == counts.max() and bool(np.isin(means, (low, high)).all()):
-        found = share_interval(int(np.count_nonzero(means == high)), len(means), confidence)
-        assert found is not None
-        return _between(low, high, found)
     order = np.lexsort((counts, means))  # the seeds' order is no part of the result
-    ends = _bootstrap_t(means[order].tobytes(), counts[order].tobytes(), resamples, confidence)
-    return ends._replace(
-        low=max(ends.low, low) if np.count_nonzero(means == low) > 1 else ends.low,
-        high=min(ends.high, high) if np.count_nonzero(means == high) > 1 else ends.high,
-    )
+    m, c = means[order].tobytes(), counts[order].tobytes()
+    tail = tail_share * (1 - confidence) / 2
+    found = [_bootstrap_t(m, c, resamples, tail)]
+    if (of_subsets := _subset_means(m, c, resamples, 1 - confidence)) is not None:
+        found.append(of_subsets)
+    if counts.min() == counts.max() and bool(np.isin(means, (low, high)).all()):
+        share = share_interval(int(np.count_nonzero(means == high)), len(means), confidence)
+        assert share is not None
+        found.append(_between(low, high, share))
+    ends = min(each.low for each in found), max(each.high for each in found)
+    lowest, highest = (-math.inf, math.inf) if bounds is None else bounds
+    if bounds is not None and counts.min() == counts.max():
+        lowest, highest = _between_bounds(float(means.mean()), len(means), 1 - confidence, bounds)
+    return Interval(max(ends[0], lowest), min(ends[1], highest), BOOTSTRAP)
+
+
+def _between_bounds(mean: float, n: int, error: float, bounds: tuple[float, float]) -> tuple[float, float]:
+    """Where the mean lies of values that cannot lie outside of bounds, whatever else they are like.
+
+    Source:
+        Hoeffding, "Probability Inequalities for Sums of Bounded Random Variables", JASA 58 (1963), theorem 1.
+    """
+    low, width = bounds[0], bounds[1] - bounds[0]
+    seen, enough = min(max((mean - low) / width, 0.0), 1.0), math.log(2 / error) / n
+
+    def apart(true: float) -> float:
+        parts = ((seen, true), (1 - seen, 1 - true))
+        return sum(p * math.log(p / q) for p, q in parts if p > 0) if 0 < true < 1 else math.inf
+
+    found: list[float] = []
+    for near, far in ((seen, 0.0), (seen, 1.0)):
+        for _ in range(50):
+            middle = (near + far) / 2
+            near, far = (middle, far) if apart(middle) < enough else (near, middle)
+        found.append(low + width * far)
+    return found[0], found[1]
+
+
+@lru_cache(maxsize=64)
+def _subset_means(means: bytes, counts: bytes, resamples: int, error: float) -> Interval | None:
+    """Quantiles of the means of subsets; ``None`` where units are too few for so small an error.
+
+    A subset's mean is above a value as often as a sign-flip test that differences from it are symmetric
+    about 0 has patterns: what such a test rejects is outside.
+    """
+    m, c = np.frombuffer(means), np.frombuffer(counts)
+    n = len(m)
+    if n >= POOLED_FROM:
+        return None  # with so many, the bootstrap says the same
+    if n <= EXACT_FLIPS:
+        found = all_sums(m * c)[1:] / all_sums(c)[1:]
+        at = int(error * 2 ** (n - 1) + 1e-9)
+    else:
+        subsets = 2 * resamples + 1
+        sums, weights = (np.concatenate(list(chosen_sums(x, subsets))) for x in (m * c, c))
+        sums, weights = (np.concatenate([x, total - x]) for x, total in ((sums, m @ c), (weights, c.sum())))
+        found = sums[weights > 0] / weights[weights > 0]
+        at = int(error * (1 + subsets) + 1e-9)
+    if not at:
+        return None
+    found = np.partition(found, [at - 1, len(found) - at])
+    return Interval(float(found[at - 1]), float(found[-at]), BOOTSTRAP)
 
 
 def _between(low: float, high: float, share: Interval) -> Interval:
@@ -157,7 +229,7 @@ def _between(low: float, high: float, share: Interval) -> Interval:
 
 
 @lru_cache(maxsize=64)
-def _bootstrap_t(means: bytes, counts: bytes, resamples: int, confidence: float) -> Interval:
+def _bootstrap_t(means: bytes, counts: bytes, resamples: int, tail: float) -> Interval:
     """Cached, as an operator, its only team and its only slot have the same returns."""
     c = np.frombuffer(counts)
     m = np.frombuffer(means)
@@ -182,8 +254,7 @@ def _bootstrap_t(means: bytes, counts: bytes, resamples: int, confidence: float)
     correction = math.sqrt(n / (n - 1))
     error = correction * math.sqrt(float(e @ e)) / float(c.sum())
     errors = correction * np.sqrt(np.maximum(squares, 0.0)) / drawn[:, 1]
-    t = shift / np.maximum(errors, _LEAST_ERROR * error)
-    tail = TAIL_SHARE * (1 - confidence) / 2
+    t = shift / np.maximum(errors, LEAST_ERROR * error)
     low, high = np.quantile(t, [tail, 1 - tail])
     step = error * size
     return Interval(mean - max(float(high), 0.0) * step, mean - min(float(low), 0.0) * step, BOOTSTRAP)
@@ -199,8 +270,10 @@ def paired_interval(
 ) -> Interval | None:
     """Interval of a mean difference of two sides.
 
-    Where both score one of two values on each unit, its difference is -c, 0 or c, and the
-    adjusted Wald interval of paired shares is given, else that of :func:`mean_interval`.
+    Where differences are -c, 0 or c and some are 0, the adjusted Wald interval of paired shares is given: it
+    counts a unit more on each side than was seen, and holds where outcomes on one side are still to come, too.
+    Else that of :func:`mean_interval`; where differences look normal (:func:`looks_normal`), with the
+    bootstrap-t at its nominal level, as there are no tails then that resamples know little of.
 
     Source:
         Bonett & Price, "Adjusted Wald Confidence Interval for a Difference of Binomial
@@ -208,16 +281,44 @@ def paired_interval(
     """
     d, counts = unit_means(differences, units)
     size = step_of(d)
-    if size is None or len(d) < least or d.min() == d.max() or counts.min() != counts.max():
-        return mean_interval(differences, units, resamples=resamples, confidence=confidence, least=least)
+    even = len(counts) > 0 and counts.min() == counts.max()
+    if size is None or len(d) < least or d.min() == d.max() or d.all() or not even:
+        at_level = even and confidence <= CONFIDENCE and looks_normal(d)
+        return _joined(d, counts, resamples, confidence, least, None, 1.0 if at_level else TAIL_SHARE)
     n = len(d)
     ahead = (np.count_nonzero(d > 0) + 1) / (n + 2)
     behind = (np.count_nonzero(d < 0) + 1) / (n + 2)
     z = normal_quantile((1 + confidence) / 2)
     half = z * math.sqrt((ahead + behind - (ahead - behind) ** 2) / (n + 2))
     middle = ahead - behind
-    low, high = size * max(-1.0, middle - half), size * min(1.0, middle + half)
-    return Interval(float(low), float(high), PAIRED_SHARES)
+    return Interval(float(size * (middle - half)), float(size * (middle + half)), PAIRED_SHARES)
+
+
+def looks_normal(x: Floats, level: float = LOOKS_NORMAL) -> bool:
+    """Whether nothing in a sample speaks against a normal distribution; never of fewer than five values.
+
+    Source:
+        Shapiro & Francia, "An Approximate Analysis of Variance Test for Normality", JASA 67 (1972), with
+        the p-value of Royston, "A Pocket-Calculator Algorithm for the Shapiro-Francia Test for Non-Normality",
+        Statistics in Medicine 12 (1993).
+    """
+    n = len(x)
+    spread = float(x.std()) if n else 0.0
+    if n < MIN_NORMAL or spread <= 1e-12 * float(np.abs(x).max()):
+        return False
+    scores = _normal_scores(n)
+    straight = float(np.sort(x - x.mean()) @ scores / spread) ** 2 / (n * float(scores @ scores))
+    u = math.log(n)
+    v = math.log(u)
+    expected = -1.2725 + 1.0521 * (v - u)
+    z = (math.log(max(1 - straight, 1e-300)) - expected) / (1.0308 - 0.26758 * (v + 2 / u))
+    return normal_cdf(-z) > level
+
+
+@lru_cache(maxsize=16)
+def _normal_scores(n: int) -> Floats:
+    """About what the ordered values of a standard normal sample are expected to be (Blom 1958)."""
+    return np.array([normal_quantile((i - 0.375) / (n + 0.25)) for i in range(1, n + 1)])
 
 
 def unit_means(values: Sequence[float] | Floats, units: Units = None) -> tuple[Floats, Floats]:
@@ -247,8 +348,8 @@ def iqm_interval(
 
     By the expanded percentile bootstrap: whole units are drawn with replacement, their
     values pooled, and the percentiles moved outwards by what Student's t asks for with few
-    units. Where values are two, the exact interval of their share, carried over: the IQM
-    rises with it.
+    units. Where the sample has two values it is no narrower than the exact interval of their
+    share, carried over: the IQM rises with it.
 
     Args:
         values: One per episode.
@@ -270,13 +371,13 @@ def iqm_interval(
     if n < least or x.min() == x.max():
         return None
     low, high = float(x.min()), float(x.max())
+    order = np.argsort(x, kind="stable")
+    ends = _expanded_percentiles(x[order].tobytes(), unit_of[order].astype(np.int64).tobytes(), resamples)
     if n == len(x) and bool(np.isin(x, (low, high)).all()):
         share = share_interval(int(np.count_nonzero(x == high)), n)
         assert share is not None
-        ends = _between(low, high, middle_half(share))
-    else:
-        order = np.argsort(x, kind="stable")
-        ends = _expanded_percentiles(x[order].tobytes(), unit_of[order].astype(np.int64).tobytes(), resamples)
+        part = _between(low, high, middle_half(share))
+        ends = ends._replace(low=min(ends.low, part.low), high=max(ends.high, part.high))
     return ends if ends.high - ends.low > 1e-12 * max(abs(low), abs(high)) else None
 
 

@@ -179,6 +179,8 @@ def _rank_sets(
     # Who is apart has never lost to the other: no resample knows of a loss, however few seeds were won.
     apart = whole.groups[first] != whole.groups[second]
     sure = (np.abs(gap) > margin) & (~apart | (_seeds_won(games)[first, second] >= _enough(len(first))))
+    # Where nearly all is drawn, resamples of the few seeds that are not know little of the others.
+    sure &= _seeds_decided(games)[first, second] >= min(_enough(len(first)), seeds)
     ahead = np.zeros((len(names), len(names)), np.bool_)
     ahead[first[sure & (gap > 0)], second[sure & (gap > 0)]] = True
     ahead[second[sure & (gap < 0)], first[sure & (gap < 0)]] = True
@@ -193,6 +195,16 @@ def _rank_sets(
 def _enough(pairs: int) -> int:
     """Seeds that one of two has to have won, and the other none, in a sign test among so many."""
     return math.ceil(1 - math.log2((1 - CONFIDENCE) / pairs) - 1e-9)
+
+
+def _seeds_decided(games: Comparisons) -> NDArray[np.int64]:
+    """Units on which one of two, or both, had a game that was not drawn: (policies, policies)."""
+    decided = (games.wins + games.losses) > 0
+    of_policy = np.zeros((len(decided), games.policies), np.bool_)
+    for (a, b), each in zip(games.met, decided.T, strict=True):
+        of_policy[:, a] |= each
+        of_policy[:, b] |= each
+    return np.count_nonzero(of_policy[:, :, None] | of_policy[:, None, :], axis=0)
 
 
 def _seeds_won(games: Comparisons) -> NDArray[np.int64]:

@@ -7,23 +7,15 @@ What each is, why it was chosen, and how its error rates were measured is told i
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gym_gui.analysis.distributions import binomial_cdf, normal_quantile
-from gym_gui.analysis.intervals import CHUNK, MIN_UNITS, SEED, Floats, step_of
+from gym_gui.analysis.intervals import MIN_UNITS, Floats, step_of
+from gym_gui.analysis.sign_patterns import EXACT_FLIPS, FLIPS, all_sums, chosen_sums
 from gym_gui.analysis.summary_numbers import FLIP_EXACT, FLIP_SAMPLED, MCNEMAR
-
-EXACT_FLIPS = 16
-"""Up to this many units all 2**n sign patterns are gone through."""
-
-FLIPS = 19_999
-_GATHERED = 1 << 13
-"""Numbers that are gathered at a time: so few that their memory is used again, not fetched anew each time."""
 
 
 def mean(values: Sequence[float] | Floats) -> float:
@@ -87,41 +79,17 @@ def sign_flip_test(differences: Sequence[float] | Floats, *, flips: int = FLIPS)
     threshold = abs(float(d.sum())) - 1e-9 * float(np.abs(d).sum())
     if len(d) <= EXACT_FLIPS:
         n = len(d)
-        bits = (np.arange(1 << n)[:, None] >> np.arange(n)) & 1
-        hits = int(np.count_nonzero(np.abs((2 * bits - 1) @ d) >= threshold))
+        flipped = 2 * all_sums(d) - d.sum()
+        hits = int(np.count_nonzero(np.abs(flipped) >= threshold))
         return FlipTest(hits / (1 << n), True, 1 << n)
-    hits = sum(int(np.count_nonzero(np.abs(s) >= threshold)) for s in _flipped_sums(d, flips))
+    hits = sum(
+        int(np.count_nonzero(np.abs(2 * chosen - d.sum()) >= threshold)) for chosen in chosen_sums(d, flips)
+    )
     return FlipTest((1 + hits) / (1 + flips), False, flips)
 
 
-def _flipped_sums(d: Floats, flips: int) -> Iterator[Floats]:
-    width = -(-len(d) // 8)
-    padded = np.zeros(8 * width)
-    padded[: len(d)] = d
-    # What each byte of a pattern adds up to: eight differences at once, and the patterns stay bytes.
-    bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(np.float64)
-    sums = (padded.reshape(width, 8) @ bits.T).ravel()
-    places = np.arange(width) * 256
-    rows = max(1, _GATHERED // width)
-    for packed in _patterns(len(d), flips):
-        for start in range(0, len(packed), rows):
-            yield 2 * sums.take(packed[start : start + rows] + places).sum(axis=1) - d.sum()
-
-
-@lru_cache(maxsize=8)
-def _patterns(n: int, flips: int) -> tuple[NDArray[np.uint8], ...]:
-    """Random sign patterns, eight signs to a byte; the same for all pairs on so many seeds."""
-    rng = np.random.default_rng(SEED)
-    rows = max(1, CHUNK // n)
-    width = -(-n // 8)
-    return tuple(
-        rng.integers(256, size=(min(rows, flips - start), width), dtype=np.uint8)
-        for start in range(0, flips, rows)
-    )
-
-
 def mcnemar_test(ahead: int, behind: int) -> float:
-    """Two-sided mid-p of McNemar's test: paired scores that take two values.
+    """Two-sided mid-p of McNemar's test: differences of one size, some of them 0.
 
     Args:
         ahead: Units on which the first scored and the second did not.
@@ -146,10 +114,11 @@ class PairedTest(NamedTuple):
 
 
 def paired_test(differences: Floats) -> PairedTest:
-    """McNemar's test where scores take two values, else sign flips.
+    """McNemar's test where differences have one size and some unit is level, else sign flips.
 
-    Sign flips too where no unit is level: where one side wins what the other loses, every
-    unit must differ, and mid-p would be wrong up to 7 % of the time.
+    McNemar's is a test of their signs: it does not rest on it that no other size is to come. Sign flips
+    where no unit is level: where one side wins what the other loses, every unit must differ, and mid-p
+    would be wrong up to 7 % of the time.
 
     Args:
         differences: One per unit (seed).

@@ -20,15 +20,16 @@ METHODS: Mapping[str, str] = {
     BOOTSTRAP: (
         "95 % interval of a mean from 9,999 resamples of whole seeds, each measured in its own standard "
         "error (Efron & Tibshirani 1993), at a nominal 97 %, which is what holds 95 % of skewed returns "
-        "or nearly so; fixed random seed"
+        "or nearly so (of differences that look normal at 95 %), joined with the means of random subsets of "
+        "seeds (Hartigan 1969), which hold what is sparse; fixed random seed"
     ),
     PERCENTILE: (
         "95 % interval of an IQM from 9,999 resamples of whole seeds, percentiles widened for few seeds "
         "(Hesterberg 2015), fixed random seed"
     ),
-    EXACT_SHARE: "exact 95 % interval of a share, or of a mean of two values (1934); seeds count, not games",
-    PAIRED_SHARES: "95 % interval of the difference of scores that take two values (2012)",
-    MCNEMAR: "two-sided paired test of scores that take two values, mid-p (Fagerland et al. 2013)",
+    EXACT_SHARE: "exact 95 % interval of a share (1934); seeds count, not games",
+    PAIRED_SHARES: "95 % interval of a mean difference whose differences have one size, some of them 0 (2012)",
+    MCNEMAR: "two-sided paired test of differences of one size, some of them 0, mid-p (Fagerland et al. 2013)",
     FLIP_EXACT: "two-sided paired test, every pattern of signs over seeds",
     FLIP_SAMPLED: "two-sided paired test, 19,999 random patterns of signs over seeds, fixed random seed",
     SEQUENTIAL: (

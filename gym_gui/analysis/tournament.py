@@ -29,6 +29,8 @@ from gym_gui.core.record_fields import mapping
 from gym_gui.core.records import TOURNAMENT
 
 _SHOWN_REASONS = 3
+POINTS = (0.0, 1.0)
+"""Of a game: lost and won; a draw is half a point."""
 
 
 def standings_of(run: Run) -> Standings:
@@ -151,7 +153,7 @@ def _payoffs(found: Games, order: Sequence[str]) -> tuple[Payoff, ...]:
     return tuple(
         Payoff(
             *pair,
-            estimate([value for value, _ in rows], [sample for _, sample in rows]),
+            estimate([value for value, _ in rows], [sample for _, sample in rows], bounds=POINTS),
             *(sum(value == wanted for value, _ in rows) for wanted in (1.0, 0.5, 0.0)),
         )
         for pair in combinations(order, 2)
@@ -177,7 +179,7 @@ def _policies(
             rank=i + 1,
             ranks=ranks,
             rating=rating,
-            points=estimate(values, [sample for _, sample in rows[name]]),
+            points=estimate(values, [sample for _, sample in rows[name]], bounds=POINTS),
             games=games[name],
             wins=values.count(1.0),
             draws=values.count(0.5),
@@ -232,7 +234,7 @@ def _seats(found: Games, ratings: Ratings | None) -> Iterator[SeatWorth]:
             rows[i].append((result, sample))
             rows[j].append((1 - result, sample))
     for i, seat in enumerate(found.seats):
-        made = estimate([value for value, _ in rows[i]], [sample for _, sample in rows[i]])
+        made = estimate([value for value, _ in rows[i]], [sample for _, sample in rows[i]], bounds=POINTS)
         yield SeatWorth(seat, made, ratings.seats[seat], found.called.get(seat, seat))
 
 

@@ -250,3 +250,32 @@ def test_games_that_have_no_line_are_named_with_the_verdict(
     told = f"Run {run.name} has ended, but 12 of 72 episodes are missing, of good_vs_fair"
     assert told in said and f"; `mosaic tournament --resume {run.name}` plays them." in said
     assert told in (run / "report.html").read_text().split("</section>")[0]
+
+
+@pytest.mark.parametrize(("names", "draw", "seat"), [("abcdef", 38.0, 0.0), ("abcdefgh", 80.0, 1.39)])
+def test_equals_that_draw_make_no_circle(write: Write, names: str, draw: float, seat: float) -> None:
+    """19 of 20 games are drawn; in the second pool the first seat wins four of five of the others."""
+    circles: list[str] = []
+    beyond: list[bool] = []
+    for seed in range(5):
+        drawn = by_strength(dict.fromkeys(names, 0.0), seat, draw, seed)
+        found = _standings(write(list(names), drawn, range(20), name=f"drawn-{seed}"))
+        circles += found.cycles
+        beyond += [bool(each.winner()) for each in found.payoffs]
+    assert circles == [] and np.mean(beyond) < 0.05
+
+
+def test_three_decided_games_put_nobody_ahead(write: Write) -> None:
+    wrong = 0
+    for seed in range(20):
+        found = _standings(
+            write(
+                ["a", "b", "c"],
+                by_strength(dict.fromkeys("abc", 0.0), 0.0, 78.0, seed),
+                range(20),
+                name=f"{seed}",
+            )
+        )
+        ranks = [each.ranks for each in found.policies]
+        wrong += any(each is not None and (each.best > 1 or each.worst < 3) for each in ranks)
+    assert wrong <= 2

@@ -1,0 +1,57 @@
+"""Sums over random halves of a sample: what sign-flip tests and the intervals that belong to them are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+SEED = 20_210_831
+CHUNK = 1 << 20
+"""Numbers drawn at a time, so that memory does not grow with episodes."""
+
+EXACT_FLIPS = 16
+"""Up to this many units all 2**n patterns are gone through."""
+
+FLIPS = 19_999
+_GATHERED = 1 << 13
+"""Numbers that are gathered at a time: so few that their memory is used again, not fetched anew each time."""
+
+
+def all_sums(d: Floats) -> Floats:
+    """Sum of the chosen values of each of the 2**n ways to choose; the first chooses none."""
+    sums = np.zeros(1)
+    for value in d:
+        sums = np.concatenate([sums, sums + value])
+    return sums
+
+
+def chosen_sums(d: Floats, patterns: int) -> Iterator[Floats]:
+    """Sums of the chosen values of each random pattern, a chunk at a time."""
+    width = -(-len(d) // 8)
+    padded = np.zeros(8 * width)
+    padded[: len(d)] = d
+    # What each byte of a pattern adds up to: eight values at once, and the patterns stay bytes.
+    bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(np.float64)
+    sums = (padded.reshape(width, 8) @ bits.T).ravel()
+    places = np.arange(width) * 256
+    rows = max(1, _GATHERED // width)
+    for packed in _random_patterns(len(d), patterns):
+        for start in range(0, len(packed), rows):
+            yield sums.take(packed[start : start + rows] + places).sum(axis=1)
+
+
+@lru_cache(maxsize=8)
+def _random_patterns(n: int, patterns: int) -> tuple[NDArray[np.uint8], ...]:
+    """Random patterns, eight units to a byte; the same for all samples of so many units."""
+    rng = np.random.default_rng(SEED)
+    rows = max(1, CHUNK // n)
+    width = -(-n // 8)
+    return tuple(
+        rng.integers(256, size=(min(rows, patterns - start), width), dtype=np.uint8)
+        for start in range(0, patterns, rows)
+    )
