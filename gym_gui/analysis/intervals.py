@@ -271,7 +271,7 @@ def paired_interval(
     """Interval of a mean difference of two sides.
 
     Where differences are -c, 0 or c and some are 0, the adjusted Wald interval of paired shares is given: it
-    counts a unit more on each side than was seen, and holds where outcomes on one side are still to come, too.
+    counts a unit more on each side than was seen, and holds where outcomes on one side are to come, too.
     Else that of :func:`mean_interval`; where differences look normal (:func:`looks_normal`), with the
     bootstrap-t at its nominal level, as there are no tails then that resamples know little of.
 
@@ -299,8 +299,8 @@ def looks_normal(x: Floats, level: float = LOOKS_NORMAL) -> bool:
 
     Source:
         Shapiro & Francia, "An Approximate Analysis of Variance Test for Normality", JASA 67 (1972), with
-        the p-value of Royston, "A Pocket-Calculator Algorithm for the Shapiro-Francia Test for Non-Normality",
-        Statistics in Medicine 12 (1993).
+        the p-value of Royston, "A Pocket-Calculator Algorithm for the Shapiro-Francia Test for
+        Non-Normality", Statistics in Medicine 12 (1993).
     """
     n = len(x)
     spread = float(x.std()) if n else 0.0

@@ -10,12 +10,14 @@ from typing import Any
 from gym_gui.analysis import wording
 from gym_gui.analysis.collect import OperatorData
 from gym_gui.analysis.comparison import Comparison
+from gym_gui.analysis.distributions import CONFIDENCE
 from gym_gui.analysis.games import is_tournament
 from gym_gui.analysis.outliers import outlier_note
 from gym_gui.analysis.pairing import Entry, totals
 from gym_gui.analysis.reader import Run
 from gym_gui.analysis.summary import OperatorSummary
 from gym_gui.analysis.summary_numbers import Bounds
+from gym_gui.analysis.trainings import AlgorithmReport
 from gym_gui.analysis.units import units_of
 from gym_gui.analysis.wording import whole
 from gym_gui.core.record_fields import items, mapping
@@ -189,6 +191,23 @@ def summary_notes(
             first, second = by_key[c.first], by_key[c.second]
             yield from _of_counts(c, first, second)
             yield from _of_conflicts(c, first, second)
+
+
+def families_note(
+    entries: Sequence[Entry], comparisons: Sequence[Comparison], trainings: Sequence[AlgorithmReport]
+) -> Iterable[str]:
+    """How often chance calls somebody better, where not all that is decided can be corrected together."""
+    of = {entry.key: (entry.run.run_id, entry.title) for entry in entries}
+    looked = {of[c.first] for c in comparisons if c.stage is not None}
+    at_once = any(c.stage is None and c.p is not None for c in comparisons)
+    of_trainings = sum(any(c.p is not None for c in report.comparisons) for report in trainings)
+    families = len(looked) + at_once + of_trainings
+    if families > 1:
+        chance = wording.percent(1 - CONFIDENCE**families)
+        yield (
+            f"These verdicts are of {families} families of comparisons that cannot be corrected together: "
+            f"where nobody is better, chance calls somebody better in up to {chance} of such reports."
+        )
 
 
 def missing_notes(

@@ -17,7 +17,7 @@ from gym_gui.analysis.reader import OperatorRun, Run
 from gym_gui.analysis.summary_numbers import Bounds
 from gym_gui.analysis.tasks import Task, differences_in_words
 from gym_gui.analysis.units import Sample
-from gym_gui.analysis.verdicts import Pairs, Sides, compare_family
+from gym_gui.analysis.verdicts import Pairs, Sides
 from gym_gui.core.record_fields import mapping
 from gym_gui.core.records import AgentRecord
 
@@ -102,22 +102,23 @@ Rounds = Mapping[tuple[int | None, int], Sequence[Result]]
 """Results by seed and how often that seed came before; one for each seating."""
 
 
-def compare_operators(entries: Sequence[Entry]) -> list[Comparison]:
-    """All pairs of operators by task; each task is a family of its own."""
+def operator_pairs(entries: Sequence[Entry]) -> list[tuple[Sides, Pairs] | Comparison]:
+    """All pairs of operators by task, still to be compared; those that their run looked at, as it did."""
     by_task: dict[str, list[Entry]] = defaultdict(list)
     for entry in entries:
         by_task[entry.title].append(entry)
-    comparisons: list[Comparison] = []
+    found: list[tuple[Sides, Pairs] | Comparison] = []
     for group in by_task.values():
         ranked = sorted(group, key=_rank)
         for_all, rounds_of = _played_by_all(ranked), _RoundsOf()
         # Of groups, trainings are what is compared; which of two checkpoints is better is no question there.
         pairs = [(a, b) for a, b in combinations(ranked, 2) if a.training is None or b.training is None]
-        at_once = [(a, b) for a, b in pairs if not _was_looked_at(a, b)]
-        rest = iter(compare_family([_operator_pair(a, b, for_all, rounds_of) for a, b in at_once]))
         looked = _at_looks([pair for pair in pairs if _was_looked_at(*pair)])
-        comparisons += [looked[_pair(a.key, b.key)] if _was_looked_at(a, b) else next(rest) for a, b in pairs]
-    return comparisons
+        found += [
+            looked[_pair(a.key, b.key)] if _was_looked_at(a, b) else _operator_pair(a, b, for_all, rounds_of)
+            for a, b in pairs
+        ]
+    return found
 
 
 def _was_looked_at(a: Entry, b: Entry) -> bool:

@@ -6,7 +6,7 @@ and neither the calls nor the decisions, of which an episode has many that are a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from gym_gui.analysis import wording
@@ -14,11 +14,21 @@ from gym_gui.analysis.comparison import Comparison
 from gym_gui.analysis.estimates import estimate
 from gym_gui.analysis.matrix_rows import matrix_of
 from gym_gui.analysis.matrix_summary import SettingSummary
-from gym_gui.analysis.pairing import Entry, compare_operators
+from gym_gui.analysis.pairing import Entry, operator_pairs
 from gym_gui.analysis.plain_columns import Column
 from gym_gui.analysis.summary import OperatorSummary
 from gym_gui.analysis.summary_numbers import Estimate
+from gym_gui.analysis.verdicts import Pairs, Sides
 from gym_gui.core.matrix_table import MatrixRow
+
+
+def setting_pairs(entries: Sequence[Entry]) -> list[tuple[Sides, Pairs] | Comparison]:
+    """The settings of each player on each task where sides compete, which are compared within their rows.
+
+    Raises:
+        RunFormatError: A matrix cannot be read.
+    """
+    return [pair for _, played in _of_players(entries) for pair in _among(list(played.values()))]
 
 
 def setting_summaries(
@@ -29,25 +39,32 @@ def setting_summaries(
     Args:
         entries: The operators with their data.
         operators: The same as they are summed up.
-        comparisons: Those that were made anyway: their family and p stand.
+        comparisons: All that were made, those of :func:`setting_pairs` included.
 
     Raises:
         RunFormatError: A matrix cannot be read.
     """
     by_key = {operator.key: operator for operator in operators}
     known = {frozenset((c.first, c.second)): c for c in comparisons if c.kind == "operators"}
-    found: list[SettingSummary] = []
+    return [
+        _setting(run_id, row, played.get(row.operator), next(iter(played.values()), None), by_key, known)
+        for (run_id, rows), played in _of_players(entries)
+        for row in rows
+    ]
+
+
+def _of_players(
+    entries: Sequence[Entry],
+) -> Iterator[tuple[tuple[str, list[MatrixRow]], dict[str, Entry]]]:
+    """Run, rows and, by operator, what was played of each player that has several settings on a task."""
     for run in {entry.run.run_id: entry.run for entry in entries}.values():
         table = matrix_of(run)
         of_run = {entry.operator.operator_id: entry for entry in entries if entry.run is run}
         for rows in _by_player(() if table is None else table.rows):
-            played = {row.operator: of_run[row.operator] for row in rows if row.operator in of_run}
-            pairs = {**_among(list(played.values())), **known}
-            first = next((played[row.operator] for row in rows if row.operator in played), None)
-            found += [
-                _setting(run.run_id, row, played.get(row.operator), first, by_key, pairs) for row in rows
-            ]
-    return found
+            yield (
+                (run.run_id, rows),
+                {row.operator: of_run[row.operator] for row in rows if row.operator in of_run},
+            )
 
 
 def _by_player(rows: Iterable[MatrixRow]) -> list[list[MatrixRow]]:
@@ -59,11 +76,11 @@ def _by_player(rows: Iterable[MatrixRow]) -> list[list[MatrixRow]]:
     return [of for of in found.values() if len({row.operator or row.setting for row in of}) > 1]
 
 
-def _among(entries: Sequence[Entry]) -> dict[frozenset[str], Comparison]:
-    """Sides of a matrix are compared within their rows: their settings are a family of their own."""
+def _among(entries: Sequence[Entry]) -> list[tuple[Sides, Pairs] | Comparison]:
+    """Rows of one player whose sides compete; others are compared as operators are."""
     if len({len(entry.data.squads) > 1 for entry in entries}) != 1 or len(entries[0].data.squads) < 2:
-        return {}
-    return {frozenset((c.first, c.second)): c for c in compare_operators(entries)}
+        return []
+    return operator_pairs(entries)
 
 
 def _setting(

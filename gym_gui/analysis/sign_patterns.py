@@ -1,4 +1,4 @@
-"""Sums over random halves of a sample: what sign-flip tests and the intervals that belong to them are made of."""
+"""Sums over random halves of a sample: what sign-flip tests and their intervals are made of."""
 
 from __future__ import annotations
 

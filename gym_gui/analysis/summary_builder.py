@@ -17,12 +17,12 @@ from gym_gui.analysis.games import is_tournament, policies_by_side
 from gym_gui.analysis.headlines import headline
 from gym_gui.analysis.highlights import highlights_of
 from gym_gui.analysis.matrix_rows import is_match, row_summaries, rows_not_played
-from gym_gui.analysis.notes import missing_notes, operator_notes, summary_notes
+from gym_gui.analysis.notes import families_note, missing_notes, operator_notes, summary_notes
 from gym_gui.analysis.pairing import (
     STATE_MARK,
     Entry,
-    compare_operators,
     members,
+    operator_pairs,
     refusals,
     score_or_return,
     totals,
@@ -30,7 +30,7 @@ from gym_gui.analysis.pairing import (
 from gym_gui.analysis.printed_summary import PrintedSummary
 from gym_gui.analysis.reader import Run
 from gym_gui.analysis.run_trainings import training_reports, training_verdicts
-from gym_gui.analysis.setting_rows import setting_summaries
+from gym_gui.analysis.setting_rows import setting_pairs, setting_summaries
 from gym_gui.analysis.summary import (
     Failure,
     OperatorSummary,
@@ -41,9 +41,10 @@ from gym_gui.analysis.summary import (
 )
 from gym_gui.analysis.summary_numbers import Bounds, Estimate
 from gym_gui.analysis.tasks import same_tasks, task_of, titles
-from gym_gui.analysis.team_pairs import compare_rows, compare_teams
+from gym_gui.analysis.team_pairs import row_pairs, team_pairs
 from gym_gui.analysis.trainings import AlgorithmReport
 from gym_gui.analysis.units import Sample
+from gym_gui.analysis.verdicts import compare_all
 from gym_gui.core.enums import EpisodeStatus, Outcome
 from gym_gui.core.run_labels import name_of
 
@@ -69,14 +70,17 @@ def summarize(runs: Run | Sequence[Run], *, steps: bool = True) -> PrintedSummar
     opened = [runs] if isinstance(runs, Run) else list(runs)
     entries = entries_of(opened)
     # Pairings of a tournament are no operators to choose from: their players are, and they meet in several.
-    # Rows of a matrix whose sides compete neither: those are compared, and all rows of a run are one family.
+    # Rows of a matrix whose sides compete neither: those are compared.
     matches = [entry for entry in entries if is_match(entry)]
     others = [entry for entry in entries if not is_match(entry)]
-    comparisons = compare_operators([entry for entry in others if not is_tournament(entry.run)])
+    asked = operator_pairs([entry for entry in others if not is_tournament(entry.run)])
     for run in opened:
-        comparisons += compare_rows([entry for entry in matches if entry.run is run])
+        asked += row_pairs([entry for entry in matches if entry.run is run])
     for entry in others:
-        comparisons += compare_teams(entry)
+        asked += team_pairs(entry)
+    # All that a report decides is one family, whatever the task: of many chance would call one better.
+    compared = compare_all([*asked, *setting_pairs(entries)])
+    comparisons = compared[: len(asked)]
     operators = _operators(entries, steps)
     trainings = tuple(training_reports(entries))
     missing = tuple(missing_notes(opened, entries, operators))
@@ -87,10 +91,14 @@ def summarize(runs: Run | Sequence[Run], *, steps: bool = True) -> PrintedSummar
         comparisons=tuple(comparisons),
         refusals=tuple(refusals(entries)),
         failures=tuple(_failures(entries)),
-        notes=(*missing, *summary_notes(opened, entries, comparisons, operators)),
+        notes=(
+            *missing,
+            *families_note(entries, comparisons, trainings),
+            *summary_notes(opened, entries, comparisons, operators),
+        ),
         missing=missing,
         matrix=tuple(row_summaries(entries, operators, comparisons)),
-        settings=tuple(setting_summaries(entries, operators, comparisons)),
+        settings=tuple(setting_summaries(entries, operators, compared)),
         trainings=trainings,
     )
 

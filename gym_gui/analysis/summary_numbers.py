@@ -28,8 +28,8 @@ METHODS: Mapping[str, str] = {
         "(Hesterberg 2015), fixed random seed"
     ),
     EXACT_SHARE: "exact 95 % interval of a share (1934); seeds count, not games",
-    PAIRED_SHARES: "95 % interval of a mean difference whose differences have one size, some of them 0 (2012)",
-    MCNEMAR: "two-sided paired test of differences of one size, some of them 0, mid-p (Fagerland et al. 2013)",
+    PAIRED_SHARES: "95 % interval of a mean of differences of one size, some of them 0 (2012)",
+    MCNEMAR: "two-sided test of differences of one size, some of them 0, mid-p (Fagerland et al. 2013)",
     FLIP_EXACT: "two-sided paired test, every pattern of signs over seeds",
     FLIP_SAMPLED: "two-sided paired test, 19,999 random patterns of signs over seeds, fixed random seed",
     SEQUENTIAL: (

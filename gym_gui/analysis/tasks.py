@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from gym_gui.analysis.collect import OperatorData
+from gym_gui.analysis.games import is_tournament
 from gym_gui.analysis.reader import OperatorRun, Run
 from gym_gui.core.record_fields import mapping
 
@@ -35,6 +36,8 @@ class Task:
         longest: Environment steps of the longest episode.
         teams: Slots by team where teams compete, empty where they do not.
         seats: ``swap`` or ``fixed``, empty where teams do not compete.
+        opponents: By slot of every team but the first, who plays it and how; empty where teams do not
+            compete, or where who plays whom is what the run compares.
     """
 
     name: str
@@ -44,6 +47,7 @@ class Task:
     longest: int
     teams: Mapping[str, Sequence[str]]
     seats: str
+    opponents: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def differences(self, other: Task) -> dict[str, tuple[Any, Any]]:
         """What sets two tasks apart, by setting; empty where they are one."""
@@ -58,6 +62,8 @@ class Task:
         if self.teams and other.teams:
             found["teams"] = (dict(self.teams), dict(other.teams))
             found["seats"] = (self.seats, other.seats)
+            if self.opponents != other.opponents:
+                found["opponents"] = _told_apart(self.opponents, other.opponents)
         return {key: pair for key, pair in found.items() if pair[0] != pair[1]}
 
     def _keeps_within(self, other: Task) -> bool:
@@ -75,6 +81,7 @@ def task_of(run: Run, operator: OperatorRun, data: OperatorData) -> Task:
     execution = mapping(run.record.experiment.get("execution")) or {}
     limits = (config.get("max_steps"), execution.get("max_steps"))
     compete = len(data.squads) > 1
+    among_all = "matrix" in run.record.experiment or is_tournament(run)
     return Task(
         str(config.get("task") or ""),
         str(config.get("env_name") or ""),
@@ -83,7 +90,41 @@ def task_of(run: Run, operator: OperatorRun, data: OperatorData) -> Task:
         data.longest,
         {team: list(slots) for team, slots in data.squads.items()} if compete else {},
         ("swap" if data.swapped else "fixed") if compete else "",
+        _opponents(config, data) if compete and not among_all else {},
     )
+
+
+def _opponents(config: Mapping[str, Any], data: OperatorData) -> dict[str, Any]:
+    """Who plays the slots that an operator is not compared by: its first team's are its own."""
+    workers = mapping(config.get("workers")) or {}
+    found: dict[str, Any] = {}
+    for slot in (slot for team in list(data.squads)[1:] for slot in data.squads[team]):
+        agent, configured = data.agents.get(slot), mapping(workers.get(slot)) or {}
+        settings = {key: value for key, value in configured.items() if key != "preprocess"}
+        who = {} if agent is None else {**agent.to_row(), "slot": slot}
+        found[slot] = {**settings, **who}
+    return found
+
+
+def _told_apart(first: Mapping[str, Any], second: Mapping[str, Any]) -> tuple[str, str]:
+    """Two line-ups of opponents in words: their names; where these are the same, what else differs."""
+    names = [
+        {slot: str(who.get("policy") or who.get("worker_id") or "-") for slot, who in slots.items()}
+        for slots in (first, second)
+    ]
+    for told in (
+        [", ".join(dict.fromkeys(of.values())) for of in names],
+        [", ".join(f"{slot} {name}" for slot, name in of.items()) for of in names],
+    ):
+        if told[0] != told[1]:
+            return told[0], told[1]
+    flat = [dict(_flat(slots)) for slots in (first, second)]
+    differing = [key for key in sorted({*flat[0], *flat[1]}) if flat[0].get(key) != flat[1].get(key)]
+    one, other = (
+        ", ".join(f"{key.replace('.settings.', ' ')} {_value(of.get(key))}" for key in differing)
+        for of in flat
+    )
+    return one, other
 
 
 def _flat(settings: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]]:
@@ -119,7 +160,9 @@ def titles(tasks: Sequence[Task], groups: Sequence[Sequence[int]]) -> list[str]:
         family = next((tasks[i].family for i in group if tasks[i].family), "")
         name = "/".join(part for part in (family, task.name) if part)
         words = ", ".join(f"{key} {_value(value)}" for key, value in own.items() if key != "env_name")
-        found.append(f"{name} ({words})" if words else name)
+        told = f"{name} ({words})" if words else name
+        again = sum(title == told or title.startswith(f"{told}, ") for title in found)
+        found.append(f"{told}, {again + 1}" if again else told)
     return found
 
 

@@ -8,22 +8,21 @@ from dataclasses import replace
 from itertools import combinations
 
 from gym_gui.analysis.collect import OperatorData
-from gym_gui.analysis.comparison import Comparison
 from gym_gui.analysis.looks import looks_are_planned
 from gym_gui.analysis.matrix_rows import matrix_of
 from gym_gui.analysis.pairing import Entry, members, score_or_return
 from gym_gui.analysis.summary_numbers import Bounds
-from gym_gui.analysis.verdicts import Pairs, Sides, compare_family
+from gym_gui.analysis.verdicts import Pairs, Sides
 from gym_gui.core.record_fields import mapping
 
 
-def compare_teams(entry: Entry) -> list[Comparison]:
-    """All pairs of teams of one operator: a family of its own."""
-    return compare_family([_team_pair(entry, *pair) for pair in combinations(entry.data.squads, 2)])
+def team_pairs(entry: Entry) -> list[tuple[Sides, Pairs]]:
+    """All pairs of teams of one operator."""
+    return [_team_pair(entry, *pair) for pair in combinations(entry.data.squads, 2)]
 
 
-def compare_rows(entries: Sequence[Entry]) -> list[Comparison]:
-    """The sides of each row of a matrix: all rows are one family, and claims say of which one they are."""
+def row_pairs(entries: Sequence[Entry]) -> list[tuple[Sides, Pairs]]:
+    """The sides of each row of a matrix: claims say of which one they are."""
     found: list[tuple[Sides, Pairs]] = []
     for entry in entries:
         called = _names_in_matrix(entry)
@@ -33,7 +32,7 @@ def compare_rows(entries: Sequence[Entry]) -> list[Comparison]:
             names = (called.get(first, sides.first_name), called.get(second, sides.second_name))
             sides = sides._replace(within=entry.label, first_name=names[0], second_name=names[1])
             found.append((sides, replace(pairs, alike=alike)))
-    return compare_family(found)
+    return found
 
 
 def _names_in_matrix(entry: Entry) -> dict[str, str]:

@@ -131,6 +131,12 @@ class Tested(NamedTuple):
         return np.bincount(self.codes, weights=self.pairs.differences).astype(np.float64)
 
 
+def compare_all(asked: Sequence[tuple[Sides, Pairs] | Comparison]) -> list[Comparison]:
+    """Compare, in the order asked for; all of them are one family, but those that are compared already."""
+    rest = iter(compare_family([each for each in asked if not isinstance(each, Comparison)]))
+    return [each if isinstance(each, Comparison) else next(rest) for each in asked]
+
+
 def compare_family(entries: Sequence[tuple[Sides, Pairs]]) -> list[Comparison]:
     """Test each pair of a family and correct for their number."""
     found = [tested(sides, pairs) for sides, pairs in entries]
