@@ -1,7 +1,8 @@
 """Features extractors of an author's own, as a list of layers: described, checked, built.
 
-A layer is a name (``"relu"``, ``"flatten"``), or a mapping as
-``{"layer": "linear", "size": 64, "name": "net.0"}`` or ``{"layer": "conv", "channels": 32, "kernel": 8, "stride": 4, "name": "cnn.0"}``. ``name`` is what the
+A layer is a name (``"relu"``, ``"flatten"``), or a mapping, as
+``{"layer": "linear", "size": 64, "name": "net.0"}`` and
+``{"layer": "conv", "channels": 32, "kernel": 8, "stride": 4, "name": "cnn.0"}``. ``name`` is what the
 author's class calls it, so that its weights are found.
 """
 
