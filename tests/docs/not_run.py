@@ -166,6 +166,7 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
         "--licence MIT": _YOURS,
         "mosaic policies add colleague.zip": _YOURS,
         "mosaic policies add mine.pt --env CartPole-v1 --describe network.json": _YOURS,
+        "mosaic policies add model.zip --env CartPole-v1 --describe layers.json": _YOURS,
         "mosaic policies add final_train_model.pth --env simple_spread_v3 --worker xuance_worker "
         "--config qmix.yaml": _YOURS,
         "mosaic workers install ray_worker": _DOWNLOADS,

@@ -59,7 +59,68 @@ def apply(env: Env, step: Mapping[str, Any]) -> Env:
         ValueError: The step does not fit the observation space (also ``TypeError`` and others
             of Gymnasium's).
     """
+    if step["step"] != "select" and step.get("key"):
+        return OnEntry(env, step)
     return _APPLY[step["step"]](env, step)
+
+
+class OnEntry(gymnasium.Wrapper):  # type: ignore[type-arg]
+    """Applies a step to one entry of a ``Dict``; the others stay as they are.
+
+    Args:
+        env: A ``gymnasium.Env``.
+        step: The step; its ``key`` names the entry.
+
+    Raises:
+        ValueError: There is no such entry, or the step does not fit it.
+    """
+
+    def __init__(self, env: Env, step: Mapping[str, Any]) -> None:
+        super().__init__(env)
+        self._path = _path_to(env.observation_space, step["key"])
+        entry = functools.reduce(operator.getitem, self._path, env.observation_space)
+        # The step's wrapper has the stream of this entry for its environment.
+        self._entry = apply(Playback(entry), {key: value for key, value in step.items() if key != "key"})
+        after = _with(env.observation_space.spaces, self._path, self._entry.observation_space)
+        self.observation_space = _dict_of(after)
+
+    def reset(self, **keywords: Any) -> Tuple[Any, Dict[str, Any]]:
+        observation, info = self.env.reset(**keywords)
+        self._entry.unwrapped.shown = functools.reduce(operator.getitem, self._path, observation)
+        return _with(observation, self._path, self._entry.reset()[0]), info
+
+    def step(self, action: Any) -> Tuple[Any, Any, bool, bool, Dict[str, Any]]:
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        self._entry.unwrapped.shown = functools.reduce(operator.getitem, self._path, observation)
+        shown = _with(observation, self._path, self._entry.step(0)[0])
+        return shown, reward, terminated, truncated, info
+
+
+def _path_to(space: Any, key: str) -> List[str]:
+    """The names that lead to an entry; an entry itself may have a slash in its name, as after ``keep``."""
+    path: List[str] = []
+    rest = key
+    while rest:
+        known: List[str] = list(space.spaces) if isinstance(space, spaces.Dict) else []
+        name = rest if rest in known else rest.partition("/")[0]
+        if name not in known:
+            raise ValueError(f"there is no entry {key!r}; here are {', '.join(known) or 'none'}")
+        path.append(name)
+        space, rest = space[name], "" if name == rest else rest.partition("/")[2]
+    return path
+
+
+def _with(entries: Mapping[str, Any], path: Sequence[str], value: Any) -> Dict[str, Any]:
+    """The same mapping with another value in one place."""
+    first, rest = path[0], path[1:]
+    return {**entries, first: _with(entries[first], rest, value) if rest else value}
+
+
+def _dict_of(entries: Mapping[str, Any]) -> Any:
+    """A ``Dict`` space of what :func:`_with` made of one."""
+    return spaces.Dict(
+        {key: _dict_of(space) if type(space) is dict else space for key, space in entries.items()}
+    )
 
 
 def _transform(env: Env, function: Callable[[Any], Any], space: Any) -> Env:

@@ -30,6 +30,9 @@ step          options                                          does
 ``dtype``     ``dtype``                                        another element type
 ============= ================================================ =================================
 
+All but ``select`` and ``keep`` take a ``key`` as well: an entry of a ``Dict``, an inner one as ``a/b``, to
+which the step is applied while the others stay as they are.
+
 Gymnasium is imported when steps are applied, not before.
 """
 
@@ -79,14 +82,15 @@ def _check_step(given: Any, where: str) -> Step:
         )
     if name not in _OPTIONS:
         raise PreprocessingError(f"{where}: there is no step {name!r}{_nearest(name, list(_OPTIONS))}")
-    options = _OPTIONS[name]
+    options = options_of(name)
     for key in written:
         if key not in options:
-            hint = _nearest(key, list(options)) if options else "; it takes none"
-            raise PreprocessingError(f"{where} ({name}) has no option {key!r}{hint}")
+            raise PreprocessingError(f"{where} ({name}) has no option {key!r}{_nearest(key, list(options))}")
     full: Step = {"step": name}
     for key, option in options.items():
         value = written.get(key, option.default)
+        if option is ENTRY and value is None:
+            continue
         if value is _NEEDED:
             raise PreprocessingError(f"{where} ({name}) needs {key!r}")
         try:
@@ -119,6 +123,12 @@ def _nearest(word: str, known: Sequence[str]) -> str:
 def _key(value: Any) -> Any:
     if isinstance(value, bool) or not isinstance(value, (str, int)):
         raise ValueError(f"must be a name, or a place in a Tuple, not {value!r:.60}")
+    return value
+
+
+def _entry(value: Any) -> str:
+    if not isinstance(value, str) or not value:
+        raise ValueError(f"must be the name of an entry, not {value!r:.60}")
     return value
 
 
@@ -337,6 +347,19 @@ _OPTIONS: Dict[str, Dict[str, _Option]] = {
 }
 STEPS = tuple(_OPTIONS)
 """Names of all steps."""
+ENTRY = _option(
+    _maybe(_entry),
+    ["string", "null"],
+    "Entry",
+    "Of a Dict, an inner one as observation/image; the others stay as they are. None: all of it",
+    None,
+)
+
+
+def options_of(name: str) -> Dict[str, _Option]:
+    """The options of a step, the entry that it is applied to among them."""
+    own = _OPTIONS[name]
+    return own if name in ("select", "keep") else {**own, "key": ENTRY}
 
 
 def step_schema(name: str) -> Dict[str, Any]:
@@ -351,7 +374,7 @@ def step_schema(name: str) -> Dict[str, Any]:
     Raises:
         KeyError: There is no such step.
     """
-    options = _OPTIONS[name]
+    options = options_of(name)
     return {
         "type": "object",
         "title": name,
@@ -481,4 +504,5 @@ def _describe(step: Mapping[str, Any]) -> str:
         "dtype": step.get("dtype"),
     }
     value = shown.get(name)
-    return name if value is None or value == "" else f"{name} {value}"
+    entry = f" of {step['key']}" if name != "select" and step.get("key") else ""
+    return f"{name}{entry}" if value is None or value == "" else f"{name} {value}{entry}"

@@ -118,6 +118,37 @@ def test_streams_do_not_mix() -> None:
     assert one.apply(np.float32([7])).ravel().tolist() == [7, 7]
 
 
+def test_a_step_on_an_entry_leaves_the_others_as_they_are() -> None:
+    inner = spaces.Dict(image=IMAGE, speed=VECTOR)
+    space = spaces.Dict(seen=inner, gear=spaces.Discrete(3))
+    steps = [
+        {"step": "transpose", "key": "seen/image"},
+        {"step": "frame_stack", "size": 2, "axis": 0, "padding": "zero", "key": "seen/speed"},
+        {"step": "one_hot", "key": "gear"},
+    ]
+    pipeline = Pipeline(steps, space)
+    assert pipeline.input_space["seen"]["image"].shape == (3, *IMAGE.shape[:2])
+    assert pipeline.input_space["gear"].shape == (3,)
+    one, other = pipeline.stream(), pipeline.stream()
+    rows = [space.sample() for _ in range(3)]
+    first, second, _ = (one.apply(row) for row in rows)
+    np.testing.assert_array_equal(second["seen"]["image"], rows[1]["seen"]["image"].transpose(2, 0, 1))
+    np.testing.assert_array_equal(
+        second["seen"]["speed"], np.concatenate([rows[0]["seen"]["speed"], rows[1]["seen"]["speed"]])
+    )
+    assert not first["seen"]["speed"][: VECTOR.shape[0]].any()
+    assert other.apply(rows[1])["seen"]["speed"][: VECTOR.shape[0]].any() == np.False_
+    assert pipeline.input_space.contains(second)
+    assert describe_steps(steps) == "transpose of seen/image, frame_stack 2 of seen/speed, one_hot of gear"
+
+
+def test_an_entry_that_was_kept_by_its_path_is_named_by_it() -> None:
+    space = spaces.Dict(seen=spaces.Dict(image=IMAGE), gear=spaces.Discrete(3))
+    steps = [{"step": "keep", "keys": ["seen/image"]}, {"step": "flatten", "key": "seen/image"}]
+    shown = Pipeline(steps, space).stream().apply(space.sample())
+    assert shown["seen/image"].shape == (np.prod(IMAGE.shape),)
+
+
 def test_without_steps_nothing_happens() -> None:
     env, seen = gym.make("CartPole-v1"), object()
     assert wrap(env, []) is env
@@ -184,7 +215,11 @@ def test_opencv_is_gymnasiums_wrapper_or_said_to_be_missing() -> None:
         (["flaten"], VECTOR, "there is no step 'flaten'; did you mean 'flatten'?"),
         (["zzzz"], VECTOR, "there are select, keep, flatten"),
         ([{"step": "resize", "shap": [4, 4]}], IMAGE, "has no option 'shap'; did you mean 'shape'?"),
-        ([{"step": "flatten", "x": 1}], IMAGE, "has no option 'x'; it takes none"),
+        ([{"step": "flatten", "x": 1}], IMAGE, "has no option 'x'; there are key"),
+        ([{"step": "transpose", "key": "view"}], spaces.Dict(image=IMAGE), "no entry 'view'; here are image"),
+        ([{"step": "transpose", "key": "image/red"}], spaces.Dict(image=IMAGE), "no entry 'image/red'"),
+        ([{"step": "flatten", "key": 3}], spaces.Dict(image=IMAGE), "key must be the name of an entry"),
+        ([{"step": "rescale", "key": "image"}], IMAGE, "no entry 'image'"),
         (["resize"], IMAGE, "(resize) needs 'shape'"),
         ([{"step": "resize", "shape": [4]}], IMAGE, "shape must be 2 whole numbers"),
         ([{"step": "resize", "shape": [0, 4]}], IMAGE, "shape must be between 1 and 4096"),

@@ -37,6 +37,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     what = (__doc__ or "").partition("\n")[0]
     parser = ImportParser("sb3_worker.importing", what, "refuse a file of another one")
     parser.add_argument("--vecnormalize", type=Path, help="statistics that VecNormalize.save wrote")
+    parser.add_argument(
+        "--describe", type=Path, help="JSON file with the layers of an extractor of one's own"
+    )
     parser.add_argument("--frame-stack", type=int, default=0, help="frames of VecFrameStack")
     from sb3_worker.environments import quiet
 
@@ -57,7 +60,7 @@ def bring(args: argparse.Namespace) -> PolicyDescription:
     from sb3_worker.policy import WORKER, from_zero
     from sb3_worker.sb3_zip import LARGEST, read_statistics, read_zip
 
-    saved = read_zip(args.file)
+    saved = read_zip(args.file, _layers(args.describe) if args.describe else ())
     if args.algorithm and args.algorithm.lower() != saved.algorithm:
         raise ImportRefused(f"{args.file} holds a policy of {saved.algorithm}, not of {args.algorithm}")
     statistics = read_statistics(args.vecnormalize) if args.vecnormalize else {}
@@ -110,6 +113,19 @@ def bring(args: argparse.Namespace) -> PolicyDescription:
     return save_checkpoint(args.out, description, weights)
 
 
+def _layers(file: Path) -> list[Any]:
+    """The layers that ``--describe`` tells.
+
+    Raises:
+        ConfigError: It tells none.
+    """
+    described: Any = json_of(str(file), "--describe")
+    layers: Any = described.get("features_extractor") if isinstance(described, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    if not isinstance(layers, list) or not layers:
+        raise ConfigError(f'{file} must hold {{"features_extractor": [layers]}}')
+    return layers  # pyright: ignore[reportUnknownVariableType]
+
+
 def find_steps(
     env_id: str, observation_space: Space, takes: Space, statistics: dict[str, Any], frames: int
 ) -> Steps:
@@ -119,12 +135,31 @@ def find_steps(
         env_id: For the message.
         observation_space: What the environment shows.
         takes: What the network takes.
-        statistics: A ``normalize`` step, or empty.
+        statistics: A ``normalize`` step, of a ``Dict`` one by entry; or empty.
         frames: Of the frame stack; 0 where nobody said.
 
     Raises:
         ConfigError: Nothing known leads from one to the other; names both shapes.
     """
+    found = _chain(observation_space, takes, statistics, frames)
+    if found is None and "step" not in statistics:
+        found = _entry_chains(observation_space, takes, statistics, frames)
+    if found is not None:
+        return found
+    told = f" with {frames} frames" if frames else ""
+    shapes = [statistics] if "step" in statistics else list(statistics.values())
+    told += f" and statistics of shape {', '.join(map(_shape, shapes))}" if statistics else ""
+    raise ConfigError(
+        f"observations of {env_id} are {_space_words(observation_space)}, but the policy takes "
+        f"{_space_words(takes)}{told}. Choose its environment, or say with --preprocess (and --frame-stack, "
+        "--vecnormalize) what was done to them"
+    )
+
+
+def _chain(observation_space: Space, takes: Space, statistics: dict[str, Any], frames: int) -> Steps | None:
+    """The plainest chain of steps from the one space to the other."""
+    if statistics and "step" not in statistics:
+        return None  # they are of entries
     for steps in _ways(observation_space, takes, frames):
         for whole in _normalized(steps, statistics):
             try:
@@ -133,13 +168,25 @@ def find_steps(
                 continue
             if _fits(input_space, takes):
                 return [dict(step) for step in check_steps(whole)]
-    told = f" with {frames} frames" if frames else ""
-    told += f" and statistics of shape {_shape(statistics)}" if statistics else ""
-    raise ConfigError(
-        f"observations of {env_id} are {_space_words(observation_space)}, but the policy takes "
-        f"{_space_words(takes)}{told}. Choose its environment, or say with --preprocess (and --frame-stack, "
-        "--vecnormalize) what was done to them"
-    )
+    return None
+
+
+def _entry_chains(
+    observation_space: Space, takes: Space, statistics: dict[str, Any], frames: int
+) -> Steps | None:
+    """The same entry by entry, as the library's wrappers treat a ``Dict``."""
+    if {observation_space.kind, takes.kind} != {"Dict"}:
+        return None
+    seen, taken = observation_space.spaces, takes.spaces
+    if not set(taken) <= set(seen):
+        return None
+    steps: Steps = [] if set(seen) == set(taken) else [{"step": "keep", "keys": list(taken)}]
+    for key, child in taken.items():
+        chain = _chain(seen[key], child, statistics.get(key, {}), frames)
+        if chain is None or any(step["step"] == "select" for step in chain):
+            return None
+        steps += [{**step, "key": key} for step in chain]
+    return [dict(step) for step in check_steps(steps)]
 
 
 def _ways(observation_space: Space, takes: Space, frames: int) -> Iterator[Steps]:

@@ -12,7 +12,7 @@ is written once.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -24,23 +24,14 @@ from torch import Tensor, nn
 
 from mosaic_worker import gymnasium_spaces
 from mosaic_worker.spaces import Space
+from sb3_worker.described import ACTIVATIONS, DESCRIBED, DescribedExtractor, check_layers
 from sb3_worker.families import FAMILIES, load
 
 FEATURES: Mapping[str, Any] = {
     "flatten": FlattenExtractor,
     "nature_cnn": NatureCNN,
     "combined": CombinedExtractor,
-}
-ACTIVATIONS: Mapping[str, Any] = {
-    "tanh": nn.Tanh,
-    "relu": nn.ReLU,
-    "elu": nn.ELU,
-    "leaky_relu": nn.LeakyReLU,
-    "gelu": nn.GELU,
-    "silu": nn.SiLU,
-    "sigmoid": nn.Sigmoid,
-    "softplus": nn.Softplus,
-    "identity": nn.Identity,
+    DESCRIBED: DescribedExtractor,
 }
 OPTIONS: Mapping[str, type] = {
     "use_sde": bool,
@@ -80,6 +71,7 @@ class Network:
             library's own choice.
         options: Of :data:`OPTIONS`.
         exploration: How often a value-based policy acts at random where it samples.
+        layers: Of a features extractor of its author's own (:mod:`sb3_worker.described`).
     """
 
     family: str
@@ -90,6 +82,7 @@ class Network:
     net_arch: Any = None
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
     exploration: float = 0.0
+    layers: Sequence[Any] = ()
 
     def to_json(self) -> dict[str, Any]:
         """For ``policy.json``, which holds the action space already."""
@@ -102,6 +95,7 @@ class Network:
             "options": dict(self.options),
             "exploration": self.exploration,
             "observation_space": self.observation_space.to_json(),
+            **({"layers": list(self.layers)} if self.layers else {}),
         }
 
     @classmethod
@@ -123,6 +117,7 @@ class Network:
                 data["net_arch"],
                 dict(data["options"]),
                 float(data["exploration"]),
+                list(data.get("layers", ())),
             )
         except (KeyError, TypeError) as error:
             raise ValueError(f"its network is described wrongly ({error})") from error
@@ -142,6 +137,9 @@ class Network:
         ):
             if value not in known:
                 raise ValueError(f"its network has the {what} {value!r}; known: {', '.join(known)}")
+        if (self.features == DESCRIBED) != bool(self.layers):
+            raise ValueError("its network has layers of a features extractor that it does not have")
+        check_layers(self.layers)
         _check_widths(self.net_arch)
         for name, value in self.options.items():
             if name not in OPTIONS:
@@ -158,6 +156,8 @@ class Network:
         options = dict(self.options)
         extractor = {name: options.pop(name) for name in _OF_FEATURES if name in options}
         found: dict[str, Any] = {**options, "features_extractor_class": FEATURES[self.features]}
+        if self.layers:
+            extractor = {"layers": list(self.layers)}
         if extractor:
             found["features_extractor_kwargs"] = extractor
         if self.net_arch is not None:

@@ -15,8 +15,9 @@ import binascii
 import io
 import json
 import pickle
+import re
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -29,6 +30,7 @@ from mosaic_worker.failures import one_line
 from mosaic_worker.importing import ImportRefused, space_of
 from mosaic_worker.plain_files import open_file, read_file
 from mosaic_worker.unpickling import ClassName, Record, UnpicklingRefused, read_pickle
+from sb3_worker.described import DESCRIBED, renamed
 from sb3_worker.network import ACTIVATIONS, FEATURES, OPTIONS, Network
 
 LARGEST = 2 << 30
@@ -52,6 +54,7 @@ _FAMILIES = {
     "sb3_contrib.tqc.policies": "tqc",
 }
 _TRAINING_ONLY = ("optimizer_class", "optimizer_kwargs", "ortho_init", "device", "use_feature_extractor")
+_CLASS = re.compile(r"<class '(.{1,200})'>")
 _BY_CLASS = {cls.__name__: name for names in (FEATURES, ACTIVATIONS) for name, cls in names.items()}
 
 
@@ -78,8 +81,12 @@ class Saved:
     versions: Mapping[str, str]
 
 
-def read_zip(path: Path) -> Saved:
+def read_zip(path: Path, layers: Sequence[Any] = ()) -> Saved:
     """Read a file of ``model.save``.
+
+    Args:
+        path: The file.
+        layers: Of its features extractor, where that is the user's own.
 
     Raises:
         ImportRefused: It is none, damaged, malicious, or needs code of its own to be played.
@@ -91,8 +98,15 @@ def read_zip(path: Path) -> Saved:
     family = _FAMILIES.get(module)
     if family is None:
         raise ImportRefused(f"its policy is a {policy_class}, which this worker cannot play")
-    arguments = _named(data, "policy_kwargs", (*_LIBRARIES, "torch.nn.modules.", "torch.optim."))
-    network = _network(family, name, arguments, data)
+    extractor = _own_extractor(data)
+    if extractor and not layers:
+        raise ImportRefused(
+            f"its features extractor is {extractor}, of its author's own. Say with --describe "
+            "which layers it has"
+        )
+    known = (*_LIBRARIES, "torch.nn.modules.", "torch.optim.", "torch.device")
+    arguments = _mirrored(data) if extractor else _named(data, "policy_kwargs", known)
+    network = _network(family, name, arguments, data, layers)
     try:
         network.check()
     except ValueError as error:
@@ -101,7 +115,7 @@ def read_zip(path: Path) -> Saved:
     return Saved(
         algorithm=_algorithm(family, data),
         network=network,
-        weights=_weights(members["policy.pth"]),
+        weights=renamed(_weights(members["policy.pth"]), layers),
         seed=_count_or_zero(data.get("seed")),
         total_steps=_count_or_zero(data.get("num_timesteps")),
         config={k: v for k, v in data.items() if isinstance(v, bool | int | float | str) and k[0] != "_"},
@@ -113,7 +127,7 @@ def read_statistics(path: Path) -> dict[str, Any]:
     """The ``normalize`` step that a pickled ``VecNormalize`` stands for.
 
     Returns:
-        The step; empty where it normalises rewards only.
+        The step; empty where it normalises rewards only. Of a ``Dict``, a step by entry.
 
     Raises:
         ImportRefused: It is none, damaged or malicious.
@@ -126,24 +140,24 @@ def read_statistics(path: Path) -> dict[str, Any]:
         if not found.state.get("norm_obs", True):
             return {}
         statistics = found.state["obs_rms"]
+        about = {"epsilon": float(found.state["epsilon"]), "clip": float(found.state["clip_obs"])}
         if isinstance(statistics, dict):
-            raise ImportRefused(f"{path} normalises the entries of a Dict, which cannot be imported")
-        mean, var = (np.asarray(statistics.state[key], np.float64) for key in ("mean", "var"))
-        if mean.shape != var.shape or not (np.isfinite(mean).all() and (var >= 0).all()):
-            raise ImportRefused(f"{path} holds no usable statistics")
-        return {
-            "step": "normalize",
-            "mean": mean.tolist(),
-            "var": var.tolist(),
-            "epsilon": float(found.state["epsilon"]),
-            "clip": float(found.state["clip_obs"]),
-        }
+            by_entry = cast("dict[str, Any]", statistics)
+            return {str(key): _normalize(path, each, about) for key, each in by_entry.items()}
+        return _normalize(path, statistics, about)
     except UnpicklingRefused as error:
         raise ImportRefused(f"{path} is refused: {error}") from error
     except OSError as error:
         raise ImportRefused(f"{path} cannot be read: {error.strerror}") from error
     except (KeyError, AttributeError, TypeError) as error:
         raise ImportRefused(f"{path} holds no usable VecNormalize ({one_line(error)})") from error
+
+
+def _normalize(path: Path, statistics: Any, about: Mapping[str, float]) -> dict[str, Any]:
+    mean, var = (np.asarray(statistics.state[key], np.float64) for key in ("mean", "var"))
+    if mean.shape != var.shape or not (np.isfinite(mean).all() and (var >= 0).all()):
+        raise ImportRefused(f"{path} holds no usable statistics")
+    return {"step": "normalize", "mean": mean.tolist(), "var": var.tolist(), **about}
 
 
 # -- the archive -------------------------------------------------------------------------
@@ -208,12 +222,40 @@ def _weights(raw: bytes) -> dict[str, Tensor]:
 # -- what it says ------------------------------------------------------------------------
 
 
-def _network(family: str, policy: str, arguments: Any, data: Mapping[str, Any]) -> Network:
+def _own_extractor(data: Mapping[str, Any]) -> str:
+    """The class of a features extractor that is not the library's, as its author named it; else ``""``.
+
+    ``data`` has each entry of ``policy_kwargs`` as text beside its pickle, for people to read.
+    """
+    kwargs = data.get("policy_kwargs")
+    said = (
+        cast("dict[str, Any]", kwargs).get("features_extractor_class") if isinstance(kwargs, dict) else None
+    )
+    found = _CLASS.fullmatch(said) if isinstance(said, str) else None
+    name = found.group(1) if found else ""
+    return "" if name.startswith(_LIBRARIES) else name.removeprefix("__main__.")
+
+
+def _mirrored(data: Mapping[str, Any]) -> dict[str, Any]:
+    """``policy_kwargs`` by what stands as text beside its pickle, which holds code of its author's own."""
+    own = ("features_extractor_class", "features_extractor_kwargs")
+    found: dict[str, Any] = {}
+    for key, value in cast("dict[str, Any]", data["policy_kwargs"]).items():
+        if key[:1] != ":" and key not in own:
+            named = _CLASS.fullmatch(value) if isinstance(value, str) else None
+            found[key] = ClassName(named.group(1)) if named else value
+    return found
+
+
+def _network(
+    family: str, policy: str, arguments: Any, data: Mapping[str, Any], layers: Sequence[Any]
+) -> Network:
     if not isinstance(arguments, dict):
         raise ImportRefused("its policy_kwargs are no settings")
     given = {k: v for k, v in cast("dict[str, Any]", arguments).items() if k not in _TRAINING_ONLY}
     features = "nature_cnn" if "Cnn" in policy else "combined" if "MultiInput" in policy else "flatten"
     features = _class_name(given.pop("features_extractor_class", features), FEATURES, "features extractor")
+    features = DESCRIBED if layers else features
     activation = _class_name(given.pop("activation_fn", ""), ACTIVATIONS, "activation")
     options = {**given, **_extractor(given.pop("features_extractor_kwargs", None))}
     options.pop("features_extractor_kwargs", None)
@@ -238,13 +280,14 @@ def _network(family: str, policy: str, arguments: Any, data: Mapping[str, Any]) 
         net_arch=net_arch,
         options=options,
         exploration=_share(data.get("exploration_rate")),
+        layers=list(layers),
     )
 
 
 def _extractor(given: Any) -> dict[str, Any]:
     settings = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
     # How the extractor treats images that are scaled already follows from normalize_images.
-    return {key: value for key, value in settings.items() if key != "normalized_image"}
+    return {key: value for key, value in settings.items() if key not in ("normalized_image", "device")}
 
 
 def _class_name(given: Any, known: Mapping[str, Any], what: str) -> str:

@@ -169,6 +169,28 @@ class Dashboard(gym.Env[Any, Any]):
         return self.observation_space.sample(), float(action), True, False, {}
 
 
+class Cockpit(gym.Env[Any, Any]):
+    """A Dict of every kind, an image among them; three switches."""
+
+    action_space = spaces.MultiBinary(3)
+    observation_space = spaces.Dict(
+        place=spaces.Box(-1, 1, (2,)),
+        gear=spaces.Discrete(3),
+        lights=spaces.MultiBinary(4),
+        dials=spaces.MultiDiscrete([2, 3]),
+        view=spaces.Box(0, 255, (36, 36, 3), np.uint8),
+    )
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed)
+        self.at = 0
+        return self.observation_space.sample(), {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        self.at += 1
+        return self.observation_space.sample(), 1.0, self.at == 10, False, {}
+
+
 class Places(gym.Env[Any, Any]):
     """A number is seen, several are done."""
 
@@ -199,6 +221,7 @@ for _name, _make, _more in (
     ("Pictures-v0", Pictures, {}),
     ("PictureDict-v0", Pictures, {"kwargs": {"in_dict": True}}),
     ("Dashboard-v0", Dashboard, {}),
+    ("Cockpit-v0", Cockpit, {}),
     ("Places-v0", Places, {}),
     ("Switches-v0", Places, {"kwargs": {"binary": True}}),
 ):

@@ -14,6 +14,7 @@ import torch
 from sb3_contrib import QRDQN, TQC, TRPO, MaskablePPO, RecurrentPPO
 from stable_baselines3 import A2C, DDPG, DQN, PPO, SAC, TD3
 from stable_baselines3.common.env_util import make_vec_env
+from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.vec_env import (
     DummyVecEnv,
     VecEnv,
@@ -23,6 +24,7 @@ from stable_baselines3.common.vec_env import (
 )
 
 from mosaic_worker.checkpoint import read_checkpoint
+from mosaic_worker.evaluation import stacked
 from mosaic_worker.preprocessing import Pipeline
 from sb3_worker.environments import make_environment
 from sb3_worker.importing import main
@@ -128,6 +130,89 @@ def test_a_dict_of_observations_is_taken_whole(tmp_path: Path) -> None:
     theirs, _ = model.predict(observations, deterministic=True)
     np.testing.assert_array_equal(ours.choose(observations).actions, theirs)
     assert len(np.unique(theirs)) > 1
+
+
+def same_actions(model: Any, ours: Policy, env_id: str, rounds: int = 200) -> set[tuple[int, ...]]:
+    """What the library does on raw observations, and ours has to do as well."""
+    env = gym.make(env_id)
+    stream = Pipeline(ours.description.preprocessing, env.observation_space).stream()
+    env.observation_space.seed(3)
+    done: set[tuple[int, ...]] = set()
+    for _ in range(rounds):
+        raw = env.observation_space.sample()
+        theirs, _ = model.predict(raw, deterministic=True)
+        (mine,) = ours.choose(stacked([stream.apply(raw)])).actions
+        np.testing.assert_array_equal(mine, theirs)
+        done.add(tuple(np.ravel(theirs).tolist()))
+    return done
+
+
+def test_a_dict_with_an_image_is_taken_whole(tmp_path: Path) -> None:
+    env_id = "sb3_probes:Cockpit-v0"
+    model = spread(PPO("MultiInputPolicy", gym.make(env_id), **ROLLOUT, batch_size=32).learn(32))
+    model.save(tmp_path / "model.zip")
+    ours = bring(tmp_path / "model.zip", env_id, tmp_path / "p")
+    assert [(s["step"], s["key"]) for s in ours.description.preprocessing] == [("transpose", "view")]
+    assert len(same_actions(model, ours, env_id)) > 1
+
+
+def test_statistics_of_the_entries_of_a_dict_come_along(tmp_path: Path) -> None:
+    env_id = "sb3_probes:Cockpit-v0"
+    venv = VecNormalize(DummyVecEnv([lambda: gym.make(env_id)]), norm_obs_keys=["place"])
+    model = spread(PPO("MultiInputPolicy", venv, **ROLLOUT, batch_size=32).learn(32))
+    model.save(tmp_path / "model.zip")
+    venv.save(str(tmp_path / "statistics.pkl"))
+    more = ("--vecnormalize", str(tmp_path / "statistics.pkl"))
+    ours = bring(tmp_path / "model.zip", env_id, tmp_path / "p", *more)
+    assert {(s["step"], s["key"]) for s in ours.description.preprocessing} == {
+        ("transpose", "view"),
+        ("normalize", "place"),
+    }
+    space = gym.make(env_id).observation_space
+    raw = space.sample()
+    shown = Pipeline(ours.description.preprocessing, space).stream().apply(raw)
+    np.testing.assert_allclose(shown["place"], venv.normalize_obs(raw)["place"], rtol=1e-6, atol=1e-6)
+
+
+class Own(BaseFeaturesExtractor):
+    """Somebody's own, which a zip holds as code."""
+
+    def __init__(self, observation_space: Any, width: int = 16) -> None:
+        super().__init__(observation_space, width)
+        self.net = torch.nn.Sequential(torch.nn.Linear(4, 12), torch.nn.ReLU(), torch.nn.Linear(12, width))
+
+    def forward(self, observations: torch.Tensor) -> torch.Tensor:
+        return torch.tanh(self.net(observations))
+
+
+LAYERS = [
+    {"layer": "linear", "size": 12, "name": "net.0"},
+    "relu",
+    {"layer": "linear", "size": 16, "name": "net.2"},
+    "tanh",
+]
+
+
+@pytest.mark.parametrize("algorithm", [PPO, DQN])
+def test_an_extractor_of_ones_own_is_taken_by_its_description(algorithm: Any, tmp_path: Path) -> None:
+    more = ROLLOUT | {"batch_size": 32} if algorithm is PPO else REPLAY
+    kwargs = {"features_extractor_class": Own, "activation_fn": torch.nn.SiLU, "net_arch": [8]}
+    model = spread(algorithm("MlpPolicy", "CartPole-v1", policy_kwargs=kwargs, **more).learn(32))
+    with torch.no_grad():  # what tanh leaves is small beside the biases
+        for name, weights in model.policy.named_parameters():
+            weights.mul_(0.0 if name.endswith("bias") else 4.0)
+    model.save(tmp_path / "model.zip")
+    (tmp_path / "layers.json").write_text(json.dumps({"features_extractor": LAYERS}))
+    described = ("--describe", str(tmp_path / "layers.json"))
+    ours = bring(tmp_path / "model.zip", "CartPole-v1", tmp_path / "p", *described)
+    assert len(same_actions(model, ours, "CartPole-v1")) > 1
+
+
+def test_a_device_among_the_arguments_of_a_policy_is_passed_over(tmp_path: Path) -> None:
+    model = PPO("MlpPolicy", "CartPole-v1", **ROLLOUT, batch_size=32)
+    model.policy_kwargs["device"] = torch.device("cpu")
+    model.save(tmp_path / "model.zip")
+    bring(tmp_path / "model.zip", "CartPole-v1", tmp_path / "p")
 
 
 def stacked_and_normalized(env_id: str, normalize_first: bool) -> VecEnv:

@@ -149,6 +149,30 @@ def test_a_network_class_of_its_own_is_named(tmp_path: Path, capsys: Any) -> Non
     kwargs = {"features_extractor_class": Custom}
     PPO("MlpPolicy", "CartPole-v1", n_steps=8, batch_size=8, policy_kwargs=kwargs).save(file)
     assert "Custom" in refusal(file, capsys)
+    # In a script it has no module of its own, and its code goes into the file.
+    kwargs["features_extractor_class"] = type("InAScript", (Custom,), {"__module__": "__main__"})
+    PPO("MlpPolicy", "CartPole-v1", n_steps=8, batch_size=8, policy_kwargs=kwargs).save(file)
+    assert "its features extractor is InAScript" in refusal(file, capsys)
+
+
+@pytest.mark.parametrize(
+    ("layers", "words"),
+    [
+        ([{"layer": "lstm"}], "is no layer"),
+        ([{"layer": "linear"}], "size"),
+        ([{"layer": "linear", "size": 10**9}], "size"),
+        ([{"layer": "linear", "size": 4, "depth": 2}], "'depth'"),
+        ([{"layer": "conv", "channels": 3, "kernel": 3}], "image"),
+        (["relu"] * 1000, "at most"),
+        ([{"layer": "linear", "size": 5, "name": "net.0"}], "needed"),
+    ],
+)
+def test_layers_that_are_none_are_refused(layers: Any, words: str, tmp_path: Path, capsys: Any) -> None:
+    file, described = tmp_path / "model.zip", tmp_path / "layers.json"
+    kwargs = {"features_extractor_class": Custom}
+    PPO("MlpPolicy", "CartPole-v1", n_steps=8, batch_size=8, policy_kwargs=kwargs).save(file)
+    described.write_text(json.dumps({"features_extractor": layers}))
+    assert words in refusal(file, capsys, "--describe", str(described))
 
 
 @pytest.mark.parametrize("cut", [0, 10, 2000, -100])
