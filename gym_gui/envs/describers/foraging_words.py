@@ -60,8 +60,7 @@ class ForagingDescriber(SpaceDescriber):
         lines = [self._own(view)]
         lines += [f"Food of level {each.level}: {away(each.right, each.down)}." for each in view.food]
         lines += [
-            f"{each.who}{_of_level(each.level)}: {away(each.right, each.down)}."
-            for each in view.others
+            f"{each.who}{_of_level(each.level)}: {away(each.right, each.down)}." for each in view.others
         ]
         if not view.food:
             lines.append("You see no food.")
@@ -161,7 +160,8 @@ class ForagingDescriber(SpaceDescriber):
         if self._sees_field:
             return f"You: {', '.join([*parts, f'in row {view.row + 1}, column {view.column + 1}'])}."
         edges = [
-            f"the field ends after {cells} more cell{'s' * (cells != 1)} {way}" for way, cells in self._edges(view)
+            f"the field ends after {cells} more cell{'s' * (cells != 1)} {way}"
+            for way, cells in self._edges(view)
         ]
         own = f"You: {', '.join(parts)}." if parts else "You are in the middle of what you see."
         return " ".join([own, *(f"{each[0].upper()}{each[1:]}." for each in edges)])

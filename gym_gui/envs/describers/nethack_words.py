@@ -80,10 +80,11 @@ class NetHackDescriber(SpaceDescriber):
         state = [_name_at(_HUNGER, status[21]), _name_at(_LOAD, status[22])]
         state += [said for bit, said in self._conditions if status[25] & bit]
         condition = f" You are {', '.join(filter(None, state))}." if any(state) else ""
+        monster = f" You are a monster of level {status[17]}." if status[17] else ""
         return (
             f"Health {status[10]} of {status[11]}, magic {status[14]} of {status[15]}, armour class "
-            f"{status[16]}, level {status[18]}, gold {status[13]}, dungeon level {status[12]}, turn "
-            f"{status[20]}.{condition}\n{self._attributes(status)}"
+            f"{status[16]}, level {status[18]}, gold {status[13]}, dungeon level {status[12]} "
+            f"(level {status[24]} of dungeon {status[23]}), turn {status[20]}.{monster}{condition}\n{self._attributes(status)}"
         )
 
     def _attributes(self, status: Sequence[int]) -> str:

@@ -63,9 +63,7 @@ class ZombiesDescriber(SpaceDescriber):
             f"- {_where(each, heading)}, {_rounded(HEIGHT - y - each.down)} above the lower edge"
             for each in zombies
         ]
-        lines += [
-            f"{each.kind}: {_where(each, heading)}, looking {_from_up(each.turned)}" for each in mates
-        ]
+        lines += [f"{each.kind}: {_where(each, heading)}, looking {_from_up(each.turned)}" for each in mates]
         lines += [
             f"{_WEAPONS[each.kind]}: {_where(each, heading)}, pointing {_from_up(each.turned)}"
             for each in weapons
