@@ -28,6 +28,7 @@ from rich.console import Console
 
 from gym_gui import envs
 from gym_gui.core.errors import MosaicError
+from gym_gui.envs.describers.losses import losses_of
 from gym_gui.envs.family import Family
 from gym_gui.envs.page import EnvironmentPage
 from gym_gui.envs.registry import families
@@ -66,7 +67,9 @@ def main() -> int:
     )
     parser.add_argument("families", nargs="*", metavar="FAMILY", help="all that are installed by default")
     parser.add_argument("--out", type=Path, default=OUT)
-    parser.add_argument("--pages", action="store_true", help="write the pages anew, and try nothing")
+    parser.add_argument(
+        "--pages", action="store_true", help="write the pages and what is told anew, and try nothing"
+    )
     args = parser.parse_args()
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     args.out.mkdir(parents=True, exist_ok=True)
@@ -87,6 +90,8 @@ def main() -> int:
                     continue
                 kept.write_text(json.dumps(rows, indent=1, sort_keys=True) + "\n", "utf-8")
             if family.name in rows:
+                if model is None and ids:
+                    rows[family.name]["example"] = _example(ids[0])
                 _write_page(args.out / f"{family.name}.md", family, rows[family.name])
     kept.write_text(json.dumps(rows, indent=1, sort_keys=True) + "\n", "utf-8")
     (args.out / "index.md").write_text(_index(rows), "utf-8")
@@ -261,6 +266,9 @@ def _page(family: Family, row: Mapping[str, Any]) -> list[str]:
     if row["example"]:
         told = row["example"] if len(row["example"]) <= _TOLD else f"{row['example'][:_TOLD].rstrip()} …"
         lines += ["What an agent that reads is told as an episode begins:", "", "```text", told, "```", ""]
+    if losses := list(losses_of(family.name)):
+        lines += ["What words leave out of what a seat observes:", ""]
+        lines += [*(f"- `{loss.environments}`: {loss.sentence}" for loss in losses), ""]
     versions = ", ".join(f"{package} {version}" for package, version in row["versions"].items())
     lines += ["## Environments", "", *_listed(family), ""]
     lines += ["## Checked", "", f"On {row['when']}{f', with {versions}' if versions else ''}:", ""]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gym_gui.core.paradigms import Place
 from gym_gui.core.prompt_inputs import Frame, Mode, Renaming
-from gym_gui.core.spaces import to_space
+from gym_gui.core.spaces import sample_legal, to_space
 from gym_gui.core.types import AgentID, Choice, Mask
 from gym_gui.envs.describers.other_words import Terms, made_up
 from gym_gui.envs.describers.spaces import action_form, is_picture
@@ -89,6 +89,16 @@ class Describer(ABC):
     def choices(self, agent: AgentID, observation: Any, mask: Mask | None) -> tuple[Choice, ...]:
         """The legal actions of this moment in words, where the words depend on the position."""
         return ()
+
+    def any_action(self, agent: AgentID, mask: Mask | None, draw: int) -> Any:
+        """A legal action of this moment, drawn at random.
+
+        Args:
+            agent: A current agent.
+            mask: Its legal actions.
+            draw: A random number; the same one draws the same action.
+        """
+        return sample_legal(to_space(self.environment.adapter.action_space(agent)), mask, draw)
 
     def terms(self, agent: AgentID) -> Terms:
         """What can be called otherwise without the game being another.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import isqrt
 from typing import TYPE_CHECKING, Any, Final
@@ -111,7 +111,10 @@ class BoardDescriber(SpaceDescriber):
         return True
 
     def facts(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> Sequence[Fact]:
-        """Pieces by column and row, from 1 on the left and below: ``piece("N", 7, 1)``; one's own side."""
+        """Pieces by column and row, from 1 on the left and below: ``piece("N", 7, 1)``; one's own side.
+
+        In chess also what the board does not show: ``castling("K")``, ``en_passant(e3)``, ``quiet_moves(4)``.
+        """
         board = self.board(observation)
         if board is None:
             return ()
@@ -121,14 +124,17 @@ class BoardDescriber(SpaceDescriber):
             if piece
         ]
         last = [fact("last_move", *(square(board, each) for each in board.last))] if board.last else []
-        return [fact("me", self.side(agent, board)), *pieces, *last]
+        return [fact("me", self.side(agent, board)), *pieces, *last, *_rights(self.fen(board))]
 
     def notation(self, board: Board) -> list[str]:
         """Lines on the position in the notation that programs read, where there is one."""
-        # OpenSpiel prints chess as FEN, which has the usual letters.
-        return (
-            [f"FEN: {self.environment.env.game_state}"] if board.kind == "chess" and not self._names else []
-        )
+        # FEN has the usual letters.
+        fen = "" if self._names else self.fen(board)
+        return [f"FEN: {fen}"] if fen else []
+
+    def fen(self, board: Board) -> str:
+        """The position as chess programs write it; ``""`` in other games."""
+        return str(self.environment.env.game_state) if board.kind == "chess" else ""
 
     def terms(self, agent: AgentID) -> Terms:
         """None in words: what has other names are the marks on the board."""
@@ -257,6 +263,16 @@ class BoardDescriber(SpaceDescriber):
             "point": f"{column}{row}",
         }
         return f"{_FORMS[self._kind].format(**names)} {_UNTOLD}"
+
+
+def _rights(fen: str) -> Iterator[Fact]:
+    """What a position of chess allows that its board does not show."""
+    if fen:
+        castling, passing, quiet = fen.split()[2:5]
+        yield from (fact("castling", letter) for letter in castling if letter != "-")
+        if passing != "-":
+            yield fact("en_passant", passing)
+        yield fact("quiet_moves", int(quiet))
 
 
 def longest(environment: Instance) -> str:

@@ -3,23 +3,40 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
 
 import chess
 
 from gym_gui.core.live import Board
+from gym_gui.core.prompt_inputs import Mode
+from gym_gui.core.types import AgentID
 from gym_gui.envs.describers.boards import BoardDescriber
+from gym_gui.envs.facts import Fact, fact
 
 
 class ChessDescriber(BoardDescriber):
     """FEN, board, check and the legal moves in standard algebraic notation, of a ``chess.Board``."""
 
     def notation(self, board: Board) -> list[str]:
-        game: chess.Board = self.environment.env.board
-        # The environment keeps the board turned for black: FEN and moves are those of the real one.
-        lines = [] if self._names else [f"FEN: {game.fen()}"]
-        if game.is_check():
+        lines = super().notation(board)
+        if self._game.is_check():
             lines.append("You are in check.")
+        if self._game.is_repetition(2):
+            lines.append("This position was on the board before: the third time draws.")
         return lines
+
+    def fen(self, board: Board) -> str:
+        return self._game.fen()
+
+    def facts(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> Sequence[Fact]:
+        repeated = [fact("repeated")] if self._game.is_repetition(2) else []
+        return [*super().facts(agent, observation, mode), *repeated]
+
+    @property
+    def _game(self) -> chess.Board:
+        # The environment keeps the board turned for black: FEN and moves are those of the real one.
+        return self.environment.env.board
 
     def _legal(self, board: Board) -> list[str]:
         if self._hides or self._names:  # players' notation has the usual letters

@@ -20,6 +20,31 @@ NEEDS = ("health", "food", "drink", "energy")
 _WAYS = (("left", (-1, 0)), ("right", (1, 0)), ("up", (0, -1)), ("down", (0, 1)))
 _LISTED = 3
 """Places that are told of one kind; of more only how many there are."""
+_SIGNS: Mapping[str, str] = {
+    "grass": ".",
+    "sand": ":",
+    "path": "_",
+    "water": "w",
+    "lava": "L",
+    "stone": "#",
+    "tree": "T",
+    "coal": "c",
+    "iron": "i",
+    "diamond": "d",
+    "table": "t",
+    "furnace": "f",
+    "young plant": "p",
+    "ripe plant": "P",
+    "cow": "C",
+    "zombie": "Z",
+    "skeleton": "S",
+    "arrow flying left": "<",
+    "arrow flying right": ">",
+    "arrow flying up": "^",
+    "arrow flying down": "v",
+}
+"""Of what a cell holds, on the map."""
+_SELF, _UNSEEN, _UNKNOWN = "@", "?", "*"
 HIDDEN = 0.7
 """Share of noise over a cell at night from which it is not told: in the picture it is lost."""
 _EDGE = "the edge of the world"
@@ -68,6 +93,18 @@ class CrafterDescriber(SpaceDescriber):
         yield f"Beside you: {', '.join(beside)}."
         yield "In view:"
         yield from self._listed(around)
+        yield "Map:"
+        yield from self._map(around)
+
+    def _map(self, around: Mapping[Place, str]) -> Iterator[str]:
+        """Rows of what is in view, from the top: the list above has of each kind only the nearest."""
+        (west, north), (east, south) = self._corners
+        for y in range(north, south + 1):
+            cells = ((x, y) for x in range(west, east + 1))
+            yield "".join(
+                _SELF if cell == (0, 0) else _SIGNS.get(around[cell], _UNKNOWN) if cell in around else _UNSEEN
+                for cell in cells
+            )
 
     def _listed(self, around: Mapping[Place, str]) -> Iterator[str]:
         """A line for each kind of thing, with the nearest places where it is."""
@@ -162,7 +199,9 @@ class CrafterDescriber(SpaceDescriber):
         return (
             'Places are counted in cells from where you stand: "2 left, 1 up". You act on the cell that you '
             "look at; you look where you last tried to go. You can walk on grass, sand and path. "
-            f"Of each kind the {_LISTED} nearest are told."
+            f"Of each kind the {_LISTED} nearest are told; the map below has all that you see, up is up: you "
+            f"are {_SELF}, {', '.join(f'{sign} {name}' for name, sign in _SIGNS.items())}, "
+            f"{_UNSEEN} what you do not see."
         )
 
     def actions(self, agent: AgentID) -> Sequence[ActionWord]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,7 +33,7 @@ class _Thing(NamedTuple):
         right: Columns to the right of who sees it.
         down: Rows down.
         level: ``None`` where levels of agents are not observed.
-        who: Name of an agent that is known; else ``""``.
+        who: Name of an agent; ``""`` of food.
     """
 
     right: int
@@ -56,12 +56,11 @@ class ForagingDescriber(SpaceDescriber):
     def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
         if self._layers:
             return super().text(agent, observation, mode)
-        view = self._view(agent, observation, mode)
+        view = self._view(agent, observation)
         lines = [self._own(view)]
         lines += [f"Food of level {each.level}: {away(each.right, each.down)}." for each in view.food]
         lines += [
-            f"{each.who or 'A player'}{_of_level(each.level)}: {away(each.right, each.down)}."
-            for each in view.others
+            f"{each.who}{_of_level(each.level)}: {away(each.right, each.down)}." for each in view.others
         ]
         if not view.food:
             lines.append("You see no food.")
@@ -71,12 +70,18 @@ class ForagingDescriber(SpaceDescriber):
         return not self._layers
 
     def facts(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> Sequence[Fact]:
-        """``level(2)``, ``food(right, down, level)``, ``player(right, down, level)``, ``beside(food)``."""
-        view = self._view(agent, observation, mode)
+        """``level(2)``, ``food(right, down, level)``, ``player(right, down, level)``; ``at(row, column)``, or
+        ``edge(up, 1)`` where the field is seen in part; ``who(agent_1, right, down)``.
+        """
+        view = self._view(agent, observation)
         found = [] if view.level is None else [fact("level", view.level)]
+        if self._sees_field:
+            found.append(fact("at", view.row + 1, view.column + 1))
+        else:
+            found += [fact("edge", way, cells) for way, cells in self._edges(view)]
         for name, things in (("food", view.food), ("player", view.others)):
             found += [fact(name, *(part for part in thing[:3] if part is not None)) for thing in things]
-        return found
+        return found + [fact("who", each.who, each.right, each.down) for each in view.others]
 
     def game(self, agent: AgentID) -> str:
         game = self.environment.env
@@ -118,7 +123,7 @@ class ForagingDescriber(SpaceDescriber):
         """Drawn of the observation alone: where nothing is known of a cell, it is grey."""
         from gym_gui.envs.families.foraging_env import draw
 
-        view, game = self._view(agent, observation, "egocentric"), self.environment.env
+        view, game = self._view(agent, observation), self.environment.env
         rows, columns = (game.rows, game.cols) if self._sees_field else (2 * game.sight + 1,) * 2
         food, others = (
             [(view.row + each.down, view.column + each.right, each.level) for each in things]
@@ -152,33 +157,36 @@ class ForagingDescriber(SpaceDescriber):
 
     def _own(self, view: _View) -> str:
         parts = [] if view.level is None else [f"level {view.level}"]
-        parts += [f"in row {view.row + 1}, column {view.column + 1}"] if self._sees_field else []
-        return f"You: {', '.join(parts)}." if parts else "You are in the middle of what you see."
+        if self._sees_field:
+            return f"You: {', '.join([*parts, f'in row {view.row + 1}, column {view.column + 1}'])}."
+        edges = [
+            f"the field ends after {cells} more cell{'s' * (cells != 1)} {way}"
+            for way, cells in self._edges(view)
+        ]
+        own = f"You: {', '.join(parts)}." if parts else "You are in the middle of what you see."
+        return " ".join([own, *(f"{each[0].upper()}{each[1:]}." for each in edges)])
 
-    def _view(self, agent: AgentID, observation: Any, mode: Mode) -> _View:
+    def _edges(self, view: _View) -> Iterator[tuple[str, int]]:
+        """How many cells are left up and to the left, where the field ends within what is seen."""
+        sight = self.environment.env.sight
+        yield from ((way, n) for way, n in (("up", view.row), ("left", view.column)) if n < sight)
+
+    def _view(self, agent: AgentID, observation: Any) -> _View:
         game = self.environment.env
         values = np.asarray(observation).astype(int)
         food = values[: 3 * game.max_num_food].reshape(-1, 3).tolist()
         width = 3 if game._observe_agent_levels else 2
         players: list[list[int]] = values[3 * game.max_num_food :].reshape(-1, width).tolist()
         row, column, *level = players[0]
-        names = self._names(agent) if mode == "visible_teammates" or self._sees_field else {}
+        # The vector has the others in the order of the agents, whoever of them is in sight.
+        names = [name for name in self.environment.adapter.possible_agents if name != agent]
         others = [
-            _Thing(x - column, y - row, rest[0] if rest else None, names.get((x - column, y - row), ""))
-            for y, x, *rest in players[1:]
+            _Thing(x - column, y - row, rest[0] if rest else None, name)
+            for name, (y, x, *rest) in zip(names, players[1:], strict=True)
             if y != _ABSENT
         ]
         seen = [_Thing(x - column, y - row, n) for y, x, n in food if y != _ABSENT]
         return _View(row, column, level[0] if level else None, seen, others)
-
-    def _names(self, agent: AgentID) -> dict[tuple[int, int], AgentID]:
-        """Agents by where they are from ``agent``, columns to the right and rows down."""
-        agents = self.environment.adapter.possible_agents
-        places = {
-            name: player.position for name, player in zip(agents, self.environment.env.players, strict=True)
-        }
-        row, column = places[agent]
-        return {(int(x - column), int(y - row)): name for name, (y, x) in places.items() if name != agent}
 
 
 def _of_level(level: int | None) -> str:

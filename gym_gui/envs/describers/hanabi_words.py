@@ -76,6 +76,10 @@ class HanabiDescriber(SpaceDescriber):
         state = self._state
         return "\n".join(self._lines(agent, read(state.observation_string(self._player(agent)))))
 
+    def can_say(self, agent: AgentID) -> bool:
+        # However long the vector: the position is what is told.
+        return True
+
     def _lines(self, agent: AgentID, seen: Position) -> Iterator[str]:
         yield (
             f"Information tokens: {seen.counts['Info tokens']}. Lives: {seen.counts['Life tokens']}. "

@@ -17,6 +17,8 @@ from gym_gui.envs.describers.spaces import number
 
 LANE = 4.0
 """Metres between the middles of two lanes."""
+_NOTHING = 0.05
+"""Metres, or metres a second, below which nothing is said."""
 _MAPPED = ["presence", "on_road"]
 _STRAIGHT = ("highway", "exit", "merge")
 _MEANINGS: Mapping[str, str] = {
@@ -35,7 +37,8 @@ _ON_MAP = (
 )
 _AHEAD = (
     "You drive along a straight road; lanes are 4 m apart. Of other cars you are told how far they are ahead "
-    "of you and to your left or right, and how much faster or slower than you they go."
+    "of you and to your left or right, and how much faster or slower than you they go. What is too far to "
+    "observe is told as the farthest you can."
 )
 
 
@@ -143,7 +146,9 @@ class HighwayDescriber(SpaceDescriber):
             if abs(lane - round(lane)) < 0.2
             else f"between lanes {math.floor(lane) + 1} and {math.floor(lane) + 2} from the left"
         )
-        return ", ".join([where, f"at {number(own['vx'])} m/s", *_aside(own["vy"])])
+        middle = f"{_left_or_right(own['y'])} of the middle of lane 1"
+        along = f"{number(own['x'])} m along the road"
+        return ", ".join([where, middle, along, f"at {number(own['vx'])} m/s", *_aside(own["vy"])])
 
 
 def _is_map(kind: Any) -> bool:
@@ -166,12 +171,13 @@ def _car(kind: Any, row: NDArray[np.float64]) -> dict[str, float]:
 
 def _beside(car: Mapping[str, float], own: Mapping[str, float]) -> str:
     side, faster = car["y"], car["vx"]
+    aside = f"{_left_or_right(side)}" if abs(side) >= _NOTHING else ""
     return ", ".join(
         [
             f"{number(abs(car['x']))} m {'ahead' if car['x'] >= 0 else 'behind'}",
-            "in your lane" if abs(side) < 0.5 else _left_or_right(side),
+            aside if abs(side) >= 0.5 else f"in your lane{aside and f' ({aside})'}",
             "as fast as you"
-            if abs(faster) < 0.05
+            if abs(faster) < _NOTHING
             else f"{number(abs(faster))} m/s {'faster' if faster > 0 else 'slower'}",
             *_aside(car["vy"] + own["vy"]),
         ]
@@ -183,8 +189,9 @@ def _left_or_right(metres: float) -> str:
 
 
 def _aside(speed: float) -> list[str]:
-    """Whether a car changes lanes."""
-    return [f"moving {'right' if speed > 0 else 'left'}"] if abs(speed) >= 0.5 else []
+    """How fast a car moves sideways."""
+    way = "right" if speed > 0 else "left"
+    return [f"moving {way} at {number(abs(speed))} m/s"] if abs(speed) >= _NOTHING else []
 
 
 def _degrees(y: float, x: float) -> str:
@@ -232,11 +239,22 @@ def _collisions(grid: NDArray[Any], step: float) -> Iterator[str]:
 def _when(row: NDArray[Any], step: float) -> str:
     if (row >= 1).all():
         return "not there"
-    hits = [number(i * step) for i in np.flatnonzero(row >= 1).tolist()]
+    hits = _runs(np.flatnonzero(row >= 1).tolist(), step)
     near = [number(i * step) for i in np.flatnonzero((row > 0) & (row < 1)).tolist()]
-    parts = [f"hit in {' to '.join((hits[0], hits[-1])[: len(hits)])} s"] if hits else []
+    parts = [f"hit in {' and '.join(hits)} s"] if hits else []
     parts += [f"close in {' and '.join(near)} s"] if near else []
     return " and ".join(parts) or "free"
+
+
+def _runs(times: Sequence[int], step: float) -> list[str]:
+    """Steps as seconds, those in a row as one span."""
+    spans: list[list[int]] = []
+    for time in times:
+        if spans and time == spans[-1][-1] + 1:
+            spans[-1] = [spans[-1][0], time]
+        else:
+            spans.append([time])
+    return [" to ".join(number(end * step) for end in span) for span in spans]
 
 
 def _map(kind: Any, grid: NDArray[Any]) -> Iterator[str]:

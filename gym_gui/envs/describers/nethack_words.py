@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 PLAIN = ("wall", "floor of a room", "dark part of a room", "corridor", "lit corridor", "stone", "")
 """What the map shows and what needs no name."""
-LISTED = 3
 _HUNGER = ("satiated", "", "hungry", "weak from hunger", "fainting", "fainted", "starved")
 _LOAD = ("", "burdened", "stressed", "strained", "overtaxed", "overloaded")
+_ALIGNMENTS: Mapping[int, str] = {-1: "chaotic", 0: "neutral", 1: "lawful"}
 _CONDITIONS: Mapping[str, str] = {
     "STONE": "turning to stone",
     "SLIME": "turning to slime",
@@ -64,7 +64,7 @@ class NetHackDescriber(SpaceDescriber):
         status = seen["blstats"].tolist()
         yield self._status(status)
         column, row = int(status[0]), int(status[1])
-        yield "Map (you are @, north is up):"
+        yield f"Map (you are @, in row {row}, column {column} of the whole level; north is up):"
         yield from _map(seen["chars"])
         things = self._things(seen["glyphs"], column, row)
         yield "In sight:" if things else "Nothing else is in sight."
@@ -80,14 +80,23 @@ class NetHackDescriber(SpaceDescriber):
         state = [_name_at(_HUNGER, status[21]), _name_at(_LOAD, status[22])]
         state += [said for bit, said in self._conditions if status[25] & bit]
         condition = f" You are {', '.join(filter(None, state))}." if any(state) else ""
+        monster = f" You are a monster of level {status[17]}." if status[17] else ""
         return (
             f"Health {status[10]} of {status[11]}, magic {status[14]} of {status[15]}, armour class "
-            f"{status[16]}, level {status[18]}, gold {status[13]}, dungeon level {status[12]}, turn "
-            f"{status[20]}.{condition}"
+            f"{status[16]}, level {status[18]}, gold {status[13]}, dungeon level {status[12]} "
+            f"(level {status[24]} of dungeon {status[23]}), turn {status[20]}.{monster}{condition}\n{self._attributes(status)}"
+        )
+
+    def _attributes(self, status: Sequence[int]) -> str:
+        score = f" Score {status[9]}." if status[9] else ""
+        return (
+            f"Strength {_strength(status[3])}, dexterity {status[4]}, constitution {status[5]}, intelligence "
+            f"{status[6]}, wisdom {status[7]}, charisma {status[8]}; experience {status[19]}, "
+            f"{_ALIGNMENTS.get(status[26], 'of no alignment')}.{score}"
         )
 
     def _things(self, glyphs: NDArray[Any], column: int, row: int) -> list[str]:
-        """A line for each kind of thing in sight, with the nearest places from the player."""
+        """A line for each kind of thing in sight, with its places from the player, the nearest first."""
         said = self._descriptions()
         kinds: dict[str, list[tuple[int, int]]] = {}
         for y, x in np.argwhere(self._notable[glyphs]).tolist():
@@ -98,13 +107,8 @@ class NetHackDescriber(SpaceDescriber):
             if name in PLAIN:
                 continue
             near = sorted(places, key=lambda place: (max(abs(place[0]), abs(place[1])), place))
-            more = f" ({len(near)} in all)" if len(near) > LISTED else ""
-            lines.append(
-                (
-                    max(map(abs, near[0])),
-                    f"- {name}: {'; '.join(_way(*each) for each in near[:LISTED])}{more}",
-                )
-            )
+            # All of them: several kinds share a letter, so that the map alone does not tell them apart.
+            lines.append((max(map(abs, near[0])), f"- {name}: {'; '.join(_way(*each) for each in near)}"))
         return [line for _, line in sorted(lines)]
 
     def _descriptions(self) -> NDArray[Any]:
@@ -154,7 +158,7 @@ class NetHackDescriber(SpaceDescriber):
             "The map shows what you have seen so far: walls are | and -, floor is ., doors + and |, "
             "corridors #, stairs < and >, letters are monsters. What else there is has its place from "
             "you: "
-            f'"3 east, 1 south"; of each kind the {LISTED} nearest.'
+            '"3 east, 1 south", the nearest first.'
         )
         if any(type(action).__name__ == "Command" for action in self.environment.env.actions):
             text += (
@@ -190,6 +194,13 @@ class NetHackDescriber(SpaceDescriber):
 
 def _text(line: NDArray[Any]) -> str:
     return bytes(line).partition(b"\0")[0].decode("latin-1").strip()
+
+
+def _strength(raw: int) -> str:
+    """As the game writes it: between 18 and 19 it has a hundred steps."""
+    if raw <= 18:
+        return str(raw)
+    return f"18/{raw - 18:02d}" if raw <= 118 else str(raw - 100)
 
 
 def _name_at(names: Sequence[str], index: int) -> str:

@@ -32,7 +32,11 @@ class OpenSpielDescriber(SpaceDescriber):
             words = str(state.information_state_string(player)).rstrip()
         else:
             return super().text(agent, observation, mode)
-        return self._kept(words, player) or super().text(agent, observation, mode)
+        told = self._kept(words, player) or super().text(agent, observation, mode)
+        counted = (
+            f"{what}: {round(float(observation[index]) / one)}" for index, one, what in self._rules.numbers
+        )
+        return "\n".join([told, *counted])
 
     def _kept(self, words: str, player: int) -> str:
         """A printed state without what others alone may know."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 
@@ -15,12 +15,15 @@ class Rules(NamedTuple):
         betrays: A pattern of what a printed state says of others that a player may not know; its group
             ``player`` is who it is about.
         instead: What is said in its place, with the pattern's groups.
+        numbers: What an observation counts and a printed state leaves out: index, number that is 1 of it,
+            what it counts.
     """
 
     game: str
     reading: str = ""
     betrays: str = ""
     instead: str = ""
+    numbers: Sequence[tuple[int, float, str]] = ()
 
 
 RULES: Mapping[str, Rules] = {
@@ -62,4 +65,8 @@ RULES: Mapping[str, Rules] = {
         r"(?m)^(?P<player>\d+) asked -3 for \d+ recieved \d+",
         r"\g<player> drew a card",
     ),
+    "phantom_go": Rules(
+        "", numbers=((0, 1.0, "Black stones on the board"), (1, 1.0, "White stones on the board"))
+    ),
+    "kriegspiel": Rules("", numbers=((5, 0.01, "Moves of both since one took or moved a pawn"),)),
 }

@@ -42,7 +42,7 @@ class PursuitDescriber(SpaceDescriber):
         else:
             lines.append(f"Other pursuers in view: {_places(pursuers, reach, own=True)}")
         ways = ", ".join(f"{word} {n}" for word, n in _ways(walls, reach))
-        return "\n".join([*lines, f"Cells free of walls: {ways}"])
+        return "\n".join([*lines, f"Cells free of walls: {ways}", "Map of the walls:", *_map(walls, reach)])
 
     def can_draw(self, agent: AgentID) -> bool:
         return True
@@ -95,7 +95,8 @@ class PursuitDescriber(SpaceDescriber):
         reach = int(self.environment.adapter.observation_space(agent).shape[0]) // 2
         return (
             f"You see {reach} cells to each side, also aslant. Places are counted from where you stand: "
-            '"2 left, 1 up". The nearest come first.'
+            '"2 left, 1 up". The nearest come first. On the map of the walls @ is you, # a wall or what lies '
+            "outside of the field, . a cell without a wall."
         )
 
     def actions(self, agent: AgentID) -> Sequence[ActionWord]:
@@ -147,6 +148,13 @@ def _ways(walls: Counts, reach: int) -> Iterator[tuple[str, str]]:
         while free < reach and not walls[reach + right * (free + 1)][reach + down * (free + 1)]:
             free += 1
         yield word, f"{free} or more" if free == reach else str(free)
+
+
+def _map(walls: Counts, reach: int) -> Iterator[str]:
+    """Rows from the top; who is where is told by places."""
+    for y in range(len(walls)):
+        cells = ("#" if column[y] else "." for column in walls)
+        yield "".join("@" if (x, y) == (reach, reach) else cell for x, cell in enumerate(cells))
 
 
 _LEG = ("hip angle", "hip speed", "knee angle", "knee speed", "touches the ground")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from gym_gui.core.prompt_inputs import Mode
-from gym_gui.core.types import AgentID
+from gym_gui.core.types import AgentID, Mask
 from gym_gui.envs.describers.generic import SpaceDescriber
 
 
@@ -20,6 +21,11 @@ class TextWorldDescriber(SpaceDescriber):
         task = "" if state.objective in observation else f"Your task: {state.objective}\n\n"
         commands = ", ".join(state.admissible_commands or ())
         return f"{task}{observation}\n\nCommands that the game understands now: {commands}"
+
+    def any_action(self, agent: AgentID, mask: Mask | None, draw: int) -> str:
+        """One of the commands that it understands: other words are no moves."""
+        commands: Sequence[str] = self.environment.env.state.admissible_commands or ("look",)
+        return commands[draw % len(commands)]
 
     def game(self, agent: AgentID) -> str:
         return (

@@ -20,8 +20,8 @@ from gym_gui.envs.facts import Fact, atom, fact
 if TYPE_CHECKING:
     from gym_gui.envs.instance import Instance
 
-_REST = 128
-"""Components without a name that are said one by one."""
+_REST = 512
+"""Components without a name that are said one by one: all of the largest bodies."""
 _RULE = re.compile(r"[\s|:-]+")
 _UNIT = re.compile(r"\(([^()]+)\)\s*$")
 _NO_UNITS = frozenset({"", "v", "unitless"})
@@ -138,11 +138,19 @@ class VectorDescriber(SpaceDescriber):
         return self._fits(agent)
 
     def facts(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> Sequence[Fact]:
-        """Each named number, and its bounds: ``pole_angle(0.03)``, ``bounds(pole_angle, -0.4, 0.4)``."""
+        """Each named number, and its bounds: ``pole_angle(0.03)``, ``bounds(pole_angle, -0.4, 0.4)``.
+
+        Numbers without a name are ``observed(28, 0.5)``, counted from 1 over the whole vector.
+        """
         values: list[float] = np.asarray(observation, np.float64).tolist()
         found = [
             fact(atom(each.name), _plain(value))
             for each, value in zip(self._observed, values, strict=False)
+            if math.isfinite(value)
+        ]
+        found += [
+            fact("observed", number, _plain(value))
+            for number, value in enumerate(values[len(self._observed) :], len(self._observed) + 1)
             if math.isfinite(value)
         ]
         if agent not in self._bounds:

@@ -18,6 +18,7 @@ WIDTH, HEIGHT = 1280, 720
 """Of the field, to which the observation's places are relative; the package's documentation has them."""
 _KINDS = ("zombie", "archer", "knight", "sword", "arrow", "")
 """Of rows that say what they are, in the order of their marks."""
+_WEAPONS = {"arrow": "Arrow in flight", "sword": "Mace of a knight"}
 _ROW = 5
 """Distance, place right and down, heading right and down."""
 _TURN, _STEP = 10, 25
@@ -30,11 +31,13 @@ class Seen(NamedTuple):
         kind: ``"zombie"``, ``"sword"``, ``"arrow"``, or the name of an agent.
         right: Pixels to the right.
         down: Pixels down.
+        turned: Which way it looks or flies, in degrees to the right of up.
     """
 
     kind: str
     right: float
     down: float
+    turned: int
 
 
 class ZombiesDescriber(SpaceDescriber):
@@ -46,11 +49,11 @@ class ZombiesDescriber(SpaceDescriber):
             return super().text(agent, observation, mode)
         own, *others = rows.tolist()
         x, y, heading = own[-4] * WIDTH, own[-3] * HEIGHT, (own[-2], own[-1])
-        turned = round(math.degrees(math.atan2(heading[0], -heading[1])))
+        turned = _turned(*heading)
         things = sorted(self._things(agent, others), key=lambda each: math.hypot(each.right, each.down))
         zombies = [each for each in things if each.kind == "zombie"]
-        mates = [each for each in things if each.kind not in ("zombie", "sword", "arrow")]
-        arrows = sum(each.kind == "arrow" for each in things)
+        mates = [each for each in things if each.kind not in ("zombie", *_WEAPONS)]
+        weapons = [each for each in things if each.kind in _WEAPONS]
         lines = [
             f"You are {_rounded(x)} from the left and {_rounded(HEIGHT - y)} above the lower edge, looking "
             f"{_from_up(turned)}."
@@ -60,8 +63,12 @@ class ZombiesDescriber(SpaceDescriber):
             f"- {_where(each, heading)}, {_rounded(HEIGHT - y - each.down)} above the lower edge"
             for each in zombies
         ]
-        lines += [f"{each.kind}: {_where(each, heading)}" for each in mates]
-        return "\n".join([*lines, f"Arrows in flight: {arrows}"] if arrows else lines)
+        lines += [f"{each.kind}: {_where(each, heading)}, looking {_from_up(each.turned)}" for each in mates]
+        lines += [
+            f"{_WEAPONS[each.kind]}: {_where(each, heading)}, pointing {_from_up(each.turned)}"
+            for each in weapons
+        ]
+        return "\n".join(lines)
 
     def sees_all(self, agent: AgentID) -> bool:
         """Where it observes numbers: those of everybody and everything on the field."""
@@ -88,7 +95,7 @@ class ZombiesDescriber(SpaceDescriber):
                 continue
             kind = _KINDS[row.index(1.0)] if marked else kinds[i]
             if kind != agent and not (kind in ("archer", "knight") and not row[-_ROW]):
-                yield Seen(kind, row[-4] * WIDTH, row[-3] * HEIGHT)
+                yield Seen(kind, row[-4] * WIDTH, row[-3] * HEIGHT, _turned(row[-2], row[-1]))
 
     def _order(self, count: int) -> list[str]:
         """What the rows are, where they say it by their order alone."""
@@ -143,6 +150,11 @@ class ZombiesDescriber(SpaceDescriber):
 
 def _rounded(value: float) -> int:
     return round(value)
+
+
+def _turned(right: float, down: float) -> int:
+    """A heading in degrees to the right of up."""
+    return round(math.degrees(math.atan2(right, -down)))
 
 
 def _from_up(degrees: int) -> str:

@@ -50,7 +50,8 @@ def test_who_sees_the_field_is_told_places_and_names() -> None:
             "agent_1 (level 2): 4 right, 4 up.",
         ]
         facts = set(map(str, environment.describer("agent_0").facts("agent_0", seen["agent_0"])))
-        assert facts == {"level(1)", "food(0, -1, 2)", "food(3, 1, 3)", "player(4, -4, 2)"}
+        things = {"food(0, -1, 2)", "food(3, 1, 3)", "player(4, -4, 2)", "who(agent_1, 4, -4)"}
+        assert facts == {"level(1)", "at(5, 4)", *things}
         assert environment.pictures("agent_0") == ("egocentric", "whole")
 
 
@@ -61,13 +62,12 @@ def test_who_sees_little_is_told_what_is_near() -> None:
             "You: level 1.",
             "Food of level 2: 1 left, 1 up.",
             "Food of level 3: 2 right, 2 down.",
-            "A player (level 2): 1 right, 2 down.",
+            "agent_1 (level 2): 1 right, 2 down.",
         ]
-        assert told(environment, seen, "agent_0", "visible_teammates")[-1].startswith("agent_1 (level 2)")
         assert told(environment, seen, "agent_1") == [
             "You: level 2.",
             "Food of level 3: 1 right.",
-            "A player (level 1): 1 left, 2 up.",
+            "agent_0 (level 1): 1 left, 2 up.",
         ]
         assert environment.pictures("agent_0") == ("egocentric",)
 
@@ -76,8 +76,13 @@ def test_an_own_picture_shows_what_is_observed_and_no_more() -> None:
     """At the upper edge the window reaches farther for players than for food."""
     task, food, players = "Foraging-2s-8x8-2p-2f-v3", [(3, 1, 2), (2, 2, 1)], [(0, 1, 1), (4, 1, 2)]
     with placed(task, food, players) as (environment, seen):
-        assert "A player (level 2): 4 down." in told(environment, seen, "agent_0")
+        assert "agent_1 (level 2): 4 down." in told(environment, seen, "agent_0")
         assert len(told(environment, seen, "agent_0")) == 3  # the food three rows down is not seen
+        # The vector says where the field ends, since its places are counted from there.
+        assert told(environment, seen, "agent_0")[0] == (
+            "You: level 1. The field ends after 0 more cells up. The field ends after 1 more cell left."
+        )
+        assert "edge(up, 0)" in map(str, environment.describer("agent_0").facts("agent_0", seen["agent_0"]))
         picture = environment.seat_picture("agent_0", seen["agent_0"])
         assert picture is not None and picture.shape == (256, 256, 3)
 

@@ -38,7 +38,8 @@ def test_cars_are_told_where_they_are() -> None:
         other.position, other.speed, other.heading = np.array([130.0, 8.0]), 20.0, 0.0
         seen = {"agent_0": game.observation_type.observe()}
         assert told(environment, seen) == [
-            "You: in lane 2 from the left, at 25 m/s",
+            "You: in lane 2 from the left, 4 m to the right of the middle of lane 1, 100 m along the road, "
+            "at 25 m/s",
             "Car 1: 30 m ahead, 4 m to the right, 5 m/s slower",
         ]
 

@@ -63,7 +63,11 @@ def test_pursuers_are_told_who_is_where() -> None:
         env = environment.env.env
         for i, (agent, view) in enumerate(seen.items()):
             own, describer = np.array(env.pursuer_layer.get_position(i)), environment.describer(agent)
-            evaders, pursuers, ways = describer.text(agent, view).splitlines()
+            evaders, pursuers, ways, _, *rows = describer.text(agent, view).splitlines()
+            for (y, x), cell in np.ndenumerate(np.array(list(map(list, rows)))):
+                away = np.array((x - 3, y - 3))
+                wall = "." if is_free(env, own + away) else "#"
+                assert cell == (wall if away.any() else "@")
             others = inside(env.pursuer_layer, own, 3)
             others[0, 0] -= 1
             assert places(evaders) == inside(env.evader_layer, own, 3)

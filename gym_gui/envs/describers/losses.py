@@ -1,0 +1,130 @@
+"""What words leave out of what a seat observes, and why: read by the families' pages and by the test.
+
+A seat's text, its facts and its observation carry the same: equal text means equal facts and an equal
+observation, but for what is named here.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+import numpy as np
+
+RELATIVE: Final = 0.01
+ABSOLUTE: Final = 0.02
+"""How far apart numbers may be that are told alike: three digits, two places, and whole degrees."""
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Something that a seat observes and words do not carry.
+
+    Attributes:
+        families: Names of the families that it is of; ``("*",)``: all.
+        environments: Pattern of the environments.
+        what: What is left out, as the beginning of a sentence.
+        why: Why words do not carry it, as the rest of that sentence.
+        parts: Keys of a ``Dict`` observation that are left out.
+        kept: What is carried of an observation without keys; ``None``: nothing.
+    """
+
+    families: tuple[str, ...]
+    environments: str
+    what: str
+    why: str
+    parts: tuple[str, ...] = ()
+    kept: Callable[[Any], Any] | None = None
+
+    @property
+    def sentence(self) -> str:
+        """What is left out, and why."""
+        return f"{self.what}: {self.why}."
+
+
+ROUNDED: Final = Loss(
+    ("*",),
+    "*",
+    "Digits of a number beyond the third",
+    "a reader cannot use them; places in particle worlds have two digits behind the point, directions are "
+    "told in whole degrees",
+)
+LOSSES: Final = (
+    Loss(
+        ("vizdoom",),
+        "Vizdoom*",
+        "The screen, and the depth, labels, map and sound beside it",
+        "what is on a picture would have to be recognised first; the numbers of the status bar are told",
+        parts=("screen", "depth", "labels", "automap", "audio"),
+    ),
+    Loss(
+        ("crafter",),
+        "Crafter*",
+        "How the picture is drawn, and the noise of its night",
+        "words are of the world that the picture shows, cell by cell",
+    ),
+    Loss(
+        ("minihack",),
+        "*",
+        "The numbers and colours of signs, the terminal's copy of the screen, and the crops of the map",
+        "they show once more what the map, the names of what is in sight and the list of what is carried tell",
+        parts=(
+            *(f"{name}{crop}" for name in ("glyphs", "colors", "specials") for crop in ("", "_crop")),
+            *("chars_crop", "screen_descriptions_crop", "screen_descriptions", "pixel", "pixel_crop"),
+            *("tty_chars", "tty_colors", "tty_cursor", "inv_glyphs", "inv_oclasses"),
+        ),
+    ),
+    Loss(
+        ("pettingzoo",),
+        "classic/chess_v*",
+        "The seven positions before this one",
+        "they would make the text eight times as long, and the rules ask of them only whether a position comes "
+        "again, which is told",
+        kept=lambda observation: np.asarray(observation)[..., :20],
+    ),
+    Loss(
+        ("pettingzoo",),
+        "classic/go_v*",
+        "The seven positions before this one",
+        "they would make the text eight times as long, and the rules ask of them only which move would bring "
+        "one back, which is not among the legal moves",
+        kept=lambda observation: np.asarray(observation)[..., [0, 1, 16]],
+    ),
+    Loss(
+        ("openspiel",),
+        "open_spiel/battleship",
+        "The order of the shots",
+        "the rules do not ask for it; where each hit or missed is drawn",
+    ),
+    Loss(
+        ("openspiel",),
+        "open_spiel/dots_and_boxes",
+        "Who drew a line",
+        "the rules do not ask for it; whose a box is stands in it",
+    ),
+)
+
+
+def losses_of(family: str, env_id: str = "*") -> Iterator[Loss]:
+    """What is left out in a family, or in one environment of it.
+
+    Args:
+        family: Its name.
+        env_id: ``"*"``: in any of its environments.
+    """
+    for loss in LOSSES:
+        if family in loss.families and (env_id == "*" or fnmatch.fnmatchcase(env_id, loss.environments)):
+            yield loss
+
+
+def carried(family: str, env_id: str, observation: Any) -> Any:
+    """What words carry of an observation; ``None`` where that is none of its numbers."""
+    for loss in losses_of(family, env_id):
+        if loss.parts and isinstance(observation, Mapping):
+            seen = cast("Mapping[str, Any]", observation)
+            observation = {key: part for key, part in seen.items() if key not in loss.parts}
+        elif not loss.parts:
+            observation = None if loss.kept is None else loss.kept(observation)
+    return observation
