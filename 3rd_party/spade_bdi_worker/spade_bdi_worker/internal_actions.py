@@ -21,18 +21,16 @@ from spade_bdi_worker.literals import ASKS, FORCES, as_text, shown
 from spade_bdi_worker.mind import Answer, Mind
 
 _STANDARD = agentspeak.stdlib.actions
-_LEFT_OUT = frozenset({(".control_flow", 0), (".dump", 0), (".unbind_all", 0)})
-"""One writes a file where we stand, one prints past the record, one undoes what a plan has bound."""
+_LEFT_OUT = (".control_flow", ".dump", ".inf_", ".unbind_all")
+"""Writes a file where we stand, prints past the record, marks of an optimizer, undoes what a plan has bound."""
 
 
 def standard_actions() -> Actions:
     """What each program may call beside the environment's actions."""
     allowed = Actions()
-    allowed.variadic_actions = dict(_STANDARD.variadic_actions)
-    known = _STANDARD.actions.items()
-    allowed.actions = {
-        key: act for key, act in known if key not in _LEFT_OUT and not key[0].startswith((".is_", ".optimizer"))
-    }
+    standard, variadic = _STANDARD.actions.items(), _STANDARD.variadic_actions.items()
+    allowed.actions = {key: act for key, act in standard if not key[0].startswith(_LEFT_OUT)}
+    allowed.variadic_actions = {name: act for name, act in variadic if not name.startswith(_LEFT_OUT)}
     for name, arity, implementation in _OURS:
         if arity is None:
             allowed.variadic_actions[name] = implementation
@@ -193,7 +191,9 @@ def _random(mind: Mind, term: Any, intention: Any) -> Iterator[None]:
 
 def _print(mind: Mind, term: Any, intention: Any) -> Iterator[None]:
     memo: dict[Any, Any] = {}
-    mind.thought.printed.append("".join(shown(agentspeak.freeze(each, intention.scope, memo)) for each in term.args))
+    mind.thought.printed.append(
+        "".join(shown(agentspeak.freeze(each, intention.scope, memo)) for each in term.args)
+    )
     yield
 
 

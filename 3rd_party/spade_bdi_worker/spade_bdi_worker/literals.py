@@ -230,7 +230,11 @@ def shown(term: Any, *, inner: bool = False) -> str:
     if agentspeak.is_literal(term):
         arguments = ",".join(shown(each, inner=True) for each in term.args)
         annotations = ",".join(sorted(shown(each, inner=True) for each in term.annots))
-        return term.functor + (f"({arguments})" if term.args else "") + (f"[{annotations}]" if annotations else "")
+        return (
+            term.functor
+            + (f"({arguments})" if term.args else "")
+            + (f"[{annotations}]" if annotations else "")
+        )
     if agentspeak.is_list(term):
         return f"[{','.join(shown(each, inner=True) for each in term)}]"
     return "_" if isinstance(term, agentspeak.Var) else agentspeak.asl_str(term)

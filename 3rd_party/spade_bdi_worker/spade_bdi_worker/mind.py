@@ -140,7 +140,9 @@ class _Base(collections.defaultdict[Any, Any]):
 
 def _fits(annot: Any, sought: Any, intention: Any) -> bool:
     """Whether an annotation is one of those that are sought."""
-    return any(agentspeak.unifies(agentspeak.freeze(each, intention.scope, {}), annot) for each in sought.annots)
+    return any(
+        agentspeak.unifies(agentspeak.freeze(each, intention.scope, {}), annot) for each in sought.annots
+    )
 
 
 def _named(term: Any) -> Any:
@@ -236,11 +238,12 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
 
     def _changed(self, trigger: Any, term: Any, intention: Any, delayed: bool) -> bool:
         if trigger == Trigger.addition:
-            changed = self.add_belief(term, intention.scope)
+            news = self.add_belief(term, intention.scope)
+            event = sourced(agentspeak.freeze(term, intention.scope, {})) if news else None
         else:
-            changed = self.remove_belief(term, intention)
-        if changed:
-            self._told(trigger, sourced(agentspeak.freeze(term, intention.scope, {})), term, intention, delayed)
+            event = self.remove_belief(term, intention)
+        if event is not None:
+            self._told(trigger, event, term, intention, delayed)
         return True
 
     def _told(self, trigger: Any, belief: Any, term: Any, intention: Any, delayed: bool) -> None:
@@ -338,7 +341,7 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
                 if trigger is Trigger.addition:
                     changed = self.add_belief(belief, nothing.scope)
                 else:
-                    changed = self.remove_belief(belief, nothing)
+                    changed = self.remove_belief(belief, nothing) is not None
                 # Nothing follows an event that no plan is about: what comes of it is the belief alone.
                 if changed and (waits or (trigger, GoalType.belief, *belief.literal_group()) in heard):
                     events.append((trigger, belief))
@@ -353,7 +356,9 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
         held = self.beliefs[belief.literal_group()]
         known = held.get(text := as_text(belief))
         if known is None:
-            held[text] = belief if isinstance(belief, Ground) else Ground(belief.functor, belief.args, belief.annots)
+            held[text] = (
+                belief if isinstance(belief, Ground) else Ground(belief.functor, belief.args, belief.annots)
+            )
             self.thought.believes(text)
             return True
         if belief.annots <= known.annots:
@@ -361,10 +366,13 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
         held[text] = Ground(known.functor, known.args, known.annots | belief.annots)
         return True
 
-    def remove_belief(self, term: Any, intention: Any) -> bool:
+    def remove_belief(self, term: Any, intention: Any) -> Any:
         """Believe something no longer from the source that is named, by default the agent itself.
 
         What others have told, or what is seen, stays believed.
+
+        Returns:
+            What is believed no longer; ``None`` where nothing of it was.
         """
         sought = agentspeak.evaluate(term, intention.scope)
         if not agentspeak.is_literal(sought):
@@ -376,10 +384,11 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
             choicepoint = object()
             intention.stack.append(choicepoint)
             for _ in agentspeak.unify_annotated(sought, belief, intention.scope, intention.stack):
-                self._forget(held, belief, {each for each in belief.annots if _fits(each, sought, intention)})
-                return True
+                gone = {each for each in belief.annots if _fits(each, sought, intention)}
+                self._forget(held, belief, gone)
+                return Literal(belief.functor, belief.args, gone)
             agentspeak.reroll(intention.scope, intention.stack, choicepoint)
-        return False
+        return None
 
     def _forget(self, held: _Beliefs, belief: Any, annots: Any) -> None:
         left = belief.annots - annots

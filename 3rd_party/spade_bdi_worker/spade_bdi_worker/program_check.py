@@ -81,7 +81,11 @@ def _problem(name: str, sentence: str) -> dict[str, Any]:
     """With its place, unless that is in a file that is included."""
     found, quoted = _PLACE.match(sentence), _QUOTED.search(sentence)
     here = found is not None and found["name"] == name
-    place = {"line": int(found["line"]), "text": found["text"]} if found and here else {"line": 0, "text": sentence}
+    place = (
+        {"line": int(found["line"]), "text": found["text"]}
+        if found and here
+        else {"line": 0, "text": sentence}
+    )
     return {**place, "word": quoted[1] if quoted else ""}
 
 

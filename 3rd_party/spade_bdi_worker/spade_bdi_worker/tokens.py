@@ -70,11 +70,15 @@ class Tokens:
             if token is not None:
                 yield token
 
-    def _directive(self, word: Any, tokens: Iterator[Any], name: str, within: tuple[str, ...]) -> Iterator[Any]:
+    def _directive(
+        self, word: Any, tokens: Iterator[Any], name: str, within: tuple[str, ...]
+    ) -> Iterator[Any]:
         """What stands in the place of ``{ include("other.asl") }``."""
         place = f"{name}, line {word.loc.lineno}"
         if word.lexeme != "include":
-            raise IncludeError(f"{place}: the only directive here is include, so there is no {{ {word.lexeme} … }}")
+            raise IncludeError(
+                f"{place}: the only directive here is include, so there is no {{ {word.lexeme} … }}"
+            )
         file = _named(tokens, place)
         try:
             text = self._included(file, within)
@@ -149,7 +153,9 @@ def _mended(tokens: Iterator[Any]) -> Iterator[Any]:
     for token in tokens:
         if token.lexeme in _NAMES:
             if before == "{":  # across the end of an included file: the interpreter would open what is named
-                raise IncludeError(f"{token.loc.filename}, line {token.loc.lineno}: no file ends within a directive")
+                raise IncludeError(
+                    f"{token.loc.filename}, line {token.loc.lineno}: no file ends within a directive"
+                )
             token = token._replace(token=TokenType.functor.value)
         before = token.lexeme
         if waits is not None and token.lexeme != ".":
