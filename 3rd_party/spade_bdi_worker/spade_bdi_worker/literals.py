@@ -224,7 +224,7 @@ def as_text(term: Any) -> str:
 
 
 def shown(term: Any, *, inner: bool = False) -> str:
-    """A term as programs print it and make texts of it: a text as it is, nothing between arguments but commas."""
+    """A term as programs print it and make texts of it: texts as they are, no blanks behind commas."""
     if isinstance(term, str):
         return agentspeak.asl_repr(term) if inner else term
     if agentspeak.is_literal(term):

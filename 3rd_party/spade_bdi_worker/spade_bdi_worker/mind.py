@@ -261,7 +261,7 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
                 stack[-1].waiter = None
 
     def _start(self, trigger: Any, goal_type: Any, event: Any, term: Any, stack: Any) -> bool:
-        """Begin the first plan that applies, on top of an intention or as one of its own; whether there is one."""
+        """Begin the first plan that applies, on top of an intention or by itself; whether there is one."""
         frame = self._applicable(trigger, goal_type, event)
         if frame is None:
             return False
@@ -350,10 +350,10 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
 
     # -- beliefs --
 
-    def add_belief(self, term: Any, scope: Any) -> bool:
+    def add_belief(self, term: Any, scope: Any) -> Any:
         """Believe something; whether that is news."""
         belief = sourced(term.grounded(scope))
-        held = self.beliefs[belief.literal_group()]
+        held = self._held(belief)
         known = held.get(text := as_text(belief))
         if known is None:
             held[text] = (
@@ -378,7 +378,7 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
         if not agentspeak.is_literal(sought):
             raise AslError(f"expected a belief to remove, got: '{sought}'")
         sought = sourced(sought)
-        held = self.beliefs[sought.literal_group()]
+        held = self._held(sought)
         known = [held[sought.text]] if isinstance(sought, Ground) and sought.text in held else held
         for belief in known:
             choicepoint = object()
@@ -386,21 +386,25 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
             for _ in agentspeak.unify_annotated(sought, belief, intention.scope, intention.stack):
                 gone = {each for each in belief.annots if _fits(each, sought, intention)}
                 self._forget(held, belief, gone)
-                return Literal(belief.functor, belief.args, gone)
+                return Literal(belief.functor, belief.args, frozenset(gone))
             agentspeak.reroll(intention.scope, intention.stack, choicepoint)
         return None
 
     def _forget(self, held: _Beliefs, belief: Any, annots: Any) -> None:
         left = belief.annots - annots
         if any(each.functor == "source" for each in left):
-            held[as_text(belief)] = Ground(belief.functor, belief.args, left)
+            held[as_text(belief)] = Ground(belief.functor, belief.args, frozenset(left))
             return
         del held[as_text(belief)]
         self.thought.believes_no_longer(as_text(belief))
 
+    def _held(self, literal: Any) -> _Beliefs:
+        """What is believed of the same name, with as many values."""
+        return self.base[literal.literal_group()]
+
     def abolish(self, pattern: Any) -> None:
         """Believe nothing of a kind any longer, wherever it is from."""
-        held = self.beliefs[pattern.literal_group()]
+        held = self._held(pattern)
         for belief in held:
             if agentspeak.unifies_annotated(pattern, belief):
                 self._forget(held, belief, belief.annots)
@@ -561,7 +565,7 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
             problems.clear()
 
     def _take_turns(self) -> None:
-        """What has acted comes behind all others, those too that are new: one without an end leaves them none."""
+        """What has acted comes behind all others, new ones too: one without an end leaves them no time."""
         acting, self._acting = self._acting, None
         if any(each is acting for each in self.intentions):
             self.intentions = collections.deque(each for each in self.intentions if each is not acting)

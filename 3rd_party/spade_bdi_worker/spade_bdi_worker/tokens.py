@@ -103,7 +103,7 @@ class Tokens:
 
 
 def read_within(folder: Path, file: str, most: int) -> bytes:
-    """A file below a folder, by a path without links: what lies outside is not read, whatever a program names.
+    """A file below a folder, by a path without links: what lies outside is not read.
 
     Args:
         folder: Where it must lie.
@@ -128,7 +128,7 @@ def read_within(folder: Path, file: str, most: int) -> bytes:
         with os.fdopen(os.dup(opened), "rb") as stream:
             content = stream.read(most + 1)
     except OSError as error:
-        link = os.path.islink(folder / file)
+        link = (folder / file).is_symlink()
         raise IncludeError("links are not followed" if link else error.strerror or str(error)) from None
     finally:
         os.close(opened)
@@ -139,7 +139,7 @@ def read_within(folder: Path, file: str, most: int) -> bytes:
 
 def _named(tokens: Iterator[Any], place: str) -> str:
     """The file that ``include("…") }`` names."""
-    words = [next(tokens, None) for _ in range(4)]
+    words: list[Any] = [next(tokens, None) for _ in range(4)]
     lexemes = [word and word.lexeme for word in words]
     if lexemes[0] != "(" or lexemes[2:] != [")", "}"] or not words[1].token.string:
         raise IncludeError(f'{place}: a file is included by {{ include("name.asl") }}')
