@@ -21,6 +21,7 @@ _.continued  # asked of vectorized environments, `call("continued")`
 BundleWorkers, _.PLUGIN_NAME, _.initialize  # hatchling's hook
 
 # -- called or read by libraries
+_.BooleanFoldVisitor, _.else_body, _.unify_annotated, _.visit_linked_list  # python-agentspeak
 _.generate, prev_action, _._instance, _.TEXTWORLD_FACTORY  # BALROG
 gym_gui  # modules of it that are imported ahead of their use
 __getattr__, __dir__, _._repr_html_  # Python itself, notebooks

@@ -27,10 +27,14 @@ class Talk:
         options: More arguments of its program.
         worker: Its id.
         load: More that it is told of each slot.
+
+    Attributes:
+        folder: See above.
+        name: Its id.
     """
 
     def __init__(self, folder: Path, *options: str, worker: str = "jason_worker", **load: Any) -> None:
-        self._folder, self._slot, self._id, self._more = folder, 0, 0, load
+        self.folder, self.name, self._slot, self._more = folder, worker, 0, load
         with WorkerTypeRegistry.isolated() as registry:
             discover()
             definition = registry.require(worker)
@@ -67,8 +71,8 @@ class Talk:
     ) -> None:
         """Have it load a slot; :meth:`hear` has the answer."""
         self._slot += 1
-        self._folder.mkdir(exist_ok=True)
-        file = self._folder / "mind.asl"
+        self.folder.mkdir(exist_ok=True)
+        file = self.folder / "mind.asl"
         file.write_text(text, encoding)
         space = {"kind": "Discrete", "dtype": "int64", "n": 4, "start": 0}
         self.tell(
@@ -90,6 +94,10 @@ class Talk:
     def agent(self, text: str, name: str = "green_0", seed: int = 1, **more: Any) -> Agent:
         loaded = self.load(text, **more)
         assert "error" not in loaded, loaded
+        return self.loaded_agent(name, seed)
+
+    def loaded_agent(self, name: str = "green_0", seed: int = 1) -> Agent:
+        """Of the program that was loaded last."""
         return Agent(self, self._slot, name, seed)
 
     def close(self) -> None:

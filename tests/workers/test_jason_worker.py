@@ -27,7 +27,7 @@ def test_a_mistake_is_named_with_its_line_and_what_was_expected(talk: Talk) -> N
         ("!go.\n+!go <- left\n+!stay <- right.", 'mind.asl, line 3: expected one of a variable, "true"'),
         ("+!go : <- left.", 'mind.asl, line 1: expected one of a variable, "true", "false", "not"'),
         ('+!go <- left.\n+!on <- "left.', "mind.asl, line 2: this has no end"),
-        ('{ include("other.asl") }', "mind.asl, line 1: programs are one file"),
+        ('{ include("../other.asl") }', "mind.asl, line 1: ../other.asl is not included: name a file in"),
         ("+!go <- left;\n  fly.", "mind.asl, line 2: no such action fly, there are: left, right"),
         ("+!go <- if (a) { fly(3) }.", "mind.asl, line 1: no such action fly(3)"),
         ('+!go <- .save_agent("x").', "mind.asl, line 1: no such action .save_agent here"),
@@ -38,21 +38,32 @@ def test_a_mistake_is_named_with_its_line_and_what_was_expected(talk: Talk) -> N
 
 
 @pytest.mark.parametrize(
-    "directive",
+    ("directive", "says"),
     [
-        '{ include("other.asl") }',
-        '{\n include("other.asl") }',
-        '{ /* here */ include("other.asl") }',
-        'at("http://x"). { include("other.asl") }',
-        '{ begin include("other.asl") } { end }',
-        '{ register_function("java.lang.Runtime") }',
+        ('{ include("/etc/hostname") }', "name a file in the program's own folder"),
+        ('{\n include("../other.asl") }', "name a file in the program's own folder"),
+        ('{ /* here */ include("http://x/other.asl") }', "name a file in the program's own folder"),
+        ('at("http://x"). { include("linked.asl") }', "links are not followed"),
+        ('{ include("linked/other.asl") }', "links are not followed"),
+        ('{ include("$jasonJar/x.asl") }', "No such file or directory"),
+        ('{ include("large.asl") }', "1,000,000 bytes at most"),
+        ('{ begin include("other.asl") } { end }', "mind.asl"),
+        ('{ register_function("java.lang.Runtime") }', "there is no directive register_function here"),
     ],
 )
-def test_nothing_is_read_because_a_program_names_it(talk: Talk, directive: str, tmp_path: Path) -> None:
-    (tmp_path / "other.asl").write_text("+!go <- left.")
-    assert (
-        "programs are one file, nothing is included" in talk.load(f"!go. {directive} +!go <- left.")["error"]
-    )
+def test_nothing_outside_its_folder_is_read_because_a_program_names_it(
+    talk: Talk, directive: str, says: str, tmp_path: Path
+) -> None:
+    other = tmp_path / "elsewhere"
+    other.mkdir()
+    (other / "other.asl").write_text("+!go <- left.")
+    program = tmp_path / "program"
+    program.mkdir()
+    (program / "linked.asl").symlink_to(other / "other.asl")
+    (program / "linked").symlink_to(other)
+    (program / "large.asl").write_text("//" + "x" * 1_000_000)
+    talk.folder = program
+    assert says in talk.load(f"!go. {directive} +!go <- left.")["error"]
 
 
 def test_a_file_that_is_no_text_is_told_and_a_byte_order_mark_is_none_of_it(talk: Talk) -> None:
@@ -136,7 +147,7 @@ def test_beliefs_are_what_is_seen_now_and_their_changes_are_events(talk: Talk) -
             "within its deadline",
         ),
         ("!go. +!go <- .wait(60000); left.", {}, "waits and chooses no action"),
-        ("!go. +!go <- .send(green_1, askOne, x, Y); left.", {}, "not askOne"),
+        ("!go. +!go <- .send(green_1, tellHow, x); left.", {}, "not tellHow"),
         ("!go. +!go <- act(fly).", {}, "no action 'fly' now"),
     ],
 )

@@ -36,7 +36,7 @@ class Episode:
         self, program: Program, words: Sequence[str], skills: Collection[str], name: str, seed: int
     ) -> None:
         self._seed, self._name, self._sees = seed, name, dict[str, None]()
-        environment = Environment()
+        environment: Any = Environment()
         tree = program.tree
         actions = _actions(words, skills)
         goals, beliefs = tree.goals, tree.beliefs
@@ -81,7 +81,7 @@ class Episode:
         return action, mind.thought, self.told()
 
     def told(self) -> str:
-        """What is said to the team, once: it goes with an action, so that one that waits speaks with its next."""
+        """What is said to the team, once: it goes with an action, so a program that waits says it later."""
         said, self.mind.said = self.mind.said, []
         return "\n".join(said)
 

@@ -1,9 +1,10 @@
 """What AgentSpeak has and the interpreter's parser does not read, added to that parser.
 
-Its functions call each other as globals of their module, so that a function put there in the place of another is
-the one that is called. Added are: conditions as arguments (``.findall(X, p(X) & X > 1, L)``), plans as terms
-(``{+!go}``), branches that go on side by side (``!a |&| !b``), ``elif``, and lists that begin with several values
-(``[A, B | Rest]``). What needs no more than other tokens is in :mod:`spade_bdi_worker.tokens`.
+Its functions call each other as globals of their module, so that a function put there in the place of
+another is the one that is called. Added are: conditions as arguments (``.findall(X, p(X) & X > 1, L)``),
+plans as terms (``{+!go}``), branches that go on side by side (``!a |&| !b``), ``elif``, and lists that begin
+with several values (``[A, B | Rest]``). What needs no more than other tokens is in
+:mod:`spade_bdi_worker.tokens`.
 """
 
 # The interpreter has no types.
@@ -123,7 +124,7 @@ def _parse_list(before: Callable[..., Any], tok: Any, tokens: Any, log: Any) -> 
         if tok.lexeme == "|":
             tok, rest = agentspeak.parser.parse_linked_list_tail(tok, tokens, log)
             for each in reversed(values):
-                cell = agentspeak.parser.AstLinkedList()
+                cell: Any = agentspeak.parser.AstLinkedList()
                 cell.loc, cell.head, cell.tail = begun, each, rest
                 rest = cell
             return tok, rest
@@ -168,7 +169,8 @@ def extend_interpreter() -> None:
     # Arguments may be conditions: those that ask beliefs are no less terms than those that compare numbers.
     parser.BooleanFoldVisitor = parser.LogicalFoldVisitor
     parser.FindVariablesVisitor.visit_linked_list = _variables_of_a_linked_list
-    agentspeak.Literal.unify_annotated = _unify_annotated
+    literals: Any = agentspeak.Literal
+    literals.unify_annotated = _unify_annotated
     operators: Any = agentspeak.BinaryOp
     operators.op_mod.value.func, operators.op_floordiv.value.func = _modulo, _whole_part
     for name, holds in (("lt", operator.lt), ("le", operator.le), ("ge", operator.ge), ("gt", operator.gt)):
@@ -176,7 +178,7 @@ def extend_interpreter() -> None:
 
 
 def order_of(value: Any) -> Any:
-    """A key to sort terms by: numbers, texts, lists, then atoms and structures, those with fewer values first."""
+    """A key to sort terms by: numbers, texts, lists, then atoms and structures, the shorter first."""
     if isinstance(value, bool) or agentspeak.is_number(value):
         return (0, float(value))
     if agentspeak.is_literal(value):

@@ -1,4 +1,4 @@
-"""What programs may call whose name begins with a dot: the interpreter's own, and what it lacks or does otherwise."""
+"""Internal actions, whose names begin with a dot: the interpreter's own, and those that it lacks."""
 
 # The interpreter has no types.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import agentspeak
-import agentspeak.parser
-import agentspeak.runtime
 import agentspeak.stdlib
 from agentspeak import Actions, AslError, BinaryOp, Literal, UnaryOp
 from agentspeak.runtime import ActionQuery, AndQuery, NotQuery, OrQuery, TermQuery, UnifyQuery
@@ -21,18 +19,16 @@ from spade_bdi_worker.literals import ASKS, FORCES, as_text, shown
 from spade_bdi_worker.mind import Answer, Mind
 
 _STANDARD = agentspeak.stdlib.actions
-_LEFT_OUT = frozenset({(".control_flow", 0), (".dump", 0), (".unbind_all", 0)})
-"""One writes a file where we stand, one prints past the record, one undoes what a plan has bound."""
+_LEFT_OUT = (".control_flow", ".dump", ".inf_", ".unbind_all")
+"""These write a file, print past the record, mark code for an optimizer, undo what a plan has bound."""
 
 
 def standard_actions() -> Actions:
     """What each program may call beside the environment's actions."""
     allowed = Actions()
-    allowed.variadic_actions = dict(_STANDARD.variadic_actions)
-    known = _STANDARD.actions.items()
-    allowed.actions = {
-        key: act for key, act in known if key not in _LEFT_OUT and not key[0].startswith((".is_", ".optimizer"))
-    }
+    standard, variadic = _STANDARD.actions.items(), _STANDARD.variadic_actions.items()
+    allowed.actions = {key: act for key, act in standard if not key[0].startswith(_LEFT_OUT)}
+    allowed.variadic_actions = {name: act for name, act in variadic if not name.startswith(_LEFT_OUT)}
     for name, arity, implementation in _OURS:
         if arity is None:
             allowed.variadic_actions[name] = implementation
@@ -43,22 +39,28 @@ def standard_actions() -> Actions:
 
 def query_of(term: Any, mind: Mind, intention: Any) -> Any:
     """What a condition asks that is the argument of an action."""
-    term = agentspeak.evaluate(term, intention.scope) if isinstance(term, agentspeak.Var) else term
-    if isinstance(term, agentspeak.BinaryExpr):
-        made = {BinaryOp.op_and.value: AndQuery, BinaryOp.op_or.value: OrQuery}.get(term.binary_op)
+    asked: Any = agentspeak.evaluate(term, intention.scope) if isinstance(term, agentspeak.Var) else term
+    if isinstance(asked, agentspeak.BinaryExpr):
+        made = {BinaryOp.op_and.value: AndQuery, BinaryOp.op_or.value: OrQuery}.get(asked.binary_op)
         if made is not None:
-            return made(query_of(term.left, mind, intention), query_of(term.right, mind, intention))
-        if term.binary_op is BinaryOp.op_unify.value:
-            return UnifyQuery(term.left, term.right)
-    if isinstance(term, agentspeak.UnaryExpr) and term.unary_op is UnaryOp.op_not.value:
-        return NotQuery(query_of(term.operand, mind, intention))
-    if agentspeak.is_literal(term):
-        try:
-            return ActionQuery(term, mind.actions.lookup(term.functor, len(term.args)))
-        except KeyError:
-            if term.functor.startswith("."):
-                raise AslError(f"there is no {term.functor} with {len(term.args)} arguments here") from None
-    return TermQuery(term)
+            return made(query_of(asked.left, mind, intention), query_of(asked.right, mind, intention))
+        if asked.binary_op is BinaryOp.op_unify.value:
+            return UnifyQuery(asked.left, asked.right)
+    if isinstance(asked, agentspeak.UnaryExpr) and asked.unary_op is UnaryOp.op_not.value:
+        return NotQuery(query_of(asked.operand, mind, intention))
+    if agentspeak.is_literal(asked):
+        return _asks(asked, mind)
+    return TermQuery(asked)
+
+
+def _asks(literal: Any, mind: Mind) -> Any:
+    """An internal action, or what is believed."""
+    try:
+        return ActionQuery(literal, mind.actions.lookup(literal.functor, len(literal.args)))
+    except KeyError:
+        if literal.functor.startswith("."):
+            raise AslError(f"there is no {literal.functor} with {len(literal.args)} arguments here") from None
+    return TermQuery(literal)
 
 
 def _solutions(mind: Mind, pattern: Any, condition: Any, intention: Any) -> list[Any]:
@@ -114,7 +116,7 @@ def _reverse(_: Mind, term: Any, intention: Any) -> Iterator[None]:
 
 
 def _delete(_: Mind, term: Any, intention: Any) -> Iterator[None]:
-    """What equals the first argument, or stands at that place; with four arguments, from one place to another."""
+    """What equals the first argument, or stands at that place; with four, from one place to another."""
     whole = _sequence(term.args[-2], intention)
     first = _value(term.args[0], intention) if len(term.args) == 4 else term.args[0]
     first = agentspeak.evaluate(first, intention.scope)
@@ -140,7 +142,7 @@ def _sequence(term: Any, intention: Any) -> Any:
 
 
 def _number(term: Any, intention: Any) -> float:
-    value = agentspeak.grounded(term, intention.scope)
+    value: Any = agentspeak.grounded(term, intention.scope)
     if not agentspeak.is_number(value):
         raise AslError(f"expected a number, got: {agentspeak.asl_repr(value)}")
     return value
@@ -193,7 +195,9 @@ def _random(mind: Mind, term: Any, intention: Any) -> Iterator[None]:
 
 def _print(mind: Mind, term: Any, intention: Any) -> Iterator[None]:
     memo: dict[Any, Any] = {}
-    mind.thought.printed.append("".join(shown(agentspeak.freeze(each, intention.scope, memo)) for each in term.args))
+    mind.thought.printed.append(
+        "".join(shown(agentspeak.freeze(each, intention.scope, memo)) for each in term.args)
+    )
     yield
 
 

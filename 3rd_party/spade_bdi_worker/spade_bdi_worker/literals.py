@@ -224,13 +224,17 @@ def as_text(term: Any) -> str:
 
 
 def shown(term: Any, *, inner: bool = False) -> str:
-    """A term as programs print it and make texts of it: a text as it is, nothing between arguments but commas."""
+    """A term as programs print it and make texts of it: texts as they are, no blanks behind commas."""
     if isinstance(term, str):
         return agentspeak.asl_repr(term) if inner else term
     if agentspeak.is_literal(term):
         arguments = ",".join(shown(each, inner=True) for each in term.args)
         annotations = ",".join(sorted(shown(each, inner=True) for each in term.annots))
-        return term.functor + (f"({arguments})" if term.args else "") + (f"[{annotations}]" if annotations else "")
+        return (
+            term.functor
+            + (f"({arguments})" if term.args else "")
+            + (f"[{annotations}]" if annotations else "")
+        )
     if agentspeak.is_list(term):
         return f"[{','.join(shown(each, inner=True) for each in term)}]"
     return "_" if isinstance(term, agentspeak.Var) else agentspeak.asl_str(term)

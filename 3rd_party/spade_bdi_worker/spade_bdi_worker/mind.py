@@ -140,7 +140,9 @@ class _Base(collections.defaultdict[Any, Any]):
 
 def _fits(annot: Any, sought: Any, intention: Any) -> bool:
     """Whether an annotation is one of those that are sought."""
-    return any(agentspeak.unifies(agentspeak.freeze(each, intention.scope, {}), annot) for each in sought.annots)
+    return any(
+        agentspeak.unifies(agentspeak.freeze(each, intention.scope, {}), annot) for each in sought.annots
+    )
 
 
 def _named(term: Any) -> Any:
@@ -236,11 +238,12 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
 
     def _changed(self, trigger: Any, term: Any, intention: Any, delayed: bool) -> bool:
         if trigger == Trigger.addition:
-            changed = self.add_belief(term, intention.scope)
+            news = self.add_belief(term, intention.scope)
+            event = sourced(agentspeak.freeze(term, intention.scope, {})) if news else None
         else:
-            changed = self.remove_belief(term, intention)
-        if changed:
-            self._told(trigger, sourced(agentspeak.freeze(term, intention.scope, {})), term, intention, delayed)
+            event = self.remove_belief(term, intention)
+        if event is not None:
+            self._told(trigger, event, term, intention, delayed)
         return True
 
     def _told(self, trigger: Any, belief: Any, term: Any, intention: Any, delayed: bool) -> None:
@@ -258,7 +261,7 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
                 stack[-1].waiter = None
 
     def _start(self, trigger: Any, goal_type: Any, event: Any, term: Any, stack: Any) -> bool:
-        """Begin the first plan that applies, on top of an intention or as one of its own; whether there is one."""
+        """Begin the first plan that applies, on top of an intention or by itself; whether there is one."""
         frame = self._applicable(trigger, goal_type, event)
         if frame is None:
             return False
@@ -338,7 +341,7 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
                 if trigger is Trigger.addition:
                     changed = self.add_belief(belief, nothing.scope)
                 else:
-                    changed = self.remove_belief(belief, nothing)
+                    changed = self.remove_belief(belief, nothing) is not None
                 # Nothing follows an event that no plan is about: what comes of it is the belief alone.
                 if changed and (waits or (trigger, GoalType.belief, *belief.literal_group()) in heard):
                     events.append((trigger, belief))
@@ -347,13 +350,15 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
 
     # -- beliefs --
 
-    def add_belief(self, term: Any, scope: Any) -> bool:
+    def add_belief(self, term: Any, scope: Any) -> Any:
         """Believe something; whether that is news."""
         belief = sourced(term.grounded(scope))
-        held = self.beliefs[belief.literal_group()]
+        held = self._held(belief)
         known = held.get(text := as_text(belief))
         if known is None:
-            held[text] = belief if isinstance(belief, Ground) else Ground(belief.functor, belief.args, belief.annots)
+            held[text] = (
+                belief if isinstance(belief, Ground) else Ground(belief.functor, belief.args, belief.annots)
+            )
             self.thought.believes(text)
             return True
         if belief.annots <= known.annots:
@@ -361,37 +366,45 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
         held[text] = Ground(known.functor, known.args, known.annots | belief.annots)
         return True
 
-    def remove_belief(self, term: Any, intention: Any) -> bool:
+    def remove_belief(self, term: Any, intention: Any) -> Any:
         """Believe something no longer from the source that is named, by default the agent itself.
 
         What others have told, or what is seen, stays believed.
+
+        Returns:
+            What is believed no longer; ``None`` where nothing of it was.
         """
         sought = agentspeak.evaluate(term, intention.scope)
         if not agentspeak.is_literal(sought):
             raise AslError(f"expected a belief to remove, got: '{sought}'")
         sought = sourced(sought)
-        held = self.beliefs[sought.literal_group()]
+        held = self._held(sought)
         known = [held[sought.text]] if isinstance(sought, Ground) and sought.text in held else held
         for belief in known:
             choicepoint = object()
             intention.stack.append(choicepoint)
             for _ in agentspeak.unify_annotated(sought, belief, intention.scope, intention.stack):
-                self._forget(held, belief, {each for each in belief.annots if _fits(each, sought, intention)})
-                return True
+                gone = {each for each in belief.annots if _fits(each, sought, intention)}
+                self._forget(held, belief, gone)
+                return Literal(belief.functor, belief.args, frozenset(gone))
             agentspeak.reroll(intention.scope, intention.stack, choicepoint)
-        return False
+        return None
 
     def _forget(self, held: _Beliefs, belief: Any, annots: Any) -> None:
         left = belief.annots - annots
         if any(each.functor == "source" for each in left):
-            held[as_text(belief)] = Ground(belief.functor, belief.args, left)
+            held[as_text(belief)] = Ground(belief.functor, belief.args, frozenset(left))
             return
         del held[as_text(belief)]
         self.thought.believes_no_longer(as_text(belief))
 
+    def _held(self, literal: Any) -> _Beliefs:
+        """What is believed of the same name, with as many values."""
+        return self.base[literal.literal_group()]
+
     def abolish(self, pattern: Any) -> None:
         """Believe nothing of a kind any longer, wherever it is from."""
-        held = self.beliefs[pattern.literal_group()]
+        held = self._held(pattern)
         for belief in held:
             if agentspeak.unifies_annotated(pattern, belief):
                 self._forget(held, belief, belief.annots)
@@ -552,7 +565,7 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
             problems.clear()
 
     def _take_turns(self) -> None:
-        """What has acted comes behind all others, those too that are new: one without an end leaves them none."""
+        """What has acted comes behind all others, new ones too: one without an end leaves them no time."""
         acting, self._acting = self._acting, None
         if any(each is acting for each in self.intentions):
             self.intentions = collections.deque(each for each in self.intentions if each is not acting)

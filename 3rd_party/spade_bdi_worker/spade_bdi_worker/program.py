@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import logging
+import re
 from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -198,4 +199,16 @@ class _Ear(logging.Handler):
         where = f"{place.filename}, line {place.lineno}: " if place else ""
         # What the interpreter did not expect; it would name it as Python does.
         failure = record.exc_info[1] if record.exc_info else None
-        self.problems.append(f"{where}{record.getMessage() if failure is None else failure}")
+        told = record.getMessage() if failure is None else str(failure)
+        self.problems.append(where + _NO_ACTION.sub(_missing, told))
+
+
+_NO_ACTION = re.compile(r"no such action '(\.[\w.]+)/(\d+)'")
+
+
+def _missing(found: re.Match[str]) -> str:
+    """An internal action that there is not, as a sentence."""
+    return (
+        f"no such action '{found[1]}' with {found[2]} argument{'s' * (found[2] != '1')} in this interpreter "
+        "(docs/bdi.md lists those that it has; jason_worker has Jason's)"
+    )

@@ -1,9 +1,10 @@
 """Checks programs while they are written: ``python -m spade_bdi_worker.program_check``.
 
 One JSON object a line on stdin, ``{"name": "solve.asl", "text": "…", "actions": ["turn left", …], "folder":
-"…"}`` (without ``actions`` those are not checked, without ``folder`` nothing can be included); one JSON line on stdout for each, ``{"problems": [{"line": 3, "text": "a
-sentence", "word": "fly"}], "ending": ".asl", "templates": [{"name", "text"}], "colours": [[pattern,
-role]]}``. Lines count from 1; 0 is the whole file. Nothing of the program is run.
+"…"}`` (without ``actions`` those are not checked, without ``folder`` nothing can be included); one JSON line
+on stdout for each, ``{"problems": [{"line": 3, "text": "a sentence", "word": "fly"}], "ending": ".asl",
+"templates": [{"name", "text"}], "colours": [[pattern, role]]}``. Lines count from 1; 0 is the whole file.
+Nothing of the program is run.
 """
 
 # The interpreter has no types.
@@ -81,7 +82,11 @@ def _problem(name: str, sentence: str) -> dict[str, Any]:
     """With its place, unless that is in a file that is included."""
     found, quoted = _PLACE.match(sentence), _QUOTED.search(sentence)
     here = found is not None and found["name"] == name
-    place = {"line": int(found["line"]), "text": found["text"]} if found and here else {"line": 0, "text": sentence}
+    place = (
+        {"line": int(found["line"]), "text": found["text"]}
+        if found and here
+        else {"line": 0, "text": sentence}
+    )
     return {**place, "word": quoted[1] if quoted else ""}
 
 

@@ -70,11 +70,15 @@ class Tokens:
             if token is not None:
                 yield token
 
-    def _directive(self, word: Any, tokens: Iterator[Any], name: str, within: tuple[str, ...]) -> Iterator[Any]:
+    def _directive(
+        self, word: Any, tokens: Iterator[Any], name: str, within: tuple[str, ...]
+    ) -> Iterator[Any]:
         """What stands in the place of ``{ include("other.asl") }``."""
         place = f"{name}, line {word.loc.lineno}"
         if word.lexeme != "include":
-            raise IncludeError(f"{place}: the only directive here is include, so there is no {{ {word.lexeme} … }}")
+            raise IncludeError(
+                f"{place}: the only directive here is include, so there is no {{ {word.lexeme} … }}"
+            )
         file = _named(tokens, place)
         try:
             text = self._included(file, within)
@@ -99,7 +103,7 @@ class Tokens:
 
 
 def read_within(folder: Path, file: str, most: int) -> bytes:
-    """A file below a folder, by a path without links: what lies outside is not read, whatever a program names.
+    """A file below a folder, by a path without links: what lies outside is not read.
 
     Args:
         folder: Where it must lie.
@@ -124,7 +128,7 @@ def read_within(folder: Path, file: str, most: int) -> bytes:
         with os.fdopen(os.dup(opened), "rb") as stream:
             content = stream.read(most + 1)
     except OSError as error:
-        link = os.path.islink(folder / file)
+        link = (folder / file).is_symlink()
         raise IncludeError("links are not followed" if link else error.strerror or str(error)) from None
     finally:
         os.close(opened)
@@ -135,7 +139,7 @@ def read_within(folder: Path, file: str, most: int) -> bytes:
 
 def _named(tokens: Iterator[Any], place: str) -> str:
     """The file that ``include("…") }`` names."""
-    words = [next(tokens, None) for _ in range(4)]
+    words: list[Any] = [next(tokens, None) for _ in range(4)]
     lexemes = [word and word.lexeme for word in words]
     if lexemes[0] != "(" or lexemes[2:] != [")", "}"] or not words[1].token.string:
         raise IncludeError(f'{place}: a file is included by {{ include("name.asl") }}')
@@ -149,7 +153,9 @@ def _mended(tokens: Iterator[Any]) -> Iterator[Any]:
     for token in tokens:
         if token.lexeme in _NAMES:
             if before == "{":  # across the end of an included file: the interpreter would open what is named
-                raise IncludeError(f"{token.loc.filename}, line {token.loc.lineno}: no file ends within a directive")
+                raise IncludeError(
+                    f"{token.loc.filename}, line {token.loc.lineno}: no file ends within a directive"
+                )
             token = token._replace(token=TokenType.functor.value)
         before = token.lexeme
         if waits is not None and token.lexeme != ".":

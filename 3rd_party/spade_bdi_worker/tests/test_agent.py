@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -171,6 +173,58 @@ def test_a_mistake_is_named_with_its_line(text: str, says: str) -> None:
     assert says in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("file", "says"),
+    [
+        ("/etc/hostname", "name a file in the program's own folder"),
+        ("../other.asl", "name a file in the program's own folder"),
+        ("linked.asl", "links are not followed"),
+        ("linked/other.asl", "is not included"),
+        ("pipe", "it is no file"),
+        ("large.asl", "1,000,000 bytes at most"),
+        ("nowhere.asl", "No such file or directory"),
+        ("deep/1.asl", "8 deep at most"),
+    ],
+)
+def test_nothing_outside_its_folder_is_read_because_a_program_names_it(
+    file: str, says: str, tmp_path: Path
+) -> None:
+    (tmp_path / "other.asl").write_text("+!go <- left.")
+    folder = tmp_path / "program"
+    (folder / "deep").mkdir(parents=True)
+    (folder / "linked.asl").symlink_to(tmp_path / "other.asl")
+    (folder / "linked").symlink_to(tmp_path)
+    os.mkfifo(folder / "pipe")
+    (folder / "large.asl").write_text("//" + "x" * 1_000_000)
+    for number in range(1, 12):
+        (folder / "deep" / f"{number}.asl").write_text(f'{{ include("deep/{number + 1}.asl") }}')
+    (folder / "mind.asl").write_text(f'{{ include("{file}") }} !go.')
+    with pytest.raises(ProgramError) as caught:
+        read_program(str(folder / "mind.asl"))
+    assert says in str(caught.value)
+
+
+def test_a_directive_does_not_begin_in_one_file_and_end_in_another(tmp_path: Path) -> None:
+    (tmp_path / "half.asl").write_text("+!stay. {")
+    (tmp_path / "mind.asl").write_text('{ include("half.asl") } include("/etc/hostname") } !go.')
+    with pytest.raises(ProgramError, match="no file ends within a directive"):
+        read_program(str(tmp_path / "mind.asl"))
+
+
+def test_what_is_said_while_a_plan_waits_goes_with_the_next_action() -> None:
+    episode = agent("!go. +!go <- .send(green_1, askOne, ball(_), A); A = ball(N); act(N). +free <- left.")
+    with pytest.raises(Undecided, match="waits"):
+        decide(episode)
+    action, _, told = decide(episode, ["free"])
+    assert (action, told) == ("left", ".send(green_1, askOne[id(q1)], ball(_))")
+    assert decide(episode, heard=["green_1: .send(green_0, tell[re(q1)], ball(2))"])[0] == "act(2)"
+
+
+@pytest.mark.parametrize("words", [".send(green_0, askOne, q)", ".send(green_0, tell[id(q1)], q)"])
+def test_a_question_without_a_number_is_other_words(words: str) -> None:
+    assert decide(agent("+said(green_1, _) <- right."), heard=[f"green_1: {words}"])[0] == "right"
+
+
 def test_a_file_that_is_none_is_named(tmp_path: Any) -> None:
     with pytest.raises(ProgramError, match=r"nowhere\.asl cannot be read"):
         read_program(str(tmp_path / "nowhere.asl"))
@@ -225,7 +279,8 @@ def test_beliefs_that_are_abolished_are_recorded_as_lost() -> None:
 def test_no_program_writes_a_file() -> None:
     with said() as problems:
         agent("!go. +!go <- .control_flow; left.")
-    assert problems == ["mind.asl, line 1: no such action '.control_flow/0'"]
+    (problem,) = problems
+    assert problem.startswith("mind.asl, line 1: no such action '.control_flow' with 0 arguments")
 
 
 @pytest.mark.parametrize(
