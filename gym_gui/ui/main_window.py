@@ -113,7 +113,7 @@ class MainWindow(QMainWindow):
         column.addWidget(self._splitter, 1)
         self._tour_place = QVBoxLayout()
         column.addLayout(self._tour_place)
-        column.addWidget(self.notices)
+        column.addLayout(self.notices.home)
         column.addWidget(self._status)
         centre = QWidget(self)
         row = QHBoxLayout(centre)
@@ -232,6 +232,7 @@ class MainWindow(QMainWindow):
             # What is hidden would hand its focus to whatever stands first on the new page.
             self._stack.setFocus()
         self._stack.setCurrentWidget(page)
+        self.notices.lie_over(self._stack if page.steady else None)
         self._stack.setAccessibleName(f"{page.title}, the page")
         commands = page.commands()
         self._page_commands = [command.id for command in commands]

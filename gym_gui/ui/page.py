@@ -24,6 +24,8 @@ class Page(QWidget):
     name: ClassVar[str] = ""
     title: ClassVar[str] = ""
     icon: ClassVar[str] = ""
+    steady: ClassVar[bool] = False
+    """Whether nothing in it may move while one plays on it: messages lie over it."""
 
     def __init__(self, context: AppContext) -> None:
         super().__init__(context.place)

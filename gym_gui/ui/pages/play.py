@@ -67,6 +67,7 @@ class PlayPage(Page):
     name = "play"
     title = "Play"
     icon = "play"
+    steady = True
 
     def __init__(
         self, context: AppContext, find: Find = find_keyboards, evdev: EvdevInput | None = None
@@ -280,7 +281,7 @@ class PlayPage(Page):
         self.caption.begin(task)
         self._sheet = None
         self.hands.set_sheet(None)
-        self.side.set_shown(False)
+        self.side.set_shown(True, filled=False)
         self._picker.set_value(task)
         self._job = self.context.spawn(self._open_job(task, config), f"Opening {task}")
 
