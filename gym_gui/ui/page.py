@@ -59,6 +59,10 @@ class Page(QWidget):
     def left(self) -> None:
         """Another page is shown; a page that paints or polls rests now."""
 
+    def closing_costs(self) -> str:
+        """What was paid for and is lost when the window closes now, in sentences; empty: nothing."""
+        return ""
+
     async def closed(self) -> None:
         """The window closes: release everything, leave no process."""
 
