@@ -32,6 +32,7 @@ class DialogScenes:
             "dialog-shortcuts": self.shortcuts,
             "dialog-trust": self.trust,
             "dialog-confirm": self.confirm,
+            "dialog-closing": self.closing,
             "dialog-install": self.install,
             "dialog-environment": self.environment,
             "dialog-link": self.link,
@@ -55,6 +56,16 @@ class DialogScenes:
         self._context.go(name, **request)
         await asyncio.sleep(0)
         return self._window.pages[name]
+
+    async def closing(self) -> None:
+        """What an experiment with a language model would lose."""
+        from gym_gui.ui.closing_dialog import ClosingDialog
+
+        words = (
+            "The experiment stops and can be resumed. Resume uses the replies that are on record again; "
+            "a call that is under way may be paid for and lost."
+        )
+        ClosingDialog([words], self._window).open()
 
     async def hosts(self) -> None:
         """Where there is none yet."""

@@ -16,7 +16,8 @@ When a key counts
 * In turn-based play every press is one move; a key that stays down does not move again.
 * Where there are more actions than keys, a number is typed and Return pressed.
 * A press shortly before a question (:data:`AHEAD_S`) counts for it, so that fast typing
-  loses nothing while the environment steps; older ones are forgotten.
+  loses nothing while the environment steps; older ones are forgotten. In real time the key with
+  which a person lets time begin counts for the first question, however long that takes to come.
 """
 
 from __future__ import annotations
@@ -111,6 +112,7 @@ class HumanSeat:
         self._moved: dict[str, float] = {}  # pixels since the last answer
         self._tapped: dict[str, float] = {}  # keys of pushes that went down since then, and when
         self._last: Any = None
+        self._begun = False  # asked anything in this episode
         self._held: dict[str, None] = {}  # in the order of pressing
         self._ahead: deque[tuple[float, Any]] = deque(maxlen=_AHEAD_MOST)
         self._clock = clock
@@ -183,7 +185,8 @@ class HumanSeat:
         self.question = question
         if self._pushes:
             self._numbers = Numbers.read(question.space)
-        since = self._clock() - AHEAD_S
+        since = -inf if self.realtime and not self._begun else self._clock() - AHEAD_S
+        self._begun = True
         while self._ahead:
             pressed, action = self._ahead.popleft()
             if pressed >= since and not self._trouble(action):
@@ -204,7 +207,7 @@ class HumanSeat:
 
     def forget(self) -> None:
         """The episode is over: what was typed ahead does not count for the next."""
-        self.question = None
+        self.question, self._begun = None, False
         self.typed, self._last = "", None
         self._moved.clear()
         self._tapped.clear()

@@ -28,7 +28,7 @@ from gym_gui.core.execution import EpisodePlan, ExecutionConfig, RecordConfig
 from gym_gui.core.paths import PACKAGE
 from gym_gui.core.spending import NOTHING, Amount, Taking
 from gym_gui.services.budget_ledger import NAME as LEDGER
-from gym_gui.services.recorder import COMPLETED, FAILED, Recorder
+from gym_gui.services.recorder import COMPLETED, FAILED, STOPPED, Recorder
 from gym_gui.services.run_files import Appender
 from gym_gui.services.versions import commit, machine
 from mosaic_worker.failures import described
@@ -93,7 +93,7 @@ class LiveRun:
         self._writer: asyncio.Task[None] | None = None
         self._closed = False
         self.folder: Path | None = None
-        self.saved = self._failures = 0
+        self.saved = self._failures = self._completed = 0
         self.problem = ""
 
     @property
@@ -310,6 +310,7 @@ class LiveRun:
         self._counts[operator_id] += 1
         self.saved += 1
         self._failures += episode.status is EpisodeStatus.FAILED
+        self._completed += episode.status is EpisodeStatus.COMPLETED
 
     def _write_call(self, operator_id: str, line: bytes) -> None:
         self._open().call(operator_id, line)
@@ -325,7 +326,9 @@ class LiveRun:
             return
         if self._ledger_file is not None:
             self._ledger_file.close()
-        status = FAILED if self._failures or self.problem else COMPLETED
+        status = COMPLETED if self._completed else STOPPED  # whose episodes were all aborted
+        if self._failures or self.problem:
+            status = FAILED
         self._recorder.close(
             status,
             **self._about(),

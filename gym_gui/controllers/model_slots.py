@@ -121,6 +121,32 @@ def replayed(experiment: Experiment, run: Run) -> Experiment:
     return _with_each(experiment, lambda operator: _from(_calls_of(run, operator)))
 
 
+def gone_on_with(resolved: ResolvedOperator, folder: Path) -> ResolvedOperator:
+    """An operator whose models are asked nothing again that they have answered in this run.
+
+    The calls of an episode that was cut off are on record. The same prompt at the same place of the same
+    episode gets the same reply; whatever is asked otherwise is asked of the server.
+
+    Args:
+        resolved: The operator.
+        folder: The run folder that is gone on with.
+    """
+    file = (folder / "operators" / resolved.config.operator_id / CALLS).absolute()
+
+    def change(assignment: WorkerAssignment) -> WorkerAssignment:
+        if not has_setting(assignment, CASSETTE) or settings_of(assignment).get(CASSETTE) != "record":
+            return assignment
+        more: dict[str, Plain] = {CASSETTE: "resume", CASSETTE_FILE: str(file)}
+        return replace(assignment, settings={**assignment.settings, **more})
+
+    config = _changed(resolved.config, change)
+    if config == resolved.config or not file.is_file():
+        return resolved
+    allow([Subject("file", str(file.resolve()))])  # the person has named the run
+    assignments = {slot: change(assignment) for slot, assignment in resolved.assignments.items()}
+    return replace(resolved, config=config, assignments=assignments)
+
+
 def _calls_of(run: Run, operator: OperatorConfig) -> Path | None:
     if not slots_with(operator, CASSETTE):
         return None

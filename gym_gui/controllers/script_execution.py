@@ -14,7 +14,7 @@ from typing import Any
 from gym_gui.controllers.episode_funds import EpisodeFunds
 from gym_gui.controllers.kept_sessions import KeptSessions
 from gym_gui.controllers.matrix_check import without_unstarted
-from gym_gui.controllers.model_slots import with_limits
+from gym_gui.controllers.model_slots import gone_on_with, with_limits
 from gym_gui.controllers.operator_execution import (
     MAX_BROKEN_STARTS,
     OperatorExecution,
@@ -90,9 +90,10 @@ class OperatorScriptExecutionManager:
         self._processes = processes
         self._on_progress = on_progress
         self._ledger = RunLedger(out, resume)
-        self._runs = [
-            self._plan(with_limits(resolved, experiment.execution)) for resolved in resolved_operators
-        ]
+        limited = [with_limits(resolved, experiment.execution) for resolved in resolved_operators]
+        if resume is not None:
+            limited = [gone_on_with(resolved, resume) for resolved in limited]
+        self._runs = [self._plan(resolved) for resolved in limited]
         totals = {run.operator_id: run.total for run in self._runs}
         self._header: dict[str, Any] = {**(header or {}), "episodes": totals, "processes": processes}
         # Episodes that are chosen beforehand are not stopped when they have decided something.

@@ -144,7 +144,7 @@ def _close_on_signals(window: MainWindow) -> None:
     """Ctrl-C in the terminal, and a polite kill, close the window as a click does."""
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        loop.add_signal_handler(number, window.close)
+        loop.add_signal_handler(number, window.close_unasked)
 
 
 def _tell_uncaught(context: AppContext) -> None:

@@ -5,12 +5,22 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from PyQt6.QtCore import QSize, Qt, QTimer, pyqtSignal
 from PyQt6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QPaintEvent, QShowEvent
-from PyQt6.QtWidgets import QHBoxLayout, QLabel, QMainWindow, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import (
+    QApplication,
+    QHBoxLayout,
+    QLabel,
+    QMainWindow,
+    QSplitter,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from gym_gui.ui.commands import Command
 from gym_gui.ui.context import AppContext
@@ -66,7 +76,7 @@ class MainWindow(QMainWindow):
         self._current = ""
         self._editors: Editors | None = None
         self._ending: asyncio.Task[None] | None = None
-        self._painted = self._shut = self._shutting = False
+        self._painted = self._shut = self._shutting = self._agreed = False
         self._guide: GuideDock | None = None
         self._tours: TourGuide | None = None
         self._first = QSize()
@@ -113,7 +123,7 @@ class MainWindow(QMainWindow):
         column.addWidget(self._splitter, 1)
         self._tour_place = QVBoxLayout()
         column.addLayout(self._tour_place)
-        column.addWidget(self.notices)
+        column.addLayout(self.notices.home)
         column.addWidget(self._status)
         centre = QWidget(self)
         row = QHBoxLayout(centre)
@@ -232,6 +242,7 @@ class MainWindow(QMainWindow):
             # What is hidden would hand its focus to whatever stands first on the new page.
             self._stack.setFocus()
         self._stack.setCurrentWidget(page)
+        self.notices.lie_over(self._stack if page.steady else None)
         self._stack.setAccessibleName(f"{page.title}, the page")
         commands = page.commands()
         self._page_commands = [command.id for command in commands]
@@ -467,10 +478,32 @@ class MainWindow(QMainWindow):
             super().closeEvent(a0)
             return
         a0.ignore()
+        if not (self._agreed or self._shutting) and (costs := self._closing_costs()):
+            self._ask_whether_to_close(costs)
+            return
         if self._ending is None and not self._shutting:
             # Not the context's: it cancels what it has when it closes.
             self._ending = asyncio.get_running_loop().create_task(self.shut_down())
             self._ending.add_done_callback(self._on_shut_down)
+
+    def close_unasked(self) -> None:
+        """Close, whatever is lost: a signal says so, or the person has."""
+        self._agreed = True
+        self.close()
+
+    def _closing_costs(self) -> list[str]:
+        app = QApplication.instance()
+        if isinstance(app, QApplication) and app.isSavingSession():
+            return []  # the desktop is closing, and would wait for the answer
+        return [costs for page in self.pages.values() if (costs := page.closing_costs())]
+
+    def _ask_whether_to_close(self, costs: Sequence[str]) -> None:
+        from gym_gui.ui.closing_dialog import ClosingDialog
+
+        if self.findChild(ClosingDialog) is None:
+            dialog = ClosingDialog(costs, self)
+            dialog.agreed.connect(self.close_unasked)
+            dialog.open()
 
     async def shut_down(self) -> None:
         """Close the pages, end all work, remember the layout. Leaves no process behind."""

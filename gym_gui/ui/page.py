@@ -24,6 +24,8 @@ class Page(QWidget):
     name: ClassVar[str] = ""
     title: ClassVar[str] = ""
     icon: ClassVar[str] = ""
+    steady: ClassVar[bool] = False
+    """Whether nothing in it may move while one plays on it: messages lie over it."""
 
     def __init__(self, context: AppContext) -> None:
         super().__init__(context.place)
@@ -56,6 +58,10 @@ class Page(QWidget):
 
     def left(self) -> None:
         """Another page is shown; a page that paints or polls rests now."""
+
+    def closing_costs(self) -> str:
+        """What was paid for and is lost when the window closes now, in sentences; empty: nothing."""
+        return ""
 
     async def closed(self) -> None:
         """The window closes: release everything, leave no process."""

@@ -150,6 +150,35 @@ def test_a_replay_that_was_cut_off_goes_on_as_a_replay(mosaic: Mosaic, asked: As
     assert set(refs[0]) == set(refs[1]) and len(refs[1]) > len(refs[0])
 
 
+def test_going_on_pays_nothing_twice(mosaic: Mosaic) -> None:
+    """A run that was cut off within its last episode: what that had paid for is on record."""
+    with FakeModelServer(lambda request: "<action>right</action>") as server:
+        keyed = {VARIABLE: KEY}
+        file = experiment(mosaic.home, lake(server.url), num_episodes=EPISODES, concurrency=1)
+        whole = mosaic.home / mosaic("run", file, "--json", **keyed).json()["run"]
+        cut = Path(shutil.copytree(whole, mosaic.home / "runs" / "cut"))
+        header = json.loads((cut / "run.json").read_text())
+        (cut / "run.json").write_text(json.dumps(header | {"status": "running"}))
+        place = cut / "operators" / "lake"
+        first, *_ = (place / "episodes.jsonl").read_bytes().splitlines(keepends=True)
+        (place / "episodes.jsonl").write_bytes(first)
+        paid = (place / "calls.jsonl").read_bytes().splitlines(keepends=True)
+        (place / "calls.jsonl").write_bytes(b"".join(paid[:-1]))  # the last one was under way
+        sent = len(server.requests)
+        done = mosaic("run", "--resume", cut, "--json", **keyed)
+        assert (done.status, done.json()["episodes"]) == (0, EPISODES), done.err
+        assert len(server.requests) == sent + 1
+    assert compare_runs(whole, cut) is None
+    calls = list(open_run(cut).operators["lake"].calls())
+    again = calls[len(paid) - 1 :]
+    assert [call["replayed"] for call in again] == [True] * (len(again) - 1) + [False]
+    assert {call["usd"] for call in again[:-1]} == {0.0}
+    spent = sum(json.loads(line)["usd"] for line in paid)
+    assert sum(call["usd"] for call in calls) == pytest.approx(spent)
+    assert json.loads((cut / "run.json").read_text())["experiment"] == header["experiment"]
+    assert mosaic("verify", cut).status == 0
+
+
 def test_a_recording_that_ends_too_early_says_which_call_is_missing(mosaic: Mosaic, run: Path) -> None:
     file = run / "operators" / "lake" / "calls.jsonl"
     lines = file.read_bytes().splitlines(keepends=True)

@@ -50,6 +50,23 @@ def seat(scheme: KeyScheme, slot: str = "agent_0", **options: Any) -> HumanSeat:
     return HumanSeat(slot, scheme, **options)
 
 
+def test_the_key_that_lets_time_begin_is_not_lost_however_long_the_first_question_takes() -> None:
+    clock = Clock()
+    one = seat(GAME, clock=clock)
+    one.press("Right")
+    one.release("Right")
+    clock.now += 10 * AHEAD_S
+    assert one.offer(question(1)) == Answered(question(1), 2)
+    one.press("Left")
+    one.release("Left")
+    clock.now += 10 * AHEAD_S
+    assert one.offer(question(2)) is None, "from then on a press is for what is asked soon"
+    one.forget()
+    one.press("Left")
+    clock.now += 10 * AHEAD_S
+    assert one.offer(question(3)) == Answered(question(3), 1), "a new episode, a new beginning"
+
+
 class TestTurnBased:
     def test_a_press_answers_the_open_question(self) -> None:
         one = seat(GRID)

@@ -94,6 +94,17 @@ async def test_indices_count_on_and_operators_join_before_the_first_episode(tmp_
     assert [o.operator_id for o in load_experiment(run.folder, allow_code=False).operators] == ["a", "b"]
 
 
+async def test_a_run_of_aborted_episodes_alone_was_stopped(tmp_path: Path):
+    """Its calls were paid for, so that there is a folder."""
+    run = LiveRun(tmp_path, [operator()], 40)
+    run.call("a", orjson.dumps({"kind": "chat", "ref": "a/0/0/0/0", "usd": 0.5}) + b"\n")
+    write(run, 0, ABORTED)
+    await run.close()
+    assert run.folder is not None
+    header = orjson.loads((run.folder / "run.json").read_bytes())
+    assert header["status"] == "stopped" and header["episodes"] == {"a": 1}
+
+
 async def test_a_failed_episode_makes_a_failed_run(tmp_path: Path):
     run = LiveRun(tmp_path, [operator()], 40)
     write(run, 0, FAILED)

@@ -321,6 +321,35 @@ class TestMessages:
         notices.clear()
         assert not notices.isVisible()
 
+    def test_on_play_a_message_moves_nothing(
+        self, window: MainWindow, context: AppContext, qtbot: QtBot
+    ) -> None:
+        pages, notices = named(window, QStackedWidget, "pages"), named(window, NoticeArea, "notices")
+        window.go("play")
+        steady = window.page
+        assert steady is not None
+        steady.steady = True  # type: ignore[misc]  # as the page itself says, which is not that of these tests
+        window.go("home")
+        window.go("play")
+        QApplication.processEvents()
+        before = pages.geometry()
+        context.notify("The recording could not be written: the disk is full. Free some space", "error")
+        context.notify("Two", "warning")
+        QApplication.processEvents()
+        assert pages.geometry() == before and notices.isVisible()
+        over = notices.geometry()
+        assert (
+            before.contains(over.translated(-pages.mapTo(notices.parentWidget(), QPoint())))
+            and over.height() > 60
+        )
+        notices.findChildren(InlineMessage)[0].dismissed.emit()
+        QApplication.processEvents()
+        assert notices.geometry().bottom() == over.bottom() and notices.height() < over.height()
+        window.go("home")
+        QApplication.processEvents()
+        assert notices.y() > pages.mapTo(notices.parentWidget(), pages.rect().bottomLeft()).y()
+        notices.clear()
+
     def test_an_action_is_done_once(self, window: MainWindow, context: AppContext, qtbot: QtBot) -> None:
         done: list[str] = []
         context.notify("Removed", action=("Undo", lambda: done.append("undone")))

@@ -152,6 +152,7 @@ class Caller:
         key = secrets.get("api_key", "")
         self._price = dearest(settings.client_name, settings.models)
         self._cassette = _cassette(settings)
+        self._earlier = _earlier(settings)
         self._servers = {} if server is None else {settings.model_id: server}
         if server is None and settings.asks_server:
             _check(settings, key, self._price)
@@ -202,6 +203,8 @@ class Caller:
             return self._replay(self._cassette, place, messages)
         if self._fatal:
             raise Fatal(self._fatal)
+        if self._earlier is not None and (paid := self._paid_before(self._earlier, place, messages)):
+            return paid
         return await self._recorded(place, messages, ask)
 
     async def aclose(self) -> None:
@@ -363,6 +366,17 @@ class Caller:
             raise TooLate(error) if record.get("late") else Unanswered(error)
         return completion_of(record)
 
+    def _paid_before(self, earlier: Cassette, place: Place, messages: Sequence[Message]) -> Completion | None:
+        """The reply to this very prompt at this very place, from before the run was stopped."""
+        try:
+            record = earlier.find(place, messages)
+        except Mismatch:
+            return None
+        if record.get("error") or record.get("model") not in self._settings.models:
+            return None
+        self._record({**record, "usd": 0.0, "replayed": True})
+        return completion_of(record)
+
     def _write_dry(self, place: Place, messages: Sequence[Message], ask: Ask) -> None:
         settings, price = self._settings, self._price
         tokens, longest = estimate_tokens(messages, ask), settings.longest_reply
@@ -446,6 +460,16 @@ def _cassette(settings: ServerSettings) -> Cassette | None:
         return Cassette(Path(settings.cassette_file))
     except Mismatch as error:
         raise LoadError(str(error)) from None
+
+
+def _earlier(settings: ServerSettings) -> Cassette | None:
+    if settings.cassette != "resume" or settings.dry_run:
+        return None
+    try:
+        return Cassette(Path(settings.cassette_file))
+    except Mismatch as error:
+        _log.info("%s: every call is paid for", error)
+        return None
 
 
 def _check(settings: ServerSettings, key: str, price: Price | None) -> None:

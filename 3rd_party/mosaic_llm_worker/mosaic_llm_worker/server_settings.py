@@ -164,11 +164,12 @@ class ServerSettings(BaseModel):
         description="Seconds after which the slot makes no further call and the episode ends, truncated; "
         "0: no limit.",
     )
-    cassette: Literal["record", "replay", "off"] = Field(
+    cassette: Literal["record", "replay", "resume", "off"] = Field(
         "record",
         title="Recording",
         description="record: prompts and replies are kept in calls.jsonl; replay: replies come from "
-        "cassette_file and no server is asked; off: only numbers are kept.",
+        "cassette_file and no server is asked; resume: those that it holds come from there, others are asked "
+        "for; off: only numbers are kept.",
     )
     cassette_file: str = Field(
         "", title="Recorded calls", description="The calls.jsonl that is replayed.", max_length=4096
@@ -206,8 +207,8 @@ class ServerSettings(BaseModel):
     def _together(self) -> ServerSettings:
         if self.client_name == "custom" and not self.base_url:
             raise ValueError("client_name 'custom' needs base_url, such as http://localhost:8000/v1")
-        if self.cassette == "replay" and not self.cassette_file:
-            raise ValueError("cassette 'replay' needs cassette_file, the calls.jsonl of a run")
+        if self.cassette in ("replay", "resume") and not self.cassette_file:
+            raise ValueError(f"cassette {self.cassette!r} needs cassette_file, the calls.jsonl of a run")
         models = [self.model_id, *self.fallback_models]
         if self.fallback_models and (not all(models) or len(set(models)) < len(models)):
             raise ValueError("fallback_models names other models than model_id, each once")

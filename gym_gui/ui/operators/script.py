@@ -13,6 +13,7 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QFileDialog, QVBoxLayout, QWidget
 
 from gym_gui.controllers.installing import missing_in
+from gym_gui.controllers.play_setup import asks_models
 from gym_gui.controllers.session_events import FrameDrawn
 from gym_gui.core.errors import MosaicError, Place
 from gym_gui.core.live import LiveView
@@ -172,6 +173,13 @@ class ScriptExperimentWidget(QWidget):
     def job(self) -> ScriptJob | None:
         """The run, once there is one."""
         return self._job
+
+    @property
+    def asks_models(self) -> bool:
+        """Whether a run is on in which language models are asked."""
+        if self._job is None or not self._job.running or self._plan is None:
+            return False
+        return any(asks_models(operator.config) for operator in self._plan.operators)
 
     @property
     def rows(self) -> Mapping[str, OperatorRow]:

@@ -11,6 +11,7 @@ from PyQt6.QtWidgets import QStackedLayout
 from gym_gui.controllers.finding import listed
 from gym_gui.controllers.knowledge import Knowledge
 from gym_gui.controllers.live_play.state import OperatorState
+from gym_gui.controllers.play_setup import asks_models
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import UsageError
 from gym_gui.services.operator_table import NAME, OperatorTable
@@ -192,6 +193,21 @@ class OperatorsTab(Page):
         if before.operators and before.operators != self.deck.table.operators:
             names = listed([operator.display_name for operator in before.operators])
             self.manual.say_undoable(f"{names} {'was' if len(before.operators) == 1 else 'were'} replaced.")
+
+    def closing_costs(self) -> str:
+        """What runs with a language model."""
+        if self.script.asks_models:
+            return (
+                "The experiment stops and can be resumed. Resume uses the replies that are on record again; "
+                "a call that is under way may be paid for and lost."
+            )
+        playing = [each.player for each in self.deck.operators if each.player.is_running()]
+        if any(asks_models(player.config) for player in playing if not player.done):
+            return (
+                "The comparison is not over. Episodes that are under way are recorded as aborted; "
+                "what they have paid for is not used again."
+            )
+        return ""
 
     async def closed(self) -> None:
         """End every session and what else runs."""

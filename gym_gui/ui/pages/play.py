@@ -12,6 +12,7 @@ from PyQt6.QtWidgets import QStackedWidget, QVBoxLayout
 
 from gym_gui.controllers.knowledge import Knowledge
 from gym_gui.controllers.live_play.state import OperatorState
+from gym_gui.controllers.play_setup import asks_models
 from gym_gui.core.errors import MosaicError
 from gym_gui.services.operator_table import OperatorTable
 from gym_gui.ui import theme
@@ -67,6 +68,7 @@ class PlayPage(Page):
     name = "play"
     title = "Play"
     icon = "play"
+    steady = True
 
     def __init__(
         self, context: AppContext, find: Find = find_keyboards, evdev: EvdevInput | None = None
@@ -211,6 +213,20 @@ class PlayPage(Page):
         if self.game.clock.realtime and self.game.state in (OperatorState.RUNNING, OperatorState.YOUR_MOVE):
             self.game.pause()
 
+    def closing_costs(self) -> str:
+        """A game against a language model that is not over."""
+        operator = self.game.operator
+        if operator is None or self.game.is_over or not operator.player.is_running():
+            return ""
+        view = operator.player.last_view
+        if view is None or not view.step or not asks_models(operator.player.config):
+            return ""
+        return (
+            "The game is not over. It is recorded as aborted; what its calls have cost is not used again."
+            if self.game.recording
+            else "The game is not over, and what its calls have cost is lost."
+        )
+
     async def closed(self) -> None:
         """End the session; let go of the keyboards."""
         if self._job is not None:
@@ -280,7 +296,7 @@ class PlayPage(Page):
         self.caption.begin(task)
         self._sheet = None
         self.hands.set_sheet(None)
-        self.side.set_shown(False)
+        self.side.set_shown(True, filled=False)
         self._picker.set_value(task)
         self._job = self.context.spawn(self._open_job(task, config), f"Opening {task}")
 

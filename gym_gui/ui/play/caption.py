@@ -154,6 +154,7 @@ class Caption(QObject):
             refusal=self._refusal,
             typed="".join(seat.typed for seat in self._input.seats),
             people=len(people.keys),
+            watched=self._known is not None and not game.people,
             hands=people.hands(next(iter(people.keys), "")),
             caught=self._input.mouse.caught,
         )

@@ -47,6 +47,9 @@ class Hands(QObject):
         self._context, self._game, self._input = context, game, people_input
         self._people, self._side, self._card = people, side, card
         self._known: EnvironmentSheet | None = None
+        self._before: object = None
+        self._early = False
+        game.viewed.connect(self._on_viewed)
         people.changed.connect(self._on_people_changed)
         people_input.questions_changed.connect(self._on_questions_changed)
         people_input.held_changed.connect(self._on_held_changed)
@@ -60,8 +63,15 @@ class Hands(QObject):
 
     def set_sheet(self, known: EnvironmentSheet | None) -> None:
         """Another environment, of which this is known."""
-        self._known = known
+        self._known, self._before, self._early = known, self._game.operator, False
         self._people.set_sheet(known)
+
+    def _on_viewed(self, _view: object) -> None:
+        """A picture is seen, and people press keys; who has which is still being read."""
+        new = self._game.operator is not self._before
+        if self._known is None and new and not self._early:
+            self._early = True
+            self._input.attach_early(self._card)
 
     def seat(self) -> None:
         """Give those who play their keys, and ask them again what nobody has answered yet."""

@@ -58,6 +58,7 @@ class HumanInput(QObject):
         self.mouse.released.connect(self.release)
         self._widget: QWidget | None = None
         self._apart: QWidget | None = None
+        self._early: _EarlyKey | None = None
         self._released = ("", 0)
         self._names: dict[int, str] = {}  # by scan code: a key keeps its name while it is down
 
@@ -106,6 +107,14 @@ class HumanInput(QObject):
             for slot, scheme in (schemes or {}).items()
         )
 
+    def attach_early(self, widget: QWidget) -> None:
+        """Listen while a picture is seen and it is not yet known who plays with which keys.
+
+        The first key that is pressed counts as soon as people are seated, as if it had been pressed then.
+        """
+        self.attach(widget)
+        self._early = _EarlyKey()
+
     def extend(self, window: QWidget | None) -> None:
         """The picture is in a window of its own, whose keys count too; ``None``: it is back."""
         before, self._apart = self._apart, window
@@ -120,13 +129,18 @@ class HumanInput(QObject):
 
     def set_seats(self, seats: Iterable[HumanSeat]) -> None:
         """Change who plays with which keys; a question that is open stays open."""
-        before = self.seats
+        before, early = self.seats, self._early
         self.seats = HumanSeats(seats)
         for question in before.questions:
             seat = self.seats.seat(question.slot)
             if seat is not None:
                 seat.question = question
         self.questions_changed.emit()
+        if early is not None and tuple(self.seats):
+            self._early = None
+            self.press(early.name)
+            if not early.held:
+                self.release(early.name)
 
     def detach(self) -> None:
         """Listen to nothing any more."""
@@ -225,6 +239,8 @@ class HumanInput(QObject):
         return self._on_key(a1.type(), a1) if isinstance(a1, QKeyEvent) else False
 
     def _on_key(self, kind: QEvent.Type, event: QKeyEvent) -> bool:
+        if self._early is not None and not event.isAutoRepeat() and not event.modifiers() & _WITH:
+            self._early.note(kind, key_name(event))
         if kind == QEvent.Type.KeyRelease:
             name = self._names.get(event.nativeScanCode(), "") or key_name(event)
             known = self._knows(name)
@@ -268,6 +284,8 @@ class HumanInput(QObject):
 
     def _on_focus_changed(self, before: QWidget | None, now: QWidget | None) -> None:
         listens = self._holds(now)
+        if not listens and self._early is not None:
+            self._early = _EarlyKey()
         if not listens:
             self.mouse.give_back()
             self.release_all(KEYBOARD)
@@ -282,6 +300,20 @@ class HumanInput(QObject):
 
     def _on_widget_destroyed(self) -> None:
         self._widget = None
+
+
+class _EarlyKey:
+    """The first key that was pressed before anybody was seated, and whether it is still down."""
+
+    def __init__(self) -> None:
+        self.name = ""
+        self.held = False
+
+    def note(self, kind: QEvent.Type, name: str) -> None:
+        if kind == QEvent.Type.KeyPress and not self.name:
+            self.name, self.held = name, True
+        elif kind == QEvent.Type.KeyRelease and name == self.name:
+            self.held = False
 
 
 def _plays_with_mouse(seat: HumanSeat) -> bool:

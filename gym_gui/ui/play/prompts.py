@@ -25,7 +25,8 @@ class Prompt:
         turn: Agents that others are asked for.
         refusal: Why the last key did nothing.
         typed: Digits typed so far.
-        people: How many people play.
+        people: How many people play, as far as is known who has which keys.
+        watched: It is known that policies play all slots.
         hands: What the first of them plays with.
         caught: The mouse plays, and Escape gives it back.
     """
@@ -44,6 +45,7 @@ class Prompt:
     refusal: str = ""
     typed: str = ""
     people: int = 1
+    watched: bool = False
     hands: str = ""
     caught: bool = False
 
@@ -66,8 +68,8 @@ def prompt_for(p: Prompt) -> tuple[str, str] | None:
     if p.refusal:
         return "warning", p.refusal
     if not p.people:
-        # Somebody is asked already, but the page has not yet read who sits at the keys.
-        return ("muted", "Starting…") if p.asked else ("ok", "Policies play; you watch.")
+        # A person plays, but the page has not yet read with which keys.
+        return ("ok", "Policies play; you watch.") if p.watched else ("muted", "Starting…")
     if p.realtime:
         if p.caught:
             return "ok", "Running. The mouse plays: Esc gives it back."

@@ -50,6 +50,13 @@ class SidePanel:
         """Keyboards are a question only where several people play."""
         self.keyboards.setVisible(shown)
 
-    def set_shown(self, shown: bool) -> None:
-        """Nothing is to be said before an environment is chosen."""
+    def set_shown(self, shown: bool, *, filled: bool = True) -> None:
+        """Nothing is to be said before an environment is chosen.
+
+        Args:
+            shown: Whether the column is there.
+            filled: Whether its contents are. While they are read it keeps its room: the picture beside it
+                stays where it is.
+        """
+        self._inspector.content.setVisible(filled)
         self._inspector.setVisible(shown)

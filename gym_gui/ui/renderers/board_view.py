@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from PyQt6.QtCore import QEvent, QPointF, QRect, QRectF, Qt, pyqtSignal
+from PyQt6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, pyqtSignal
 from PyQt6.QtGui import (
     QFocusEvent,
     QKeyEvent,
@@ -67,6 +67,8 @@ class BoardView(Surface):
         self.setMouseTracking(True)
         self._choice: BoardChoice | None = None
         self._place: BoardGeometry | None = None
+        self._painted: tuple[BoardGeometry, QPoint] | None = None
+        """What is on the screen: the squares, and where in the window they were drawn."""
         self._interactive = False
         self._engaged = self._turned = False
         self._sprites = Sprites()
@@ -187,8 +189,8 @@ class BoardView(Surface):
             return
         if self._chooser.isVisible():
             self._on_given_up()
-        square = self._place.at(a0.position())
-        self._pressed, self._press_point, self._fresh = square, a0.position(), False
+        square = self._drawn_at(a0.position())
+        self._pressed, self._press_point, self._fresh = square, a0.globalPosition(), False
         if square is not None and square != self._choice.selected and self._choice.own(square):
             self._fresh = True
             self._act(self._choice.choose(square))
@@ -199,12 +201,11 @@ class BoardView(Surface):
             return
         point = a0.position()
         if a0.buttons() & Qt.MouseButton.LeftButton and self._pressed is not None:
-            far = (point - self._press_point).manhattanLength() >= QApplication.startDragDistance()
-            if self._pressed == self._choice.selected and (self._drag is not None or far):
+            if self._pressed == self._choice.selected and (self._drag is not None or self._is_far(a0)):
                 self._drag = point
                 self.update()
             return
-        square = self._place.at(point)
+        square = self._drawn_at(point)
         if square != self._hover:
             self._hover = square
             hand = square is not None and self._choice.choosable(square)
@@ -217,13 +218,35 @@ class BoardView(Surface):
             return
         if a0.button() != Qt.MouseButton.LeftButton or self._pressed is None:
             return
-        square, pressed = self._place.at(a0.position()), self._pressed
+        square, pressed = self._drawn_at(a0.position()), self._pressed
+        if not self._is_far(a0):
+            square = pressed  # the board may have moved under a pointer that has not
         dragged, self._drag, self._pressed = self._drag is not None, None, None
         if dragged and square is not None:
             self._act(self._choice.drop(square))
         elif square == pressed and not self._fresh:
             self._act(self._choice.choose(pressed))
         self.update()
+
+    def _drawn_at(self, point: QPointF) -> Square | None:
+        """The square that is drawn under a point of the widget.
+
+        A layout that has changed since the last painting counts once it is seen: until then people click
+        on what the screen shows.
+        """
+        if self._painted is None:
+            return self._place.at(point) if self._place is not None else None
+        place, origin = self._painted
+        return place.at(point + QPointF(self._in_window() - origin))
+
+    def _in_window(self) -> QPoint:
+        window = self.window()
+        return self.mapTo(window, QPoint(0, 0)) if window is not None else QPoint(0, 0)
+
+    def _is_far(self, event: QMouseEvent) -> bool:
+        """Whether the pointer has moved since the button went down."""
+        moved = event.globalPosition() - self._press_point
+        return moved.manhattanLength() >= QApplication.startDragDistance()
 
     def leaveEvent(self, a0: QEvent | None) -> None:
         """No piece hovers outside."""
@@ -349,6 +372,7 @@ class BoardView(Surface):
         """Ground, board, the piece in the hand, the sentence."""
         painter = QPainter(self)
         self.paint_ground(painter)
+        self._painted = None if self._place is None else (self._place, self._in_window())
         if self._choice is None or self._place is None:
             self.paint_hint(painter)
         else:

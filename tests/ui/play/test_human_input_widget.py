@@ -10,6 +10,7 @@ from PyQt6.QtGui import QKeyEvent, QKeySequence, QMouseEvent, QShortcut
 from PyQt6.QtWidgets import QApplication, QLineEdit, QPushButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
+from gym_gui.controllers.human_input import HumanSeat
 from gym_gui.core.live import HumanQuestion
 from gym_gui.envs.keymaps import Axis, KeyScheme
 from gym_gui.ui.play.human_input import HumanInput
@@ -277,3 +278,48 @@ def test_keys_alone_leave_the_mouse_alone(table: Table, qtbot: QtBot) -> None:
     table.ask()
     qtbot.mouseClick(table.stage, Qt.MouseButton.LeftButton)
     assert not table.input.mouse.caught
+
+
+class TestTheFirstKey:
+    """Pressed when there is a picture to see, and before it is known who plays with which keys."""
+
+    @pytest.fixture
+    def early(self, qtbot: QtBot) -> Iterator[Table]:
+        result = Table(qtbot)
+        result.input.attach_early(result.stage)
+        yield result
+        result.input.detach()
+        result.window.close()
+        result.window.deleteLater()
+
+    def seat(self, table: Table, *, realtime: bool = False) -> None:
+        table.input.attach(table.stage)
+        table.input.set_seats([HumanSeat("a", KEYS, realtime=realtime)])
+
+    def test_counts_once_people_are_seated(self, early: Table, qtbot: QtBot) -> None:
+        qtbot.keyClick(early.stage, Qt.Key.Key_Right)
+        qtbot.keyClick(early.stage, Qt.Key.Key_Right)  # once more, as nothing was seen of it
+        self.seat(early)
+        early.ask()
+        assert early.chosen == [("a", 1)] and early.input.held == frozenset()
+        early.ask(2)
+        assert early.input.questions, "one key is one move"
+
+    def test_lets_time_begin_and_is_held_while_it_is_down(self, early: Table, qtbot: QtBot) -> None:
+        began: list[str] = []
+        early.input.key_pressed.connect(began.append)
+        qtbot.keyPress(early.stage, Qt.Key.Key_Left)
+        self.seat(early, realtime=True)
+        assert began == ["Left"] and early.input.held == {"Left"}
+        early.ask()
+        assert early.chosen == [("a", 0)]
+        qtbot.keyRelease(early.stage, Qt.Key.Key_Left)
+        assert early.input.held == frozenset()
+
+    def test_is_forgotten_where_the_keyboard_goes_elsewhere(self, early: Table, qtbot: QtBot) -> None:
+        qtbot.keyClick(early.stage, Qt.Key.Key_Right)
+        early.field.setFocus()
+        early.stage.setFocus()
+        self.seat(early)
+        early.ask()
+        assert early.chosen == []

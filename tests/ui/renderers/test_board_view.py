@@ -54,6 +54,7 @@ class Game:
         assert board is not None
         self.view.show_board(replace(board, flipped=self.flipped))
         self.view.set_interactive(True)
+        self.view.repaint()  # people click on what they see
 
     def flip(self, flipped: bool) -> None:
         self.flipped = flipped
@@ -371,3 +372,33 @@ def test_a_finished_game_says_so(view: BoardView, game: Callable[..., Game]) -> 
     assert len(play.chosen) == 5
     play.click((2, 2))
     assert view.note == "The game is over: restart it to play again."
+
+
+def test_a_click_is_for_the_square_that_was_drawn_under_it(theme: Theme, shown: Show) -> None:
+    """Whatever the layout has become since: a column at the right makes the board narrower and moves it."""
+    window = QWidget()
+    board = BoardView(theme, window)
+    board.setGeometry(40, 0, 600, 500)
+    shown(window, 700, 500)
+    chosen: list[int] = []
+    board.move_chosen.connect(chosen.append)
+    environment = make("classic/connect_four_v3")
+    environment.adapter.reset(seed=0)
+    board.show_board(environment.board())
+    board.set_interactive(True)
+    board.repaint()
+    QApplication.processEvents()  # the window is on the screen
+    seen = board.mapToGlobal(board.square_rect((5, 4)).center())
+    board.setGeometry(0, 0, 300, 500)  # not painted yet
+    assert not board.square_rect((5, 4)).contains(board.mapFromGlobal(seen))
+    QTest.mouseClick(board, LEFT, pos=board.mapFromGlobal(seen))
+    assert chosen == [4]
+    board.set_interactive(True)
+    board.repaint()
+    QTest.mousePress(board, LEFT, pos=board.square_rect((5, 2)).center())
+    pressed = board.mapToGlobal(board.square_rect((5, 2)).center())
+    board.setGeometry(100, 0, 500, 500)
+    board.repaint()  # moved between press and release
+    QTest.mouseRelease(board, LEFT, pos=board.mapFromGlobal(pressed))
+    assert chosen == [4, 2]
+    environment.close()

@@ -1,0 +1,53 @@
+"""Asks before the window is closed upon something that was paid for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from gym_gui.ui import theme
+from gym_gui.ui.widgets import PrimaryButton, QuietButton, label, title_label
+from gym_gui.ui.widgets.dialog import Dialog
+
+
+class ClosingDialog(Dialog):
+    """Says what is lost, and leaves the window open unless the person wants otherwise.
+
+    Args:
+        costs: What is lost, a sentence or several for each page.
+        parent: The window.
+    """
+
+    agreed = pyqtSignal()
+    """The window is to be closed."""
+
+    def __init__(self, costs: Sequence[str], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("closing-dialog")
+        self.setWindowTitle("Close the window?")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setMinimumWidth(480)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
+        column.setSpacing(theme.ROW)
+        column.addWidget(title_label("A language model is still being asked"))
+        for number, cost in enumerate(costs):
+            words = label(cost, wrap=True)
+            words.setObjectName(f"closing-cost-{number}")
+            column.addWidget(words)
+        column.addStretch(1)
+        column.addSpacing(theme.STEP)
+        row = QHBoxLayout()
+        row.setSpacing(theme.ROW)
+        row.addStretch(1)
+        row.addWidget(QuietButton("Close", name="closing-close", on_click=self._on_close))
+        stay = PrimaryButton("Stay", name="closing-stay", on_click=self.reject)
+        row.addWidget(stay)
+        column.addLayout(row)
+        stay.setFocus()  # the first would have it, and Space presses what has the focus
+
+    def _on_close(self) -> None:
+        self.accept()
+        self.agreed.emit()
