@@ -65,6 +65,12 @@ def say_plan(
         sys.stdout.write(f"\nProcesses: {processes}. Nothing was run.\n")
 
 
+def say_notes(notes: Sequence[str]) -> None:
+    """Print what was found while slots were loaded."""
+    for note in notes:
+        sys.stderr.write(f"Note: {clean(note)}.\n")
+
+
 def _say_part(part: ShardPlan) -> None:
     """Print which episodes a shard would play."""
     played = [f"{name} {of[0]} to {of[-1]}" for name, of in part.only.items()]

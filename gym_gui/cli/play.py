@@ -86,9 +86,11 @@ def play(
         only = part.only if only is None else only
     workers = processes or experiment.execution.processes or usable_cores()
     if dry_run:
-        from gym_gui.cli.dry_run import say_plan
+        from gym_gui.cli.dry_run import say_notes, say_plan
         from gym_gui.controllers.cost_estimate import estimate_cost
+        from gym_gui.controllers.load_check import load_all
 
+        say_notes(hosts.run(load_all(resolved_operators)))
         slots = hosts.run(estimate_cost(experiment, hosts.open_session, workers, _run)) if models else []
         say_plan(experiment, resolved_operators, workers, slots, part, as_json=as_json)
         return DONE

@@ -85,6 +85,10 @@ def run_tournament(
     part = None if parts is None else parts.only
     plan = plan_part(contest, part if before is None else Shard.of_run(before.record.extra), before)
     if dry_run:
+        from gym_gui.cli.dry_run import say_notes
+        from gym_gui.controllers.load_check import load_all
+
+        say_notes(hosts.run(load_all(contest.resolved())))
         return _say_plan(contest, plan, as_json)
     return _Table(contest, _workers(contest, processes), as_json, hosts).play(out, folder, plan)
 

@@ -8,6 +8,7 @@ import struct
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -149,16 +150,20 @@ class EnvironmentProbe:
         Raises:
             UsageError: The engine's own sentence.
         """
-
-        def vouch() -> list[Subject]:
-            from gym_gui.controllers.resolved_operator import vouch
-
-            return vouch(config)
-
-        header, _ = await self._ask_child(
-            {"do": "cast", "operator": config.to_record(), "origin": asdict(config.origin)}, vouch
-        )
+        header, _ = await self._ask_child(_operator_request("cast", config), partial(_vouch, config))
         return int(header["seatings"])
+
+    async def load(self, config: OperatorConfig) -> tuple[str, ...]:
+        """Have the workers of an operator load their slots (:mod:`gym_gui.controllers.load_check`).
+
+        Returns:
+            The slots whose worker was still loading when it was no longer waited for.
+
+        Raises:
+            UsageError: The sentence of the engine or of a worker.
+        """
+        header, _ = await self._ask_child(_operator_request("load", config), partial(_vouch, config))
+        return tuple(header["slow"])
 
     def cancel(self) -> None:
         """End the child; whoever waits for an answer gets a :class:`UsageError`."""
@@ -259,3 +264,13 @@ class EnvironmentProbe:
         self._idle = None
         if not self._turn.locked():
             self._burial = asyncio.get_running_loop().create_task(self._bury())
+
+
+def _operator_request(do: str, config: OperatorConfig) -> dict[str, Any]:
+    return {"do": do, "operator": config.to_record(), "origin": asdict(config.origin)}
+
+
+def _vouch(config: OperatorConfig) -> list[Subject]:
+    from gym_gui.controllers.resolved_operator import vouch
+
+    return vouch(config)

@@ -6,13 +6,14 @@ length of a JSON header, the header, and as many bytes after it as its ``bytes``
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import struct
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import numpy as np
 
@@ -24,17 +25,27 @@ from gym_gui.core.trust import Origin, allow, enforce
 from gym_gui.envs import Environment
 from mosaic_worker.failures import described
 
+if TYPE_CHECKING:
+    from gym_gui.controllers.load_check import LoadCheck
+    from gym_gui.controllers.resolved_operator import ResolvedOperator
+
 
 class Bench:
     """Answers one request after the other; keeps the environment it drew last."""
 
     def __init__(self) -> None:
         self._drawn: tuple[str, Environment] | None = None
+        self._loads: LoadCheck | None = None
 
     def answer(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
         """Header and body of the answer; what went wrong is in it as a sentence."""
         allow(subject_of(row) for row in request["allowed"])
-        doers = {"describe": self._describe, "picture": self._picture, "cast": self._cast}
+        doers = {
+            "describe": self._describe,
+            "picture": self._picture,
+            "cast": self._cast,
+            "load": self._load,
+        }
         try:
             return doers[request["do"]](request)
         except MosaicError as error:
@@ -50,14 +61,14 @@ class Bench:
             environment.close()
 
     def _cast(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
-        # Protocol buffers and all that starts workers: half of the time this process needs to start.
-        from gym_gui.controllers.resolved_operator import resolve_operator
-        from gym_gui.core.experiment_data import experiment_from_data
+        return {"seatings": len(_resolved(request).seatings)}, b""
 
-        origin = Origin(**request["origin"])
-        experiment = experiment_from_data({"operators": [request["operator"]]}, origin=origin)
-        resolved = resolve_operator(experiment.operators[0])
-        return {"seatings": len(resolved.seatings)}, b""
+    def _load(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
+        from gym_gui.controllers.load_check import LoadCheck
+
+        if self._loads is None:
+            self._loads = LoadCheck()
+        return {"slow": list(asyncio.run(self._loads.check(_resolved(request))))}, b""
 
     def _picture(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
         environment = self._drawable(request, "rgb_array")
@@ -84,6 +95,16 @@ class Bench:
             environment = _environment_of(request, drawn=True)  # it cannot be drawn so, which is no fault
         self._drawn = key, environment
         return environment
+
+
+def _resolved(request: Mapping[str, Any]) -> ResolvedOperator:
+    # Protocol buffers and all that starts workers: half of the time this process needs to start.
+    from gym_gui.controllers.resolved_operator import resolve_operator
+    from gym_gui.core.experiment_data import experiment_from_data
+
+    origin = Origin(**request["origin"])
+    experiment = experiment_from_data({"operators": [request["operator"]]}, origin=origin)
+    return resolve_operator(experiment.operators[0])
 
 
 def _environment_of(

@@ -33,6 +33,7 @@ class Knowledge:
         self._checks: ConfigurationChecks | None = None
         self._loading: asyncio.Lock = asyncio.Lock()
         self._probe: EnvironmentProbe | None = None
+        self._loading_probe: EnvironmentProbe | None = None
         self._sheets: EnvironmentSheets | None = None
 
     async def checks(self) -> ConfigurationChecks:
@@ -55,8 +56,8 @@ class Knowledge:
         """A worker or environments were installed: everything is looked for anew."""
         invalidate_caches()
         self._workers = self._checks = None
-        if self._probe is not None:
-            self._probe.cancel()  # its process knows only what was there when it began
+        for probe in filter(None, (self._probe, self._loading_probe)):
+            probe.cancel()  # its process knows only what was there when it began
 
     @property
     def probe(self) -> EnvironmentProbe:
@@ -66,6 +67,15 @@ class Knowledge:
 
             self._probe = EnvironmentProbe()
         return self._probe
+
+    @property
+    def loading_probe(self) -> EnvironmentProbe:
+        """Has workers load their slots; apart, so that nothing else waits for a large network."""
+        if self._loading_probe is None:
+            from gym_gui.controllers.environment_probe import EnvironmentProbe
+
+            self._loading_probe = EnvironmentProbe()
+        return self._loading_probe
 
     async def sheet(self, request: EnvironmentRequest) -> EnvironmentSheet:
         """Describe an environment, made in a process of its own unless its description is kept.
@@ -81,9 +91,9 @@ class Knowledge:
         return await self._sheets.sheet(request)
 
     async def close(self) -> None:
-        """End the process that looks at environments."""
-        if self._probe is not None:
-            await self._probe.close()
+        """End the processes that look at environments and load slots."""
+        for probe in filter(None, (self._probe, self._loading_probe)):
+            await probe.close()
 
 
 def _find_workers() -> Workers:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -109,6 +110,12 @@ def _offers(environment: Environment, agent: AgentID) -> tuple[str, ...]:
         offers.append("text")
     if environment.describer(agent).can_state(agent):
         offers.append("facts")
+    if environment.describer(agent).measures(agent):
+        offers.append("measurements")
+    if environment.option_names(agent):
+        offers.append("manager")
+    if _is_one_control(environment.adapter.action_space(agent)):
+        offers.append("one_control")
     if environment.simulator is not None:
         offers.append("state")
     if environment.pictures(agent):
@@ -116,6 +123,12 @@ def _offers(environment: Environment, agent: AgentID) -> tuple[str, ...]:
     if not environment.rewards_betray:
         offers.append("rewards")
     return (*offers, *environment.retellings(agent))
+
+
+def _is_one_control(action_space: Any) -> bool:
+    """Whether an action is one number, or one of a list."""
+    space = to_space(action_space)
+    return space.kind == "Discrete" or (space.kind == "Box" and math.prod(space.shape) == 1)
 
 
 def seatings(

@@ -88,8 +88,29 @@ async def _start_worker(
     agents: Sequence[AgentID],
     secrets: Secrets,
 ) -> list[tuple[AgentPolicyBinding, WorkerSlot]]:
+    return await start_group(resolved, supervisor, policies, slot_requests(resolved, agents, secrets))
+
+
+def slot_requests(
+    resolved: ResolvedOperator, agents: Sequence[AgentID], secrets: Secrets
+) -> list[SlotRequest]:
+    """What the worker of some slots is told when it loads them."""
     definition = resolved.workers[agents[0]]
-    requests = [_request(resolved, agent, definition, secrets.get(agent, {})) for agent in agents]
+    return [_request(resolved, agent, definition, secrets.get(agent, {})) for agent in agents]
+
+
+async def start_group(
+    resolved: ResolvedOperator,
+    supervisor: Supervisor,
+    policies: SlotPolicies,
+    requests: Sequence[SlotRequest],
+) -> list[tuple[AgentPolicyBinding, WorkerSlot]]:
+    """Start the one worker that fills the slots of some requests; nothing is bound yet.
+
+    Raises:
+        WorkerLaunchError: It could not be started or refused its slot.
+    """
+    definition = resolved.workers[requests[0].agent_id]
     started = await supervisor.start_worker(definition, requests, policies.collect)
     result: list[tuple[AgentPolicyBinding, WorkerSlot]] = []
     for request, (slot, policy) in zip(requests, started, strict=True):

@@ -97,7 +97,7 @@ def _environment_incompatibility(
         return f"{worker.display_name} is {others}"
     for setting in worker.settings_schema:
         option = setting.option(settings.get(setting.name))
-        if option is not None and (reason := option.incompatibility(slot.env_id, slot.agent_id)):
+        if option is not None and (reason := option.incompatibility(slot.env_id, slot.agent_id, slot.offers)):
             return reason
     return ""
 

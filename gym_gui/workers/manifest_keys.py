@@ -11,6 +11,7 @@ from typing import Any, cast
 from gym_gui.core.enums import SteppingParadigm, WorkerKind
 from gym_gui.core.inherited import looks_secret
 from gym_gui.workers.capabilities import ACTION_KINDS, OBSERVATION_KINDS
+from gym_gui.workers.settings_schema import SLOT_NEEDS
 from gym_gui.workers.settings_table import TYPES
 
 Check = Callable[[Any], str]
@@ -317,5 +318,11 @@ OPTION: Mapping[str, Key] = {
         _TEXTS, "Patterns of the environments it is for, such as `MiniGrid-*`; all by default."
     ),
     "agents": Key(_TEXTS, "Patterns of the slots it is for, such as `*/goal`; all by default."),
+    "needs": Key(
+        listing(one_of(*SLOT_NEEDS), "words"),
+        "What a slot must have: `manager` (a manager sets its goals), `measurements` (its observation is "
+        "numbers that have names), `one_control` (its action is one number, or one of a list); nothing by "
+        "default.",
+    ),
 }
 """Keys of an entry in ``options``."""

@@ -10,6 +10,7 @@ What JSON Schema has no word for is in ``x-`` keys:
 ``x-advanced``        Shown on request.
 ``x-environments``    Patterns of the environments it, or an option of it, is for.
 ``x-agents``          Patterns of the slots that an option is for.
+``x-needs``           What a slot must have for an option: of :data:`SLOT_NEEDS`.
 ``x-policies``        Each option is a policy of its own to people.
 ``x-only-with``       Options of that choice with which it means anything.
 ``x-module``          Run for whoever fills in the form: tries a server, lists models, previews prompts,
@@ -22,7 +23,7 @@ What JSON Schema has no word for is in ``x-`` keys:
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, cast
@@ -34,7 +35,13 @@ from gym_gui.workers.settings_text import text_of
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 KINDS: Final = ("policy", "file", "program", "secret", "episode", "server", "model", "prompts")
-
+SLOT_NEEDS: Final[Mapping[str, str]] = {
+    "manager": "a manager that sets its goals, and this slot has none: add one under Two levels, or choose "
+    "another policy",
+    "measurements": "numbers that have names, and this slot's observation has none",
+    "one_control": "an action that is one number or one of a list, and this slot's has several numbers",
+}
+"""What an option may need of a slot, with what its absence is called."""
 
 _SAID: Final = re.compile(r"(?:^|[;,] )(?P<value>-?\d[\d.]*|none|empty): (?P<words>[^;]+?)(?=;|\. |\.?$)")
 _BY_DEFAULT: Final = re.compile(r"(?:^|[;,] )by default (?P<words>[^;]+?)(?=;|\. |\.?$)")
@@ -50,6 +57,7 @@ class SettingOption:
         meaning: A sentence.
         environments: Patterns (``MiniGrid-*``) of the environments it is for; empty: all.
         agents: Patterns of the slots it is for (``*/goal``); empty: all.
+        needs: What a slot must have, of :data:`SLOT_NEEDS`.
     """
 
     value: Any
@@ -57,24 +65,27 @@ class SettingOption:
     meaning: str = ""
     environments: tuple[str, ...] = ()
     agents: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:
         """What people read."""
         return self.title or text_of(self.value)
 
-    def incompatibility(self, env_id: str, agent: str = "") -> str:
+    def incompatibility(self, env_id: str, agent: str = "", offers: Collection[str] | None = None) -> str:
         """Why it is not for this slot, as a sentence without a full stop; empty when it is.
 
         Args:
             env_id: Canonical id of the environment; empty: not known yet.
             agent: The slot; empty: not known yet.
+            offers: What the slot has and can be shown; ``None``: not known yet.
         """
         if others := made_for_others(env_id, self.environments):
             return f"{self.label} is {others}"
         if agent and not matches(agent, self.agents):
             return f"{self.label} is for slots named {either(self.agents)}, not for {agent}"
-        return ""
+        missing = next((need for need in self.needs if offers is not None and need not in offers), "")
+        return f"{self.label} needs {SLOT_NEEDS[missing]}" if missing else ""
 
 
 @dataclass(frozen=True)
@@ -154,6 +165,7 @@ class Setting:
                 option.get("description", ""),
                 tuple(option.get("x-environments", ())),
                 tuple(option.get("x-agents", ())),
+                tuple(option.get("x-needs", ())),
             )
             for option in titled or [{"const": value} for value in self.schema.get("enum", ())]
             if option["const"] is not None

@@ -43,6 +43,7 @@ _KEYS: Final = {
     "only_with": "x-only-with",
     "environments": "x-environments",
     "agents": "x-agents",
+    "needs": "x-needs",
     "module": "x-module",
     "command": "x-command",
     "provider": "x-provider",

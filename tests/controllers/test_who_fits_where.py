@@ -16,6 +16,7 @@ from gym_gui.controllers.resolved_operator import resolve_operator
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import MissingDependencyError, UsageError
+from gym_gui.services.backends import SlotInfo
 from gym_gui.services.worker_orchestrator import UnifiedRunConfig, WorkerOrchestrator
 from gym_gui.workers.discovery import discover
 from gym_gui.workers.registry import WorkerTypeRegistry
@@ -124,3 +125,37 @@ def test_a_trainer_that_is_made_for_other_environments_is_not_chosen() -> None:
         finally:
             for worker in registry.all():
                 object.__setattr__(worker.capabilities, "environments", before[worker.type_id])
+
+
+@pytest.mark.parametrize(
+    "task", ["MiniGrid-DoorKey-5x5-v0", "MosaicMultiGrid-S-2v2-IndAgObs-v1", "classic/connect_four_v3"]
+)
+def test_a_controller_is_offered_where_numbers_with_names_are_measured(task: str):
+    offered = {title for slot in sheet_of(task).slots.values() for title in titles_offered(slot)}
+    assert not {"PID", "State feedback", "LQR"} & offered
+    assert {"PID", "State feedback", "LQR"} <= titles_offered(sheet_of("CartPole-v1").slots["agent_0"])
+
+
+def test_skills_are_offered_to_slots_that_have_a_manager():
+    task = "MiniGrid-DoorKey-5x5-v0"
+    assert "MiniGrid skills" not in titles_offered(sheet_of(task).slots["agent_0"])
+    environment = envs.make(task).with_manager(agents=["agent_0"])
+    try:
+        slots = EnvironmentSheet.of(environment).slots
+    finally:
+        environment.close()
+    assert "MiniGrid skills" in titles_offered(slots["agent_0"])
+
+
+def test_skills_without_a_manager_are_refused_by_the_engine_and_said_on_the_page():
+    task = "MiniGrid-DoorKey-5x5-v0"
+    skills = WorkerAssignment("operators_worker", "baseline", {"behavior": "minigrid_skills"})
+    config = OperatorConfig("a", task=task, workers={"agent_0": skills})
+    with pytest.raises(UsageError, match="needs a manager"):
+        resolve_operator(config)
+    report = bundled().check(Draft.of(config), sheet_of(task))
+    assert report.config is None and any("needs a manager" in each.text for each in report.of("agent_0"))
+
+
+def titles_offered(slot: SlotInfo) -> set[str]:
+    return {offer.policy.title for offer in bundled().offers(slot) if not offer.reason}

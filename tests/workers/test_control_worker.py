@@ -101,7 +101,7 @@ def test_where_lqr_has_no_model_it_is_refused() -> None:
 
 async def test_more_than_one_force_is_refused_before_the_start() -> None:
     pytest.importorskip("mujoco")
-    with pytest.raises(MosaicError, match="a controller has one force"):
+    with pytest.raises(MosaicError, match="State feedback needs an action that is one number"):
         await played(control(controller="gains", gains={"angle_of_the_torso": 1}), "Hopper-v5", range(1))
 
 

@@ -70,6 +70,10 @@ class Describer(ABC):
         """Whether there are :meth:`facts` of what ``agent`` sees."""
         return False
 
+    def measures(self, agent: AgentID) -> bool:
+        """Whether :meth:`facts` are the numbers of a vector, each by its name."""
+        return False
+
     @abstractmethod
     def game(self, agent: AgentID) -> str:
         """What the game is and what is wanted, in a few full sentences."""

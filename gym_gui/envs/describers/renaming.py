@@ -34,6 +34,9 @@ class RenamedDescriber(Describer):
     def can_state(self, agent: AgentID) -> bool:
         return self._told.can_state(agent)
 
+    def measures(self, agent: AgentID) -> bool:
+        return self._told.measures(agent)
+
     def game(self, agent: AgentID) -> str:
         return self._names.text(self._told.game(agent))
 

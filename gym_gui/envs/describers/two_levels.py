@@ -61,6 +61,9 @@ class TwoLevelDescriber(Describer):
     def can_state(self, agent: AgentID) -> bool:
         return self._own.can_state(self._seat(agent))
 
+    def measures(self, agent: AgentID) -> bool:
+        return not self._adapter.manages(agent) and self._own.measures(self._adapter.behind(agent)[0])
+
     def terms(self, agent: AgentID) -> Terms:
         """None: what is asked of an agent names its actions and things in words of its own."""
         return Terms()

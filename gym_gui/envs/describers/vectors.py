@@ -137,6 +137,9 @@ class VectorDescriber(SpaceDescriber):
     def can_state(self, agent: AgentID) -> bool:
         return self._fits(agent)
 
+    def measures(self, agent: AgentID) -> bool:
+        return self._fits(agent)
+
     def facts(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> Sequence[Fact]:
         """Each named number, and its bounds: ``pole_angle(0.03)``, ``bounds(pole_angle, -0.4, 0.4)``.
 

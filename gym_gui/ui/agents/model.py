@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from gym_gui.controllers.configuration_checks import ConfigurationChecks, Report
 from gym_gui.controllers.configuration_draft import Draft
 from gym_gui.controllers.environment_probe import Preview
 from gym_gui.controllers.environment_sheet import EnvironmentSheet
-from gym_gui.controllers.finding import Finding, Level
+from gym_gui.controllers.finding import Finding, Level, listed
 from gym_gui.controllers.knowledge import Knowledge
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import GOAL_SUFFIX, OperatorConfig
@@ -341,7 +341,7 @@ class ConfigurationModel(QObject):
     async def _ask_engine(self, draft: Draft, config: OperatorConfig) -> None:
         try:
             await self._knowledge.probe.cast(config)
-            verdict = Finding(Level.OK, "The engine accepts the configuration as it stands")
+            verdict = _accepted(await self._knowledge.loading_probe.load(config))
         except MosaicError as error:
             words = str(error).removeprefix(f"operator {config.operator_id!r}: ")
             verdict = Finding(Level.ERROR, with_capital(words))
@@ -369,6 +369,14 @@ class ConfigurationModel(QObject):
     def _stop(task: asyncio.Task[Any] | None) -> None:
         if task is not None and not task.done():
             task.cancel()
+
+
+def _accepted(slow: Sequence[str]) -> Finding:
+    """What the engine says of a configuration with which nothing is wrong."""
+    if not slow:
+        return Finding(Level.OK, "The engine accepts the configuration as it stands")
+    text = f"The engine accepts the configuration; {listed(slow)} takes long to load and was not waited for"
+    return Finding(Level.NOTE, text)
 
 
 def _everybody_random(_agent: str) -> WorkerAssignment:

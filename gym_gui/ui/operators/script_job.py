@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from gym_gui.services.store import Store
 
 _RECENT_S = 0.25
+LOADING_S = 30.0
+"""After so long, what is checked beforehand has no further slots loaded: they are when it is played."""
 
 
 @dataclass(frozen=True)
@@ -169,6 +171,7 @@ async def plan_experiment(experiment: Experiment, knowledge: Knowledge, *, whole
             said = {name: why_not(table, name, error) for name, error in names.items()}
             experiment = without(experiment, said)
         operators = [operator for operator in operators if not operator.error]
+    operators = await load_plans(operators, knowledge)
     return ScriptPlan(experiment, tuple(operators), experiment.execution.processes or usable_cores())
 
 
@@ -204,6 +207,35 @@ async def _plan_operator(
     limit = experiment.max_steps(config) or sheet.max_episode_steps
     steps = None if limit is None else limit * episodes
     return OperatorPlan(config, resolved, episodes, steps, await asyncio.to_thread(_warnings, config))
+
+
+PlaceOf = Callable[["OperatorConfig", MosaicError], tuple[str, Place | None]]
+"""What is wrong with an operator as a sentence, and where that is in a file."""
+
+
+async def load_plans(
+    plans: Sequence[OperatorPlan], knowledge: Knowledge, place_of: PlaceOf | None = None
+) -> list[OperatorPlan]:
+    """Plans after the workers of those that can play have loaded their slots, for a limited time."""
+    until = time.monotonic() + LOADING_S
+    found: list[OperatorPlan] = []
+    for plan in plans:
+        late = time.monotonic() > until
+        found.append(plan if plan.error or late else await _load_plan(plan, knowledge, place_of or _told_of))
+    return found
+
+
+async def _load_plan(plan: OperatorPlan, knowledge: Knowledge, place_of: PlaceOf) -> OperatorPlan:
+    try:
+        await knowledge.loading_probe.load(plan.config)
+    except MosaicError as error:
+        sentence, place = await asyncio.to_thread(place_of, plan.config, error)
+        return replace(plan, resolved=None, error=sentence, place=place)
+    return plan
+
+
+def _told_of(config: OperatorConfig, error: MosaicError) -> tuple[str, Place | None]:
+    return str(error), _place_of(config, error)
 
 
 def _place_of(config: OperatorConfig, error: MosaicError) -> Place | None:

@@ -8,9 +8,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gym_gui.core.errors import MosaicError
+from gym_gui.core.errors import MosaicError, Place
 from gym_gui.processes.cores import usable_cores
-from gym_gui.ui.operators.script_job import OperatorPlan, ScriptPlan, cast_operator, see_allowed, warnings_of
+from gym_gui.ui.operators.script_job import (
+    OperatorPlan,
+    ScriptPlan,
+    cast_operator,
+    load_plans,
+    see_allowed,
+    warnings_of,
+)
 
 if TYPE_CHECKING:
     from gym_gui.analysis.reader import Run
@@ -56,7 +63,8 @@ async def plan_tournament(path: Path, knowledge: Knowledge, before: Run | None =
     tried = _Tried(path, tournament, knowledge, before)
     contest = await asyncio.to_thread(tried.contest)
     processes = tournament.execution.processes or usable_cores()
-    return ScriptPlan(contest.experiment(), tuple(tried.plans), processes, contest)
+    plans = await load_plans(tried.plans, knowledge, tried.place_of)
+    return ScriptPlan(contest.experiment(), tuple(plans), processes, contest)
 
 
 def pairings_of(plan: ScriptPlan, contest: Contest) -> list[OperatorPlan]:
@@ -123,9 +131,7 @@ class _Tried:
 
     def _check(self, config: OperatorConfig, _objects: Mapping[str, object]) -> ResolvedOperator:
         """Whether a policy can take all seats; what is wrong is told with its row."""
-        from gym_gui.controllers.contest import of_policy
         from gym_gui.controllers.resolved_operator import unchecked_operator
-        from gym_gui.services.experiment_places import place_of_policy
 
         name = config.operator_id
         shown = replace(config, display_name=name)
@@ -134,13 +140,20 @@ class _Tried:
             self._ask(self._knowledge.probe.cast(config))
             resolved = cast_operator(config, sheet)
         except MosaicError as error:
-            sentence = of_policy(str(error), name)
-            place = error.place or place_of_policy(self._path, name, sentence)
+            sentence, place = self.place_of(config, error)
             self.plans.append(OperatorPlan(shown, None, 0, None, error=sentence, place=place))
             return unchecked_operator(config)
         limit = config.max_steps or sheet.max_episode_steps
         self.plans.append(OperatorPlan(shown, resolved, 0, limit, self._warnings(name)))
         return resolved
+
+    def place_of(self, config: OperatorConfig, error: MosaicError) -> tuple[str, Place | None]:
+        """What is wrong with a policy as a sentence, and the line of the file that it is about."""
+        from gym_gui.controllers.contest import of_policy
+        from gym_gui.services.experiment_places import place_of_policy
+
+        sentence = of_policy(str(error), config.operator_id)
+        return sentence, error.place or place_of_policy(self._path, config.operator_id, sentence)
 
     def _warnings(self, name: str) -> tuple[str, ...]:
         from gym_gui.core.pool import assignments_of

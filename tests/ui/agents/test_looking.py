@@ -10,6 +10,7 @@ import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QSpinBox
 
+from gym_gui.controllers.finding import Level
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.ui.agents.advanced_config import AdvancedConfigTab
 from gym_gui.ui.agents.checks_panel import ChecksPanel
@@ -108,3 +109,20 @@ def test_who_plays_does_not_draw_it_anew(tab: AdvancedConfigTab, qtbot: Any, cho
     drawn(tab, qtbot)
     tab.model.set_row("player_1", NOOP, "choose a policy")
     assert not named(tab, PreviewPanel, "preview_panel").drawing
+
+
+def test_a_program_that_cannot_be_read_is_an_error_on_the_page(
+    tab: AdvancedConfigTab, choose: Choose, checked: Wait, tmp_path: Path
+) -> None:
+    program = tmp_path / "solve.asl"
+    program.write_text("+!decide <- forward(\n")
+    choose("MiniGrid-DoorKey-5x5-v0")
+    row = WorkerAssignment("spade_bdi_worker", "bdi", {"program": str(program)})
+    tab.model.set_row("agent_0", row, "choose a program")
+    checked()
+    assert tab.model.verdict is not None and tab.model.verdict.level is Level.ERROR
+    assert "solve.asl, line 1" in tab.model.verdict.text and tab.model.config is None
+    program.write_text("+!decide <- forward.\n")
+    tab.model.check_again()
+    checked()
+    assert tab.model.verdict.level is Level.OK and tab.model.config is not None
