@@ -87,8 +87,8 @@ def _cost_values(o: OperatorSummary) -> Mapping[str, Any]:
 
 
 CALL_COLUMNS: tuple[ResultColumn, ...] = (
-    ResultColumn("Operator", _plain_name, places=REPORTS, words=True, long=True),
-    ResultColumn("Model", _models, values=_model_values, places=REPORTS, words=True, long=True),
+    ResultColumn("Operator", _plain_name, places=REPORTS, words=True),
+    ResultColumn("Model", _models, values=_model_values, places=REPORTS, words=True),
     ResultColumn(
         "Calls to models", _calls, values=_call_values, places=REPORTS, headings={Place.TERMINAL: "Calls"}
     ),

@@ -102,8 +102,6 @@ class ResultColumn:
         of_teams: Whether it says something of teams that stand below their operator.
         of_options: Whether it says something of options.
         words: Whether it holds words, which stand at the left.
-        long: Whether its words are broken over lines.
-        spare: Whether a narrow terminal leaves it out.
         tip: What is said where one points at a cell.
     """
 
@@ -117,8 +115,6 @@ class ResultColumn:
     of_teams: bool = False
     of_options: bool = False
     words: bool = False
-    long: bool = False
-    spare: bool = False
     tip: Callable[[ResultRow], str | None] | None = None
 
     def heading_in(self, place: Place) -> str:

@@ -19,7 +19,7 @@ def shown(e: Estimate | None) -> str:
 
 COLUMNS: tuple[Column[Mate], ...] = (
     Column(NAME, lambda m: f"{m.policy} (held out)" if m.held_out else m.policy, words=True),
-    Column("Kind", lambda m: m.kind, words=True, spare=True),
+    Column("Kind", lambda m: m.kind, words=True),
     Column("Self-play [95 %]", lambda m: shown(m.own)),
     Column("Cross-play [95 %]", lambda m: shown(m.cross), lambda rows: any(m.cross for m in rows)),
     Column("Held-out [95 %]", lambda m: shown(m.held), lambda rows: any(m.held for m in rows)),

@@ -31,15 +31,15 @@ def _figure(heading: str, value: Callable[[OptionSummary], float | None], digits
     return ResultColumn(heading, cell, places=REPORTS, of_options=True)
 
 
-def _words(heading: str, value: Callable[[OptionSummary], str], *, long: bool = False) -> ResultColumn:
+def _words(heading: str, value: Callable[[OptionSummary], str]) -> ResultColumn:
     def cell(row: ResultRow, _: Locale) -> Cell:
         return Cell(value(_of(row)))
 
-    return ResultColumn(heading, cell, places=REPORTS, of_options=True, words=True, long=long)
+    return ResultColumn(heading, cell, places=REPORTS, of_options=True, words=True)
 
 
 OPTION_COLUMNS: tuple[ResultColumn, ...] = (
-    _words("Option", lambda each: each.option, long=True),
+    _words("Option", lambda each: each.option),
     _words("Asked by", lambda each: each.slot),
     _figure("Chosen", lambda each: each.chosen, 0),
     _figure("Moves", lambda each: each.moves, 1),

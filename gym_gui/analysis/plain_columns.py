@@ -18,14 +18,12 @@ class Column(Generic[Row]):
         show: What it says of a row.
         wanted: Whether it says anything of one of these.
         words: Text, in place of figures.
-        spare: Left out of a narrow terminal.
     """
 
     heading: str
     show: Callable[[Row], str]
     wanted: Callable[[Sequence[Row]], bool] = lambda _: True
     words: bool = False
-    spare: bool = False
 
 
 def wanted_of(columns: Sequence[Column[Row]], rows: Sequence[Row]) -> list[Column[Row]]:

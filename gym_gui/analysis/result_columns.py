@@ -279,7 +279,6 @@ OPERATOR_COLUMNS: tuple[ResultColumn, ...] = (
         of_teams=True,
         of_options=True,
         words=True,
-        long=True,
         tip=_players,
     ),
     ResultColumn(
@@ -289,7 +288,6 @@ OPERATOR_COLUMNS: tuple[ResultColumn, ...] = (
         headings={Place.WINDOW: ""},
         of_teams=True,
         words=True,
-        spare=True,
     ),
     ResultColumn(
         "IQM return",
@@ -363,7 +361,6 @@ OPERATOR_COLUMNS: tuple[ResultColumn, ...] = (
         _cause_values,
         wanted=_any_causes,
         words=True,
-        long=True,
     ),
     ResultColumn("Fallbacks", _fallbacks, places=Place.PAGE),
     ResultColumn(
@@ -373,7 +370,6 @@ OPERATOR_COLUMNS: tuple[ResultColumn, ...] = (
         _decision_values,
         headings={Place.TERMINAL: "Decision"},
         wanted=_timed,
-        spare=True,
     ),
 )
 """Operators of one task, a row each; in the window their teams stand below them."""

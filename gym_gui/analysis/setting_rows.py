@@ -149,7 +149,7 @@ SETTING_COLUMNS: tuple[Column[SettingSummary], ...] = (
     Column("Played by", lambda row: row.players, words=True),
     Column("Task", lambda row: row.task, lambda rows: len({row.task for row in rows}) > 1, words=True),
     Column("Setting", lambda row: row.setting, words=True),
-    Column("Episodes", lambda row: f"{row.episodes:,}" if row.operator else "-", spare=True),
+    Column("Episodes", lambda row: f"{row.episodes:,}" if row.operator else "-"),
     Column("Result [95 %]", lambda row: _told(row.result) if row.operator else "not played"),
     Column("Difference [95 %]", lambda row: _told(row.difference)),
     Column(
@@ -167,7 +167,6 @@ SETTING_COLUMNS: tuple[Column[SettingSummary], ...] = (
         "Tokens / ep. [95 %]",
         lambda row: _told(row.tokens),
         lambda rows: any(row.tokens is not None for row in rows),
-        spare=True,
     ),
 )
 """A row for each setting, below each other those of one player on one task; a difference is what it has more

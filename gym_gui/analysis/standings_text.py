@@ -21,7 +21,7 @@ NAME = "Policy"
 COLUMNS: tuple[Column[Standing], ...] = (
     Column("Rank", lambda s: rank(s), lambda rows: _ranked(rows)),
     Column(NAME, lambda s: s.policy, words=True),
-    Column("Kind", lambda s: s.kind, words=True, spare=True),
+    Column("Kind", lambda s: s.kind, words=True),
     Column("Rating [95 %]", lambda s: rating(s)),
     Column("Points [95 %]", lambda s: made(s.points)),
     Column("Won-drawn-lost", lambda s: f"{whole(s.wins)}-{whole(s.draws)}-{whole(s.losses)}"),

@@ -61,7 +61,7 @@ def _counted(share: Share | None, locale: Locale) -> Cell:
 
 
 TEAM_COLUMNS: tuple[ResultColumn, ...] = (
-    ResultColumn("Team", _team, of_teams=True, words=True, long=True),
+    ResultColumn("Team", _team, of_teams=True, words=True),
     ResultColumn("Played by", _members, places=Place.PAGE, of_teams=True, words=True),
     ResultColumn(
         "Mean return, 95 %",

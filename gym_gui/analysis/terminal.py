@@ -8,10 +8,8 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable, Sequence
 
-from rich import box
 from rich.console import Console
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from gym_gui.analysis import wording
@@ -53,12 +51,12 @@ from gym_gui.analysis.text import (
 )
 from gym_gui.analysis.trainings import AlgorithmReport
 from gym_gui.analysis.wording import whole
+from gym_gui.core.terminal import Heading, print_table
 from gym_gui.core.terminal import console as terminal_console
 
 MOST_WITH_INTERVALS = 4
 MOST_IN_MATRIX = 12
 """Policies of a matrix in a terminal; of more, the page and ``tournament.json`` have it."""
-_NAME_AT_LEAST = 14
 
 
 def render_text(summary: Summary, console: Console) -> None:
@@ -114,33 +112,14 @@ def text_of(summary: Summary, width: int | None = None) -> str:
     return buffer.getvalue()
 
 
-def result_table(title: str) -> Table:
-    """A table as reports have it, empty as yet."""
-    return Table(
-        title=Text(clean(title)) if title else None,
-        title_justify="left",
-        title_style="bold",
-        box=box.SIMPLE_HEAD,
-        show_edge=False,
-        pad_edge=False,
-        padding=(0, 1, 0, 0),
-    )
-
-
 def print_columns(
     console: Console, columns: Sequence[Column[Row]], rows: Sequence[Row], title: str = ""
 ) -> None:
-    """Print a table of one text a cell; what is spare is left out where there is little width."""
-    shown = [each for each in wanted_of(columns, rows) if console.width >= 110 or not each.spare]
-    table = result_table(title)
-    for column in shown:
-        justify = "left" if column.words else "right"
-        # Names give way, figures do not: half a number would be another one.
-        whole = not column.words and console.width >= 80
-        table.add_column(column.heading, justify=justify, overflow="fold", no_wrap=whole)
-    for row in rows:
-        table.add_row(*(Text(clean(column.show(row))) for column in shown))
-    console.print(table)
+    """Print a table of one text a cell."""
+    shown = wanted_of(columns, rows)
+    headings = [Heading(column.heading, column.words) for column in shown]
+    cells = [[Text(clean(column.show(row))) for column in shown] for row in rows]
+    print_table(console, headings, cells, title=clean(title))
 
 
 def print_notes(console: Console, notes: Iterable[str]) -> None:
@@ -150,23 +129,13 @@ def print_notes(console: Console, notes: Iterable[str]) -> None:
 
 
 def _print(console: Console, title: str, columns: Sequence[ResultColumn], rows: Sequence[ResultRow]) -> None:
-    """Print a table, where there are rows; what is long takes the width that is left."""
+    """Print a table, where there are rows."""
     if not rows:
         return
-    table = result_table(title)
     shown = columns_in(Place.TERMINAL, columns, rows)
-    shown = [column for column in shown if console.width >= 96 or not column.spare]
-    for i, column in enumerate(shown):
-        heading = column.heading_in(Place.TERMINAL)
-        if column.long:
-            table.add_column(heading, overflow="fold", ratio=1 + (i > 0), min_width=12)
-        else:
-            # Figures are broken over lines only where they would be cut off otherwise.
-            justify = "left" if column.words else "right"
-            table.add_column(heading, justify=justify, overflow="fold", no_wrap=console.width >= 80)
-    for row in rows:
-        table.add_row(*(Text(clean(column.show(row).text)) for column in shown))
-    console.print(table)
+    headings = [Heading(column.heading_in(Place.TERMINAL), column.words) for column in shown]
+    cells = [[Text(clean(column.show(row).text)) for column in shown] for row in rows]
+    print_table(console, headings, cells, title=clean(title))
     console.print()
 
 
@@ -272,13 +241,12 @@ def _points(standings: Standings, console: Console) -> None:
 
 def _print_matrix(console: Console, names: Sequence[str], cells: Sequence[Sequence[str]]) -> None:
     """Rows under their numbers and names, columns under their numbers."""
-    table = result_table("")
-    table.add_column("")
-    for i in range(len(names)):
-        table.add_column(str(i + 1), justify="right", no_wrap=True)
-    for i, (name, told) in enumerate(zip(names, cells, strict=True)):
-        table.add_row(Text(clean(f"{i + 1} {name}")), *told)
-    console.print(table)
+    headings = [Heading("", words=True), *(Heading(str(i + 1)) for i in range(len(names)))]
+    rows = [
+        [Text(clean(f"{i + 1} {name}")), *map(Text, told)]
+        for i, (name, told) in enumerate(zip(names, cells, strict=True))
+    ]
+    print_table(console, headings, rows)
     console.print()
 
 
@@ -304,25 +272,12 @@ def render_cross_play(found: CrossPlay, console: Console, missing: Sequence[str]
 
 def _mates(found: CrossPlay, console: Console) -> None:
     means = {"Self-play": found.own, "Cross-play": found.cross, "Held-out": found.held}
-    columns = [c for c in mate_columns(found.policies) if console.width >= 110 or not c.spare]
+    columns = mate_columns(found.policies)
     rows = [[clean(column.show(mate)) for column in columns] for mate in found.policies]
     of = [means.get(column.heading.removesuffix(" [95 %]")) for column in columns[1:]]
     rows.append(["mean of the pool", *("" if e is None else shown(e) for e in of)])
-    of_columns = zip(columns, zip(*rows, strict=True), strict=True)
-    widths = [max(map(len, (c.heading, *texts))) for c, texts in of_columns if not c.words]
-    # Where figures would leave no room for names, intervals go below their estimates: half a number would be
-    # another one.
-    whole = console.width >= sum(widths) + 2 * len(widths) + _NAME_AT_LEAST
-    table = result_table("")
-    for column in columns:
-        justify = "left" if column.words else "right"
-        heading = column.heading if whole else column.heading.replace(" [", "\n[")
-        table.add_column(heading, justify=justify, overflow="fold", no_wrap=whole and not column.words)
-    for i, row in enumerate(rows):
-        if i == len(rows) - 1:
-            table.add_section()
-        table.add_row(Text(row[0]), *(Text(text if whole else text.replace(" [", "\n[")) for text in row[1:]))
-    console.print(table)
+    headings = [Heading(column.heading, column.words) for column in columns]
+    print_table(console, headings, [list(map(Text, row)) for row in rows], total=True)
     console.print()
 
 

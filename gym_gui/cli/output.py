@@ -8,29 +8,12 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
 from rich.text import Text
 
-from gym_gui.core.terminal import console
+from gym_gui.core.terminal import Heading, console, print_table
 from gym_gui.core.visible import visible, visible_json
 
-__all__ = ["cell", "console", "entries", "table", "write_json", "write_line"]
-
-
-def table(*columns: str, right: tuple[str, ...] = ()) -> Table:
-    """A table without frame; a cell that is too long goes on below, nothing is cut off.
-
-    Args:
-        columns: Headings; the first column is never wrapped.
-        right: Those whose cells are aligned to the right.
-    """
-    made = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
-    for i, column in enumerate(columns):
-        made.add_column(
-            column, justify="right" if column in right else "left", overflow="fold", no_wrap=i == 0
-        )
-    return made
+__all__ = ["Heading", "cell", "console", "entries", "print_table", "write_json", "write_line"]
 
 
 def cell(*lines: str, style: str = "") -> Text:

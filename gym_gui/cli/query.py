@@ -15,7 +15,7 @@ import orjson
 
 from gym_gui.analysis.export import plain_cell, write_whole
 from gym_gui.analysis.reader import Run, open_run
-from gym_gui.cli.output import cell, console, table
+from gym_gui.cli.output import Heading, cell, console, print_table
 from gym_gui.cli.progress import count_progress
 from gym_gui.core.errors import MosaicError, UnknownNameError, UsageError
 from gym_gui.core.paths import cache_dir, find_run, runs_dir
@@ -24,6 +24,8 @@ from gym_gui.services.run_query import Answer, RunQuery
 
 _SHOWN = 200
 """Rows of a table; further ones are for files."""
+_FILE_WIDTH = 200
+"""Columns of a table in a file."""
 
 
 class Format(StrEnum):
@@ -126,18 +128,12 @@ def _simple(value: Any) -> Any:
 
 def _table(answer: Answer, to: TextIO) -> None:
     rows = list(itertools.islice(answer.rows, _SHOWN + 1))
-    numbers = [
-        name for i, name in enumerate(answer.columns) if any(isinstance(row[i], int | float) for row in rows)
+    headings = [
+        Heading(visible(name), words=not any(isinstance(row[i], int | float) for row in rows))
+        for i, name in enumerate(answer.columns)
     ]
-    shown = table(*map(visible, answer.columns), right=tuple(map(visible, numbers)))
-    for row in rows[:_SHOWN]:
-        shown.add_row(*(cell(_text(value)) for value in row))
-    out = console() if to is sys.stdout else None
-    if out is None:
-        from rich.console import Console
-
-        out = Console(file=to, width=200, color_system=None)
-    out.print(shown)
+    out = console() if to is sys.stdout else console(file=to, width=_FILE_WIDTH)
+    print_table(out, headings, [[cell(_text(value)) for value in row] for row in rows[:_SHOWN]])
     if len(rows) > _SHOWN:
         sys.stderr.write(f"Only the first {_SHOWN} rows are shown; all of them: --format csv\n")
 

@@ -17,7 +17,7 @@ from gym_gui.analysis.jsonl import read_lines
 from gym_gui.analysis.reader import OperatorRun, Run, open_run
 from gym_gui.analysis.wording import duration
 from gym_gui.cli.labelling import labels_in_words
-from gym_gui.cli.output import cell, console, entries, table, write_json, write_line
+from gym_gui.cli.output import Heading, cell, console, entries, print_table, write_json, write_line
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.paths import find_run, runs_dir
 from gym_gui.core.record_fields import items, mapping
@@ -287,17 +287,17 @@ def _duration(started: str | None, finished: str | None) -> str:
 
 def _print_standings(run: Run, standings: list[_Standing]) -> None:
     players = mapping(run.record.extra.get("players")) or {}
-    listed = table("Operator", "Task", "Played by", "Episodes")
-    for standing in standings:
-        operator = standing.run
-        listed.add_row(
-            cell(operator.name, style="bold"),
-            operator.task,
-            cell(*_players(mapping(players.get(operator.operator_id)) or {})),
-            _episodes(standing.done, standing.total, standing.failed),
-        )
-    listed.columns[0].no_wrap = False
-    console().print(listed)
+    headings = [Heading(text, words=True) for text in ("Operator", "Task", "Played by", "Episodes")]
+    rows = [
+        [
+            cell(standing.run.name, style="bold"),
+            cell(standing.run.task),
+            cell(*_players(mapping(players.get(standing.run.operator_id)) or {})),
+            cell(_episodes(standing.done, standing.total, standing.failed)),
+        ]
+        for standing in standings
+    ]
+    print_table(console(), headings, rows)
 
 
 def _players(found: Mapping[str, Any]) -> list[str]:

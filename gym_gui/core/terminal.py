@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
-from typing import Any, TextIO
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, TextIO
 
+from rich import box
+from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
+from rich.table import Table
 from rich.text import Text
 
 from gym_gui.core.visible import raw, visible
@@ -68,3 +71,96 @@ def plain_width() -> int:
     """Columns of what is not printed to a terminal."""
     given = os.environ.get("COLUMNS", "")
     return int(given) if given.isdigit() and int(given) > 0 else PLAIN_WIDTH
+
+
+class Heading(NamedTuple):
+    """The head of a column.
+
+    Attributes:
+        text: What stands there.
+        words: Whether its cells are words: at the left, broken over lines where there is little room. Figures
+            are never broken: half a number would be another number.
+    """
+
+    text: str
+    words: bool = False
+
+
+_GAP = 2
+_WORDS_AT_LEAST = 14
+
+
+def print_table(
+    out: Console,
+    headings: Sequence[Heading],
+    rows: Sequence[Sequence[Text]],
+    *,
+    title: str = "",
+    total: bool = False,
+) -> None:
+    """Print a table in which nothing is cut off and nothing left out.
+
+    Where all columns do not fit beside each other, the table is printed in parts, one below the other; each
+    part begins with the first column, which says whose row it is.
+
+    Args:
+        out: Where to; its width counts.
+        headings: Of the columns.
+        rows: A cell for each heading.
+        title: Above the table.
+        total: Whether a line stands above the last row.
+    """
+    columns = [[heading.text, *(row[i].plain for row in rows)] for i, heading in enumerate(headings)]
+    natural = [max(cell_len(line) for text in column for line in text.split("\n")) for column in columns]
+    least = [
+        min(wide, _WORDS_AT_LEAST) if heading.words else wide
+        for heading, wide in zip(headings, natural, strict=True)
+    ]
+    for number, part in enumerate(_parts(least, out.width)):
+        shown = Table(
+            title=Text(title) if title and not number else None,
+            title_justify="left",
+            title_style="bold",
+            box=box.SIMPLE_HEAD,
+            show_edge=False,
+            pad_edge=False,
+            padding=(0, 1, 0, 0),
+        )
+        widths = _widths([least[i] for i in part], [natural[i] for i in part], out.width)
+        for i, width in zip(part, widths, strict=True):
+            justify = "left" if headings[i].words else "right"
+            shown.add_column(Text(headings[i].text), justify=justify, overflow="fold", width=width)
+        for k, row in enumerate(rows):
+            if total and k == len(rows) - 1:
+                shown.add_section()
+            shown.add_row(*(row[i] for i in part))
+        if number:
+            out.print()
+        out.print(shown)
+
+
+def _parts(least: Sequence[int], width: int) -> list[list[int]]:
+    """Which columns stand beside each other, each part with the first of all."""
+    parts, used = [[0]], least[0]
+    for i, wide in enumerate(least[1:], 1):
+        if used + _GAP + wide > width and len(parts[-1]) > 1:
+            parts.append([0])
+            used = least[0]
+        parts[-1].append(i)
+        used += _GAP + wide
+    return parts
+
+
+def _widths(least: Sequence[int], natural: Sequence[int], width: int) -> list[int]:
+    """The room of each column: what is left over goes to those that want more, the narrowest first."""
+    left = width - sum(least) - _GAP * (len(least) - 1)
+    given = list(least)
+    while left > 0 and (wanting := [i for i, wide in enumerate(natural) if given[i] < wide]):
+        given[min(wanting, key=lambda i: given[i])] += 1
+        left -= 1
+    while (
+        left < 0 and max(given) > 1
+    ):  # narrower than the first column and a figure: these are broken after all
+        given[max(range(len(given)), key=lambda i: given[i])] -= 1
+        left += 1
+    return given
