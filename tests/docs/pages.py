@@ -13,6 +13,9 @@ What is printed is compared as words, so that a column may be wider elsewhere. `
 anything; run ids, times, versions and what a machine is may differ, but a run id must be the same
 wherever it stands. ``/home/you`` is the folder in which it is done. No command is left out but those
 that :mod:`tests.docs.not_run` names.
+
+Where ``MOSAIC_REWRITE_TRANSCRIPTS`` is set, what differs is written into the page
+(``scripts/transcripts.py``).
 """
 
 from __future__ import annotations
@@ -125,6 +128,8 @@ class Reader:
         self.counted = {"files": 0, "commands": 0, "python": 0}
         self._names: dict[str, Any] = {"__name__": "__main__"}
         self._runs: dict[str, str] = {}
+        self._rewrites = bool(os.environ.get("MOSAIC_REWRITE_TRANSCRIPTS"))
+        self._written_to = 0
 
     def follow(self, *, python: bool = True) -> None:
         """Do all of it.
@@ -209,8 +214,32 @@ class Reader:
             shown, printed = (re.sub(r"\b\d+ episodes\b", "EPISODES", text) for text in (shown, printed))
         pattern = self._pattern(_words(shown.replace("/home/you", str(self.home))), names)
         found = re.fullmatch(pattern, _words(printed))
+        if found is None and self._rewrites and not self._instead:
+            self._rewrite(shown, printed)
+            return
         assert found, f"{self.page.name}:{line} shows\n{shown}\nbut what is printed is\n{printed}"
         self._runs.update({run: found[name] for run, name in names.items()})
+
+    def _rewrite(self, shown: str, printed: str) -> None:
+        """Put what is printed in the place of what the page shows, but for its run ids and a line ``…``."""
+        old = [run for run in dict.fromkeys(re.findall(_RUN_ID, shown)) if run not in self._runs]
+        known = set(self._runs.values())
+        new = [run for run in dict.fromkeys(re.findall(_RUN_ID, printed)) if run not in known]
+        self._runs.update(zip(old, new, strict=False))
+        there = {mine: theirs for theirs, mine in self._runs.items()}
+        printed = re.sub(_RUN_ID, lambda m: there.get(m[0], m[0]), printed)
+        lines = [
+            line.rstrip() for line in printed.replace(str(self.home), "/home/you").strip("\n").split("\n")
+        ]
+        before = shown.rstrip("\n").split("\n")
+        if "…" in before:
+            first, last = before.index("…"), len(before) - before[::-1].index("…")
+            lines = [*lines[:first], "…", *lines[len(lines) - (len(before) - last) :]]
+        text = self.page.read_text(encoding="utf-8")
+        start = text.index(shown, self._written_to)
+        written = "\n".join(lines) + "\n" * (len(shown) - len(shown.rstrip("\n")))
+        self.page.write_text(text[:start] + written + text[start + len(shown) :], encoding="utf-8")
+        self._written_to = start + len(written)
 
     def _pattern(self, text: str, names: dict[str, str]) -> str:
         """A regular expression; ``names`` receives the group of each run id that is new."""
