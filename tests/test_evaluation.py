@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
+import logging
 import sys
 import traceback
 from pathlib import Path
@@ -59,8 +60,12 @@ def test_what_a_policy_raises_is_said_with_its_line(tmp_path: Path, caplog: pyte
     place = f"(test_evaluation.py, line {wise.__code__.co_firstlineno + 1}, in wise)"
     for episode in results.episodes:
         assert episode.error == f"agent_0: ZeroDivisionError: division by zero {place}"
-    (record,) = caplog.records
+    record, summed_up = caplog.records
     assert place in record.message and "int(1 / 0)" in record.message
+    shown = logging.Formatter().format(record)
+    assert "RuntimeError" not in shown and "During handling" not in shown, "the policy's own exception alone"
+    assert summed_up.message.startswith("2 episodes did not complete and are in no mean")
+    assert place in summed_up.message
 
 
 def test_what_failed_counts_as_was_declared(tmp_path: Path) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import operator
 import threading
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from gym_gui.analysis.text import failure_in_words, incomplete_in_words
 from gym_gui.controllers.local_session import LocalSession
 from gym_gui.controllers.resolved_operator import ResolvedOperator, resolve_operator
 from gym_gui.controllers.script_execution import OnProgress, OperatorScriptExecutionManager
@@ -27,6 +30,7 @@ from gym_gui.services.versions import commit, machine
 from mosaic_worker.failures import own_part
 
 _T = TypeVar("_T")
+_log = logging.getLogger(__name__)
 
 
 def evaluate(
@@ -199,7 +203,12 @@ async def aevaluate(
         result = await manager.run()
     except MosaicError as error:
         raise error.with_traceback(None) from own_part(error.__cause__)
-    return Results(result.folder, result.status)
+    results = Results(result.folder, result.status)
+    if failures := results.summary.failures if result.status == "failed" else ():
+        # Printed results say it too; a script that reads numbers alone would not see it.
+        words = incomplete_in_words(results.summary)
+        _log.warning("%s, the first: %s", words, failure_in_words(failures[0]))
+    return results
 
 
 def seed_list(seeds: Iterable[int] | int) -> Iterable[int]:
@@ -229,9 +238,11 @@ def run_to_end(job: Coroutine[Any, Any, _T]) -> _T:
     There it gets a thread with a loop of its own, which lives until the last worker is
     gone: the kernel ends workers with the thread that started them.
     """
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
+    running: asyncio.AbstractEventLoop | None = None
+    with suppress(RuntimeError):
+        running = asyncio.get_running_loop()
+    # Not within an except block: a traceback of what a policy raises would begin with this RuntimeError.
+    if running is None:
         return asyncio.run(job)
     outcome: list[_T] = []
     problem: list[BaseException] = []
