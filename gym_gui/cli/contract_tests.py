@@ -7,7 +7,7 @@ import contextlib
 import json
 import textwrap
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from rich.text import Text
 
@@ -16,6 +16,7 @@ from gym_gui.cli.errors import DONE, WORK_FAILED
 from gym_gui.cli.output import console, write_json
 from gym_gui.controllers.environment_check import check_apart
 from gym_gui.core.errors import ObservationError, UsageError
+from gym_gui.core.paradigms.check import Status
 from gym_gui.core.prompt_inputs import PromptInputs
 from gym_gui.core.spaces import sample_legal, to_space
 from gym_gui.core.types import Mask, Shown
@@ -26,10 +27,17 @@ from gym_gui.services.subprocess_job import LONGEST_CALL_S
 from gym_gui.services.worker_registry import WorkerCatalog
 from gym_gui.workers.check_probe import SHOWN, Question
 from gym_gui.workers.check_rounds import EPISODES, STEPS
+from gym_gui.workers.definition import WorkerTypeDefinition
+from gym_gui.workers.patterns import either, matches
 from mosaic_worker.rng import bits_of
+
+if TYPE_CHECKING:
+    from gym_gui.workers.check import WorkerCheckReport
 
 _LONGEST = 200
 """Steps after which an episode that hardly asks an agent is left."""
+_TRIED = 5
+"""Environments that are looked at for one that is installed."""
 _STYLES = {"passed": "green", "failed": "bold red", "skipped": "yellow"}
 
 
@@ -74,15 +82,17 @@ def check_worker(
     Args:
         worker: The worker, under any of its names.
         settings: ``KEY=VALUE`` for its slot; a policy may be ``library:NAME``.
-        env: Environment whose first agent it plays; a slot made up from its manifest by default.
+        env: Environment whose first agent it plays; by default the first at hand that its manifest
+            names, or a slot made up from the manifest where it names none.
         as_json: One object instead.
 
     Returns:
         Exit status: 1 when one failed.
 
     Raises:
-        UsageError: The worker is unknown or lacks something, a setting is not ``KEY=VALUE``, or the
-            library has no such policy.
+        UsageError: The worker is unknown or lacks something, a setting is not ``KEY=VALUE``, the library has
+            no such policy, no environment that the worker is for is installed, or it does not play the
+            slot that was made up.
     """
     from gym_gui.workers.check import check_worker as check
 
@@ -92,25 +102,65 @@ def check_worker(
         key: library.path_of(value) if isinstance(value, str) else value
         for key, value in map(_setting, settings)
     }
-    if env is None:
-        report = check(definition, settings=given or None)
-    else:
-        looks = "image" in definition.inputs.wanted and "rgb_array" in envs.render_modes(env)
-        with contextlib.closing(envs.make(env, render_mode="rgb_array" if looks else None)) as environment:
-            agent = environment.adapter.possible_agents[0]
-            report = check(
-                definition,
-                observation_space=environment.adapter.observation_space(agent),
-                action_space=environment.adapter.action_space(agent),
-                settings=given or None,
-                env_id=environment.spec.id,
-                action_meanings=environment.action_meanings(agent),
-                episodes=_episodes(environment, agent, definition.inputs.wanted, given),
-                simulator=inside.as_json(environment.simulator.description())
-                if environment.simulator
-                else "",
-            )
-    return _conclude(definition.type_id, report.findings, report.ok, as_json, report.measures())
+    report = None
+    for each in [env] if env else _environments_for(definition):
+        report = _played(definition, given, each, chosen=env is not None)
+        if report["load"].status is not Status.SKIPPED:
+            break
+    report = report or check(definition, settings=given or None)
+    played = report["load"].status is not Status.SKIPPED
+    status = _conclude(definition.type_id, report.findings, report.ok and played, as_json, report.measures())
+    if report.ok and not played:
+        raise UsageError(
+            f"{definition.type_id} was not checked: it did not play what was chosen for it",
+            fix="Name an environment that it plays, and what it needs: --env ID --set KEY=VALUE",
+        )
+    return status
+
+
+def _environments_for(definition: WorkerTypeDefinition) -> list[str]:
+    """Some environments at hand that a worker is for; none where its manifest names none.
+
+    Raises:
+        UsageError: None of those that it names is at hand.
+    """
+    patterns = definition.capabilities.environments
+    if not patterns:
+        return []
+    specs = envs.list_specs()
+    named = [spec for pattern in patterns for spec in specs if matches(spec.id, (pattern,))]
+    absent = {spec.id: envs.trouble(spec) for spec in named}
+    found = [name for name, trouble in absent.items() if not trouble]
+    if not found:
+        reasons = [trouble for trouble in absent.values() if trouble]
+        raise UsageError(
+            f"{definition.type_id} is for {either(patterns)}, and none of these is at hand"
+            + (f": {reasons[0]}" if reasons else ""),
+            fix="Install one (mosaic envs list), or name another: --env ID",
+        )
+    return list(dict.fromkeys(found))[:_TRIED]
+
+
+def _played(
+    definition: WorkerTypeDefinition, given: Mapping[str, Any], env: str, *, chosen: bool
+) -> WorkerCheckReport:
+    from gym_gui.workers.check import check_worker as check
+
+    looks = "image" in definition.inputs.wanted and "rgb_array" in envs.render_modes(env)
+    with contextlib.closing(envs.make(env, render_mode="rgb_array" if looks else None)) as environment:
+        agent = environment.adapter.possible_agents[0]
+        simulator = environment.simulator
+        return check(
+            definition,
+            observation_space=environment.adapter.observation_space(agent),
+            action_space=environment.adapter.action_space(agent),
+            settings=given or None,
+            env_id=environment.spec.id,
+            action_meanings=environment.action_meanings(agent),
+            episodes=_episodes(environment, agent, definition.inputs.wanted, given),
+            simulator=inside.as_json(simulator.description()) if simulator else "",
+            must_play=chosen or bool(given),
+        )
 
 
 def _episodes(

@@ -87,6 +87,7 @@ def check_worker(
     action_meanings: Sequence[str] = (),
     episodes: Sequence[Sequence[Question]] | None = None,
     simulator: str = "",
+    must_play: bool | None = None,
     patience_s: float = 30.0,
     start_s: float = 120.0,
     idle_s: float = 5.0,
@@ -106,6 +107,8 @@ def check_worker(
         action_meanings: A word for each discrete action, or empty.
         episodes: What it is asked, episode by episode; made up from its spaces if not given.
         simulator: What is inside the environment: JSON, as :class:`SlotRequest` has it.
+        must_play: Whether refusing the slot is a failure; by default where settings or an action space
+            are given.
         patience_s: Longest wait for an answer.
         start_s: Longest wait for its process to be ready.
         idle_s: Longest wait for a heartbeat that was promised.
@@ -113,8 +116,8 @@ def check_worker(
             takes stronger means; here the machine may be slow.
 
     Returns:
-        A report with the findings of :data:`FINDINGS`. A worker that refuses the slot
-        made up here, when no settings were given, is not blamed: the rest is ``skipped``.
+        A report with the findings of :data:`FINDINGS`. A worker that refuses a slot that it need not play
+        is not blamed: the rest is ``skipped``.
 
     Raises:
         UsageError: A default of one of its settings is no value of it.
@@ -130,7 +133,9 @@ def check_worker(
     request = SlotRequest(
         "agent_0", env_id, observations, actions, given, tuple(action_meanings), simulator=simulator
     )
-    ledger = Ledger(blame_load=settings is not None or action_space is not None, grace_s=grace_s)
+    if must_play is None:
+        must_play = settings is not None or action_space is not None
+    ledger = Ledger(blame_load=must_play, grace_s=grace_s)
     rounds = Rounds(request, episodes)
     asyncio.run(_try_both(definition, request, rounds, ledger, patience_s, start_s, idle_s))
     return _report(definition.type_id, ledger)

@@ -241,7 +241,9 @@ SECTIONS: Mapping[str, Mapping[str, Key]] = {
             f"Of {', '.join(f'`{k}`' for k in OBSERVATION_KINDS)}.",
         ),
         "environments": Key(
-            _TEXTS, "Patterns of the environments it can play or train in (`*chess*`); all by default."
+            _TEXTS,
+            "Patterns of the environments it can play or train in (`*chess*`); all by default. "
+            "`mosaic workers check` plays the first that is installed.",
         ),
         "max_agents": Key(count, "Agents trained at once; 1 by default."),
         "supports_self_play": Key(boolean, "Trains against itself."),

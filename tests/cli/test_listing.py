@@ -54,6 +54,21 @@ def test_a_worker_that_breaks_the_contract_is_told_apart(mosaic: Mosaic) -> None
     assert any(finding["status"] == "failed" for finding in report["findings"])
 
 
+def test_a_worker_of_one_environment_is_checked_there(mosaic: Mosaic) -> None:
+    done = mosaic("workers", "check", "openspiel_worker", "--json")
+    assert done.status == 0
+    statuses = {finding["name"]: finding["status"] for finding in done.json()["findings"]}
+    assert statuses["load"] == statuses["legal"] == statuses["batches"] == "passed"
+
+
+def test_a_worker_that_plays_nothing_of_what_is_chosen_for_it_is_not_said_to_be_checked(
+    mosaic: Mosaic,
+) -> None:
+    done = mosaic("workers", "check", "sb3_worker")
+    assert done.status == 2
+    assert "was not checked" in done.err and "--env ID --set KEY=VALUE" in done.err
+
+
 def test_families_with_their_counts(mosaic: Mosaic) -> None:
     rows = {row["name"]: row for row in mosaic("envs", "list", "--json").json()}
     assert rows["minigrid"]["installed"]
