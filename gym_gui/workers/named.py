@@ -10,7 +10,7 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 from gym_gui.core.own_code import hash_of
-from gym_gui.core.secret_refs import parse_reference
+from gym_gui.core.secret_refs import references
 from gym_gui.core.subjects import Need, Subject
 from gym_gui.workers.definition import WorkerTypeDefinition
 
@@ -37,7 +37,7 @@ def needs_of_settings(definition: WorkerTypeDefinition, settings: Mapping[str, A
 
 
 def _needs(definition: WorkerTypeDefinition, settings: Mapping[str, Any]) -> Iterator[Need]:
-    secret = any(parse_reference(value) for value in settings.values())
+    secret = any(True for _ in references(settings))  # wherever the resolver finds one
     for setting in definition.settings_schema:
         value = settings.get(setting.name)
         if setting.kind == "episode" and isinstance(value, Mapping):
