@@ -12,7 +12,6 @@ import orjson
 
 from gym_gui.analysis.jsonl import Block, Line, read_blocks, read_lines
 from gym_gui.core.errors import RunFormatError, UsageError
-from gym_gui.core.matrix_table import one_line
 from gym_gui.core.record_fields import count, mapping, strings
 from gym_gui.core.records import (
     IN_PROCESS,
@@ -26,6 +25,7 @@ from gym_gui.core.records import (
     parse_run,
     parse_step,
 )
+from gym_gui.core.run_labels import one_line
 from mosaic_worker.plain_files import read_file, subfolders
 
 _NO_ID: Final = re.compile(r"[/\n\r\x0b\x0c\x85\u2028\u2029]")

@@ -67,7 +67,7 @@ def array_of(packed: Any) -> NDArray[np.float64]:
     with io.BytesIO(raw) as file:
         # NumPy makes room for what the head of a file promises.
         shape, _, dtype = _head(file)
-        if dtype.hasobject or size_of(shape, dtype) > len(raw):
+        if not dtype.hasobject and size_of(shape, dtype) > len(raw):
             raise ValueError(f"an array of shape {shape} in {len(raw)} bytes")
     return np.asarray(np.load(io.BytesIO(raw), allow_pickle=False), np.float64)
 
