@@ -19,7 +19,9 @@ from mosaic_worker.link import MAX_FRAME, PROTOCOL
 from mosaic_worker.pb import worker_pb2 as pb
 
 __all__ = [
+    "MAX_CALL",
     "MAX_LINE",
+    "MAX_LOG",
     "PROTOCOL",
     "Channel",
     "Frames",
