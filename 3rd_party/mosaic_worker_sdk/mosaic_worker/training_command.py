@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Callable, Generator, Mapping, Optional, TypeVar
 
 from mosaic_worker.checkpoint import holds_checkpoint
-from mosaic_worker.plain_files import check_folder
+from mosaic_worker.plain_files import check_folder, open_file
 from mosaic_worker.training import EPISODES, EVENTS, METRICS, STATE, TENSORBOARD, VIDEOS, TrainingRun
 from mosaic_worker.worker import LoadError
 
