@@ -51,9 +51,9 @@ def test_what_is_wrong_is_one_line(mosaic: Mosaic, played: Path) -> None:
 
 @pytest.mark.parametrize("name", ["*", "v[i]ctim", "pilot [old]", "what?", "a\\b"])
 def test_a_folders_name_is_no_pattern(mosaic: Mosaic, played: Path, name: str) -> None:
-    for other in ("victim", "whatx", name):
+    for other in ("victim", "pilot o", "whatx", name):
         shutil.copytree(played, mosaic.home / "kept" / other)
-    for other in ("victim", "whatx"):
+    for other in ("victim", "pilot o"):
         (steps,) = (mosaic.home / "kept" / other).glob("operators/*/steps.jsonl")
         steps.write_bytes(b"")
     count = "select count(*) as n from steps"
