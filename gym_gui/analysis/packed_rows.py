@@ -21,12 +21,22 @@ from itertools import accumulate
 from struct import Struct, error
 from typing import BinaryIO, Final, cast
 
-from backports.zstd import CompressionParameter, ZstdDecompressor, ZstdError, ZstdFile, compress
+from backports.zstd import (
+    CompressionParameter,
+    DecompressionParameter,
+    ZstdDecompressor,
+    ZstdError,
+    ZstdFile,
+    compress,
+)
 
 FRAME: Final = 1 << 20
 """Bytes of rows in a frame: what is decompressed to read one of them."""
-_LARGEST: Final = 1 << 26
+_LARGEST: Final = 1 << 23
 """Bytes that a frame of another program may hold; a larger one would fill the memory."""
+_SPREAD: Final = 16 << 20
+_RATIO: Final = 256
+"""Rows may be so many times as long as what is compressed, and :data:`_SPREAD`; of runs 20 times."""
 _BUFFER: Final = 1 << 17
 _KEPT: Final = 4
 """Frames that are kept decompressed: episodes that were played at once are read in turn."""
@@ -37,6 +47,8 @@ _SETTINGS: Final[dict[int, int]] = {
     CompressionParameter.checksum_flag: 1,
 }
 
+_WINDOW: Final[dict[int, int]] = {DecompressionParameter.window_log_max: 23}
+"""Memory that a decoder takes: 8 MiB, as much as its strongest usual level asks for."""
 _SKIPPED = 0x184D2A5E
 _SEEKABLE = 0x8F92EAB1
 _CHECKSUMS = 0x80
@@ -76,16 +88,19 @@ def unpacked(file: BinaryIO) -> BinaryIO:
     """
     try:
         sizes = _table(file)
+        most = _SPREAD + _RATIO * file.seek(0, os.SEEK_END)
+        if sizes is not None and sum(sizes[1]) > most:
+            raise _damaged(file, f"they unpack to more than {most >> 20} MiB")
         file.seek(0)
-        raw = _Stream(file) if sizes is None else _Frames(file, sizes)
+        raw = _Stream(file, most) if sizes is None else _Frames(file, sizes)
         return io.BufferedReader(raw, _BUFFER)
     except BaseException:
         file.close()
         raise
 
 
-def _table(file: BinaryIO) -> Sequence[tuple[int, int]] | None:
-    """Bytes of each frame in the file and unpacked; ``None`` where another program has made no table."""
+def _table(file: BinaryIO) -> tuple[Sequence[int], Sequence[int]] | None:
+    """Bytes of each frame in the file, and unpacked; ``None`` where another program has made no table."""
     size = file.seek(0, os.SEEK_END)
     if size < _HEAD.size + _FOOT.size:
         return None
@@ -101,14 +116,19 @@ def _table(file: BinaryIO) -> Sequence[tuple[int, int]] | None:
     data = file.read(length + _HEAD.size)
     try:
         magic, stated = _HEAD.unpack_from(data)
-        sizes = [_ENTRY.unpack_from(data, _HEAD.size + i * width) for i in range(count)]
+        packed, rows = array("Q"), array("Q")
+        for i in range(count):
+            for column, value in zip(
+                (packed, rows), _ENTRY.unpack_from(data, _HEAD.size + i * width), strict=True
+            ):
+                column.append(value)
     except error:  # it was cut off while it was read
         raise _damaged(file, "it ends within its table") from None
-    if (magic, stated) != (_SKIPPED, length) or sum(s for s, _ in sizes) + len(data) != size:
+    if (magic, stated) != (_SKIPPED, length) or sum(packed) + len(data) != size:
         raise _damaged(file, "its table does not fit it")
-    if any(rows > _LARGEST for _, rows in sizes):
+    if max(rows, default=0) > _LARGEST:
         raise _damaged(file, f"a frame holds more than {_LARGEST >> 20} MiB")
-    return cast("list[tuple[int, int]]", sizes)
+    return packed, rows
 
 
 def _damaged(file: BinaryIO, why: str) -> PackedRowsError:
@@ -119,10 +139,9 @@ def _damaged(file: BinaryIO, why: str) -> PackedRowsError:
 class _Frames(io.RawIOBase):
     """The rows of a file with a table."""
 
-    def __init__(self, file: BinaryIO, sizes: Sequence[tuple[int, int]]) -> None:
+    def __init__(self, file: BinaryIO, sizes: tuple[Sequence[int], Sequence[int]]) -> None:
         self._file, self._at = file, 0
-        self._places = array("q", accumulate((packed for packed, _ in sizes), initial=0))
-        self._starts = array("q", accumulate((rows for _, rows in sizes), initial=0))
+        self._places, self._starts = (array("q", accumulate(each, initial=0)) for each in sizes)
         self._kept: OrderedDict[int, memoryview] = OrderedDict()
 
     def readable(self) -> bool:
@@ -165,7 +184,7 @@ class _Frames(io.RawIOBase):
         size = self._starts[index + 1] - self._starts[index]
         self._file.seek(self._places[index])
         packed = self._file.read(self._places[index + 1] - self._places[index])
-        decoder = ZstdDecompressor()
+        decoder = ZstdDecompressor(options=_WINDOW)
         try:
             rows = decoder.decompress(packed, max_length=size + 1)
         except ZstdError as exc:
@@ -180,8 +199,8 @@ class _Frames(io.RawIOBase):
 class _Stream(io.RawIOBase):
     """The rows of a file that another program has compressed: a place is found by reading up to it."""
 
-    def __init__(self, file: BinaryIO) -> None:
-        self._file, self._rows = file, ZstdFile(file)
+    def __init__(self, file: BinaryIO, most: int) -> None:
+        self._file, self._rows, self._most = file, ZstdFile(file, options=_WINDOW), most
 
     def readable(self) -> bool:
         return True
@@ -195,7 +214,10 @@ class _Stream(io.RawIOBase):
 
     def readinto(self, buffer: object, /) -> int:
         with self._told():
-            return self._rows.readinto(cast("bytearray", buffer))
+            size = self._rows.readinto(cast("bytearray", buffer))
+            if self._rows.tell() > self._most:
+                raise _damaged(self._file, f"they unpack to more than {self._most >> 20} MiB")
+            return size
 
     def close(self) -> None:
         if not self.closed:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from gym_gui.analysis.printed_summary import PrintedSummary
 from gym_gui.analysis.reader import Run, open_run
+from gym_gui.analysis.record_check import check_records
 from gym_gui.analysis.summary_builder import summarize
 from gym_gui.core.errors import UsageError
 
@@ -44,7 +45,7 @@ def read_runs(paths: Sequence[str | Path]) -> ReadRuns:
     runs, errors = _opened(paths)
     _see_named_once(runs)
     try:
-        summary = summarize(runs)
+        summary = checked(runs, summarize(runs))
     except UsageError:
         if len(paths) == 1:
             raise
@@ -52,7 +53,7 @@ def read_runs(paths: Sequence[str | Path]) -> ReadRuns:
         if not broken:
             raise
         errors |= broken
-        summary = summarize(runs)
+        summary = checked(runs, summarize(runs))
     if not errors:
         return ReadRuns(len(paths), runs, summary)
     # A page may be published: it names a run's folder, and not where that lies.
@@ -63,6 +64,23 @@ def read_runs(paths: Sequence[str | Path]) -> ReadRuns:
     )
     missing, notes = (*unread, *summary.missing), (*unread, *summary.notes)
     return ReadRuns(len(paths), runs, replace(summary, unread=unread, missing=missing, notes=notes))
+
+
+def checked(runs: Sequence[Run], summary: PrintedSummary) -> PrintedSummary:
+    """What runs say, with what a reader has to know first: that it is not what was recorded.
+
+    Raises:
+        RunFormatError: A row is damaged.
+    """
+    checks = [check_records(run) for run in runs]
+    unverified = tuple(check.sentence for check in checks if not check.agrees)
+    notes = [check.note for check in checks if check.note]
+    if not unverified and not notes:
+        return summary
+    missing = (*unverified, *summary.missing)
+    return replace(
+        summary, unverified=unverified, missing=missing, notes=(*unverified, *summary.notes, *notes)
+    )
 
 
 def _opened(paths: Sequence[str | Path]) -> tuple[list[Run], dict[Path, UsageError]]:

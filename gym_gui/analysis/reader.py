@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import orjson
 
@@ -24,7 +25,11 @@ from gym_gui.core.records import (
     parse_run,
     parse_step,
 )
+from gym_gui.core.run_labels import one_line
 from mosaic_worker.plain_files import read_file, subfolders
+
+_NO_ID: Final = re.compile(r"[/\n\r\x0b\x0c\x85\u2028\u2029]")
+"""What leads elsewhere, or breaks lines."""
 
 
 @dataclass(frozen=True)
@@ -53,14 +58,14 @@ class OperatorRun:
         for key in ("display_name", "name"):
             value = self.config.get(key)
             if isinstance(value, str) and value.strip():
-                return value
+                return one_line(value)
         return self.operator_id
 
     @property
     def task(self) -> str:
         """Environment family and id, for telling which operators may be compared."""
         parts = (self.config.get(key) for key in ("env_name", "task"))
-        return "/".join(part for part in parts if isinstance(part, str) and part)
+        return one_line("/".join(part for part in parts if isinstance(part, str) and part))
 
     def episodes(self) -> Iterator[EpisodeRecord]:
         """Finished episodes in the order in which they finished.
@@ -221,12 +226,14 @@ def _operators(folder: Path, record: RunRecord, where: str) -> dict[str, Operato
     for entry in cast("list[Any]", listed) if isinstance(listed, list) else []:
         config = cast("dict[str, Any]", entry) if isinstance(entry, dict) else {}
         operator_id = config.get("operator_id", config.get("id"))
-        if not isinstance(operator_id, str) or operator_id in ("", ".", "..") or "/" in operator_id:
+        if not isinstance(operator_id, str) or operator_id in ("", ".", "..") or _NO_ID.search(operator_id):
             raise RunFormatError(where, f"an operator has no usable id: {operator_id!r}")
         configs[operator_id] = config
     root = folder / "operators"
     try:
         for name in subfolders(root, inside=folder):
+            if _NO_ID.search(name):
+                raise RunFormatError(str(root), f"a folder in it has no usable name: {name!r}")
             configs.setdefault(name, {})
     except OSError as error:
         raise UsageError(f"{root} cannot be read: {error.strerror}") from error
@@ -240,7 +247,7 @@ def _operators(folder: Path, record: RunRecord, where: str) -> dict[str, Operato
             config,
             _action_words(named.get(key)),
             _action_words(renamed.get(key)),
-            {slot: str(name) for slot, name in (mapping(seats.get(key)) or {}).items()},
+            {slot: one_line(name) for slot, name in (mapping(seats.get(key)) or {}).items()},
         )
         for key, config in configs.items()
     }
@@ -249,4 +256,4 @@ def _operators(folder: Path, record: RunRecord, where: str) -> dict[str, Operato
 def _action_words(named: Any) -> dict[str, Sequence[str]]:
     """Words by slot, of actions or of what is called otherwise."""
     found = {slot: strings(words) for slot, words in (mapping(named) or {}).items()}
-    return {slot: words for slot, words in found.items() if words}
+    return {slot: [one_line(word) for word in words] for slot, words in found.items() if words}

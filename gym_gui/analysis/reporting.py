@@ -19,6 +19,7 @@ from gym_gui.analysis.games import is_cross_play, is_tournament
 from gym_gui.analysis.page import TRANSCRIPT, render_html
 from gym_gui.analysis.read_runs import ReadRuns, read_runs
 from gym_gui.analysis.reader import Run
+from gym_gui.analysis.report_digest import MADE, SUMMARY, made_with
 from gym_gui.analysis.scenes import Films
 from gym_gui.analysis.summary import Summary
 from gym_gui.analysis.terminal import render_cross_play, render_standings, render_tables, render_text
@@ -140,7 +141,9 @@ def write_report(
     """
     standings = standings or find_standings(runs)
     write_data(summary, standings, folder)
-    return write_html(summary, folder, runs, standings, films)
+    page = write_html(summary, folder, runs, standings, films)
+    write_summary(summary, folder, made_with(folder, runs[0] if len(runs) == 1 else None))
+    return page
 
 
 def write_data(summary: Summary, standings: Found | None, folder: Path) -> None:
@@ -188,13 +191,19 @@ def _render_found(found: Found, console: Console, missing: Sequence[str] = ()) -
         render_standings(found, console, missing)
 
 
-def write_summary(summary: Summary, folder: Path) -> Path:
+def write_summary(summary: Summary, folder: Path, made: Mapping[str, Any] | None = None) -> Path:
     """Write ``summary.json``, whole or not at all.
+
+    Args:
+        summary: What it says.
+        folder: Where it goes.
+        made: How it was made, and what the files beside it are.
 
     Raises:
         UsageError: It cannot be written.
     """
-    return _write(folder / "summary.json", _dump(summary.to_json()) + b"\n")
+    data = summary.to_json() | ({} if made is None else {MADE: made})
+    return _write(folder / SUMMARY, _dump(data) + b"\n")
 
 
 def write_html(

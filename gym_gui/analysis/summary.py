@@ -320,6 +320,7 @@ class Summary:
         notes: What a reader must know.
         missing: Those of the notes that say what is not there.
         unread: Those that name runs which were asked for and cannot be read.
+        unverified: Those that name runs whose records do not agree with their digests.
         methods: What each named method is.
         matrix: The rows of the matrices that were played.
         settings: The settings of their players, where there are several: each held against the first.
@@ -338,6 +339,7 @@ class Summary:
     refusals: tuple[Refusal, ...] = ()
     missing: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
+    unverified: tuple[str, ...] = ()
     methods: Mapping[str, str] = field(default_factory=lambda: dict(METHODS))
     format: int = 1
     matrix: tuple[RowSummary, ...] = ()

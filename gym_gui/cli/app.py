@@ -301,9 +301,10 @@ def _run(arguments: Sequence[str]) -> int:
     command = _program()
     try:
         with reported(as_json="--json" in arguments):
-            result = _invoked(command, arguments)
-    except _CLICK_ERROR as exc:
-        return _refuse(exc)
+            try:
+                result = _invoked(command, arguments)
+            except _CLICK_ERROR as exc:
+                return _refuse(exc)
     except (typer.Abort, KeyboardInterrupt):
         tell("interrupted")
         return INTERRUPTED

@@ -178,7 +178,7 @@ def report(
 
         trust.allow_all(trusted)
         summary = report_runs(found, out=out, replays=replays, as_json=as_json)
-    raise typer.Exit(WORK_FAILED if summary.unread else DONE)
+    raise typer.Exit(WORK_FAILED if summary.unread or summary.unverified else DONE)
 
 
 def query(

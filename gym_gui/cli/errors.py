@@ -9,6 +9,7 @@ import sys
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import NoReturn, TextIO
 
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.visible import visible_json
@@ -18,12 +19,15 @@ _STATE_OF_THE_MACHINE = frozenset(
 )
 """What a person mends by another folder, other rights or more room; never a mistake of the program."""
 
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+"""What a write says of a place that takes no more."""
+
 DONE, WORK_FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
 
 def tell(text: str) -> None:
     """Say something on stderr, on one line and under our name."""
-    with suppress(BrokenPipeError):
+    with suppress(OSError):  # the reader is gone, or the disk that it goes to is full
         sys.stderr.write(f"mosaic: {' '.join(text.split())}\n")
 
 
@@ -31,7 +35,8 @@ def tell_error(error: MosaicError, *, as_json: bool) -> None:
     """Say what went wrong; to a program as ``{"event": "error", "message": …, "fix": …}``."""
     if as_json:
         row = {"event": "error", "message": error.message, "fix": error.fix}
-        sys.stderr.write(visible_json(json.dumps(row, ensure_ascii=False)) + "\n")
+        with suppress(OSError):
+            sys.stderr.write(visible_json(json.dumps(row, ensure_ascii=False)) + "\n")
     else:
         tell(str(error))
 
@@ -62,18 +67,49 @@ def reported(*, as_json: bool = False) -> Generator[None]:
     except BrokenPipeError:
         raise SystemExit(DONE) from None
     except OSError as exc:
+        if exc.errno in _FULL and exc.filename is None:
+            _give_up_output(exc, as_json=as_json)
         if exc.errno not in _STATE_OF_THE_MACHINE or exc.filename is None:
             raise
         tell_error(UsageError(f"{exc.filename} cannot be used: {exc.strerror}"), as_json=as_json)
         raise SystemExit(USAGE) from None
     finally:
-        _flush()
+        _flush(as_json=as_json)
 
 
-def _flush() -> None:
-    """Write what is left; a reader who has seen enough (`mosaic … | head`) is no error."""
+def _flush(*, as_json: bool) -> None:
+    """Write what is left; a reader who has seen enough (`mosaic … | head`) is no error.
+
+    Raises:
+        SystemExit: 2: there is no room for it.
+    """
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
         except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            _throw_away(stream)
+        except OSError as exc:
+            if exc.errno not in _FULL:
+                raise
+            _give_up_output(exc, as_json=as_json)
+
+
+def _give_up_output(error: OSError, *, as_json: bool) -> NoReturn:
+    """What is printed goes to where there is no room; what could still be in a buffer is dropped."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            _throw_away(stream)
+    told = UsageError(f"what is printed cannot be written: {error.strerror}", fix="Write it to another place")
+    tell_error(told, as_json=as_json)
+    with suppress(OSError):
+        sys.stderr.flush()
+    raise SystemExit(USAGE) from None
+
+
+def _throw_away(stream: TextIO) -> None:
+    """Have the rest of a stream, which is in its buffer, go nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)

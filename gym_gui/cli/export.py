@@ -7,6 +7,8 @@ from pathlib import Path
 
 from gym_gui.analysis.export import STEP_COLUMNS, episode_rows, operator_rows, step_rows, write_table
 from gym_gui.analysis.reader import Run, open_run
+from gym_gui.analysis.record_check import check_records
+from gym_gui.cli.errors import tell
 from gym_gui.cli.output import write_json, write_line
 from gym_gui.core.errors import UnknownNameError, UsageError
 from gym_gui.core.paths import find_run
@@ -32,6 +34,8 @@ def export_run(run: Path, *, to: str, out: Path | None, as_json: bool) -> None:
         raise UnknownNameError("format", to, list(_FORMATS))
     opened = open_run(find_run(run))
     folder = out or Path(f"{opened.path.absolute().name}-{to.lower()}")
+    if said := check_records(opened).sentence:
+        tell(said)
     written = write(opened, folder)
     if as_json:
         write_json({"run": str(opened.path), "format": to.lower(), "folder": str(folder), "rows": written})

@@ -18,7 +18,8 @@ __all__ = ["Heading", "cell", "console", "entries", "print_table", "write_json",
 
 def cell(*lines: str, style: str = "") -> Text:
     """Several lines of a cell, as they are: names from files are no markup."""
-    return Text(visible("\n".join(line for line in lines if line)), style=style)
+    whole = (" ".join(line.splitlines()) for line in lines)  # a name has no line of its own
+    return Text(visible("\n".join(line for line in whole if line)), style=style)
 
 
 def entries(headings: Sequence[str], rows: Sequence[tuple[Sequence[Text], Sequence[str]]]) -> None:

@@ -20,7 +20,9 @@ from gym_gui.analysis.power import (
     seeds_needed,
     spread_of,
 )
+from gym_gui.analysis.record_check import check_records
 from gym_gui.analysis.text import clean
+from gym_gui.cli.errors import tell
 from gym_gui.cli.output import console, write_json, write_line
 from gym_gui.core.errors import UsageError
 from gym_gui.core.paths import find_run
@@ -101,7 +103,10 @@ def _stated(
 def _of_pilot(
     folder: Path, difference: float | None, seeds: int | None, power: float, family: int | None
 ) -> list[dict[str, Any]]:
-    summary = summarize(open_run(folder), steps=False)
+    pilot = open_run(folder)
+    if said := check_records(pilot).sentence:
+        tell(said)
+    summary = summarize(pilot, steps=False)
     if not summary.comparisons:
         raise UsageError(
             f"{folder} compares nobody", fix="Give a run of at least two operators, or of teams that compete"

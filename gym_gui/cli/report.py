@@ -49,7 +49,7 @@ def report_runs(runs: Sequence[Path], *, out: Path | None, replays: bool, as_jso
             return {key: made.get(key) or Film(*key, missing="replays were stopped") for key in order}
 
     read = read_runs(runs)
-    for sentence in read.summary.unread:
+    for sentence in (*read.summary.unread, *read.summary.unverified):
         tell(sentence)
     report_read(read, as_json=as_json, out=out, film=film if replays else None)
     if out is not None or read.named == 1:

@@ -65,7 +65,7 @@ def write_format(paths: Sequence[Path], form: str, out: Path | None) -> Summary:
         MissingDependencyError: What writes that format is not installed.
     """
     _, runs, summary = read_runs(paths)
-    for sentence in summary.unread:
+    for sentence in (*summary.unread, *summary.unverified):
         tell(sentence)
     standings = find_standings(runs)
     file = out / f"report.{form}" if out is not None and out.is_dir() else out

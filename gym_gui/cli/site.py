@@ -46,7 +46,7 @@ def report_site(runs: Sequence[Path], folder: Path, *, replays: Replays, as_json
     """
     see_may_be_replaced(folder)
     read = read_runs(runs)
-    for sentence in read.summary.unread:
+    for sentence in (*read.summary.unread, *read.summary.unverified):
         tell(sentence)
     found = find_standings(read.runs)
     if not as_json:

@@ -17,7 +17,7 @@ from gym_gui.core.assignment import OnInvalid, WorkerAssignment
 from gym_gui.core.config import ExecutionConfig, Experiment, OperatorConfig
 from gym_gui.core.errors import UsageError
 from gym_gui.core.record_fields import count, number
-from gym_gui.core.secret_refs import parse_reference
+from gym_gui.core.secret_refs import without_references
 from gym_gui.core.spending import Amount
 from gym_gui.core.subjects import Subject
 from gym_gui.core.trust import allow
@@ -166,7 +166,7 @@ def _from(file: Path | None) -> Change:
             return assignment
         allow([Subject("file", str(Path(str(file)).resolve()))])  # the person has named the run
         played: dict[str, Plain] = {CASSETTE: "replay", CASSETTE_FILE: str(file)}
-        return replace(assignment, settings={**_without_keys(assignment), **played})
+        return replace(assignment, settings={**without_references(assignment.settings), **played})
 
     return change
 
@@ -178,14 +178,10 @@ def dry(experiment: Experiment) -> Experiment:
     def change(assignment: WorkerAssignment) -> WorkerAssignment:
         if not has_setting(assignment, DRY_RUN):
             return assignment
-        settings = {**_without_keys(assignment), DRY_RUN: True}
+        settings = {**without_references(assignment.settings), DRY_RUN: True}
         return replace(assignment, settings=settings, on_invalid=OnInvalid(then="random_legal"))
 
     return _with_each(experiment, lambda operator: change)
-
-
-def _without_keys(assignment: WorkerAssignment) -> dict[str, Plain]:
-    return {name: value for name, value in assignment.settings.items() if parse_reference(value) is None}
 
 
 def _with_each(experiment: Experiment, change_of: Callable[[OperatorConfig], Change]) -> Experiment:

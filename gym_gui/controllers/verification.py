@@ -16,7 +16,11 @@ import orjson
 
 from gym_gui.analysis import OperatorRun, Run
 from gym_gui.analysis.compare import EpisodeRows
-from gym_gui.analysis.run_digest import FILES, files_digests, run_digest
+from gym_gui.analysis.read_runs import checked
+from gym_gui.analysis.record_check import changed_files
+from gym_gui.analysis.report_digest import changed_reports
+from gym_gui.analysis.run_digest import FILES
+from gym_gui.analysis.summary_builder import summarize
 from gym_gui.controllers.departures import EPISODE_KEYS, Deviation, counted, key_differs, row_differs
 from gym_gui.controllers.replay import REPLAY, replay_lineup
 from gym_gui.controllers.resolved_operator import ResolvedOperator, make_environment, resolve_operator, vouch
@@ -29,6 +33,7 @@ from gym_gui.core.experiment_data import experiment_from_data
 from gym_gui.core.prompt_inputs import PromptInputs
 from gym_gui.core.record_digest import KEY, episode_digest
 from gym_gui.core.record_fields import integers, mapping
+from gym_gui.core.records import has_digests
 from gym_gui.core.shards import SHARD
 from gym_gui.core.trust import Origin
 from gym_gui.core.types import AgentID, Decision
@@ -51,6 +56,7 @@ class Verification:
         unplayed: Episodes of which nothing is recorded, because no session could play them.
         undigested: Episodes without a digest of their record, written by an earlier version.
         sealed: Whether the run has a digest of its own, written when it ended.
+        unheld: Files of a report that were made by another version, or before the run ended.
         deviations: The first deviation of each episode that has one, in order.
         versions: Versions that differ from the run's: name to (then, now).
     """
@@ -60,6 +66,7 @@ class Verification:
     unplayed: int = 0
     undigested: int = 0
     sealed: bool = False
+    unheld: Sequence[str] = ()
     deviations: list[Deviation] = field(default_factory=list[Deviation])
     versions: dict[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
 
@@ -72,6 +79,9 @@ class Verification:
             parts.append(f"who chose actions, who sat where, tokens and errors of {of} of an earlier version")
         if not self.sealed:
             parts.append("run.json and calls to models, which get their digest when a run ends")
+        if self.unheld:
+            named = ", ".join(self.unheld)
+            parts.append(f"{named}, of another version or an earlier moment (make anew: mosaic report)")
         return f"Not checked: {'; '.join(parts)}." if parts else ""
 
 
@@ -123,7 +133,8 @@ async def verify(
         planned = None
         if experiment.execution.until == "decided":
             planned = run.planned.get(recorded.operator_id)
-        replay = _Replay(experiment, resolved, recorded, result, tell, planned, onlooker)
+        digested = has_digests(read_header(run.path))
+        replay = _Replay(experiment, resolved, recorded, result, tell, planned, onlooker, digested)
         complete = run.record.status in (COMPLETED, FAILED) and not run.record.problem and only is None
         chosen = chosen_episodes(run)
         await replay.play(
@@ -138,17 +149,19 @@ async def verify(
 def _check_seal(run: Run, result: Verification) -> None:
     """Hold what is recorded of the run as a whole against its digest."""
     header = read_header(run.path)
-    result.sealed = KEY in header and run.record.status != RUNNING
-    if not result.sealed:
-        return
-    if header[KEY] != run_digest(header):
-        result.deviations.append(Deviation(None, None, "run.json is not as it was when the run ended"))
-    then, now = mapping(header.get(FILES)) or {}, files_digests(run.path, run.operators)
+    result.sealed = KEY in header and FILES in header and run.record.status != RUNNING
     # An episode that differs is named already, with what differs.
     told = {f"operators/{deviation.operator_id}/episodes.jsonl" for deviation in result.deviations}
-    for name in sorted(then.keys() | now.keys()):
-        if then.get(name) != now.get(name) and name not in told:
-            result.deviations.append(Deviation(None, None, f"{name} is not as it was when the run ended"))
+    for name in changed_files(run, header):
+        if name not in told:
+            what = f"{name} is not as it was when the run ended"
+            if name == "run.json" and not result.sealed:
+                what = "the run has ended, and run.json has lost its digests"
+            result.deviations.append(Deviation(None, None, what))
+    changed, result.unheld = changed_reports(run, header, checked([run], summarize(run)))
+    for name in changed:
+        what = f"{name} does not say what the run says: make it anew with mosaic report"
+        result.deviations.append(Deviation(None, None, what))
 
 
 def see_allowed(run: Run) -> None:
@@ -203,8 +216,9 @@ class _Replay:
         tell: Callable[[int, int, int], None],
         planned: int | None,
         onlooker: Onlooker | None,
+        digested: bool,
     ) -> None:
-        self._onlooker = onlooker
+        self._onlooker, self._digested = onlooker, digested
         self._limit = experiment.max_steps(resolved.config)
         self._plans = {plan.index: plan for plan in experiment.execution.schedule(len(resolved.seatings))}
         self._resolved, self._operator, self._result, self._tell = resolved, recorded, result, tell
@@ -263,6 +277,8 @@ class _Replay:
 
     def _altered(self, row: Mapping[str, Any], steps: Iterable[Mapping[str, Any]]) -> str:
         """What the record's own digest says, as a sentence without subject."""
+        if KEY not in row and self._digested:
+            return "its line has lost its digest"
         if KEY not in row:
             self._result.undigested += 1
         elif row[KEY] != episode_digest(row, steps):

@@ -579,8 +579,16 @@ def _seeds(f: Fields, experiment: Mapping[str, Any]) -> tuple[int, ...]:
         return ()
 
 
-RUN_FORMAT = 1
+RUN_FORMAT = 2
 """Form of ``run.json`` and the files beside it."""
+_DIGESTED = 2
+"""From this form on every episode has a digest, and every run that has ended."""
+
+
+def has_digests(header: Mapping[str, Any]) -> bool:
+    """Whether a run must have digests: those of earlier forms may have none."""
+    form = header.get("format")
+    return isinstance(form, int) and form >= _DIGESTED
 
 
 def check_run_format(row: object, where: str) -> None:

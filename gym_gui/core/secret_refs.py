@@ -21,6 +21,7 @@ __all__ = [
     "parse_reference",
     "references",
     "refuse_literals",
+    "without_references",
 ]
 
 _REFERENCE_PATTERN: Final = r"(env|keyring):([A-Za-z_][A-Za-z0-9_.\-]{0,127})"
@@ -55,6 +56,19 @@ def references(settings: Mapping[str, Plain], where: str = "") -> Iterator[tuple
         ref = parse_reference(value)
         if ref is not None:
             yield place, ref
+
+
+def without_references(settings: Mapping[str, Plain]) -> dict[str, Plain]:
+    """A settings tree without its references, wherever they stand."""
+    return {name: _without(value) for name, value in settings.items() if parse_reference(value) is None}
+
+
+def _without(value: Plain) -> Plain:
+    if isinstance(value, dict):
+        return without_references(value)
+    if isinstance(value, list):
+        return [_without(item) for item in value if parse_reference(item) is None]
+    return value
 
 
 def refuse_literals(settings: Mapping[str, Plain], where: str, *, by_name: bool = True) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_gui.analysis import Run, Summary, open_run, summarize, write_html
+from gym_gui.analysis import Run, Summary, open_run, summarize, write_report
 from gym_gui.analysis.export import to_pandas
 from gym_gui.analysis.notebook import notebook_html
 from gym_gui.core.errors import MissingDependencyError, UsageError
@@ -84,7 +84,7 @@ class Results:
         Raises:
             UsageError: It cannot be written.
         """
-        return write_html(self.summary, self.folder, [self.run])
+        return write_report(self.summary, self.folder, [self.run])
 
     def to_pandas(self, *, steps: bool = False) -> Any:
         """A ``pandas.DataFrame`` with a row per episode and the columns of an export.

@@ -61,7 +61,7 @@ __all__ = [
     "resolve_secrets",
 ]
 
-MAX_FILE_BYTES: Final = {".py": 2**20, ".yaml": 2**20, ".yml": 2**20, ".json": 64 * 2**20}
+MAX_FILE_BYTES: Final = {".py": 2**20, ".yaml": 2**20, ".yml": 2**20, ".json": 16 * 2**20}
 """By suffix; a ``run.json`` may list a million seeds."""
 
 

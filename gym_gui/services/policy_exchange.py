@@ -24,11 +24,13 @@ from gym_gui.services.policy_files import describe_policy
 from gym_gui.services.policy_library import PolicyEntry, PolicyLibrary
 from gym_gui.services.policy_scores import PolicyScore
 from mosaic_worker.checkpoint import DESCRIPTION, LARGEST_WEIGHTS, WEIGHTS, read_checkpoint, save_checkpoint
+from mosaic_worker.limits import check_members
 from mosaic_worker.plain_files import UnsafeFileError, open_file, read_file
 from mosaic_worker.worker import LoadError
 
 SCORE: Final = "score.json"
 _LARGEST: Final = {DESCRIPTION: 8 * 2**20, WEIGHTS: LARGEST_WEIGHTS, SCORE: 2**20}
+_MOST_BYTES: Final = sum(_LARGEST.values())
 _COPY = 1 << 20
 
 
@@ -195,6 +197,7 @@ def _unzip(archive: Path, folder: Path) -> None:
     """Take the files of a policy, and no others, out of an archive; what is too large is refused."""
     try:
         with open_file(archive, links=True) as file, zipfile.ZipFile(file) as opened:
+            check_members(opened, [name for name in _LARGEST if name in opened.namelist()], _MOST_BYTES)
             for name in _LARGEST:
                 if name in opened.namelist():
                     _check_size(name, opened.getinfo(name).file_size)

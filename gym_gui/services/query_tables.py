@@ -7,6 +7,7 @@ costs one pass over them the first time, and next to nothing from then on.
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager, suppress
@@ -115,6 +116,7 @@ _MAKING: Final = (
 """Settings of the connection that makes tables: what it needs does not grow with the rows."""
 _GROUPS: Final = "ROW_GROUP_SIZE_BYTES '16MB'"
 """What is gathered before it is written: rows may be of any length."""
+_PATTERN = re.compile(r"[*?\[\\]")
 _LARGEST_CACHE = 20 * 2**30
 _VERSION = 1
 """Of the columns: what an earlier version of this program has kept is not used."""
@@ -231,7 +233,8 @@ class QueryTables:
             f"WHERE episode_index IN (SELECT episode_index FROM read_parquet({literal(str(episodes))}))"
         )
         with self._whole_rows(part) as source:
-            self._copy(f"SELECT {', '.join(values)}", source, _READ, to, finished)
+            rows = part.operator.path / "steps.jsonl"
+            self._copy(f"SELECT {', '.join(values)}", source, _READ, to, finished, rows)
 
     @contextmanager
     def _whole_rows(self, part: Part) -> Generator[Path]:
@@ -241,7 +244,11 @@ class QueryTables:
         source = path if is_plain else packed(path)
         check_file(source, inside=part.run.path)
         if not is_plain or (part.run.record.status != RUNNING and _ends(path)):
-            yield source
+            with tempfile.TemporaryDirectory(dir=self._folder) as place:
+                # DuckDB takes a path for a pattern, and has no sure way to write any name as one.
+                plain = Path(place) / f"rows{source.suffix}"
+                plain.symlink_to(source.absolute())
+                yield plain
             return
         with tempfile.NamedTemporaryFile(dir=self._folder, suffix=".jsonl") as whole:
             for block in read_blocks(path):
@@ -249,7 +256,16 @@ class QueryTables:
             whole.flush()
             yield Path(whole.name)
 
-    def _copy(self, select: str, source: Path, columns: Mapping[str, str], to: Path, where: str = "") -> None:
+    def _copy(
+        self,
+        select: str,
+        source: Path,
+        columns: Mapping[str, str],
+        to: Path,
+        where: str = "",
+        called: Path | None = None,
+    ) -> None:
+        """Make a table of rows; ``called`` is the file that they are of, for messages."""
         kinds = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in columns.items())
         packing = "zstd" if source.suffix == ".zst" else "none"
         rows = (
@@ -260,7 +276,9 @@ class QueryTables:
             columnar = f"TO {literal(str(to))} (FORMAT parquet, COMPRESSION zstd, {_GROUPS})"
             self._connection.execute(f"COPY ({select} FROM {rows} {where}) {columnar}")
         except self._duck.Error as error:
-            raise RunFormatError(str(source), str(error).partition("\n")[0]) from None
+            named = str(called or source)
+            words = str(error).partition("\n")[0].replace(str(source), named)
+            raise RunFormatError(named, words) from None
 
 
 def connect(duck: Any) -> Any:
@@ -275,6 +293,11 @@ def connect(duck: Any) -> Any:
     ):
         connection.execute(f"SET {setting}")
     return connection
+
+
+def is_plain(folder: Path) -> bool:
+    """Whether DuckDB takes a path for what it is, and not for a pattern."""
+    return _PATTERN.search(str(folder)) is None
 
 
 def literal(text: str) -> str:

@@ -275,6 +275,8 @@ class _Merge:
         }
         called = {key: joined for key in (RENAMED, SEAT_NAMES) if (joined := self._joined(key))}
         return {
+            # Episodes of an earlier form may have no digest, whatever run they become part of.
+            "format": min(int(part.header.get("format") or 1) for part in self._parts),
             **({"started_at": at} if (at := self._times[0]) else {}),
             **common,
             "episodes": {each.operator_id: each.episodes for each in self._scheduled},

@@ -22,7 +22,7 @@ import orjson
 from gym_gui.analysis.export import write_whole
 from gym_gui.analysis.reader import Run
 from gym_gui.core.errors import MissingDependencyError, UsageError
-from gym_gui.services.query_tables import EPISODES, STEPS, Part, QueryTables, connect, literal
+from gym_gui.services.query_tables import EPISODES, STEPS, Part, QueryTables, connect, is_plain, literal
 
 OnParts = Callable[[int, int], None]
 """Is told how many operators of how many have been read."""
@@ -73,9 +73,12 @@ class RunQuery:
         except ImportError:
             raise MissingDependencyError("DuckDB", "mosaic install query") from None
         self._runs = list(zip(runs, _names(runs), strict=True))
-        self._tables = QueryTables(cache, self._duck)
         # What is too much for the memory goes to a folder of its own.
         self._spill = tempfile.TemporaryDirectory(prefix="mosaic-query-")
+        # Where the cache's path would be read as a pattern, tables are made anew.
+        self._tables = QueryTables(
+            cache if is_plain(cache) else Path(self._spill.name) / "tables", self._duck
+        )
 
     def __enter__(self) -> RunQuery:
         return self

@@ -15,6 +15,7 @@ from gym_gui.analysis.run_digest import FILES, run_digest
 from gym_gui.core.errors import RunFormatError, UsageError
 from gym_gui.core.record_digest import KEY
 from gym_gui.core.record_fields import items, mapping, text
+from gym_gui.core.records import has_digests
 from gym_gui.core.shards import SHARD, Shard, episodes_of
 from gym_gui.core.validation import folder_name, shown
 from gym_gui.services.experiment_identity import first_difference, identity_of
@@ -195,7 +196,8 @@ def _read_rows(
 ) -> None:
     """Find a part's episodes, and hold them against the digests that it was given when it ended."""
     sealed = KEY in header and header.get("status") != RUNNING
-    changed = ["run.json"] if sealed and header[KEY] != run_digest(header) else []
+    lost = not sealed and has_digests(header) and header.get("status") != RUNNING
+    changed = ["run.json"] if lost or (sealed and header[KEY] != run_digest(header)) else []
     then = mapping(header.get(FILES)) or {}
     for operator, indices in (episodes_of(header) or {}).items():
         if operator not in operators:

@@ -7,6 +7,7 @@ a queue and a task per worker would cost more than the message itself.
 from __future__ import annotations
 
 import asyncio
+import logging
 import socket
 import struct
 from collections.abc import Callable
@@ -18,7 +19,9 @@ from mosaic_worker.link import MAX_FRAME, PROTOCOL
 from mosaic_worker.pb import worker_pb2 as pb
 
 __all__ = [
+    "MAX_CALL",
     "MAX_LINE",
+    "MAX_LOG",
     "PROTOCOL",
     "Channel",
     "Frames",
@@ -34,6 +37,11 @@ __all__ = [
 MAX_LINE = 1 << 24
 """Longest JSON line accepted, 16 MiB."""
 
+MAX_LOG = 1 << 20
+"""Longest log entry that is read, 1 MiB."""
+MAX_CALL = 8 << 20
+"""Longest record of a call to a model, 8 MiB: it becomes a line of the run."""
+
 OnMessage = Callable[[pb.FromWorker], None]
 OnClosed = Callable[[str], None]
 """Called once when the channel ends; the argument says what was wrong, ``""`` for a plain end."""
@@ -42,6 +50,10 @@ _SIZE = struct.Struct("<I")
 _READ = 1 << 18
 _LEFT_MOST = 1 << 24
 """More than a socket's buffers hold."""
+
+
+_LOG, _CALL = (pb.FromWorker.DESCRIPTOR.fields_by_name[name].number << 3 | 2 for name in ("log", "call"))
+"""First bytes of messages of these kinds."""
 
 
 class Channel(Protocol):
@@ -122,7 +134,13 @@ class Receiver(asyncio.Protocol):
 
 
 class Frames(Receiver):
-    """Takes frames: ``u32`` little-endian size, then one message."""
+    """Takes frames: ``u32`` little-endian size, then one message.
+
+    Of a log entry that is too long only its length is told: it is passed over as it comes.
+    """
+
+    _left_out = 0
+    """Bytes of such an entry that are still to come."""
 
     def data_received(self, data: bytes) -> None:
         # Nearly always one whole message arrives at a time: no need to collect it first.
@@ -146,10 +164,21 @@ class Frames(Receiver):
 
     def _drain(self) -> str:
         buffer, at = self._buffer, 0
+        if self._left_out:
+            at = min(self._left_out, len(buffer))
+            self._left_out -= at
         while len(buffer) - at >= 4 and not self._over:
             (size,) = _SIZE.unpack_from(buffer, at)
             if size > MAX_FRAME:
                 return f"it announced a message of {size} bytes: this is no MOSAIC worker's output"
+            kind = buffer[at + 4] if size > MAX_LOG and len(buffer) - at > 4 else 0
+            if kind == _LOG:
+                self._on_message(_left_out(size))
+                here = min(size, len(buffer) - at - 4)
+                self._left_out, at = size - here, at + 4 + here
+                continue
+            if kind == _CALL and size > MAX_CALL:
+                return f"it announced the record of a call of {size} bytes, of which {MAX_CALL} are possible"
             if len(buffer) - at - 4 < size:
                 break
             problem = self._parse(bytes(buffer[at + 4 : at + 4 + size]))
@@ -158,6 +187,11 @@ class Frames(Receiver):
             at += 4 + size
         del buffer[:at]
         return ""
+
+
+def _left_out(size: int) -> pb.FromWorker:
+    text = f"a log entry of {size:,} bytes was left out"
+    return pb.FromWorker(log=pb.Log(level=logging.WARNING, logger="mosaic.workers", text=text))
 
 
 class Lines(Receiver):

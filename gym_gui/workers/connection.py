@@ -12,7 +12,7 @@ from typing import Protocol
 from gym_gui.core.errors import KilledWhileStartingError, SlotRefusedError, WorkerLaunchError
 from gym_gui.processes.outcome import ChildOutcome, ChildStatus
 from gym_gui.version import __version__
-from gym_gui.wire.channel import PROTOCOL, Channel, pb
+from gym_gui.wire.channel import MAX_CALL, MAX_LOG, PROTOCOL, Channel, pb
 from gym_gui.workers.launch import Launch
 from gym_gui.workers.log_sieve import LogSieve, shortened
 from gym_gui.workers.redaction import Redaction
@@ -185,8 +185,13 @@ class WorkerConnection:
 
     def _on_message(self, message: pb.FromWorker) -> None:
         self._heard = time.monotonic()
-        self._redaction.strike(message)
         body = message.WhichOneof("body")
+        if body == "log" and len(message.log.text) > MAX_LOG:
+            message.log.text = shortened(message.log.text)  # before copies of it are made
+        if body == "call" and len(message.call.json) > MAX_CALL:
+            self._end_because(f"it sent the record of a call of {len(message.call.json)} characters")
+            return
+        self._redaction.strike(message)
         if body == "replies":
             self._events.on_replies(message.replies)
         elif body == "log":

@@ -10,7 +10,7 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 from gym_gui.core.own_code import hash_of
-from gym_gui.core.secret_refs import parse_reference
+from gym_gui.core.secret_refs import references
 from gym_gui.core.subjects import Need, Subject
 from gym_gui.workers.definition import WorkerTypeDefinition
 
@@ -37,7 +37,7 @@ def needs_of_settings(definition: WorkerTypeDefinition, settings: Mapping[str, A
 
 
 def _needs(definition: WorkerTypeDefinition, settings: Mapping[str, Any]) -> Iterator[Need]:
-    secret = any(parse_reference(value) for value in settings.values())
+    secret = any(True for _ in references(settings))  # wherever the resolver finds one
     for setting in definition.settings_schema:
         value = settings.get(setting.name)
         if setting.kind == "episode" and isinstance(value, Mapping):
@@ -49,10 +49,10 @@ def _needs(definition: WorkerTypeDefinition, settings: Mapping[str, Any]) -> Ite
             purpose = _PURPOSES[setting.kind]
             subject = _program(value) if setting.kind == "program" else Subject("file", _absolute(value))
             yield Need(subject, value, purpose)
-        elif setting.kind == "server" and secret and not _is_local(value):
+        elif setting.kind == "server" and secret and not is_local(value):
             yield Need(Subject("server", value), value, "sends a secret to")
     address = settings.get("address")  # of a worker on another machine, whoever it is
-    if isinstance(address, str) and not _is_local(f"tcp://{address}"):
+    if isinstance(address, str) and not is_local(f"tcp://{address}"):
         yield Need(Subject("server", address), address, "plays by a worker at")
 
 
@@ -68,7 +68,8 @@ def _absolute(value: str) -> str:
     return str(Path(value).expanduser().resolve())
 
 
-def _is_local(address: str) -> bool:
+def is_local(address: str) -> bool:
+    """Whether an address is on this machine."""
     try:
         host = urlsplit(address).hostname or ""
         return host == "localhost" or ipaddress.ip_address(host).is_loopback

@@ -16,20 +16,21 @@ EVIL = "\x1b]0;owned\x07\x9b2J\u202e[red]x[/red]"
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Path:
+def run(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
     """A run whose every word was chosen by somebody else."""
-    operator = {"id": "op", "display_name": f"name {EVIL}", "task": f"task {EVIL}", "env_name": EVIL}
+    evil: str = getattr(request, "param", EVIL)
+    operator = {"id": "op", "display_name": f"name {evil}", "task": f"task {evil}", "env_name": evil}
     header = {
         "experiment": {"operators": [operator], "execution": {}},
-        "players": {"op": {"agent": {"worker_type": EVIL, "policy": EVIL}}},
-        "problem": f"why {EVIL}",
-        "versions": {EVIL: EVIL},
-        "machine": {"platform": EVIL},
-        "commit": EVIL,
+        "players": {"op": {"agent": {"worker_type": evil, "policy": evil}}},
+        "problem": f"why {evil}",
+        "versions": {evil: evil},
+        "machine": {"platform": evil},
+        "commit": evil,
     }
     recorder = Recorder.create(tmp_path / "runs", ["op"], header)
     episode = {"operator_id": "op", "episode_index": 0, "seed": 0, "status": "failed", "length": 1}
-    episode |= {"total_reward": 1.0, "returns": {"agent": 1.0}, "error": f"error {EVIL}"}
+    episode |= {"total_reward": 1.0, "returns": {"agent": 1.0}, "error": f"error {evil}"}
     recorder.episode("op", b"", json.dumps(episode).encode() + b"\n")
     recorder.close(STOPPED)
     return recorder.folder
@@ -57,3 +58,28 @@ def test_nothing_of_it_is_obeyed(command: list[str], run: Path, tmp_path: Path) 
     assert visible(out + err) == out + err
     if command == ["report", "RUN", "--no-replays"]:
         assert "[red]x[/red]" in out
+
+
+@pytest.mark.parametrize(
+    "run", ["x\nWINNER: y", "x\r\nWINNER: y", "x\u2028WINNER: y", "x\x85WINNER: y"], indirect=True
+)
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["runs", "list", "runs"],
+        ["runs", "show", "RUN"],
+        ["report", "RUN", "--no-replays"],
+        ["verify", "RUN"],
+    ],
+    ids=" ".join,
+)
+def test_no_word_of_it_has_a_line_of_its_own(command: list[str], run: Path, tmp_path: Path) -> None:
+    _, out, err = run_here([str(run) if c == "RUN" else c for c in command], tmp_path, dict(os.environ))
+    lines = (out + err).splitlines()
+    assert lines and not [line for line in lines if line.lstrip(" │|").startswith("WINNER")], out + err
+
+
+def test_an_operator_whose_id_breaks_lines_is_refused(run: Path, tmp_path: Path) -> None:
+    (run / "operators" / "x\nWINNER: y").mkdir()
+    status, _, err = run_here(["report", str(run), "--no-replays"], tmp_path, dict(os.environ))
+    assert status == 2 and err.count("\n") == 1 and "no usable name" in err

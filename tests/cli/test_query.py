@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -46,3 +47,20 @@ def test_what_is_wrong_is_one_line(mosaic: Mosaic, played: Path) -> None:
     (played.parent / "broken" / "run.json").write_text("{")
     done = mosaic("query", "select count(*) as n from runs", "--json")
     assert done.json() == [{"n": 1}] and "left out" in done.err and "broken" in done.err
+
+
+@pytest.mark.parametrize("name", ["*", "v[i]ctim", "pilot [old]", "what?", "a\\b"])
+def test_a_folders_name_is_no_pattern(mosaic: Mosaic, played: Path, name: str) -> None:
+    for other in ("victim", "pilot o", "whatx", name):
+        shutil.copytree(played, mosaic.home / "kept" / other)
+    for other in ("victim", "pilot o"):
+        (steps,) = (mosaic.home / "kept" / other).glob("operators/*/steps.jsonl")
+        steps.write_bytes(b"")
+    count = "select count(*) as n from steps"
+    usual = mosaic("query", count, played.name, "--json").json()
+    own = mosaic("query", count, mosaic.home / "kept" / name, "--json")
+    assert own.json() == usual, own.err
+    odd = mosaic(
+        "query", count, played.name, "--json", MOSAIC_CACHE_DIR=str(mosaic.home / "kept" / name / "cache")
+    )
+    assert odd.json() == usual, odd.err

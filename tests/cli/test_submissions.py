@@ -308,9 +308,9 @@ def test_a_submission_is_watched_by_its_record(mosaic: Mosaic) -> None:
     assert done.status == 1
     assert "1 of 2 shards are here, and nobody follows the others." in done.out
     assert f"mosaic run --resume {folder}" in done.out
-    submission.run = "runs/01X"
+    submission.run = str(mosaic.home / "runs" / "01X")
     submission.save()
     done = mosaic("runs", "watch", folder, "--json")
-    assert done.json() == {"run": "runs/01X", "shards": 1, "of": 2, "episodes": 6, "failed": 0}
+    assert done.json() == {"run": submission.run, "shards": 1, "of": 2, "episodes": 6, "failed": 0}
     assert done.status == 0
     assert "is no submission" in mosaic.refused("runs", "watch", mosaic.home)

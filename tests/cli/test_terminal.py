@@ -29,7 +29,7 @@ _COLOURS = re.compile(r"\x1b\[[0-9;]*(3[0-7]|4[0-7]|9[0-7])m")
 
 
 def in_terminal(
-    mosaic: Mosaic, *arguments: str, columns: int = 80, apart: bool = False, **env: str
+    mosaic: Mosaic, *arguments: str, columns: int = 80, apart: bool = False, typed: str = "", **env: str
 ) -> tuple[int, str]:
     """Run a command in a terminal of so many columns; its status and all it wrote there.
 
@@ -38,11 +38,13 @@ def in_terminal(
         arguments: What stands behind ``mosaic``.
         columns: Width of the terminal.
         apart: Run it in a process of its own.
+        typed: What a person types, ahead.
         env: More for its environment.
     """
     main, side = pty.openpty()
     fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
     said = bytearray()
+    os.write(main, typed.encode())
     reader = threading.Thread(target=_read_all, args=(main, said))
     reader.start()
     try:
@@ -188,13 +190,31 @@ def test_a_submission_of_another_person_is_confirmed_in_a_terminal(
     )
     write_bundle(found.bundle, load_experiment(experiment(mosaic.home), allow_code=False), [])
     found.save()
-    main, side = pty.openpty()
-    try:
-        os.write(main, f"{answer}\n".encode())
-        ended = mosaic.in_terminal(side, "runs", "confirm", str(found.folder))
-        said = os.read(main, 1 << 16).decode()
-    finally:
-        os.close(side)
-        os.close(main)
+    ended, said = in_terminal(mosaic, "runs", "confirm", str(found.folder), typed=f"{answer}\n")
     assert (ended, "rm -rf x" in said) == (status, True), said
     assert (mosaic("runs", "confirm", found.folder).status == 0) == (answer == "y"), "it is asked once"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device here")
+@pytest.mark.parametrize(
+    "arguments",
+    [["--version"], ["--help"], ["runs", "list"], ["envs", "list"], ["workers", "list", "--json"]],
+    ids=" ".join,
+)
+def test_output_without_room_ends_in_a_sentence(mosaic: Mosaic, arguments: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [*COMMAND, *arguments],
+            cwd=mosaic.home,
+            env=mosaic.env,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+        assert "cannot be written: No space left on device" in done.stderr
+        both = subprocess.run(
+            [*COMMAND, *arguments], cwd=mosaic.home, env=mosaic.env, stdout=full, stderr=full, check=False
+        )
+    assert both.returncode == 2

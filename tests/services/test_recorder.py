@@ -59,7 +59,7 @@ def files(folder: Path) -> tuple[bytes, bytes]:
 def test_a_run_begins_with_its_header_and_ends_with_it(tmp_path: Path) -> None:
     recorder = begin(tmp_path)
     header = read_header(recorder.folder)
-    assert (header["status"], header["format"], header["run_id"]) == ("running", 1, recorder.folder.name)
+    assert (header["status"], header["format"], header["run_id"]) == ("running", 2, recorder.folder.name)
     recorder.update(players={"op": "somebody"})
     assert read_header(recorder.folder)["players"] == {"op": "somebody"}
     recorder.close(COMPLETED, retries=[])

@@ -216,7 +216,7 @@ async def test_socket_channel_both_ways():
     ends: list[str] = []
     channel = await SocketChannel.open(ours, messages.append, ends.append)
     with theirs:
-        large = pb.FromWorker(log=pb.Log(text="x" * 3_000_000))
+        large = pb.FromWorker(call=pb.Call(json="x" * 3_000_000))
         sending = asyncio.to_thread(theirs.sendall, frames([large, pb.FromWorker(alive=pb.Alive())]))
         await sending
         await in_time(lambda: len(messages) == 2, "both messages")
@@ -308,3 +308,25 @@ async def test_close_is_silent():
     assert await asyncio.to_thread(theirs.recv, 1) == b""
     theirs.close()
     assert ends == []
+
+
+def test_a_log_entry_that_is_too_long_is_passed_over_as_it_comes() -> None:
+    messages: list[pb.FromWorker] = []
+    ends: list[str] = []
+    receiver = Frames(messages.append, ends.append)
+    text = pb.FromWorker(log=pb.Log(text="x" * 3_000_000))
+    data = frames([text, pb.FromWorker(alive=pb.Alive()), text, text])
+    held = 0
+    for at in range(0, len(data), 1 << 16):
+        receiver.data_received(data[at : at + (1 << 16)])
+        held = max(held, receiver.pending)
+    assert [message.WhichOneof("body") for message in messages] == ["log", "alive", "log", "log"]
+    assert "3,000,0" in messages[0].log.text and "left out" in messages[0].log.text
+    assert held <= 1 << 17 and not ends
+
+
+def test_the_record_of_a_call_that_is_too_long_ends_the_connection() -> None:
+    ends: list[str] = []
+    receiver = Frames(lambda _: None, ends.append)
+    receiver.data_received(frames([pb.FromWorker(call=pb.Call(json="x" * (9 << 20)))])[:1000])
+    assert len(ends) == 1 and "record of a call" in ends[0]

@@ -17,9 +17,9 @@ from __future__ import annotations
 import argparse
 import importlib.metadata
 import math
+import os
 import sys
 import warnings
-import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -28,12 +28,13 @@ from cleanrl_worker.config.base import ConfigError
 from mosaic_worker import gymnasium_spaces
 from mosaic_worker.checkpoint import PolicyDescription, save_checkpoint
 from mosaic_worker.importing import ImportParser, imported, json_of, origin_of
-from mosaic_worker.plain_files import check_file
+from mosaic_worker.limits import check_torch_archive, memory_for
+from mosaic_worker.plain_files import open_file
 from mosaic_worker.preprocessing import Pipeline, check_steps
 from mosaic_worker.spaces import Space
 from mosaic_worker.training_report import moment
 
-_LARGEST = 4 * 2**30
+_LARGEST = 2**30
 _JSON_BYTES = 2**20
 
 
@@ -92,6 +93,8 @@ def bring(args: argparse.Namespace) -> PolicyDescription:
         licence=args.licence,
         origin=origin,
     )
+    if any(t.numel() * t.element_size() > t.untyped_storage().nbytes() for t in found.weights.values()):
+        raise ConfigError(f"{args.file} holds tensors that are larger than what it stores")
     Policy.of(description, found.weights, str(args.file))  # refuses what does not fit
     weights = safetensors.torch.save({name: t.contiguous() for name, t in found.weights.items()})
     return save_checkpoint(args.out, description, weights)
@@ -107,11 +110,11 @@ def read_tensors(path: Path) -> Any:
     import torch
 
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), memory_for(path):
             warnings.simplefilter("ignore")  # of an unusual pickle protocol: it is read or refused
             return torch.load(path, map_location="cpu", weights_only=True)
     except MemoryError:
-        raise ConfigError(f"{path} asks for more memory than there is") from None
+        raise ConfigError(f"{path} asks for more memory than a file of its size may take") from None
     except Exception as error:  # whatever a damaged or hostile file provokes
         raise ConfigError(f"{path} is not read: {_reason(error)}") from error
 
@@ -131,17 +134,15 @@ def _reason(error: Exception) -> str:
 
 def _check_size(path: Path) -> None:
     try:
-        check_file(path, links=True)
-        size = path.stat().st_size
-        if zipfile.is_zipfile(path):
-            with zipfile.ZipFile(path) as archive:
-                size = max(size, sum(entry.file_size for entry in archive.infolist()))
+        with open_file(path, links=True) as file:
+            size = os.fstat(file.fileno()).st_size
+            check_torch_archive(file, size)
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
-    except (zipfile.BadZipFile, ValueError):
-        raise ConfigError(f"{path} is damaged. Copy it again") from None
+    except ValueError as error:
+        raise ConfigError(f"{path} is not read: {error}. Copy it again") from None
     if size > _LARGEST:
-        raise ConfigError(f"{path} unpacks to {size:,} bytes, more than a policy can have")
+        raise ConfigError(f"{path} has {size:,} bytes, more than a policy can have")
 
 
 def _spaces(env_id: str, steps: Sequence[Mapping[str, Any]]) -> tuple[Space, Space, Space]:

@@ -9,6 +9,8 @@ from typing import Any, Dict, Mapping, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from mosaic_worker.limits import dtype_of
+
 LOST = "EnvironmentLost"
 """Kind of what a step reports whose world is gone (``mosaic_lost`` of the exception): the episode is to be
 begun again. Of any other the kind is the exception's name."""
@@ -57,7 +59,5 @@ def _said(value: Any) -> Any:
 def _heard(found: Dict[str, Any]) -> Any:
     if _ARRAY not in found:
         return found
-    dtype = np.dtype(found["dtype"])
-    if dtype.hasobject:
-        raise ValueError("an array of objects is not carried")
+    dtype = dtype_of(found["dtype"], texts=True)
     return np.frombuffer(bytearray(base64.b64decode(found[_ARRAY])), dtype).reshape(found["shape"])

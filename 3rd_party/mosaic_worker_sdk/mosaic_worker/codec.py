@@ -17,18 +17,22 @@ beside them where they differ.
 from __future__ import annotations
 
 import json
+import math
 import struct
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Protocol, Sequence, Tuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mosaic_worker.limits import Budget, dtype_of
 from mosaic_worker.spaces import Space, take
 
 Parts = Tuple[bytes, ...]
 _U32 = struct.Struct("<I")
 MAX_EMPTY = 1 << 16
 """Most elements of a ``Sequence`` that take no bytes at all; more is a damaged count."""
+MOST_ELEMENTS = 1 << 18
+"""Most elements of all sequences in one value: nested ones may multiply those that take no bytes."""
 
 
 class Column(NamedTuple):
@@ -64,7 +68,10 @@ class NotInSpace(ValueError):
     """A value, or bytes, that do not belong to their space."""
 
 
-_STRANGE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, struct.error)
+_STRANGE = (
+    *(ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError),
+    *(MemoryError, struct.error),
+)
 """What foreign values and foreign bytes raise where one of the right kind was expected."""
 
 
@@ -178,14 +185,14 @@ def _unpack_array(data: memoryview[int], at: int) -> Tuple[Optional[NDArray[Any]
     at += 1
     if size == 0:
         return None, at
-    dtype = np.dtype(bytes(data[at : at + size]).decode())
-    if dtype.hasobject:
-        raise NotInSpace("an array of objects is not carried")
+    dtype = dtype_of(bytes(data[at : at + size]).decode())
     at += size
     ndim = data[at]
     shape = struct.unpack_from(f"<{ndim}I", data, at + 1)
     at += 1 + 4 * ndim
-    count = int(np.prod(shape, dtype=np.int64))
+    count = math.prod(shape)
+    if count * dtype.itemsize > len(data) - at or (not count and max(shape, default=0) > len(data)):
+        raise NotInSpace(f"an array of shape {shape} in {len(data)} bytes")
     array = np.frombuffer(data, dtype, count, at).reshape(shape).copy() if count else np.zeros(shape, dtype)
     return array, at + count * dtype.itemsize
 
@@ -220,7 +227,7 @@ def _encoder(space: Space) -> Callable[[Any], bytes]:
     return _encode_custom()
 
 
-def _decoder(space: Space, graph: Callable[..., Any]) -> Callable[[bytes], Any]:
+def _decoder(space: Space, graph: Callable[..., Any], elements: List[Budget]) -> Callable[[bytes], Any]:
     if space.kind == "Discrete":
         scalar = np.dtype(space.dtype).type
         signed = np.dtype(space.dtype).kind == "i"
@@ -232,10 +239,12 @@ def _decoder(space: Space, graph: Callable[..., Any]) -> Callable[[bytes], Any]:
         return lambda data: bytes(data).decode()
     if space.kind == "Custom":
         return lambda data: json.loads(bytes(data))
-    return _nested_decoder(space, graph)
+    return _nested_decoder(space, graph, elements)
 
 
-def _nested_decoder(space: Space, graph: Callable[..., Any]) -> Callable[[bytes], Any]:
+def _nested_decoder(
+    space: Space, graph: Callable[..., Any], elements: List[Budget]
+) -> Callable[[bytes], Any]:
     if space.kind == "Graph":
 
         def arrays(data: bytes) -> Any:
@@ -248,7 +257,7 @@ def _nested_decoder(space: Space, graph: Callable[..., Any]) -> Callable[[bytes]
             return graph(*found)
 
         return arrays
-    codecs: List[Codec] = [Codec(child, graph) for child in space.spaces.values()]
+    codecs: List[Codec] = [Codec(child, graph, elements) for child in space.spaces.values()]
     if space.kind == "OneOf":
 
         def oneof(data: bytes) -> Any:
@@ -264,6 +273,7 @@ def _nested_decoder(space: Space, graph: Callable[..., Any]) -> Callable[[bytes]
         view, (count,), at = memoryview(data), _U32.unpack_from(data), 4
         if count > max(len(data), MAX_EMPTY):
             raise NotInSpace(f"{count} elements in {len(data)} bytes")
+        elements[0].take(count)
         items: List[Any] = []
         for _ in range(count):
             item, at = element.unpack(view, at)
@@ -272,6 +282,10 @@ def _nested_decoder(space: Space, graph: Callable[..., Any]) -> Callable[[bytes]
         return stack(element.space, items) if space.stacked else tuple(items)
 
     return sequence
+
+
+def _elements() -> Budget:
+    return Budget(MOST_ELEMENTS, "its elements are")
 
 
 def _check_end(at: int, data: bytes) -> None:
@@ -300,17 +314,25 @@ class Codec:
     Args:
         space: What the values belong to.
         graph: Makes a ``Graph`` value from (nodes, edges, edge_links).
+        elements: How many elements the value around it may still have; by default it is a whole value.
 
     Raises:
         ValueError: (from its methods) a value that does not belong to the space, or bytes
             that are no value of it.
     """
 
-    def __init__(self, space: Space, graph: Callable[..., Any] = GraphInstance) -> None:
+    def __init__(
+        self,
+        space: Space,
+        graph: Callable[..., Any] = GraphInstance,
+        elements: Optional[List[Budget]] = None,
+    ) -> None:
         self.space = space
+        self._own = elements is None
+        self._elements = elements or [_elements()]
         self.leaves = space.leaves
         self._encoders = [_encoder(leaf) for _, leaf in self.leaves]
-        self._decoders = [_decoder(leaf, graph) for _, leaf in self.leaves]
+        self._decoders = [_decoder(leaf, graph, self._elements) for _, leaf in self.leaves]
         self._sizes = [_nbytes(leaf) for _, leaf in self.leaves]
         self.float_leaves = [
             (j, np.dtype(leaf.dtype))
@@ -359,6 +381,8 @@ class Codec:
         for part, size in zip(parts, self._sizes):
             if size is not None and len(part) != size:
                 raise NotInSpace(f"{len(part)} bytes where {size} are needed")
+        if self._own:
+            self._elements[0] = _elements()
         try:
             values = iter([decode(part) for decode, part in zip(self._decoders, parts)])
         except NotInSpace:

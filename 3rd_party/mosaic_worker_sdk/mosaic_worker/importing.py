@@ -17,6 +17,7 @@ import numpy as np
 
 from mosaic_worker.checkpoint import PolicyDescription, holds_checkpoint
 from mosaic_worker.failures import one_line
+from mosaic_worker.limits import LARGEST_SPACE, Budget, size_of
 from mosaic_worker.plain_files import read_file
 from mosaic_worker.preprocessing import PreprocessingError, describe_steps
 from mosaic_worker.spaces import Space
@@ -93,22 +94,26 @@ def imported(
     return 0
 
 
-def space_of(found: Any, what: str) -> Space:
+def space_of(found: Any, what: str, room: Optional[Budget] = None) -> Space:
     """A space that was read out of a pickle as data, rebuilt from the fields that its class is known to have.
 
     Args:
         found: What :func:`mosaic_worker.unpickling.read_pickle` gave.
         what: What it is called, for the message.
+        room: Bytes that its values may have; by default those of a whole space.
 
     Raises:
-        ImportRefused: It is none, or of a kind that nothing here sees or does.
+        ImportRefused: It is none, too large, or of a kind that nothing here sees or does.
     """
     if not isinstance(found, Record):
         raise ImportRefused(f"its {what} is a {type(found).__name__} and no space")
     kind, state = found.name.rpartition(".")[2], found.state
+    if room is None:
+        room = Budget(LARGEST_SPACE, "its bytes are")
     try:
         if kind == "Box":
             low = np.asarray(state["low"])
+            room.take(low.nbytes)
             return Space(kind, np.dtype(low.dtype), low.shape, low, np.asarray(state["high"], low.dtype))
         if kind == "Discrete":
             return Space(kind, np.dtype(np.int64), n=int(state["n"]), start=int(state.get("start", 0)))
@@ -117,11 +122,14 @@ def space_of(found: Any, what: str) -> Space:
             starts = np.broadcast_to(np.asarray(state.get("start", 0), np.int64), nvec.shape)
             return Space(kind, np.dtype(np.int64), nvec.shape, nvec=nvec, starts=starts)
         if kind == "MultiBinary":
-            shape = np.atleast_1d(np.asarray(state["n"], np.int64))
-            return Space(kind, np.dtype(np.int8), tuple(int(n) for n in shape))
+            shape = tuple(int(n) for n in np.atleast_1d(np.asarray(state["n"], np.int64)))
+            room.take(size_of(shape, np.dtype(np.int8)))
+            return Space(kind, np.dtype(np.int8), shape)
         if kind == "Dict":
             children = cast(Dict[str, Any], state["spaces"])
-            return Space(kind, spaces={str(key): space_of(child, what) for key, child in children.items()})
+            return Space(
+                kind, spaces={str(key): space_of(child, what, room) for key, child in children.items()}
+            )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ImportRefused(f"its {what} cannot be read ({one_line(error)})") from error
     raise ImportRefused(f"its {what} is a {found.name}, which cannot be imported")

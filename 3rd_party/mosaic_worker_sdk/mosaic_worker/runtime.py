@@ -63,6 +63,10 @@ class _LinkHost:
         self._link.send(pb.FromWorker(call=pb.Call(json=json.dumps(call))))
 
 
+_LONGEST_LOG = 1 << 16
+"""Characters of a log entry that are sent."""
+
+
 class _Forward(logging.Handler):
     def __init__(self, link: WorkerLink) -> None:
         super().__init__()
@@ -70,7 +74,10 @@ class _Forward(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
-            entry = pb.Log(level=record.levelno, logger=record.name, text=self.format(record))
+            text = self.format(record)
+            if len(text) > _LONGEST_LOG:
+                text = f"{text[:_LONGEST_LOG]} … ({len(text):,} characters)"
+            entry = pb.Log(level=record.levelno, logger=record.name, text=text)
             self._link.send(pb.FromWorker(log=entry))
         except OSError:
             pass  # the host is gone; the main loop is about to notice

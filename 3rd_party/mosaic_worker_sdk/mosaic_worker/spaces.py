@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import functools
 import math
+import reprlib
 from dataclasses import dataclass, field
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
+
+from mosaic_worker.limits import LARGEST_SPACE, MOST_SPACES, Budget, dtype_of, shape_of, size_of
 
 FIXED = ("Box", "Discrete", "MultiDiscrete", "MultiBinary")
 """Kinds whose values have one shape and dtype, so that many stack into one array."""
@@ -78,12 +81,12 @@ class Space:
         """Read a space.
 
         Raises:
-            ValueError: ``data`` is no space description.
+            ValueError: ``data`` is no space description, or of a space whose values are too large.
         """
         try:
-            return _from_json(data)
-        except (KeyError, TypeError) as exc:
-            raise ValueError(f"not a space description ({exc}): {data!r:.200}") from exc
+            return _from_json(data, _Budgets())
+        except (KeyError, TypeError, OverflowError, RecursionError, MemoryError) as exc:
+            raise ValueError(f"not a space description ({exc}): {reprlib.repr(data):.200}") from exc
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Space) and self.to_json() == other.to_json()
@@ -165,33 +168,45 @@ def _to_json(s: Space) -> Dict[str, Any]:
     return out
 
 
-def _from_json(d: Mapping[str, Any]) -> Space:
+class _Budgets:
+    """What one description may still ask for."""
+
+    def __init__(self) -> None:
+        self.size = Budget(LARGEST_SPACE, "the bytes of its values are")
+        self.count = Budget(MOST_SPACES, "its spaces are")
+
+
+def _from_json(d: Mapping[str, Any], budgets: _Budgets) -> Space:
     kind = d["kind"]
     if kind not in KINDS:
-        raise ValueError(f"unknown space kind {kind!r}")
-    dtype = np.dtype(d["dtype"]) if kind in FIXED else None
+        raise ValueError(f"unknown space kind {kind!r:.60}")
+    budgets.count.take(1)
+    dtype = dtype_of(d["dtype"]) if kind in FIXED else None
+    shape = tuple(shape_of(d["shape"])) if kind in ("Box", "MultiBinary") else ()
+    if dtype is not None:
+        budgets.size.take(size_of(shape, dtype))
     if kind == "Box":
-        shape = tuple(d["shape"])
         low, high = (np.broadcast_to(np.asarray(_unword(d[k]), dtype), shape) for k in ("low", "high"))
         return Space(kind, dtype, shape, low, high)
     if kind == "Discrete":
         return Space(kind, dtype, n=int(d["n"]), start=int(d["start"]))
     if kind == "MultiDiscrete":
         nvec = np.asarray(d["nvec"], np.int64)
+        budgets.size.take(nvec.nbytes)
         return Space(kind, dtype, nvec.shape, nvec=nvec, starts=np.asarray(d["start"], np.int64))
     if kind == "MultiBinary":
-        return Space(kind, dtype, tuple(d["shape"]))
+        return Space(kind, dtype, shape)
     if kind == "Text":
         return Space(kind, charset=d["charset"], min_length=d["min_length"], max_length=d["max_length"])
     if kind == "Sequence":
-        return Space(kind, spaces={"element": _from_json(d["element"])}, stacked=bool(d["stacked"]))
+        return Space(kind, spaces={"element": _from_json(d["element"], budgets)}, stacked=bool(d["stacked"]))
     if kind == "Graph":
-        children = {k: _from_json(d[k]) for k in ("node", "edge") if d[k] is not None}
+        children = {k: _from_json(d[k], budgets) for k in ("node", "edge") if d[k] is not None}
         return Space(kind, spaces=children)
     if kind == "Dict":
-        return Space(kind, spaces={key: _from_json(child) for key, child in d["spaces"]})
+        return Space(kind, spaces={key: _from_json(child, budgets) for key, child in d["spaces"]})
     if kind in ("Tuple", "OneOf"):
-        return Space(kind, spaces={str(i): _from_json(child) for i, child in enumerate(d["spaces"])})
+        return Space(kind, spaces={str(i): _from_json(child, budgets) for i, child in enumerate(d["spaces"])})
     return Space("Custom", name=str(d.get("name", "")))
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Callable, Generator, Mapping, Optional, TypeVar
 
 from mosaic_worker.checkpoint import holds_checkpoint
-from mosaic_worker.plain_files import check_folder, read_file
+from mosaic_worker.plain_files import check_folder, open_file
 from mosaic_worker.training import EPISODES, EVENTS, METRICS, STATE, TENSORBOARD, VIDEOS, TrainingRun
 from mosaic_worker.worker import LoadError
 
@@ -143,4 +143,9 @@ def _kept(folder: Path) -> bool:
     """Whether a new folder holds anything worth keeping: a training that began says so in its events."""
     events = folder / EVENTS
     others = {path.name for path in folder.iterdir()} - {EVENTS, METRICS, EPISODES, TENSORBOARD}
-    return bool(others) or (events.exists() and b'"start"' in read_file(events))
+    return bool(others) or (events.exists() and b'"start"' in _beginning(events))
+
+
+def _beginning(events: Path) -> bytes:
+    with open_file(events) as file:
+        return file.read(1 << 20)

@@ -20,10 +20,13 @@ import math
 import pickle
 import pickletools
 import re
+import threading
 from collections import OrderedDict, deque
 from typing import Any, Callable, Dict, Iterable, Iterator, NoReturn, Tuple
 
 import numpy as np
+
+from mosaic_worker.limits import Budget
 
 _CONTAINERS: Dict[str, Any] = {
     "collections.OrderedDict": OrderedDict,
@@ -40,6 +43,15 @@ _PY2 = {"__builtin__": "builtins", "copy_reg": "copyreg"}
 _DTYPE = re.compile(r"[<>|=]?[?bBhHiIlLqQefdgFDG]|[<>|=]?[biufcSU]\d{1,4}|bool|u?int\d{1,2}|float\d{2,3}")
 _SCALAR = re.compile(r"numpy\.(bool_?|u?int\d{1,2}|float\d{2,3}|complex\d{2,3}|str_|bytes_)")
 _PUTS = ("PUT", "BINPUT", "LONG_BINPUT")
+MOST_OBJECTS = 250_000
+"""Instructions that a pickle may have: each makes an object of up to some hundred bytes."""
+COPIES = 16 * 2**20
+"""Bytes that calls in a pickle may make, beyond some times its size: few instructions copy much again."""
+_TIMES = 8
+_EACH = 64
+"""Bytes of an entry of a container, about."""
+_EMPTY = 512
+"""Bytes of anything that is made by a call."""
 
 
 class UnpicklingRefused(ValueError):
@@ -68,6 +80,7 @@ class Record:
     def __setstate__(self, state: Any) -> None:
         parts = state if isinstance(state, tuple) and len(state) == 2 else (state, None)
         for part in parts:
+            _charge(_size(part))
             if isinstance(part, dict) and all(isinstance(key, str) for key in part):
                 self.state.update(part)
             elif part is not None:
@@ -97,6 +110,7 @@ def read_pickle(data: bytes, classes: Iterable[str] = ()) -> Any:
         UnpicklingRefused: It asks for anything else, or is damaged; nothing of it was run.
     """
     _survey(data)
+    _left.room = Budget(COPIES + _TIMES * len(data), "what it would copy is")
     try:
         return _settled(_Reader(data, classes).load(), {})
     except UnpicklingRefused:
@@ -109,12 +123,26 @@ def read_pickle(data: bytes, classes: Iterable[str] = ()) -> Any:
         raise UnpicklingRefused(f"it is damaged ({type(error).__name__}: {error})") from error
 
 
+_left = threading.local()
+"""What the pickle that is read in this thread may still have copied."""
+
+
+def _charge(amount: int) -> None:
+    """Before memory is taken; an array or an object cannot be handed a budget of its own."""
+    try:
+        _left.room.take(_EMPTY + amount)
+    except ValueError as error:
+        _refuse(str(error))
+
+
 def _survey(data: bytes) -> None:
     """Walk over the instructions: whole, and asking for no memory beyond their own size."""
     count = 0
     try:
         for opcode, argument, _ in pickletools.genops(data):
             count += 1
+            if count > MOST_OBJECTS:
+                _refuse(f"it has more than {MOST_OBJECTS:,} instructions")
             # A single number as large as 2^32 here makes the reader fill 64 GB.
             if opcode.name in _PUTS and not 0 <= int(argument) <= count:
                 _refuse("its memory slots are out of order")
@@ -136,7 +164,7 @@ class _Reader(pickle.Unpickler):
 
     def find_class(self, module_name: str, global_name: str) -> Any:
         name = f"{_PY2.get(module_name, module_name)}.{global_name}"
-        found = _CONTAINERS.get(name) or _MAKERS.get(name)
+        found = _MAKERS.get(name)
         if found is not None:
             return found
         mentioned = name in self._exact or (self._prefixes and name.startswith(self._prefixes))
@@ -145,6 +173,13 @@ class _Reader(pickle.Unpickler):
         if name not in self._records:
             self._records[name] = type("Record", (Record,), {"name": name})
         return self._records[name]
+
+
+def _size(value: Any) -> int:
+    """Bytes of a copy, about."""
+    if isinstance(value, (bytes, bytearray, str)):
+        return len(value)
+    return _EACH * len(value) if isinstance(value, (list, tuple, dict, set, frozenset, deque)) else 0
 
 
 class _Maker:
@@ -159,6 +194,7 @@ class _Maker:
         self._name, self._make = name, make
 
     def __call__(self, *args: Any, **more: Any) -> Any:
+        _charge(sum(_size(arg) for arg in args))
         return self._make(*args, **more)
 
     def __setstate__(self, state: Any) -> None:
@@ -194,6 +230,7 @@ class _Array(np.ndarray):
         _version, shape, dtype, fortran, raw = state
         kind = _dtype(dtype)
         _check_size(shape, kind, raw)
+        _charge(2 * len(raw))  # once more when it becomes an array of NumPy's own class
         super().__setstate__((1, shape, kind, bool(fortran), bytes(raw)))
 
 
@@ -269,6 +306,7 @@ _MAKERS: Dict[str, Any] = {
     "copyreg.__newobj__": _Maker("copyreg", _new_object),
     "copyreg._reconstructor": _Maker("copyreg", _old_object),
 }
+_MAKERS.update({name: _Maker(name.rpartition(".")[2], kind) for name, kind in _CONTAINERS.items()})
 for _core in ("numpy.core", "numpy._core"):
     _MAKERS[f"{_core}.multiarray._reconstruct"] = _Maker("numpy", _reconstruct)
     _MAKERS[f"{_core}.multiarray.scalar"] = _Maker("numpy", _scalar)

@@ -25,7 +25,7 @@ from mosaic_worker.plain_files import read_file
 from mosaic_worker.spaces import Space
 from mosaic_worker.unpickling import ClassName, Record, UnpicklingRefused, read_pickle
 
-LARGEST = 1 << 30
+LARGEST = 512 << 20
 """Bytes of one file of a checkpoint."""
 
 _MADE = "class_and_ctor_args.pkl"

@@ -15,8 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mosaic_worker.limits import inflated, size_of
+
 _ARRAY = "_array"
 _SMALL = 1e-6
+_LARGEST = 64 << 20
+"""Bytes of one array of a state."""
 """What RLlib adds to a deviation before it divides."""
 _NONE = 1e-30
 """Nothing, for a step that wants a positive number: the deviation has it already."""
@@ -59,8 +63,20 @@ def array_of(packed: Any) -> NDArray[np.float64]:
         return np.asarray(packed, np.float64)
     raw = base64.b64decode(packed) if isinstance(packed, str) else bytes(packed)
     with contextlib.suppress(zlib.error):
-        raw = zlib.decompress(raw)
+        raw = inflated(raw, _LARGEST)
+    with io.BytesIO(raw) as file:
+        # NumPy makes room for what the head of a file promises.
+        shape, _, dtype = _head(file)
+        if not dtype.hasobject and size_of(shape, dtype) > len(raw):
+            raise ValueError(f"an array of shape {shape} in {len(raw)} bytes")
     return np.asarray(np.load(io.BytesIO(raw), allow_pickle=False), np.float64)
+
+
+def _head(file: io.BytesIO) -> Any:
+    version = np.lib.format.read_magic(file)
+    if version == (1, 0):
+        return np.lib.format.read_array_header_1_0(file)
+    return np.lib.format.read_array_header_2_0(file)
 
 
 def as_arrays(state: Any) -> Any:

@@ -29,6 +29,7 @@ from mosaic_worker.full_batches import BATCH
 from mosaic_worker.gymnasium_spaces import build, describe
 from mosaic_worker.importing import ImportRefused, json_of
 from mosaic_worker.joint_policy import JointPolicy
+from mosaic_worker.limits import memory_for
 from mosaic_worker.preprocessing import Pipeline, PreprocessingError, check_steps
 from mosaic_worker.training_command import ConfigError
 from mosaic_worker.training_report import moment
@@ -119,7 +120,11 @@ def take_over(args: argparse.Namespace) -> PolicyDescription:
     """
     cluster.quiet()
     torch.set_num_threads(1)
-    saved = read_checkpoint_folder(args.file)
+    try:
+        with memory_for(args.file):
+            saved = read_checkpoint_folder(args.file)
+    except MemoryError:
+        raise ImportRefused(f"{args.file} asks for more memory than files of its size may take") from None
     algorithm = _algorithm(saved)
     if args.algorithm and args.algorithm.lower() != algorithm:
         raise ImportRefused(f"{args.file} holds a policy of {algorithm}, not of {args.algorithm}")

@@ -28,13 +28,16 @@ from torch import Tensor
 
 from mosaic_worker.failures import one_line
 from mosaic_worker.importing import ImportRefused, space_of
+from mosaic_worker.limits import check_torch_archive, memory_for, read_member
 from mosaic_worker.plain_files import open_file, read_file
 from mosaic_worker.unpickling import ClassName, Record, UnpicklingRefused, read_pickle
 from sb3_worker.described import DESCRIBED, renamed
 from sb3_worker.network import ACTIVATIONS, FEATURES, OPTIONS, Network
 
-LARGEST = 2 << 30
-"""Bytes that a file may unpack to."""
+LARGEST = 512 << 20
+"""Bytes of weights that a file may hold."""
+_DATA = 16 << 20
+"""Bytes of JSON in it, and of statistics of observations."""
 
 _LIBRARIES = ("stable_baselines3.", "sb3_contrib.")
 _SPACES = (
@@ -91,7 +94,14 @@ def read_zip(path: Path, layers: Sequence[Any] = ()) -> Saved:
     Raises:
         ImportRefused: It is none, damaged, malicious, or needs code of its own to be played.
     """
-    members = _members(path)
+    try:
+        with memory_for(path):
+            return _read(_members(path))
+    except MemoryError:
+        raise ImportRefused(f"{path} asks for more memory than a file of its size may take") from None
+
+
+def _read(members: Mapping[str, bytes]) -> Saved:
     data = _json(members["data"])
     policy_class = _named(data, "policy_class", _LIBRARIES)
     module, _, name = str(policy_class).rpartition(".")
@@ -134,7 +144,7 @@ def read_statistics(path: Path) -> dict[str, Any]:
     """
     name = "stable_baselines3.common.vec_env.vec_normalize.VecNormalize"
     try:
-        found = read_pickle(read_file(path, links=True, limit=LARGEST), (*_LIBRARIES, *_SPACES))
+        found = read_pickle(read_file(path, links=True, limit=_DATA), (*_LIBRARIES, *_SPACES))
         if not isinstance(found, Record) or found.name != name:
             raise ImportRefused(f"{path} holds no VecNormalize. Give the file that VecNormalize.save wrote")
         if not found.state.get("norm_obs", True):
@@ -171,10 +181,11 @@ def _members(path: Path) -> dict[str, bytes]:
             for name in wanted[:2]:
                 if name not in sizes:
                     raise ImportRefused(f"{path} is not what model.save writes: it has no member {name!r}")
-            if sum(sizes.get(name, 0) for name in wanted) > LARGEST:
-                raise ImportRefused(f"{path} unpacks to more than {LARGEST >> 30} GB")
-            return {name: archive.read(name) for name in wanted if name in sizes}
-    except ImportRefused:
+            most = {"policy.pth": LARGEST}
+            return {
+                name: read_member(archive, name, most.get(name, _DATA)) for name in wanted if name in sizes
+            }
+    except (ImportRefused, MemoryError):
         raise
     except OSError as error:
         raise ImportRefused(f"{path} cannot be read: {error.strerror or error}") from error
@@ -207,7 +218,10 @@ def _named(data: Mapping[str, Any], key: str, classes: tuple[str, ...]) -> Any:
 
 def _weights(raw: bytes) -> dict[str, Tensor]:
     try:
+        check_torch_archive(io.BytesIO(raw), len(raw))
         found = torch.load(io.BytesIO(raw), map_location="cpu", weights_only=True)
+    except MemoryError:
+        raise
     except (pickle.UnpicklingError, RuntimeError, EOFError, ValueError, KeyError) as error:
         first = str(error).strip().partition("\n")[0]
         raise ImportRefused(f"its policy.pth is refused: {first or one_line(error)}") from error
@@ -216,6 +230,8 @@ def _weights(raw: bytes) -> dict[str, Tensor]:
     tensors = cast("dict[str, Any]", found) if isinstance(found, dict) else {}
     if not tensors or not all(isinstance(t, Tensor) for t in tensors.values()):
         raise ImportRefused("its policy.pth holds no weights")
+    if any(t.numel() * t.element_size() > t.untyped_storage().nbytes() for t in tensors.values()):
+        raise ImportRefused("its policy.pth holds tensors that are larger than what it stores")
     return tensors
 
 

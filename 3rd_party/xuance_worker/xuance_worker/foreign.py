@@ -17,7 +17,8 @@ import yaml
 from torch import Tensor
 
 from mosaic_worker.importing import ImportRefused
-from mosaic_worker.plain_files import read_file
+from mosaic_worker.limits import check_torch_archive, memory_for
+from mosaic_worker.plain_files import open_file, read_file
 from mosaic_worker.preprocessing import check_steps
 from mosaic_worker.training_command import named
 from xuance_worker.algorithms import ALGORITHMS, Acting, Algorithm
@@ -25,7 +26,7 @@ from xuance_worker.convert import acting_weights
 from xuance_worker.network import Network
 from xuance_worker.plan import Plan, plan_for
 
-LARGEST = 4 << 30
+LARGEST = 1 << 30
 _LARGEST_YAML = 1 << 20
 
 
@@ -40,7 +41,12 @@ def read_pth(file: Path) -> dict[str, Tensor]:
     if file.stat().st_size > LARGEST:
         raise ImportRefused(f"{file} has more than {LARGEST >> 30} GB")
     try:
-        found: Any = torch.load(file, map_location="cpu", weights_only=True)
+        with open_file(file, links=True) as opened:
+            check_torch_archive(opened, file.stat().st_size)
+        with memory_for(file):
+            found: Any = torch.load(file, map_location="cpu", weights_only=True)
+    except MemoryError:
+        raise ImportRefused(f"{file} asks for more memory than a file of its size may take") from None
     except pickle.UnpicklingError as error:
         reason = next((line.strip() for line in str(error).splitlines() if "GLOBAL" in line), "")
         raise ImportRefused(
@@ -56,6 +62,8 @@ def read_pth(file: Path) -> dict[str, Tensor]:
     weights = cast("Mapping[Any, Any]", policy)
     if not all(isinstance(k, str) and isinstance(v, Tensor) for k, v in weights.items()):
         raise ImportRefused(f"{file} holds a policy that is not made of weights")
+    if any(t.numel() * t.element_size() > t.untyped_storage().nbytes() for t in weights.values()):
+        raise ImportRefused(f"{file} holds tensors that are larger than what it stores")
     return dict(weights)
 
 

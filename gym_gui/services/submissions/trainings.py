@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,10 @@ TRAIN: Final = "train"
 """The command whose parts are trainings."""
 SEEDS: Final = "seeds"
 """File of the bundle: the seed of each training, one a line."""
+
+
+_RUN_ID: Final = re.compile(r"[0-9A-Za-z_-]{1,64}")
+"""The trainer daemon has a file of that name."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +112,6 @@ def trainings_of(data: object) -> Trainings | None:
 
 def _training(row: Mapping[str, Any]) -> Training:
     seed, folder, run_id = count(row.get("seed")), text(row.get("folder")), text(row.get("run_id"))
-    if seed is None or not folder or not run_id:
+    if seed is None or not folder or not run_id or _RUN_ID.fullmatch(run_id) is None:
         raise ValueError("a training")
     return Training(seed, Path(folder), run_id)

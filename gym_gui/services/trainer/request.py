@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from ulid import ULID
 
 from gym_gui.core.errors import UnknownNameError, UsageError
 from gym_gui.core.formats import check_format
+from gym_gui.core.subjects import Need, Subject
 from gym_gui.core.training_of import group_name
 from gym_gui.core.trust import TYPED, Origin, require
 from gym_gui.core.validation import folder_name
@@ -24,6 +25,7 @@ from gym_gui.services.trainer.records import RunLimits
 from gym_gui.services.trainer.settings import AlgorithmSchema, agents_incompatibility, read_schemas
 from gym_gui.services.trainer.settings_flags import flags_of, texts_of_flags
 from gym_gui.version import __version__
+from gym_gui.workers.named import is_local
 from gym_gui.workers.registry import TrainSpec, WorkerTypeDefinition
 from mosaic_worker.checkpoint import holds_checkpoint, read_description
 from mosaic_worker.worker import LoadError
@@ -129,7 +131,7 @@ class TrainRequest:
             )
         name = _algorithm(definition, definition.train, algo)
         spec = resolve(env, origin=origin)
-        require(needs_of(spec, {}), origin)
+        require([*needs_of(spec, {}), *_needs_of_record(settings or {}, extra, out)], origin)
         schemas = read_schemas(definition)
         schema = schemas.get(name)
         wrong = training_incompatibilities(definition, spec)
@@ -232,6 +234,20 @@ class TrainRequest:
         }
 
 
+_RUN_ID = re.compile(r"[0-9A-Za-z_-][0-9A-Za-z_.-]{0,63}")
+
+
+def run_id_of(written: object) -> str:
+    """The id of a training as a record has it: files are called by it.
+
+    Raises:
+        ValueError: It is none.
+    """
+    if not isinstance(written, str) or _RUN_ID.fullmatch(written) is None:
+        raise ValueError(f"{str(written)[:80]!r} is no id of a training")
+    return written
+
+
 @dataclass(frozen=True)
 class KeptRequest:
     """What ``train.json`` says of a training that was launched.
@@ -278,7 +294,7 @@ class KeptRequest:
             )
         try:
             return cls(
-                run_id=str(row["run_id"]),
+                run_id=run_id_of(row["run_id"]),
                 worker=str(row["worker"]),
                 algorithm=str(row["algorithm"]),
                 env_id=str(row["env_id"]),
@@ -319,6 +335,18 @@ def _algorithm(definition: WorkerTypeDefinition, spec: TrainSpec, algo: str) -> 
         known = f"Known: {', '.join(spec.algorithms)}" if algorithms else "It names none in its worker.toml"
         raise UnknownNameError(f"algorithm of {definition.type_id}", algo, spec.algorithms, hint=known)
     return found
+
+
+def _needs_of_record(
+    settings: Mapping[str, Any], extra: Sequence[str], folder: Path | None
+) -> Iterator[Need]:
+    """What a training that goes on would use because its record says so, and a person has to allow."""
+    address = settings.get("address")  # of a cluster, which is told what to run, and tells what to run
+    if isinstance(address, str) and address and not is_local(f"tcp://{address}"):
+        yield Need(Subject("server", address), address, "trains on a cluster at")
+    if extra:
+        where = str((folder or Path()).expanduser().absolute())
+        yield Need(Subject("file", where), " ".join(extra)[:200], "passes arguments to its worker,")
 
 
 def _settings(

@@ -136,6 +136,16 @@ def test_forged_needs_allow_nothing(submission: Submission) -> None:
         {
             "command": "train",
             "of": 1,
+            "out": "/runs",
+            "trainings": {
+                "arguments": [],
+                "is_group": True,
+                "parts": [{"seed": 1, "folder": "/runs/seed1", "run_id": "../../.profile"}],
+            },
+        },
+        {
+            "command": "train",
+            "of": 1,
             "out": "/home/you/runs",
             "trainings": {
                 "arguments": [],

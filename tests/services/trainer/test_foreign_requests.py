@@ -1,0 +1,51 @@
+"""The record of a training that came from elsewhere: what it names counts once it was allowed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gym_gui.core.errors import UsageError
+from gym_gui.core.trust import NotAllowedError
+from gym_gui.services.trainer.request import REQUEST_FORMAT, KeptRequest
+from gym_gui.services.trainer.service import resumed
+from gym_gui.services.worker_registry import WorkerCatalog
+
+
+@pytest.fixture(autouse=True)
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MOSAIC_CONFIG_DIR", str(tmp_path / "config"))
+
+
+def record(folder: Path, **more: Any) -> Path:
+    row = {
+        "format_version": REQUEST_FORMAT,
+        "run_id": "01M8H83KEBJ7758D9XJK3WVK24",
+        "worker": "ray_worker",
+        "algorithm": "PPO",
+        "env_id": "CartPole-v1",
+        "seed": 1,
+        **more,
+    }
+    folder.mkdir(exist_ok=True)
+    (folder / "train.json").write_text(json.dumps(row))
+    return folder
+
+
+def test_the_address_of_a_cluster_is_asked_about(tmp_path: Path) -> None:
+    registry = WorkerCatalog().registry
+    folder = record(tmp_path / "theirs", given={"address": "elsewhere.example:6379"})
+    with pytest.raises(NotAllowedError, match=r"trains on a cluster at .*elsewhere\.example:6379"):
+        resumed(folder, {}, registry)
+    typed = resumed(folder, {"address": "127.0.0.1:6379"}, registry)
+    assert typed.settings["address"] == "127.0.0.1:6379", "a person has said another one"
+    assert resumed(record(tmp_path / "mine", given={"address": ""}), {}, registry).resume
+
+
+@pytest.mark.parametrize("run_id", ["../../.profile", "", "a/b", ".", "x" * 100, 7])
+def test_its_id_is_the_name_of_a_file(tmp_path: Path, run_id: object) -> None:
+    with pytest.raises(UsageError, match="is damaged"):
+        KeptRequest.read(record(tmp_path / "theirs", run_id=run_id))
