@@ -111,3 +111,11 @@ def test_what_cannot_be_written_is_refused(
     mosaic: Mosaic, played: Path, arguments: tuple[str, ...], said: str
 ) -> None:
     assert said in mosaic.refused("report", played, *arguments)
+
+
+@pytest.mark.parametrize("name", ["fig.png", "page.html", "all.json"])
+def test_a_file_of_a_kind_that_no_report_writes_is_refused(mosaic: Mosaic, played: Path, name: str) -> None:
+    file = mosaic.home / name
+    said = mosaic("report", played, "-o", file, status=2).err
+    assert file.suffix in said and ".svg" in said
+    assert not file.exists(), "no folder of that name"
