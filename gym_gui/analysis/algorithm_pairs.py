@@ -136,7 +136,8 @@ def _words(c: AlgorithmComparison, reason: str, over: str, measure: str) -> tupl
     if c.verdict == "undecided":
         told = [reason, f"difference in {measure} {size} over {over}{certainty}", chance]
         return f"{c.first} against {c.second} is not decided", f": {'; '.join(filter(None, told))}"
-    unseen = f"outcomes of under {wording.percent(c.difference.unseen)} of trainings may be unseen"
+    of = c.difference
+    unseen = wording.not_ruled_out(of.units, "training", of.unseen, of.value or 0.0)
     by = f" by {size} in {measure} over {over}{certainty}"
     return f"{c.first} is better than {c.second}", f"{by}; {chance}; {unseen}"
 

@@ -64,6 +64,16 @@ def student_quantile(degrees: int, p: float) -> float:
     return t
 
 
+def student_tail(degrees: int, t: float) -> float:
+    """How probable it is that Student's t of so many degrees of freedom is above ``t``."""
+    return float(_special().stdtr(degrees, -t))
+
+
+def shifted_student_tail(degrees: int, shift: float, t: float) -> float:
+    """How probable it is that a noncentral t is above ``t``: Student's, of a mean that is not 0."""
+    return 1 - float(_special().nctdtr(degrees, shift, t))
+
+
 def chi_square_quantile(degrees: float, p: float) -> float:
     """The value below which a chi-square variable of so many degrees of freedom is with probability ``p``."""
     return float(_special().chdtri(degrees, 1 - p))

@@ -12,10 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gym_gui.analysis.distributions import binomial_cdf, normal_quantile
-from gym_gui.analysis.intervals import MIN_UNITS, Floats, step_of
+from gym_gui.analysis.distributions import binomial_cdf, student_tail
+from gym_gui.analysis.intervals import MIN_UNITS, Floats, looks_normal, step_of
 from gym_gui.analysis.sign_patterns import EXACT_FLIPS, FLIPS, all_sums, chosen_sums
-from gym_gui.analysis.summary_numbers import FLIP_EXACT, FLIP_SAMPLED, MCNEMAR
+from gym_gui.analysis.summary_numbers import FLIP_EXACT, FLIP_SAMPLED, MCNEMAR, STUDENT
+
+SURELY_NOT_NORMAL = 0.01
+"""p-value of a test of normality below which differences are not taken for normal."""
 
 
 def mean(values: Sequence[float] | Floats) -> float:
@@ -113,21 +116,43 @@ class PairedTest(NamedTuple):
     method: str
 
 
-def paired_test(differences: Floats) -> PairedTest:
+def least_p(units: int) -> float:
+    """The smallest p-value that signs of so many units can give."""
+    return max(2.0 ** (1 - units), 1 / (1 + FLIPS) if units > EXACT_FLIPS else 0.0)
+
+
+def paired_test(differences: Floats, level: float = 1.0) -> PairedTest:
     """McNemar's test where differences have one size and some unit is level, else sign flips.
 
     McNemar's is a test of their signs: it does not rest on it that no other size is to come. Sign flips
     where no unit is level: where one side wins what the other loses, every unit must differ, and mid-p
     would be wrong up to 7 % of the time.
 
+    Few units have few patterns of signs, and of many comparisons none could be decided, however far apart
+    two sides are. There, Student's t test goes on where the sign-flip test has said all it can: where all
+    units have one sign, and their differences look normal, which it assumes.
+
     Args:
         differences: One per unit (seed).
+        level: Below which a p-value has to be, so that a comparison of this family can be decided.
     """
     ahead, behind = int(np.count_nonzero(differences > 0)), int(np.count_nonzero(differences < 0))
-    if step_of(differences) is not None and ahead + behind < len(differences):
+    n = len(differences)
+    if step_of(differences) is not None and ahead + behind < n:
         return PairedTest(mcnemar_test(ahead, behind), MCNEMAR)
     found = sign_flip_test(differences)
+    if n >= MIN_UNITS and found.p <= least_p(n) and least_p(n) >= level and max(ahead, behind) == n:
+        p = student_test(differences) if looks_normal(differences, SURELY_NOT_NORMAL) else 1.0
+        if p < found.p:
+            return PairedTest(p, STUDENT)
     return PairedTest(found.p, FLIP_EXACT if found.exact else FLIP_SAMPLED)
+
+
+def student_test(differences: Floats) -> float:
+    """Two-sided p-value of Student's paired t test; differences must not all be equal."""
+    n = len(differences)
+    error = float(differences.std(ddof=1)) / math.sqrt(n)
+    return 2 * student_tail(n - 1, abs(float(differences.mean())) / error)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -143,25 +168,3 @@ def holm(p_values: Sequence[float]) -> list[float]:
         worst = max(worst, min(1.0, (m - rank) * p_values[i]))
         adjusted[i] = worst
     return adjusted
-
-
-def units_to_decide(differences: Sequence[float] | Floats, times: float = 1.0) -> int | None:
-    """About how many units would show a mean difference of this size.
-
-    Two-sided 5 % level, 80 % power, normal approximation: a hint for planning.
-
-    Args:
-        differences: One per unit (seed).
-        times: The difference in question, as a multiple of the one seen.
-
-    Returns:
-        Total number of units, or ``None`` where the difference is 0 or cannot be judged.
-    """
-    d = np.asarray(differences, dtype=np.float64)
-    if len(d) < 2:
-        return None
-    size, spread = abs(float(d.mean())) * times, float(d.std(ddof=1))
-    if size == 0 or spread == 0 or spread / size > 1e4:
-        return None
-    reach = normal_quantile(0.975) + normal_quantile(0.8)
-    return max(MIN_UNITS, math.ceil((reach * spread / size) ** 2))

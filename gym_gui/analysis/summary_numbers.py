@@ -12,6 +12,7 @@ PAIRED_SHARES = "Bonett-Price"
 MCNEMAR = "McNemar mid-p"
 FLIP_EXACT = "sign-flip permutation, exact"
 FLIP_SAMPLED = "sign-flip permutation, random patterns"
+STUDENT = "Student's t, paired"
 SEQUENTIAL = "group-sequential sign-flip permutation"
 
 METHODS: Mapping[str, str] = {
@@ -32,6 +33,10 @@ METHODS: Mapping[str, str] = {
     MCNEMAR: "two-sided test of differences of one size, some of them 0, mid-p (Fagerland et al. 2013)",
     FLIP_EXACT: "two-sided paired test, every pattern of signs over seeds",
     FLIP_SAMPLED: "two-sided paired test, 19,999 random patterns of signs over seeds, fixed random seed",
+    STUDENT: (
+        "two-sided paired test that takes differences for normal, where all have one sign and look normal, "
+        "and signs of so few seeds cannot decide so many comparisons"
+    ),
     SEQUENTIAL: (
         "two-sided paired test that is looked at while seeds are added (after AdaStop, Mathieu et al. 2023): "
         "9,999 random patterns of signs, fixed random seed; its 95 % intervals hold at all looks together"

@@ -89,6 +89,10 @@ def all_notes(summary: Summary, *, missing: bool = True) -> Iterable[str]:
             yield f"{name}: not the policy's own first choice: {words}."
         if words := wording.calls(operator.calls):
             yield f"{name}: {words}."
-        if len(values := operator.mean.values) > 1:
-            told = ", ".join(map(wording.number, values))
-            yield f"{name}: on each seed {told}; too few for an interval (below {MIN_INTERVAL})."
+        # Where teams compete the sum over all of them says nothing.
+        teams = operator.teams if len(operator.teams) > 1 else ()
+        shown = [(f"{name}: {team.title}", team.score or team.mean) for team in teams]
+        for whose, estimate in shown or [(f"{name}:", operator.mean)]:
+            if len(estimate.values) > 1:
+                told = ", ".join(map(wording.number, estimate.values))
+                yield f"{whose} on each seed {told}; too few for an interval (below {MIN_INTERVAL})."

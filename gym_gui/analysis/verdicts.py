@@ -8,16 +8,18 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from gym_gui.analysis import intervals, stats, wording
+from gym_gui.analysis import intervals, power, stats, wording
 from gym_gui.analysis.comparison import Comparison, Stage
 from gym_gui.analysis.distributions import CONFIDENCE, MIN_INTERVAL
 from gym_gui.analysis.estimates import estimate
 from gym_gui.analysis.outliers import outlier_note
-from gym_gui.analysis.summary_numbers import FLIP_EXACT, SEQUENTIAL, Bounds, Estimate
+from gym_gui.analysis.power import ALPHA
+from gym_gui.analysis.summary_numbers import FLIP_EXACT, SEQUENTIAL, STUDENT, Bounds, Estimate
 from gym_gui.analysis.units import Sample, Scope, units_of
 from gym_gui.analysis.wording import whole
 
-ALPHA = 0.05
+_HOPELESS = 1e4
+"""Standard deviations of a difference, in differences, beyond which no number of seeds is named."""
 MOST_LOST = 0.1
 """Share of what was to be compared that may be lost to failures, where both sides failed as often."""
 
@@ -126,6 +128,13 @@ class Tested(NamedTuple):
     test: stats.PairedTest | None
 
     @property
+    def is_testable(self) -> bool:
+        """Whether there are independent seeds, and nothing that makes a test of them say something else."""
+        p = self.pairs
+        untestable = p.is_lopsided or p.chosen or p.alike or p.unlike
+        return bool(p.differences) and self.scope == "seeds" and not untestable
+
+    @property
     def by_unit(self) -> intervals.Floats:
         """Sum of differences per unit: seats swapped on one seed count as one."""
         return np.bincount(self.codes, weights=self.pairs.differences).astype(np.float64)
@@ -139,20 +148,25 @@ def compare_all(asked: Sequence[tuple[Sides, Pairs] | Comparison]) -> list[Compa
 
 def compare_family(entries: Sequence[tuple[Sides, Pairs]]) -> list[Comparison]:
     """Test each pair of a family and correct for their number."""
-    found = [tested(sides, pairs) for sides, pairs in entries]
+    found = [_gathered(sides, pairs) for sides, pairs in entries]
+    family = sum(t.is_testable for t in found)
+    found = [_tested(t, family) for t in found]
     adjusted = iter(stats.holm([t.test.p for t in found if t.test is not None]))
-    family = sum(t.test is not None for t in found)
     return [compared(t, None if t.test is None else next(adjusted), family) for t in found]
 
 
 def tested(sides: Sides, pairs: Pairs) -> Tested:
-    """A pair of sides with its test, as far as the sample allows one."""
+    """A pair of sides with its test, as far as the sample allows one, by itself."""
+    return _tested(_gathered(sides, pairs), 1)
+
+
+def _gathered(sides: Sides, pairs: Pairs) -> Tested:
     codes, scope = units_of(pairs.samples)
-    untested = Tested(sides, pairs, codes, scope, None)
-    untestable = pairs.is_lopsided or pairs.chosen or pairs.alike or pairs.unlike
-    if not pairs.differences or scope != "seeds" or untestable:
-        return untested
-    return untested._replace(test=stats.paired_test(untested.by_unit))
+    return Tested(sides, pairs, codes, scope, None)
+
+
+def _tested(t: Tested, family: int) -> Tested:
+    return t._replace(test=stats.paired_test(t.by_unit, ALPHA / family)) if t.is_testable else t
 
 
 def compared(t: Tested, p_adjusted: float | None, family: int, stage: Stage | None = None) -> Comparison:
@@ -235,6 +249,8 @@ def _verdict_words(
     sides, pairs = t.sides, t.pairs
     failures = _failures(sides, pairs)
     how = ["sequential test"] if stage is not None else []
+    by_student = stage is None and t.test is not None and t.test.method == STUDENT
+    how += ["t test"] if by_student else []
     how += [f"Holm, {family} comparisons"] if family > 1 else []
     correction = f" ({', '.join(how)})" if how else ""
     certainty = f", {wording.p_value(p)}{correction}" if p is not None else ""
@@ -248,7 +264,7 @@ def _verdict_words(
             failures if not pairs.is_lopsided else "",
             _begun_again(sides, pairs),
             _no_larger(difference, stage),
-            _hint(t, difference, stage) if difference.n else "",
+            _hint(t, difference, stage, p, family) if difference.n else "",
         ]
         return claim, ": " + "; ".join(part for part in parts if part)
     winner, loser = sides.subjects
@@ -257,7 +273,13 @@ def _verdict_words(
         difference = negated(difference)
     size = f" by {wording.estimate(difference)} in {sides.measure} {_where(t, difference)}"
     size += f", decided{_looked_at(stage)[1:]}{certainty}" if stage is not None else certainty
-    parts = (failures, _begun_again(sides, pairs), _unseen(t, difference))
+    parts = (
+        failures,
+        _begun_again(sides, pairs),
+        _assumed(family) if by_student else "",
+        # Said of every verdict: where a sample shows two sizes of differences, another seed may show a third.
+        wording.not_ruled_out(difference.units, "seed", difference.unseen, difference.value or 0.0),
+    )
     return f"{winner} is better than {loser}", "; ".join([size, *(part for part in parts if part)])
 
 
@@ -274,15 +296,10 @@ def _no_larger(difference: Estimate, stage: Stage | None) -> str:
     return f"no difference larger than {wording.number(max(abs(low), abs(high)))} was found"
 
 
-def _unseen(t: Tested, difference: Estimate) -> str:
-    """What no sample can exclude: a rare outcome that costs more than all that was seen.
-
-    Where scores take two values, nothing worse than the lower one is to come.
-    """
-    d = t.by_unit
-    if intervals.step_of(d) is not None and not d.all():
-        return ""
-    return f"outcomes on under {wording.percent(difference.unseen)} of seeds may be unseen"
+def _assumed(family: int) -> str:
+    return (
+        f"signs of so few seeds cannot decide {family} comparisons: the t test takes differences for normal"
+    )
 
 
 def _failures(sides: Sides, pairs: Pairs) -> str:
@@ -344,7 +361,7 @@ def _nothing_shared(t: Tested) -> str:
     return "no seed that both completed" if t.pairs.shared else "they share no seed"
 
 
-def _hint(t: Tested, difference: Estimate, stage: Stage | None) -> str:
+def _hint(t: Tested, difference: Estimate, stage: Stage | None, p: float | None, family: int) -> str:
     """What would settle it."""
     if t.pairs.chosen:
         return "seeds were added until something else was decided, which leaves nothing to test here"
@@ -361,26 +378,50 @@ def _hint(t: Tested, difference: Estimate, stage: Stage | None) -> str:
         return "the run is not finished"
     if t.test is None and t.pairs.is_lopsided:
         return ""
-    if difference.units < intervals.MIN_UNITS or t.scope == "one seed":
+    if t.scope == "one seed":
+        return f"at least {intervals.MIN_UNITS} seeds are needed"
+    if stage is None and (few := _too_few(difference.units, family)):
+        return few
+    if difference.units < intervals.MIN_UNITS:
         return f"at least {intervals.MIN_UNITS} seeds are needed"
     if not any(t.pairs.differences):
         return "they did the same on all of them"
-    return _more_seeds(t.by_unit, difference)
+    more = _more_seeds(t.by_unit, difference, family)
+    if p is not None and p < ALPHA:
+        holds = f"the {'95 % ' if stage is None else ''}interval does not exclude 0"
+        return f"{holds}; {more}" if more else holds
+    return more
 
 
-def _more_seeds(by_unit: intervals.Floats, difference: Estimate) -> str:
+def _too_few(seeds: int, family: int) -> str:
+    """What it takes where signs of so many seeds cannot decide one of so many comparisons."""
+    needed = power.seeds_by_signs(max(family, 1))
+    if seeds >= needed:
+        return ""
+    return f"at least {needed} seeds are needed" + (f" for {family} comparisons" if family > 1 else "")
+
+
+def _more_seeds(by_unit: intervals.Floats, difference: Estimate, family: int) -> str:
     """How many more seeds a difference like the one seen would need, and how sure that is."""
-    needed = stats.units_to_decide(by_unit)
+    needed = _seeds_for(by_unit, float(np.abs(by_unit.mean())), family)
     if needed is None or needed <= difference.units:
         return ""
     said = f"about {_two_digits(needed - difference.units)} more seeds would settle a difference of this size"
     if difference.value and difference.low is not None and difference.high is not None:
         most = max(abs(difference.low), abs(difference.high))
-        least = stats.units_to_decide(by_unit, most / abs(difference.value))
+        least = _seeds_for(by_unit, abs(float(by_unit.mean())) * most / abs(difference.value), family)
         if least is not None and least > difference.units:
             few = _two_digits(least - difference.units)
-            said += f", {few} one of {wording.number(most)}, the largest that the interval holds"
+            said += f", and about {few} one of {wording.number(most)}, the largest that the interval holds"
     return f"{said}; a smaller one takes more"
+
+
+def _seeds_for(by_unit: intervals.Floats, size: float, family: int) -> int | None:
+    """Seeds that a mean difference of this size takes; ``None`` where it is 0, or cannot be judged."""
+    spread = float(by_unit.std(ddof=1)) if len(by_unit) > 1 else 0.0
+    if size == 0 or spread == 0 or spread / size > _HOPELESS:
+        return None
+    return power.seeds_needed(size, spread, comparisons=max(family, 1))
 
 
 def _two_digits(n: int) -> str:

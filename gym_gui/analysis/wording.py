@@ -151,6 +151,22 @@ def share(s: Share | None, locale: Locale | None = None) -> str:
     return f"{s.hits}/{s.n} ({percent(s.value, locale)} [{100 * s.low:.0f}, {100 * s.high:.0f}])"
 
 
+def not_ruled_out(n: int, what: str, unseen: float | None, mean: float) -> str:
+    """``20 seeds cannot rule out something rarer than about 1 in 7; a loss of more than 62 there …``.
+
+    Args:
+        n: Independent units that were seen.
+        what: What they are called, one of them.
+        unseen: Largest share of units that may hold what none of them showed.
+        mean: The mean difference that was seen: what it takes on these units to turn it around.
+    """
+    if not unseen or not math.isfinite(mean):
+        return ""
+    rarer = f"{count(n, what)} cannot rule out something rarer than about 1 in {number(1 / unseen, 0)}"
+    loss = number(abs(mean) * (1 - unseen) / unseen)
+    return f"{rarer}; a loss of more than {loss} there would reverse this"
+
+
 def p_value(p: float) -> str:
     """``p = 0.012``."""
     said = "p < 0.0001" if p < 0.0001 else f"p = {p:.2g}" if p < 0.1 else f"p = {p:.2f}"

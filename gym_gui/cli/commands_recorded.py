@@ -152,6 +152,9 @@ def report(
     if all_replays and (site is None or not replays):
         what = "goes with --site, which has room for them" if site is None else "is not --no-replays"
         raise UsageError(f"--all-replays {what}", fix="Add --site DIR" if site is None else "Leave one out")
+    from gym_gui.cli.report_files import format_of, refuse_file, write_format
+
+    refuse_file(out)
     found = [find_run(run) for run in runs]
     if not all((run / "run.json").exists() for run in found):
         from gym_gui.cli.algorithms import are_groups, report_algorithms
@@ -163,8 +166,6 @@ def report(
             return
     if reference:
         raise UsageError("--reference is for groups of trainings", fix="Leave it out")
-    from gym_gui.cli.report_files import format_of, write_format
-
     if wanted := format_of(out, form):
         summary = write_format(found, wanted, out)
     elif site is not None:

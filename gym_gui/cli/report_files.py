@@ -7,6 +7,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from importlib.util import find_spec
+from mimetypes import guess_type
 from pathlib import Path
 
 from gym_gui.analysis.cross_play import Found
@@ -46,6 +47,22 @@ def format_of(out: Path | None, wanted: str) -> str:
     if wanted and ending and ending != wanted:
         raise UsageError(f"{out} does not end with .{wanted}", fix="Leave --format out, or name another file")
     return wanted or (ending if ending in FORMATS else "")
+
+
+def refuse_file(out: Path | None) -> None:
+    """Refuse a file of a kind that no report writes, of which a folder would be made.
+
+    Raises:
+        UsageError: It ends as files do.
+    """
+    if out is None or out.is_dir() or out.suffix.lower().removeprefix(".") in FORMATS:
+        return
+    if guess_type(out.name)[0] is not None:
+        known = " ".join(f".{form}" for form in FORMATS)
+        raise UsageError(
+            f"no report is written as {out.suffix}: {out}",
+            fix=f"Name a folder, or a file that ends with one of {known}",
+        )
 
 
 def write_format(paths: Sequence[Path], form: str, out: Path | None) -> Summary:

@@ -5,31 +5,53 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gym_gui.analysis.power import power_of, seeds_needed, spread_of
-from gym_gui.analysis.stats import sign_flip_test
+from gym_gui.analysis.intervals import paired_interval
+from gym_gui.analysis.power import power_of, seeds_by_signs, seeds_needed, spread_of
+from gym_gui.analysis.stats import least_p, paired_test
 from gym_gui.analysis.units import Sample
 from gym_gui.analysis.verdicts import Pairs, Sides, compare_family
 
 SIDES = Sides("operators", "", "a", "b", "a", "b", "return")
 
 
-@pytest.mark.parametrize(("spread", "comparisons"), [(2.0, 1), (1.2, 1), (3.0, 3)])
-def test_so_many_seeds_find_it_as_often_as_they_should(spread: float, comparisons: int) -> None:
-    seeds = seeds_needed(1.0, spread, comparisons=comparisons)
+@pytest.mark.parametrize(
+    ("effect", "comparisons"), [(0.5, 10), (1.0, 1), (1.0, 3), (1.667, 10), (2.5, 3), (5.0, 45)]
+)
+def test_so_many_seeds_find_it_as_often_as_they_should(effect: float, comparisons: int) -> None:
+    """By the verdict's own rule, in a family whose other comparisons are level."""
+    seeds = seeds_needed(effect, 1.0, comparisons=comparisons)
+    planned = power_of(seeds, effect, 1.0, comparisons=comparisons)
     rng = np.random.default_rng(1)
-    found = [
-        sign_flip_test(rng.normal(1.0, spread, seeds), flips=499).p < 0.05 / comparisons for _ in range(300)
-    ]
-    assert 0.72 < np.mean(found) < 0.9
-    assert 0.8 <= power_of(seeds, 1.0, spread, comparisons=comparisons) < 0.84
-    assert power_of(seeds - 1, -1.0, spread, comparisons=comparisons) < 0.81
+    studies = 200
+    found = 0
+    for d in rng.normal(effect, 1.0, (studies, seeds)):
+        ends = paired_interval(d, least=6)
+        decided = paired_test(d, 0.05 / comparisons).p < 0.05 / comparisons
+        found += decided and (ends is None or ends.low > 0)
+    assert planned >= 0.8
+    assert found / studies == pytest.approx(
+        planned, abs=3 * (planned * (1 - planned) / studies) ** 0.5 + 0.015
+    )
+
+
+def test_a_plan_for_many_seeds_is_that_of_the_normal_distribution() -> None:
+    needed = seeds_needed(0.05, 1.0)
+    assert needed == pytest.approx(((1.96 + 0.8416) / 0.05) ** 2, rel=0.01)
+    assert power_of(needed, 0.05, 1.0) == pytest.approx(0.8, abs=0.01)
 
 
 def test_the_smaller_the_more() -> None:
-    assert seeds_needed(0.5, 1) > 3 * seeds_needed(1, 1)
+    assert seeds_needed(0.5, 1) > 2.5 * seeds_needed(1, 1)
     assert seeds_needed(1, 1, power=0.95) > seeds_needed(1, 1) < seeds_needed(1, 1, comparisons=15)
     assert seeds_needed(100, 1) == 6, "fewer can decide nothing"
     assert power_of(5, 100, 1) == 0 and power_of(6, 1, 0) == 1
+    assert power_of(8, 1, 0, comparisons=10) == 0 < power_of(9, 1, 0, comparisons=10), "signs alone"
+
+
+@pytest.mark.parametrize(("comparisons", "seeds"), [(1, 6), (3, 7), (10, 9), (45, 11)])
+def test_signs_alone_decide_so_many_comparisons(comparisons: int, seeds: int) -> None:
+    assert seeds_by_signs(comparisons) == seeds
+    assert least_p(seeds) * comparisons < 0.05 <= least_p(seeds - 1) * comparisons
 
 
 def test_a_seed_of_two_seatings_is_one_of_the_spread() -> None:

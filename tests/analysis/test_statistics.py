@@ -145,14 +145,36 @@ def test_holm_is_that_of_statsmodels() -> None:
     assert stats.holm([]) == []
 
 
-def test_the_number_of_seeds_asked_for_gives_the_power_it_says() -> None:
-    rng = np.random.default_rng(10)
-    needed = stats.units_to_decide(rng.normal(0.5, 1.0, 20_000))
-    assert needed is not None
-    found = [stats.sign_flip_test(rng.normal(0.5, 1.0, needed), flips=499).p < 0.05 for _ in range(400)]
-    assert np.mean(found) == pytest.approx(0.8, abs=0.07)
+# ------------------------------------------------------------ few seeds, many comparisons
 
 
-@pytest.mark.parametrize("d", [[], [1.0], [0.0, 0.0], [1.0, -1.0], [2.0, 2.0]])
-def test_where_nothing_can_be_said_no_number_is(d: list[float]) -> None:
-    assert stats.units_to_decide(d) is None
+@given(st.lists(st.floats(0.1, 2.0), min_size=6, max_size=9))
+def test_where_signs_cannot_decide_the_t_test_goes_on(above: list[float]) -> None:
+    d = 10.0 + np.array(above)
+    alone, of_ten = stats.paired_test(d), stats.paired_test(d, 0.0005)
+    assert alone == (stats.least_p(len(d)), "sign-flip permutation, exact"), (
+        "signs suffice for one comparison"
+    )
+    if of_ten.method == "Student's t, paired":
+        assert of_ten.p == pytest.approx(oracle.ttest_1samp(d, 0.0).pvalue, rel=1e-6)
+        assert of_ten.p < alone.p
+    else:
+        assert of_ten == alone
+
+
+def test_a_far_difference_is_found_on_few_seeds_and_two_modes_are_not() -> None:
+    rng = np.random.default_rng(2)
+    found = [
+        stats.paired_test(100 + rng.normal(0, 1, n), 0.005).p < 0.005 for n in (6, 7, 8) for _ in range(50)
+    ]
+    assert np.mean(found) > 0.95
+    for d in (np.ones(8), np.array([1.0] * 6 + [40.0] * 2), 100 - rng.normal(size=8) * np.arange(8) ** 9):
+        assert stats.paired_test(d, 0.005).method == "sign-flip permutation, exact"
+
+
+@pytest.mark.parametrize("units", [6, 8])
+def test_ten_equal_comparisons_of_few_seeds_are_seldom_decided(units: int) -> None:
+    rng = np.random.default_rng(3)
+    families = rng.standard_t(4, (1_500, 10, units))
+    wrong = np.mean([min(stats.paired_test(d, 0.005).p for d in family) < 0.005 for family in families])
+    assert wrong < 0.06

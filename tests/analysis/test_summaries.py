@@ -71,7 +71,8 @@ def test_constant_returns_are_decided_by_the_test_not_by_their_spread(tmp_path: 
     verdict = str(summary.verdicts[0])
     assert verdict.startswith("a (this checkpoint) is better than b (this checkpoint) by 491.0")
     assert "in return on 6 shared seeds, p = 0.031" in verdict
-    assert verdict.endswith("; outcomes on under 39 % of seeds may be unseen.")
+    assert "; 6 seeds cannot rule out something rarer than about 1 in 3; " in verdict
+    assert verdict.endswith("a loss of more than 758.2 there would reverse this.")
     for e in (summary.operator("a").mean, summary.operator("a").iqm, summary.comparisons[0].difference):
         assert (e.low, e.high, e.unseen) == (None, None, pytest.approx(0.393, abs=0.001))
 
@@ -111,7 +112,7 @@ def test_what_is_not_decided_says_how_many_seeds_would_do(tmp_path: Path, runs: 
     verdict = str(_summary(tmp_path, runs, episodes).verdicts[0])
     assert verdict.startswith("a (this checkpoint) against b (this checkpoint) is not decided: difference")
     assert re.search(
-        r"about [\d,]+ more seeds would settle a difference of this size, \d+ one of 0\.\d+, "
+        r"about [\d,]+ more seeds would settle a difference of this size, and about \d+ one of 0\.\d+, "
         r"the largest that the interval holds; a smaller one takes more\.$",
         verdict,
     )
@@ -166,15 +167,16 @@ def test_more_than_two_operators_are_corrected_for(tmp_path: Path, runs: Any) ->
 
 
 def test_a_corrected_p_decides(tmp_path: Path, runs: Any) -> None:
-    """Six of six seeds: p = 2/64, three times that after Holm."""
+    """Six of six seeds: p = 2/64, three times that after Holm; and differences that do not look normal."""
     episodes = {
-        key: [runs.single(key, i, level * (1 + 0.1 * i)) for i in range(6)]
+        key: [runs.single(key, i, level * (1.0 if i < 5 else 9.0)) for i in range(6)]
         for key, level in (("a", 2.0), ("b", 1.0), ("c", 0.0))
     }
     summary = _summary(tmp_path, runs, episodes)
     for c in summary.comparisons:
         assert c.difference.low is None and len(c.difference.values) == 6
         assert (c.p, c.p_adjusted, c.verdict) == (2 / 64, 6 / 64, "undecided")
+        assert "at least 7 seeds are needed for 3 comparisons" in c.detail
 
 
 def test_team_results_follow_the_squad_through_swapped_seats(tmp_path: Path, runs: Any) -> None:
@@ -437,7 +439,72 @@ def test_a_rare_disaster_that_was_not_seen_is_left_open(tmp_path: Path, runs: An
     }
     summary = _summary(tmp_path, runs, {**episodes, "b": episodes["b"][::-1]})
     assert summary.comparisons[0].verdict == "first"
-    assert str(summary.verdicts[0]).endswith("; outcomes on under 14 % of seeds may be unseen.")
+    told = str(summary.verdicts[0])
+    assert "; 20 seeds cannot rule out something rarer than about 1 in 7; a loss of more than " in told
+    turning = float(told.split("a loss of more than ")[1].split()[0])
+    lead, rare = summary.comparisons[0].difference.value, summary.comparisons[0].difference.unseen
+    assert lead is not None and rare is not None
+    assert (1 - rare) * lead - rare * turning == pytest.approx(0.0, abs=0.05), "the mean is turned by so much"
+
+
+def test_what_is_left_open_is_said_of_differences_of_one_size_too(tmp_path: Path, runs: Any) -> None:
+    """That a sample shows 0 and 1 is no rule that nothing worse is to come."""
+    episodes = {
+        "careful": [runs.single("careful", i, 0.0) for i in range(20)],
+        "bold": [runs.single("bold", i, float(i % 3 == 0)) for i in range(20)],
+    }
+    summary = _summary(tmp_path, runs, episodes)
+    assert summary.comparisons[0].verdict == "first"
+    assert "cannot rule out something rarer than about 1 in 7" in str(summary.verdicts[0])
+
+
+@pytest.mark.parametrize(("seeds", "decided"), [(5, False), (6, True), (8, True)])
+def test_five_operators_far_apart_are_decided_or_told_how_many_seeds(
+    tmp_path: Path, runs: Any, seeds: int, decided: bool
+) -> None:
+    rng = np.random.default_rng(0)
+    episodes = {
+        key: [runs.single(key, i, 100.0 * level + float(rng.normal())) for i in range(seeds)]
+        for level, key in enumerate("abcde")
+    }
+    summary = _summary(tmp_path, runs, episodes)
+    assert {c.verdict for c in summary.comparisons} == {"first" if decided else "undecided"}
+    told = str(summary.verdicts[0])
+    if decided:
+        assert "(t test, Holm, 10 comparisons)" in told and "takes differences for normal" in told
+    else:
+        assert told.endswith("at least 9 seeds are needed for 10 comparisons.")
+
+
+def test_why_a_small_p_decides_nothing_is_said(tmp_path: Path, runs: Any) -> None:
+    """Equal means, and a skew that the interval knows of."""
+    rng = np.random.default_rng(12)
+    for trial in range(60):
+        drawn = rng.lognormal(0.0, 1.5, 12) - 1.0
+        episodes = {
+            "a": [runs.single("a", i, float(x)) for i, x in enumerate(drawn)],
+            "b": [runs.single("b", i, 0.0) for i in range(12)],
+        }
+        summary = _summary(tmp_path / str(trial), runs, episodes)
+        (c,) = summary.comparisons
+        if c.p is not None and c.p < 0.05 and c.verdict == "undecided":
+            assert "the 95 % interval does not exclude 0" in str(summary.verdicts[0])
+            return
+    pytest.fail("no such sample was drawn")
+
+
+def test_equal_seeds_are_counted_as_seeds(tmp_path: Path, runs: Any) -> None:
+    rows = [runs.match("m", i, {"green": 1, "blue": 1}, swapped=bool(i % 2)) for i in range(20)]
+    (team, _) = _summary(tmp_path, runs, {"m": rows}).operator("m").teams
+    assert team.score is not None and team.score.note == "all 10 seeds equal"
+
+
+def test_the_sum_over_competing_teams_is_not_printed(tmp_path: Path, runs: Any) -> None:
+    rows = [runs.match("m", i, {"green": 3 + i % 3, "blue": 1}, swapped=bool(i % 2)) for i in range(12)]
+    notes = list(all_notes(_summary(tmp_path, runs, {"m": rows})))
+    on_each = [note for note in notes if "on each seed" in note]
+    assert len(on_each) == 2 and not any("on each seed 0, 0" in note for note in on_each)
+    assert "green on each seed 2.00, " in on_each[0]
 
 
 def test_a_seed_that_decides_is_named(tmp_path: Path, runs: Any) -> None:

@@ -47,7 +47,7 @@ def test_latex_has_rules_of_booktabs_and_no_sign_of_its_own(mosaic: Mosaic, name
 def test_latex_has_minus_signs_and_says_what_it_needs(mosaic: Mosaic, tmp_path: Path) -> None:
     write_cross_play(tmp_path, ["中", "b-2"], lambda who, seed: seed / 50 + (who[0] == who[1]), seeds=20)
     text = mosaic("report", tmp_path / "01CROSSPLAY", "--format", "tex").out
-    assert re.search(r"\$-\$1\.00 \[\$-\$1\.00, \$-\$0\.\d\d\]", text) and "{b-2}" in text
+    assert re.search(r"\$-\$1\.00 \[\$-\$1\.\d\d, \$-\$0\.\d\d\]", text) and "{b-2}" in text
     assert "need LuaLaTeX" in text
     write_cross_play(tmp_path / "2", ["é", "b"], lambda who, seed: seed / 50 + (who[0] == who[1]), seeds=20)
     assert "LuaLaTeX" not in mosaic("report", tmp_path / "2" / "01CROSSPLAY", "--format", "tex").out
@@ -111,3 +111,11 @@ def test_what_cannot_be_written_is_refused(
     mosaic: Mosaic, played: Path, arguments: tuple[str, ...], said: str
 ) -> None:
     assert said in mosaic.refused("report", played, *arguments)
+
+
+@pytest.mark.parametrize("name", ["fig.png", "page.html", "all.json"])
+def test_a_file_of_a_kind_that_no_report_writes_is_refused(mosaic: Mosaic, played: Path, name: str) -> None:
+    file = mosaic.home / name
+    done = mosaic("report", played, "-o", file)
+    assert done.status == 2 and file.suffix in done.err and ".svg" in done.err
+    assert not file.exists(), "no folder of that name"
