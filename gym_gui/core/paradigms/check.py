@@ -168,7 +168,10 @@ def _findings(
     problems: dict[str, str] = {}
     for walk in alone:
         problems = {**walk.problems, **problems}
+    infinite = any(walk.infinite for walk in alone)
     for name, sentence in _GOOD.items():
+        if name == "spaces" and infinite:
+            sentence += "; some hold infinities, of which networks make NaN"
         yield _finding(name, problems.get(name), sentence)
     yield _endings(alone, problems.get("endings"), steps)
     if "running" in problems:

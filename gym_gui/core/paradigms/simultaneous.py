@@ -13,6 +13,7 @@ from gym_gui.core.paradigms.border import (
     NO_INFO,
     RAISED,
     as_mask,
+    as_reward,
     failure,
     split_mask,
     wrong_agents,
@@ -121,7 +122,7 @@ class SimultaneousAdapter(NamedAgentsAdapter):
             result.infos[name] = self._infos[name] = infos.get(raw) or NO_INFO
         for raw, reward in rewards.items():
             if raw != ALL:
-                result.rewards[self._name(raw)] = float(reward)
+                result.rewards[self._name(raw)] = as_reward(reward)
         self._current = tuple(live)
         return result
 
