@@ -26,7 +26,7 @@ from gym_gui.analysis.compare import EpisodeRows
 from gym_gui.analysis.episode_curves import completed_episodes, nothing_to_write
 from gym_gui.analysis.pending_folder import environment_variables, pending_folder
 from gym_gui.analysis.reader import OperatorRun, Run
-from gym_gui.controllers.lineup import read_slots
+from gym_gui.controllers.lineup import recorded_slots
 from gym_gui.controllers.replay_session import ReplayOrder
 from gym_gui.controllers.replayed_episode import ReplayedEpisode
 from gym_gui.controllers.resolved_operator import make_environment, vouch
@@ -118,7 +118,7 @@ def _write(
     indices: Sequence[int],
     max_steps: int | None,
 ) -> None:
-    slots, recorded = read_slots(environment), EpisodeRows(operator)
+    slots, recorded = recorded_slots(environment), EpisodeRows(operator)
     (slot,) = slots.values()
     episodes = (
         buffers.EpisodeBuffer(

@@ -56,6 +56,7 @@ class SequentialAdapter(NamedAgentsAdapter):
         self._current = ()
         self.last_move = None
         self._infos = {}
+        self._forget_spaces()
         try:
             self._env.reset(seed=seed, options=options)
             return self._to_next_turn().observations

@@ -56,6 +56,7 @@ class SimultaneousAdapter(NamedAgentsAdapter):
     ) -> dict[AgentID, Any]:
         self._current = ()
         self._masks = {}
+        self._forget_spaces()
         try:
             raw_observations, raw_infos = self._env.reset(seed=seed, options=options)
             live = list(raw_observations) if self._by_dict else list(self._env.agents)
@@ -125,6 +126,11 @@ class SimultaneousAdapter(NamedAgentsAdapter):
                 result.rewards[self._name(raw)] = as_reward(reward)
         self._current = tuple(live)
         return result
+
+    def _forget_spaces(self) -> None:
+        super()._forget_spaces()
+        if self.is_open_ended:
+            self._action_spaces = {}
 
     def _news_of(
         self, acted: tuple[AgentID, ...], observations: Mapping[Any, Any], listed: Sequence[Any] | None

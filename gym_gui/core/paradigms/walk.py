@@ -43,6 +43,7 @@ class Walk:
         digests: One short digest per step, the reset first; equal for equal trajectories.
         done: Whether the episode came to its end.
         infinite: Whether an observation held an infinity, which an unbounded space contains.
+        appeared: Agents that acted, where they are not named beforehand.
         masks: Where legal actions were told, in the order of their first use.
     """
 
@@ -63,6 +64,8 @@ class Walk:
         self._after_step, self._on_call = after_step, on_call
         self._declared: dict[tuple[str, AgentID], Any] = {}
         self._codecs: dict[tuple[str, AgentID], SpaceCodec | None] = {}
+        self._listed = frozenset(adapter.possible_agents)
+        self.appeared: dict[AgentID, None] = {}
         self._acted: set[AgentID] = set()
         self._ended: set[AgentID] = set()
         self._draws = 0
@@ -104,7 +107,10 @@ class Walk:
 
     def _check_agents(self, current: Iterable[AgentID], observations: Mapping[AgentID, Any]) -> None:
         current = list(current)
-        strangers = [a for a in current if a not in self.adapter.possible_agents]
+        strangers = [a for a in current if a not in self._listed]
+        if self.adapter.is_open_ended:
+            self.appeared.update(dict.fromkeys(current))
+            strangers = []
         if not current and not self.digests:
             self.problem("agents", "nobody can act after reset()")
         if strangers:
