@@ -12,6 +12,7 @@ from gym_gui.analysis.reader import OperatorRun
 from gym_gui.analysis.units import Sample
 from gym_gui.core.enums import EpisodeStatus, Outcome
 from gym_gui.core.records import AgentRecord, EpisodeRecord
+from gym_gui.core.slot_patterns import is_pattern
 
 MOST: Final = 1e150
 """What lies further from 0 is no finite return: with its square nothing can be reckoned."""
@@ -180,7 +181,7 @@ def collect_episodes(operator: OperatorRun) -> OperatorData:
             data.out_of_time += episode.taken_back is None
             continue
         slot_of = {seat: agent.slot for seat, agent in episode.agents.items()}
-        if any(seat != slot for seat, slot in slot_of.items()):
+        if any(seat != slot and not is_pattern(slot) for seat, slot in slot_of.items()):
             data.seats[episode.episode_index] = slot_of
         for seat, agent in episode.agents.items():
             data.agents.setdefault(slot_of[seat], agent)
@@ -234,6 +235,9 @@ def _in_rounds(data: OperatorData) -> None:
 
 def _play(episode: EpisodeRecord, slot_of: Mapping[str, str]) -> Played:
     outcome = episode.outcome or {}
+    by_slot: dict[str, list[float]] = {}
+    for seat, value in episode.returns.items():  # a slot may have played several agents that appeared
+        by_slot.setdefault(slot_of.get(seat, seat), []).append(value)
     squads = {
         _squad(episode, seats, slot_of): SquadResult(
             _finite(team.return_), _finite(team.score), outcome.get(seats), seats
@@ -247,7 +251,7 @@ def _play(episode: EpisodeRecord, slot_of: Mapping[str, str]) -> Played:
         episode.length,
         episode.success,
         {name: squads[name] for name in (*(t for t in episode.teams if t in squads), *squads)},
-        {slot_of.get(seat, seat): _finite(value) for seat, value in episode.returns.items()},
+        {slot: _finite(sum(values)) for slot, values in by_slot.items()},
         episode.trajectory_sha256,
         unusable=None if episode.unusable_decisions is None else sum(episode.unusable_decisions.values()),
     )
@@ -263,7 +267,8 @@ def _squad(episode: EpisodeRecord, seats: str, slot_of: Mapping[str, str]) -> st
     A team's seats bear the names of its configured slots, so the team whose seats are
     named like the slots that sat here is the one.
     """
-    present = {slot_of.get(seat, seat) for seat in episode.teams[seats].agents}
+    sat = {seat: slot for seat, slot in slot_of.items() if not is_pattern(slot)}
+    present = {sat.get(seat, seat) for seat in episode.teams[seats].agents}
     for name, team in episode.teams.items():
         if set(team.agents) == present:
             return name

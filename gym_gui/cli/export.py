@@ -36,16 +36,24 @@ def export_run(run: Path, *, to: str, out: Path | None, as_json: bool) -> None:
     folder = out or Path(f"{opened.path.absolute().name}-{to.lower()}")
     if said := check_records(opened).sentence:
         tell(said)
-    written = write(opened, folder)
+    left_out: list[str] = []
+    written = write(opened, folder, left_out)
     if as_json:
-        write_json({"run": str(opened.path), "format": to.lower(), "folder": str(folder), "rows": written})
+        row = {"run": str(opened.path), "format": to.lower(), "folder": str(folder), "rows": written}
+        write_json(row | ({"left_out": left_out} if left_out else {}))
         return
     for name, count in written.items():
         write_line(f"{folder / name}: {count:,} {'rows' if Path(name).suffix else 'episodes'}")
+    for sentence in left_out:
+        tell(f"left out: {sentence}")
 
 
-def _tables(suffix: str) -> Callable[[Run, Path], Mapping[str, int]]:
-    def write(run: Run, folder: Path) -> Mapping[str, int]:
+_Write = Callable[[Run, Path, list[str]], Mapping[str, int]]
+"""Writes a run into a folder, and notes what it had to leave out; rows, or episodes, by file."""
+
+
+def _tables(suffix: str) -> _Write:
+    def write(run: Run, folder: Path, _left_out: list[str]) -> Mapping[str, int]:
         from gym_gui.analysis import summarize
 
         try:
@@ -63,25 +71,25 @@ def _tables(suffix: str) -> Callable[[Run, Path], Mapping[str, int]]:
     return write
 
 
-def _events(run: Run, folder: Path) -> Mapping[str, int]:
+def _events(run: Run, folder: Path, _left_out: list[str]) -> Mapping[str, int]:
     from gym_gui.analysis.event_files import write_events
 
     return {"": write_events(run, folder)}
 
 
-def _datasets(run: Run, folder: Path) -> Mapping[str, int]:
+def _datasets(run: Run, folder: Path, left_out: list[str]) -> Mapping[str, int]:
     from gym_gui.controllers.minari_export import write_datasets
 
-    return write_datasets(run, folder)
+    return write_datasets(run, folder, lambda error: left_out.append(str(error)))
 
 
-def _wandb_runs(run: Run, folder: Path) -> Mapping[str, int]:
+def _wandb_runs(run: Run, folder: Path, _left_out: list[str]) -> Mapping[str, int]:
     from gym_gui.analysis.wandb_files import write_wandb_runs
 
     return write_wandb_runs(run, folder)
 
 
-_FORMATS: Mapping[str, Callable[[Run, Path], Mapping[str, int]]] = {
+_FORMATS: Mapping[str, _Write] = {
     "parquet": _tables(".parquet"),
     "csv": _tables(".csv"),
     "tensorboard": _events,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -12,7 +13,7 @@ from msgspec.structs import replace
 
 from gym_gui.controllers.game_clock import GameClock, OnTime, ended_on_time
 from gym_gui.controllers.game_words import WORDED, in_notation
-from gym_gui.controllers.lineup import Player
+from gym_gui.controllers.lineup import Player, is_alike
 from gym_gui.controllers.rows import SeatCodecs
 from gym_gui.controllers.session_events import EpisodeFinished
 from gym_gui.controllers.trajectory import Round, Trajectory
@@ -24,11 +25,20 @@ from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.paradigms import HierarchicalAdapter
 from gym_gui.core.prompt_inputs import PromptInputs
 from gym_gui.core.record_digest import seal
-from gym_gui.core.records import EpisodeRecord, RebindingRecord, TakenBackRecord, TeamRecord, TokenCount
+from gym_gui.core.records import (
+    IN_PROCESS,
+    EpisodeRecord,
+    RebindingRecord,
+    TakenBackRecord,
+    TeamRecord,
+    TokenCount,
+)
 from gym_gui.core.seeding import policy_seed
+from gym_gui.core.slot_patterns import ANY, pattern_of, slot_for
 from gym_gui.core.spaces import NotInSpace
 from gym_gui.core.types import CAUSE, REFUSED, AgentID, Answer, Decision, EpisodeSummary
 from gym_gui.envs import Environment
+from gym_gui.services.backends import SlotInfo
 from mosaic_worker.failures import described
 
 _LONGEST_REASON = 500
@@ -63,7 +73,8 @@ class Episode:
     ) -> None:
         self.plan, self.index, self.environment = plan, plan.index, environment
         self.seats = seats = codecs.seats
-        own = own_seeds or {}
+        own = self._own_seeds = own_seeds or {}
+        self._codecs = codecs
         self.seeds = {
             agent: policy_seed(plan.seed, plan.index, agent, own.get(slot)) for agent, slot in seats.items()
         }
@@ -81,6 +92,9 @@ class Episode:
         self.limit = ""
         self.lost = ""
         self.players: Mapping[AgentID, Player] = {}
+        self.patterns: Mapping[AgentID, SlotInfo] = {}
+        self.on_join: Callable[[Episode, SlotInfo], None] | None = None
+        self.joined: dict[AgentID, AgentID] = {}
         self.game_clock: GameClock | None = None
         self.on_time: OnTime | None = None
         self._rebound: list[RebindingRecord] = []
@@ -316,6 +330,8 @@ class Episode:
     def _ask_agents(self, current: Sequence[AgentID], observations: Mapping[AgentID, Any]) -> list[Decision]:
         adapter, asked = self._adapter, self.asked
         for agent in current:
+            if agent not in self.seats:
+                self._join(agent)
             observation = observations[agent]
             try:
                 encoded = self._encode[agent](observation)
@@ -337,6 +353,40 @@ class Episode:
             )
             asked[agent] = self._shown(decision) if self.views else decision
         return list(asked.values())
+
+    def _join(self, agent: AgentID) -> None:
+        """Seat an agent that has appeared in the slot whose pattern it fits.
+
+        Raises:
+            EnvironmentFailure: There is none, or its spaces are not those of the slot.
+        """
+        slot = slot_for(agent, self.patterns)
+        if slot is None:
+            raise EnvironmentFailure(
+                f"{agent} is to act, and no slot is named for it",
+                fix=f"Name one for agents that appear: {pattern_of(agent)!r} or {ANY!r} under 'workers'",
+            )
+        adapter, made_for = self._adapter, self.patterns[slot]
+        info = dataclasses.replace(
+            made_for,
+            agent_id=agent,
+            observation_space=adapter.observation_space(agent),
+            action_space=adapter.action_space(agent),
+        )
+        if self.players[slot].worker_id != IN_PROCESS and not is_alike(made_for, info):
+            raise EnvironmentFailure(
+                f"{agent} observes {info.observation_space} and acts in {info.action_space}, and the slot "
+                f"{slot!r} was made for {made_for.observation_space} and {made_for.action_space}",
+                fix="Name a slot for each kind of agents, whose spaces stay the same from episode to episode",
+            )
+        self._codecs.join(agent, slot, info)
+        self.joined[agent] = slot
+        self.seeds[agent] = policy_seed(self.plan.seed, self.index, agent, self._own_seeds.get(slot))
+        untold = slot in self.views and not self.environment.tells_rewards(self.views[slot])
+        self.trajectory.join(agent, untold=untold)
+        self.environment.seat(list(self.seats))
+        if self.on_join is not None:
+            self.on_join(self, info)
 
     def _shown(self, decision: Decision) -> Decision:
         """The question with what its slot is shown beside the observation."""
@@ -368,6 +418,15 @@ class Episode:
                 self.index, self.trajectory.returns.get(agent, 0.0), self.steps, self.plan.seed, agent, status
             )
             for agent, slot in self.seats.items()
+            if agent not in self.joined
+        }
+
+    def joined_summaries(self, status: EpisodeStatus) -> dict[AgentID, EpisodeSummary]:
+        """What the policies of agents that have appeared are told at the end, by agent."""
+        returns, seed = self.trajectory.returns, self.plan.seed
+        return {
+            agent: EpisodeSummary(self.index, returns.get(agent, 0.0), self.steps, seed, agent, status)
+            for agent in self.joined
         }
 
     def record(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from gym_gui.core.errors import ExperimentError, SpaceError
 from gym_gui.core.legality import problem_with
 from gym_gui.core.prompt_inputs import PromptInputs
 from gym_gui.core.records import IN_PROCESS, AgentRecord
+from gym_gui.core.slot_patterns import ANY, is_pattern
 from gym_gui.core.spaces import to_space, zero_action
 from gym_gui.core.types import AgentID
 from gym_gui.envs import Environment
@@ -84,23 +86,33 @@ class Lineup:
 
 def read_slots(environment: Environment) -> dict[AgentID, SlotInfo]:
     """The agent slots of an environment."""
+    return {agent: read_slot(environment, agent) for agent in environment.adapter.possible_agents}
+
+
+def recorded_slots(environment: Environment) -> dict[AgentID, SlotInfo]:
+    """The slots in which a record sits: where agents appear, one for all of them."""
+    slots = read_slots(environment)
+    if not environment.adapter.is_open_ended:
+        return slots
+    first = next(iter(slots.values()))
+    return {ANY: dataclasses.replace(first, agent_id=ANY)}
+
+
+def read_slot(environment: Environment, agent: AgentID) -> SlotInfo:
+    """The slot of one agent."""
     adapter = environment.adapter
-    env_id = environment.family.pattern_id(environment.spec)
-    return {
-        agent: SlotInfo(
-            agent,
-            adapter.observation_space(agent),
-            adapter.action_space(agent),
-            environment.noop_action(agent),
-            environment.action_meanings(agent),
-            _offers(environment, agent),
-            environment.pictures(agent),
-            env_id,
-            environment.option_names(agent),
-            environment.default_action(agent),
-        )
-        for agent in adapter.possible_agents
-    }
+    return SlotInfo(
+        agent,
+        adapter.observation_space(agent),
+        adapter.action_space(agent),
+        environment.noop_action(agent),
+        environment.action_meanings(agent),
+        _offers(environment, agent),
+        environment.pictures(agent),
+        environment.family.pattern_id(environment.spec),
+        environment.option_names(agent),
+        environment.default_action(agent),
+    )
 
 
 def _offers(environment: Environment, agent: AgentID) -> tuple[str, ...]:
@@ -141,9 +153,11 @@ def seatings(
     Raises:
         ExperimentError: Teams or agents cannot change places, because their sizes or spaces differ.
     """
-    as_configured = {agent: agent for agent in slots}
+    as_configured = {agent: agent for agent in slots if not is_pattern(agent)}
     if not swap:
         return [as_configured]
+    if len(as_configured) < len(slots):
+        raise ExperimentError("seats cannot be swapped where agents appear", fix="Use seats: fixed")
     if len(teams) == 1:
         teams = {agent: (agent,) for agent in next(iter(teams.values()))}
     names = list(teams)

@@ -156,7 +156,7 @@ class Spectator:
         told = {
             name: to_plain(extras[name]) for name in (*TOLD, "said", "call_ref", REFUSED) if name in extras
         }
-        info = self._slots[agent]
+        info = self._slots.get(agent) or self._slots[slot]
         discrete = info.action_codec.space.kind == "Discrete"
         return {
             "kind": DECISION,
@@ -295,7 +295,7 @@ class Spectator:
                 left_ms=left,
                 clock_runs=runs,
             )
-        info = self._slots[agent]
+        info = self._slots.get(agent) or self._slots[slot]
         extras: dict[str, Any] = dict(row.extras or ())
         space, action = info.action_codec.space, row.action
         number = int(action) if space.kind == "Discrete" else None

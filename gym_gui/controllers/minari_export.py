@@ -10,8 +10,9 @@ Source:
 from __future__ import annotations
 
 import re
+import shutil
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from importlib import import_module
 from math import nan
@@ -25,7 +26,7 @@ from gym_gui.analysis.compare import EpisodeRows
 from gym_gui.analysis.episode_curves import completed_episodes, nothing_to_write
 from gym_gui.analysis.pending_folder import environment_variables, pending_folder
 from gym_gui.analysis.reader import OperatorRun, Run
-from gym_gui.controllers.lineup import read_slots
+from gym_gui.controllers.lineup import recorded_slots
 from gym_gui.controllers.replay_session import ReplayOrder
 from gym_gui.controllers.replayed_episode import ReplayedEpisode
 from gym_gui.controllers.resolved_operator import make_environment, vouch
@@ -35,23 +36,32 @@ from gym_gui.core.types import AgentID
 from gym_gui.envs import Environment
 from gym_gui.services.backends import SlotInfo
 from gym_gui.services.recorded_episode import load_episode
+from mosaic_worker.failures import one_line
 
 _PLACE: Final = "MINARI_DATASETS_PATH"
 
 
-def write_datasets(run: Run, folder: Path) -> dict[str, int]:
+class CannotHoldError(UsageError):
+    """What an operator played is nothing that a dataset of Minari holds; others can be."""
+
+
+def write_datasets(
+    run: Run, folder: Path, on_left_out: Callable[[CannotHoldError], None] | None = None
+) -> dict[str, int]:
     """Write a dataset for each operator that has completed episodes.
 
     Args:
-        run: The run; its operators play environments of one agent.
+        run: The run.
         folder: What ``MINARI_DATASETS_PATH`` is to name, to load them.
+        on_left_out: Told of each operator that Minari cannot hold, where it can hold others.
 
     Returns:
         Episodes by the name of the dataset.
 
     Raises:
-        UsageError: An environment has several agents or is not installed, an episode does not play out as
-            it was recorded, or the folder cannot be written.
+        CannotHoldError: Minari can hold no operator of the run.
+        UsageError: An environment is not installed, an episode does not play out as it was recorded, or the
+            folder cannot be written.
         NotAllowedError: The run names code that the person has not allowed.
         MissingDependencyError: Minari is not installed.
     """
@@ -61,6 +71,7 @@ def write_datasets(run: Run, folder: Path) -> dict[str, int]:
     except ImportError:
         raise MissingDependencyError("Minari", "mosaic install minari") from None
     written: dict[str, int] = {}
+    left_out: list[CannotHoldError] = []
     with pending_folder(folder) as pending, environment_variables({_PLACE: str(pending)}, prefix=_PLACE):
         for operator in run.operators.values():
             done = completed_episodes(operator)
@@ -75,10 +86,14 @@ def write_datasets(run: Run, folder: Path) -> dict[str, int]:
             environment = make_environment(config)
             try:
                 _require_one_agent(environment, operator)
+                _require_spaces(environment, operator)
                 _write(minari, buffers, name, run, operator, environment, indices, order.max_steps)
                 (folder / name).parent.mkdir(exist_ok=True)
                 (pending / name).rename(folder / name)
                 written[name] = len(done)
+            except CannotHoldError as error:
+                shutil.rmtree(pending / name, ignore_errors=True)
+                left_out.append(error)
             except OSError as error:
                 raise UsageError(
                     f"{folder} cannot be written: {error}", fix="Choose another with -o"
@@ -86,7 +101,10 @@ def write_datasets(run: Run, folder: Path) -> dict[str, int]:
             finally:
                 environment.close()
     if not written:
-        raise nothing_to_write()
+        raise left_out[0] if left_out else nothing_to_write()
+    for error in left_out:
+        if on_left_out is not None:
+            on_left_out(error)
     return written
 
 
@@ -100,7 +118,7 @@ def _write(
     indices: Sequence[int],
     max_steps: int | None,
 ) -> None:
-    slots, recorded = read_slots(environment), EpisodeRows(operator)
+    slots, recorded = recorded_slots(environment), EpisodeRows(operator)
     (slot,) = slots.values()
     episodes = (
         buffers.EpisodeBuffer(
@@ -112,17 +130,20 @@ def _write(
     env = getattr(environment.adapter, "env", None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of an author, and a link, which a run does not have
-        minari.create_dataset_from_buffers(
-            name,
-            episodes,
-            env=env if getattr(env, "spec", None) is not None else None,
-            observation_space=slot.observation_space,
-            action_space=slot.action_space,
-            algorithm_name=operator.name,
-            description=f"{operator.task} as played by {operator.name} in the MOSAIC run {run.run_id}.",
-            data_format="arrow",
-            jpeg_encoding=False,
-        )
+        try:
+            minari.create_dataset_from_buffers(
+                name,
+                episodes,
+                env=env if getattr(env, "spec", None) is not None else None,
+                observation_space=slot.observation_space,
+                action_space=slot.action_space,
+                algorithm_name=operator.name,
+                description=f"{operator.task} as played by {operator.name} in the MOSAIC run {run.run_id}.",
+                data_format="arrow",
+                jpeg_encoding=False,
+            )
+        except (NotImplementedError, TypeError, ValueError, AssertionError) as error:
+            raise _cannot_hold(operator, one_line(error)) from error
 
 
 def _again(
@@ -187,13 +208,36 @@ def _stacked(space: Any, values: Sequence[Any]) -> Any:
     return np.asarray(values, dtype=space.dtype)
 
 
+def _cannot_hold(operator: OperatorRun, why: str) -> CannotHoldError:
+    return CannotHoldError(
+        f"Minari cannot hold what {operator.name} played in {operator.task}: {why}",
+        fix="Write tables instead: --to parquet",
+    )
+
+
 def _require_one_agent(environment: Environment, operator: OperatorRun) -> None:
     agents = environment.adapter.possible_agents
     if len(agents) != 1 or environment.spec.api != "gymnasium":
-        raise UsageError(
+        raise CannotHoldError(
             f"{operator.name} played {operator.task} with {len(agents)} agents, and Minari's have one",
             fix="Write tables instead: --to parquet",
         )
+
+
+def _require_spaces(environment: Environment, operator: OperatorRun) -> None:
+    """Refuse spaces that Minari itself cannot write down."""
+    serialize: Any = import_module("minari.serialization").serialize_space
+    adapter = environment.adapter
+    (agent,) = adapter.possible_agents
+    for what, space in (
+        ("observations", adapter.observation_space(agent)),
+        ("actions", adapter.action_space(agent)),
+    ):
+        try:
+            serialize(space)
+        except (NotImplementedError, TypeError, ValueError) as error:
+            words = " ".join(str(space).split())
+            raise _cannot_hold(operator, f"its {what} are {words:.80}") from error
 
 
 def _word(text: str) -> str:

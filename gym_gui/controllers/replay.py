@@ -56,7 +56,12 @@ class ReplayBackend:
         self._slots, self._rows, self._sink, self._limited = slots, rows, sink, limited or {}
         self._on_asked = on_asked
         self._actions: dict[int, dict[tuple[int, AgentID], Any]] = {}
+        self._joined: dict[tuple[int, AgentID], SlotInfo] = {}
         self.gaps: dict[int, tuple[int, AgentID]] = {}
+
+    def seat(self, episode: int, agent: AgentID, slot: SlotInfo) -> None:
+        """An agent has appeared in an episode."""
+        self._joined[episode, agent] = slot
 
     def begin(self, episode: int, seed: int, agent_id: AgentID = "") -> None:
         if episode not in self._actions:  # called once for every slot
@@ -79,7 +84,8 @@ class ReplayBackend:
             self.gaps.setdefault(d.episode, (d.step, d.agent_id))
             return Answer(d, failure="nothing is recorded for it")
         data = recorded[d.step, d.agent_id]
-        space = self._slots[d.agent_id].action_codec.space
+        info = self._joined.get((d.episode, d.agent_id)) or self._slots[d.agent_id]
+        space = info.action_codec.space
         try:
             action = action_from_plain(space, data)
         except ValueError as exc:
@@ -95,6 +101,7 @@ class ReplayBackend:
 
     def end(self, summary: EpisodeSummary) -> None:
         self._actions.pop(summary.episode_index, None)
+        self._joined = {at: slot for at, slot in self._joined.items() if at[0] != summary.episode_index}
 
     def settle(self) -> None:
         """Answers are given at once; nothing is ever pending."""

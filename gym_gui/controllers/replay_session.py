@@ -15,7 +15,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from gym_gui.controllers.lineup import read_slots
+from gym_gui.controllers.lineup import recorded_slots
 from gym_gui.controllers.replayed_episode import ReplayedEpisode
 from gym_gui.controllers.replayed_sight import ReplayedSight
 from gym_gui.controllers.resolved_operator import make_environment
@@ -148,7 +148,7 @@ class EpisodeReplay:
         self._environment = make_environment(
             self.order.config, render_mode="rgb_array" if self.render else None
         )
-        slots = read_slots(self._environment)
+        slots = recorded_slots(self._environment)
         self._again = ReplayedEpisode(
             EpisodePlan(self.order.index, self.order.seed, 0),
             self._environment,

@@ -12,11 +12,14 @@ from itertools import count
 from typing import Any
 
 from gym_gui.controllers.episode import Episode
-from gym_gui.controllers.replay import ReplayBackend
+from gym_gui.controllers.lineup import Player
+from gym_gui.controllers.replay import REPLAY, ReplayBackend
 from gym_gui.controllers.rows import SeatCodecs
 from gym_gui.core.enums import ActionSource
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.prompt_inputs import PromptInputs
+from gym_gui.core.records import IN_PROCESS
+from gym_gui.core.slot_patterns import is_pattern
 from gym_gui.core.types import AgentID, Answer, Decision
 from gym_gui.envs import Environment
 from gym_gui.services.backends import SlotInfo
@@ -56,8 +59,17 @@ class ReplayedEpisode:
         self.pending: list[Decision] = []
         self._answers: list[Answer] = []
         self._backend = ReplayBackend(slots, lambda _: rows, self._answers.extend)
-        codecs = SeatCodecs(slots, seats or {agent: agent for agent in slots})
+        patterns = {agent: slot for agent, slot in slots.items() if is_pattern(agent)}
+        seats = seats or {agent: agent for agent in slots}
+        codecs = SeatCodecs(slots, {seat: slot for seat, slot in seats.items() if seat not in patterns})
+        if patterns:
+            environment.seat([])
         self.episode = Episode(plan, environment, codecs, max_steps, count(1).__next__, views=views)
+        self.episode.patterns, self.episode.on_join = patterns, self._on_join
+        self.episode.players = dict.fromkeys(patterns, Player(IN_PROCESS, REPLAY, REPLAY))
+
+    def _on_join(self, episode: Episode, info: SlotInfo) -> None:
+        self._backend.seat(episode.index, info.agent_id, info)
 
     def open(self) -> None:
         """Reset the environment.

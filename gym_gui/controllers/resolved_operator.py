@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from gym_gui import envs
+from gym_gui.controllers.appearing_agents import slots_of_patterns, spelled_out
 from gym_gui.controllers.lineup import (
     Seating,
     nothing_to_do,
@@ -19,6 +20,7 @@ from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import ExperimentError, MissingDependencyError, UnknownNameError, UsageError
 from gym_gui.core.prompt_inputs import PromptInputs
+from gym_gui.core.slot_patterns import is_pattern
 from gym_gui.core.spaces import SpaceCodec
 from gym_gui.core.subjects import Need, Subject
 from gym_gui.core.trust import require
@@ -318,6 +320,13 @@ def resolve_operator(
     try:
         slots = read_slots(environment)
         config = _in_names_of(config, slots)
+        where = f"operator {config.operator_id!r}"
+        if environment.adapter.is_open_ended:
+            slots = slots_of_patterns(environment, slots, (*config.resolved_slots(), *given), where)
+        elif any(map(is_pattern, (*config.workers, *given))):
+            given = spelled_out(given, slots)
+            players = spelled_out(config.workers, [agent for agent in slots if agent not in given])
+            config = replace(config, workers=players)
         if config.teams is not None:
             environment.teams = dict(config.teams)
         seats = seatings(environment.teams, slots, swap=config.seats == "swap")
@@ -326,7 +335,6 @@ def resolve_operator(
     finally:
         environment.close()
     assignments = {a: at_path(w) for a, w in config.resolved_slots().items() if a not in given}
-    where = f"operator {config.operator_id!r}"
     for agent in (*assignments, *given):
         if agent not in slots:
             known = ", ".join(slots)
@@ -342,6 +350,12 @@ def resolve_operator(
     pipelines: dict[AgentID, Pipeline] = {}
     for agent, assignment in assignments.items():
         definition = WorkerTypeRegistry.require(assignment.worker_id)
+        if is_pattern(agent) and definition.inputs.wanted:
+            raise ExperimentError(
+                f"{where}: {definition.type_id} reads or looks, and cannot play {agent!r}: agents that "
+                "appear are not described to it beforehand",
+                fix="Name another worker for them",
+            )
         pipeline = _check_player(where, agent, assignment, definition, slots[agent])
         workers[agent] = definition
         if pipeline is not None:

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from gym_gui.controllers import chain
 from gym_gui.core.plain import to_plain
-from gym_gui.core.spaces import SpaceCodec
+from gym_gui.core.spaces import Parts, SpaceCodec
 from gym_gui.core.types import WORD, AgentID
 from gym_gui.services.backends import SlotInfo
 
@@ -66,17 +66,29 @@ class SeatCodecs:
     """
 
     def __init__(self, slots: Mapping[AgentID, SlotInfo], seats: Mapping[AgentID, AgentID]) -> None:
-        self.seats = seats
-        self.encode = {agent: slots[agent].observation_codec.encode for agent in seats}
-        self.seen = {agent: chain.blob_of(slots[agent].observation_codec) for agent in seats}
-        self._acts = {
-            agent: (
-                agent.encode() + b"\0",
-                _digested(slots[agent].action_codec),
-                slots[agent].action_codec.space.kind == "Discrete",
-            )
-            for agent in seats
-        }
+        self.seats: dict[AgentID, AgentID] = {}
+        self.encode: dict[AgentID, Callable[[Any], Parts]] = {}
+        self.seen: dict[AgentID, Callable[[Parts], bytes]] = {}
+        self._acts: dict[AgentID, tuple[bytes, Callable[[Any], bytes], bool]] = {}
+        for agent, slot in seats.items():
+            self.join(agent, slot, slots[agent])
+
+    def join(self, agent: AgentID, slot: AgentID, info: SlotInfo) -> None:
+        """Seat an agent.
+
+        Args:
+            agent: The agent.
+            slot: Whose policy plays it.
+            info: Its spaces.
+        """
+        self.seats[agent] = slot
+        self.encode[agent] = info.observation_codec.encode
+        self.seen[agent] = chain.blob_of(info.observation_codec)
+        self._acts[agent] = (
+            agent.encode() + b"\0",
+            _digested(info.action_codec),
+            info.action_codec.space.kind == "Discrete",
+        )
 
     def lines(
         self, rows: Sequence[Row], episode: int, seed: int, words: Sequence[str] = ()

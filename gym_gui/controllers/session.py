@@ -31,10 +31,11 @@ from gym_gui.core.enums import EpisodeStatus, Loss
 from gym_gui.core.errors import EnvironmentFailure, EnvironmentLostError, EpisodeError
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.records import ENVIRONMENT, WORKER
+from gym_gui.core.slot_patterns import is_pattern
 from gym_gui.core.spending import Amount
 from gym_gui.core.types import CLOCK, AgentID, Answer, Decision
 from gym_gui.envs import Environment
-from gym_gui.services.backends import PolicyBackend
+from gym_gui.services.backends import PolicyBackend, SlotInfo
 from gym_gui.services.slot_policies import AgentPolicyBinding
 from mosaic_worker.failures import FailureLog
 
@@ -85,6 +86,7 @@ class SessionController:
         self._players = dict(lineup.players)
         self._last: tuple[int, int, Trajectory] | None = None  # of an episode that people may go back in
         self._codecs = [SeatCodecs(lineup.slots, seating) for seating in lineup.seatings]
+        self._patterns = {name: slot for name, slot in lineup.slots.items() if is_pattern(name)}
         self._stopping = False
         self._record_aborted = False
         self._fresh = asyncio.Event()
@@ -262,6 +264,12 @@ class SessionController:
             episode.note_rebinding(slot, player, not_asked)
             self._listen_for_results(episode)
 
+    def _on_join(self, episode: Episode, info: SlotInfo) -> None:
+        """An agent has appeared: it has a policy of its slot to itself."""
+        agent = info.agent_id
+        self._policies.join(episode.index, episode.joined[agent], episode.seeds[agent], info)
+        self._listen_for_results(episode)
+
     def _listen_for_results(self, episode: Episode) -> None:
         wanting = (agent for agent, slot in episode.seats.items() if self._policies.wants_results(slot))
         episode.trajectory.wants_results = frozenset(wanting)
@@ -368,10 +376,14 @@ class SessionController:
     def _episode_of(self, plan: EpisodePlan) -> Episode:
         environment = self._environments.take()
         seats = self._lineup.seatings[plan.seating]
+        patterns = self._patterns
+        if patterns:
+            environment.seat([])
         episode = Episode(
             plan,
             environment,
-            self._codecs[plan.seating],
+            # Agents that appear are seated in one episode, and not in the others.
+            SeatCodecs(self._lineup.slots, seats) if patterns else self._codecs[plan.seating],
             self._max_steps,
             self._ids.__next__,
             keep_observations=self._keep,
@@ -379,6 +391,7 @@ class SessionController:
             own_seeds=self._policies.own_seeds,
         )
         episode.players = self._players
+        episode.patterns, episode.on_join = patterns, self._on_join
         episode.credit = self._credit_ahead
         self._live[plan.index] = episode
         if not self._queue.losses(plan.index):
@@ -505,8 +518,8 @@ class SessionController:
         if answer.loss is Loss.DIED and self._begin_again:
             self._lose(episode, f"{decision.agent_id}: {answer.failure}", WORKER)
             return
-        rule, slot = self._lineup.rules.get(decision.slot), self._lineup.slots[decision.agent_id]
-        again = take_unusable(episode, answer, rule, slot)
+        slots, rule = self._lineup.slots, self._lineup.rules.get(decision.slot)
+        again = take_unusable(episode, answer, rule, slots.get(decision.agent_id) or slots[decision.slot])
         if again is not None:
             self._ready.append(again)
 
@@ -555,7 +568,7 @@ class SessionController:
             self._ready = [d for d in self._ready if d.episode != episode.index]
         for outcome in episode.trajectory.last_outcomes():
             self._policies.notify_result(outcome)
-        self._policies.end_episode(episode.summaries(status))
+        self._policies.end_episode(episode.summaries(status), episode.joined_summaries(status))
         fit = status is EpisodeStatus.COMPLETED and episode.environment.reusable
         self._environments.give_back(episode.environment, fit=fit)
 

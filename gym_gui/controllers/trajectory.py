@@ -93,6 +93,13 @@ class Trajectory:
         if agent in self.wants_results:
             self._unreported[agent] = row
 
+    def join(self, agent: AgentID, *, untold: bool) -> None:
+        """An agent has appeared, and is seated."""
+        self.returns.setdefault(agent, 0.0)
+        self.used_ms.setdefault(agent, 0.0)
+        if untold:
+            self._untold |= {agent}
+
     def pay(self, rewards: Mapping[AgentID, float]) -> None:
         """Rewards belong to the last action of their agent, or to its first where it has none yet.
 

@@ -9,7 +9,7 @@ that were written with it.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import orjson
@@ -35,6 +35,7 @@ from gym_gui.core.record_digest import KEY, episode_digest
 from gym_gui.core.record_fields import integers, mapping
 from gym_gui.core.records import has_digests
 from gym_gui.core.shards import SHARD
+from gym_gui.core.slot_patterns import ANY
 from gym_gui.core.trust import Origin
 from gym_gui.core.types import AgentID, Decision
 from gym_gui.services.recorder import COMPLETED, FAILED, RERUN, RUNNING, read_header
@@ -195,8 +196,11 @@ def _cast(operator: OperatorConfig) -> ResolvedOperator:
     environment = make_environment(operator)
     try:
         agents = environment.adapter.possible_agents
+        appear = environment.adapter.is_open_ended
     finally:
         environment.close()
+    if appear:  # the record says who took part
+        return resolve_operator(replace(operator, workers={}, link_groups=[]), {ANY: REPLAY})
     return resolve_operator(operator, dict.fromkeys(agents, REPLAY))
 
 

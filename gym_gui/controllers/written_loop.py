@@ -108,7 +108,9 @@ def written_loop(recorded: RecordedEpisode, versions: Mapping[str, Any]) -> str:
     environment = make_environment(config)
     try:
         made = _made(environment, config)
-        spaces = [environment.adapter.action_space(agent) for agent in {row.agent_id: None for row in steps}]
+        # Of agents that appear, those that are there at first stand for the others.
+        there = environment.adapter.possible_agents
+        spaces = [environment.adapter.action_space(row.agent_id) for row in steps if row.agent_id in there]
         if unknown := {type(space).__name__ for space in spaces} - _WRITABLE:
             raise UsageError(
                 f"actions of a {min(unknown)} space cannot be written into a program", fix=_OTHERWISE
@@ -158,8 +160,9 @@ def _made(environment: Environment, config: OperatorConfig) -> WrittenOut:
     made = environment.family.written_out(spec, config.env_kwargs)
     renamed = False
     if spec.api != "gymnasium":
-        own: list[Any] = list(getattr(environment.env, "possible_agents", ()))
-        renamed = list(adapter.possible_agents) != own or not callable(environment.env.action_space)
+        agents = adapter.possible_agents
+        own: list[Any] = [adapter.key_of(agent) for agent in agents]
+        renamed = list(agents) != own or not callable(environment.env.action_space)
     if made is None or renamed:
         raise UsageError(
             f"{spec.id} cannot be played without MOSAIC, which makes it or names its agents", fix=_OTHERWISE

@@ -22,6 +22,7 @@ from gym_gui.core.prompt_inputs import (
     Frame,
     PromptInputs,
 )
+from gym_gui.core.slot_patterns import ANY, members
 from gym_gui.core.types import AgentID, Choice, Mask, Plan, Shown
 from gym_gui.envs.describers import Describer
 from gym_gui.envs.describers.renaming import RenamedDescriber
@@ -57,10 +58,23 @@ class Environment:
         self.adapter = adapter
         self.family = family
         self.teams: Teams = dict(family.teams(spec, adapter)) if teams is None else teams
+        if adapter.is_open_ended and teams is None:
+            self.teams = {"team": (ANY,)}
+        self._team_patterns: Teams | None = None
         self._complained: set[str] = set()
         self._retold: dict[tuple[object, ...], Describer] = {}
         self._played: list[tuple[AgentID, Any]] = []
         self._moves: list[str] = []
+
+    def seat(self, agents: Sequence[AgentID]) -> None:
+        """Tell who takes part, where agents appear: teams are named by patterns then.
+
+        Args:
+            agents: All that have acted in this episode so far.
+        """
+        if self._team_patterns is None:
+            self._team_patterns = self.teams
+        self.teams = members(self._team_patterns, agents)
 
     @property
     def reusable(self) -> bool:

@@ -82,6 +82,15 @@ class PaidBackend(Protocol):
         ...
 
 
+@runtime_checkable
+class TellsAgentsApart(Protocol):
+    """A backend that answers for several agents of one episode."""
+
+    def seat(self, episode: int, agent: str, slot: SlotInfo) -> None:
+        """An agent has appeared in an episode; what it sees and does."""
+        ...
+
+
 class Carrier(Protocol):
     """What takes questions to a process and brings its answers; slots of one process share it."""
 

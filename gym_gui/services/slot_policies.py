@@ -7,7 +7,9 @@ import os
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
+
+import msgspec
 
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.errors import UsageError
@@ -17,7 +19,14 @@ from gym_gui.core.seeding import SEED, check_seed
 from gym_gui.core.spaces import non_finite_row
 from gym_gui.core.spending import Amount
 from gym_gui.core.types import AgentID, Answer, Decision, EpisodeSummary, StepOutcome
-from gym_gui.services.backends import ActorBackend, Carrier, PaidBackend, PolicyBackend, SlotInfo
+from gym_gui.services.backends import (
+    ActorBackend,
+    Carrier,
+    PaidBackend,
+    PolicyBackend,
+    SlotInfo,
+    TellsAgentsApart,
+)
 
 _AT_ONCE_S = 0.0003
 _let_others_run: Callable[[], None] = getattr(os, "sched_yield", lambda: None)
@@ -42,6 +51,26 @@ class AgentPolicyBinding:
     worker_type: str = "baseline"
 
 
+_LAST_EPISODE = 2**32 - 1
+"""Numbers of episodes that are counted down for agents that appear: no run has so many."""
+
+
+class _Life(NamedTuple):
+    """What a slot plays of one agent that has appeared.
+
+    Attributes:
+        slot: The slot.
+        episode: Its number to the slot's policy.
+        seed: Its policy seed.
+        agent: The agent.
+    """
+
+    slot: AgentID
+    episode: int
+    seed: int
+    agent: AgentID
+
+
 class SlotPolicies:
     """The policies behind an environment's slots, asked in batches.
 
@@ -53,6 +82,9 @@ class SlotPolicies:
         self._bindings: dict[AgentID, AgentPolicyBinding] = {}
         self._backends: dict[AgentID, PolicyBackend] = {}
         self.on_bound: Callable[[AgentPolicyBinding], None] | None = None
+        self._lives: dict[tuple[int, AgentID], _Life] = {}
+        self._asked_as: dict[int, Decision] = {}
+        self._unused_life = _LAST_EPISODE
         self._live: dict[int, dict[AgentID, tuple[int, AgentID]]] = {}
         self._slots: dict[AgentID, SlotInfo] = {}
         self._answers: list[Answer] = []
@@ -96,6 +128,8 @@ class SlotPolicies:
         self._backends[agent] = backend
         if isinstance(backend, ActorBackend):
             backend.slot = self._slots.get(agent)
+        for life in [life for life in self._lives.values() if life.slot == agent]:
+            backend.begin(life.episode, life.seed, life.agent)
         for episode, seats in self._live.items():
             if agent in seats:
                 if allowance is not None and isinstance(backend, PaidBackend):
@@ -125,6 +159,13 @@ class SlotPolicies:
 
     def collect(self, answers: list[Answer]) -> None:
         """Sink for backends: answers that have arrived."""
+        if self._asked_as:
+            answers = [
+                answer
+                if (asked := self._asked_as.pop(answer.decision.id, None)) is None
+                else msgspec.structs.replace(answer, decision=asked)
+                for answer in answers
+            ]
         self._answers += answers
         self.wake()
 
@@ -151,7 +192,8 @@ class SlotPolicies:
         """
         self._owed.update({d.id: d.episode for d in decisions})
         for agent, asked in self._by_slot(decisions).items():
-            self._backend_of(agent).ask(self._finite(agent, asked))
+            finite = self._finite(agent, asked)
+            self._backend_of(agent).ask([self._of_life(d) for d in finite] if self._lives else finite)
         carriers = self._carriers()
         for carrier in carriers:
             carrier.flush()
@@ -224,6 +266,34 @@ class SlotPolicies:
         for slot, (seed, agent) in seats.items():
             self._backend_of(slot).begin(episode, seed, agent)
 
+    def join(self, episode: int, slot: AgentID, seed: int, info: SlotInfo) -> None:
+        """An agent has appeared in an episode, and is played by a slot that plays others there too.
+
+        What a policy remembers is kept by episode: to it, each such agent is an episode of its own.
+
+        Args:
+            episode: The episode.
+            slot: Whose policy plays it.
+            seed: Its policy seed.
+            info: The agent, what it sees and does.
+        """
+        backend, agent = self._backend_of(slot), info.agent_id
+        if isinstance(backend, TellsAgentsApart):
+            backend.seat(episode, agent, info)
+            backend.begin(episode, seed, agent)
+            return
+        life = self._lives[episode, agent] = _Life(slot, self._unused_life, seed, agent)
+        self._unused_life -= 1
+        backend.begin(life.episode, seed, agent)
+
+    def _of_life(self, decision: Decision) -> Decision:
+        """A question as the policy of an agent that has appeared is asked it."""
+        life = self._lives.get((decision.episode, decision.agent_id))
+        if life is None:
+            return decision
+        self._asked_as[decision.id] = decision
+        return msgspec.structs.replace(decision, episode=life.episode)
+
     def left(self, plan: EpisodePlan) -> EpisodePlan:
         """The plan of an episode that is begun again, with what is left to it."""
         if not plan.allowances:
@@ -241,10 +311,31 @@ class SlotPolicies:
 
     def notify_result(self, outcome: StepOutcome) -> None:
         """Tell a policy what its action led to."""
+        life = self._lives.get((outcome.episode, outcome.agent_id))
+        if life is not None:
+            outcome = outcome._replace(episode=life.episode)
         self._backend_of(outcome.slot).result(outcome)
 
-    def end_episode(self, summaries: Mapping[AgentID, EpisodeSummary]) -> None:
-        """An episode is over; summaries by slot. What it was still asked is forgotten."""
+    def end_episode(
+        self,
+        summaries: Mapping[AgentID, EpisodeSummary],
+        joined: Mapping[AgentID, EpisodeSummary] | None = None,
+    ) -> None:
+        """An episode is over. What it was still asked is forgotten.
+
+        Args:
+            summaries: By slot.
+            joined: Of agents that have appeared, by agent.
+        """
+        for agent, summary in (joined or {}).items():
+            episode = summary.episode_index
+            if summary.status != EpisodeStatus.COMPLETED:
+                self._owed = {i: e for i, e in self._owed.items() if e != episode}
+            life = self._lives.pop((episode, agent), None)
+            if life is not None:
+                asked = self._asked_as.items()
+                self._asked_as = {i: d for i, d in asked if (d.episode, d.agent_id) != (episode, agent)}
+                self._backend_of(life.slot).end(replace(summary, episode_index=life.episode))
         for agent, summary in summaries.items():
             episode = summary.episode_index
             self._live.pop(episode, None)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import gymnasium
 import numpy as np
 import orjson
 import pytest
+from gymnasium import spaces
 
 from gym_gui.analysis import open_run
 from gym_gui.controllers.minari_export import write_datasets
@@ -98,3 +100,62 @@ async def test_what_is_no_demonstration_is_refused(tmp_path: Path) -> None:
     )
     with pytest.raises(UsageError, match="with 2 agents, and Minari"):
         write_datasets(open_run(two), tmp_path / "datasets")
+
+
+class Shapes(gymnasium.Env[Any, Any]):
+    """Shows something, and is answered with something.
+
+    Args:
+        seen: Kind of its observations.
+        done: Kind of its actions.
+    """
+
+    def __init__(self, seen: str = "box", done: str = "box") -> None:
+        box = spaces.Box(-1, 1, (2,), np.float32)
+        kinds: dict[str, Any] = {
+            "box": box,
+            "graph": spaces.Graph(box, None),
+            "sequence": spaces.Sequence(spaces.Discrete(3)),
+            "one_of": spaces.OneOf((spaces.Discrete(3), box)),
+            "nested": spaces.Dict(near=spaces.Tuple((box, spaces.Sequence(box)))),
+        }
+        self.observation_space, self.action_space = kinds[seen], kinds[done]
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        self.observation_space.seed(seed)
+        self.t = 0
+        return self.observation_space.sample(), {}
+
+    def step(self, action: Any) -> Any:
+        self.t += 1
+        return self.observation_space.sample(), 1.0, self.t == 3, False, {}
+
+
+async def test_what_minari_cannot_hold_is_named_and_the_others_are_written(tmp_path: Path) -> None:
+    task = f"{__name__}:Shapes"
+    cases = {
+        "good": {},
+        "graph": {"seen": "graph"},
+        "sequence": {"seen": "sequence"},
+        "one_of": {"done": "one_of"},
+        "nested": {"seen": "nested"},
+    }
+
+    def sample(kwargs: dict[str, str]) -> Any:
+        space = Shapes(**kwargs).action_space
+        return player(lambda _: space.sample())
+
+    folder = await record_run(
+        tmp_path / "runs",
+        *(
+            (OperatorConfig(name, name.title(), "", task, {}, env_kwargs=kwargs), {"agent_0": sample(kwargs)})
+            for name, kwargs in cases.items()
+        ),
+    )
+    said: list[str] = []
+    written = write_datasets(open_run(folder), tmp_path / "datasets", lambda error: said.append(str(error)))
+    assert [name.rpartition("/")[2] for name in written] == ["good-v0"]
+    assert len(said) == 4
+    for name, sentence in zip(["Graph", "Sequence", "One_Of", "Nested"], said, strict=True):
+        assert f"Minari cannot hold what {name} played" in sentence
+    assert [path.name for path in (tmp_path / "datasets").glob("*/*-v0")] == ["good-v0"]

@@ -31,13 +31,21 @@ def api_of(env: Any) -> str:
     """
     if not (callable(getattr(env, "reset", None)) and callable(getattr(env, "step", None))):
         raise ValueError(f"{type(env).__name__} is no environment: it has no reset() and step()")
+    if hasattr(env, "num_envs") and (hasattr(env, "single_action_space") or hasattr(env, "step_wait")):
+        raise ValueError(
+            f"{type(env).__name__} is a vector environment, which steps several copies at once. Name what "
+            "makes one of them: as many as are needed are played side by side"
+        )
     if callable(getattr(env, "last", None)) and callable(getattr(env, "agent_iter", None)):
         return "aec"
     space = spaces_of(env, "action_space")
     if callable(space) and not hasattr(space, "contains"):
         return "parallel"
     if space is None or spaces_of(env, "observation_space") is None:
-        raise ValueError(f"{type(env).__name__} is no environment: it has no spaces")
+        raise ValueError(
+            f"{type(env).__name__} is no environment: it has no spaces. Set observation_space and "
+            "action_space in its constructor: they are read before reset()"
+        )
     return "parallel" if _keyed_by_agent(env, space) else "gymnasium"
 
 

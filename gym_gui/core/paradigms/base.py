@@ -21,6 +21,8 @@ class ParadigmAdapter(ABC):
 
     possible_agents: tuple[AgentID, ...]
     """All agents that can ever act, in the environment's own order."""
+    is_open_ended: bool = False
+    """Whether agents appear that the environment does not name beforehand."""
 
     @property
     @abstractmethod

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+import inspect
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,55 @@ def failure(doing: str, error: BaseException) -> EnvironmentFailure:
     else:
         said = f"the environment raised {type(error).__name__} in {doing}: {one_line(error)}"
     return EnvironmentFailure(with_place(said, error))
+
+
+_OLD_GYM = (
+    "It has the interface of gym before 0.26: see https://gymnasium.farama.org/introduction/migration_guide/ "
+    "or have its factory return mosaic_env_server.old_gym.Modern(env)"
+)
+
+
+def as_reward(paid: Any) -> float:
+    """A reward as a number; an array of one number is that number.
+
+    Raises:
+        EnvironmentFailure: It is none.
+    """
+    try:
+        return float(paid)
+    except (TypeError, ValueError):
+        if np.size(paid) == 1 and np.asarray(paid).dtype.kind in "biuf":
+            return float(np.asarray(paid).reshape(()))
+    said = " ".join(repr(paid).split())
+    raise EnvironmentFailure(f"the environment paid {said:.80}, which is no number", fix="Pay a float")
+
+
+def parts_of(given: Any, doing: str, names: Sequence[str]) -> Any:
+    """What the environment gave, in as many parts as it has to have.
+
+    Raises:
+        EnvironmentFailure: In others.
+    """
+    if isinstance(given, tuple) and len(given) == len(names):  # pyright: ignore[reportUnknownArgumentType]
+        return given  # pyright: ignore[reportUnknownVariableType]
+    what = f"{len(given)} values" if isinstance(given, tuple) else type(given).__name__  # pyright: ignore[reportUnknownArgumentType]
+    raise EnvironmentFailure(f"the environment gave {what} in {doing}, not {', '.join(names)}", fix=_OLD_GYM)
+
+
+def reset_failure(env: Any, error: BaseException) -> EnvironmentFailure:
+    """Why a reset raised: of an environment of old gym, that it takes no seed."""
+    own = getattr(getattr(env, "unwrapped", env), "reset", None)
+    if isinstance(error, TypeError) and own is not None:
+        try:
+            taken = inspect.signature(own).parameters
+        except (TypeError, ValueError):
+            return failure("reset()", error)
+        lacking = [name for name in ("seed", "options") if name not in taken]
+        if lacking and not any(each.kind is each.VAR_KEYWORD for each in taken.values()):
+            return EnvironmentFailure(
+                f"the environment's reset() takes no {' and no '.join(lacking)}", fix=_OLD_GYM
+            )
+    return failure("reset()", error)
 
 
 def wrong_agents(given: Iterable[object], wanted: Iterable[AgentID]) -> EnvironmentFailure:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import contextlib
 import io
 import random
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -24,11 +24,14 @@ import numpy as np
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.paradigms.base import ParadigmAdapter
 from gym_gui.core.paradigms.walk import OnCall, Walk, quietly
+from gym_gui.core.slot_patterns import pattern_of
 from mosaic_worker.failures import described
 
 Make = Callable[[], ParadigmAdapter]
 _FRAMES = 20
 """Steps that are rendered; drawing is slow and one picture is like the other."""
+_NAMED = 6
+"""Agents that are named of those that appear."""
 _EARLIER = 30
 """Steps of the episode that an instance has seen before it is asked to repeat one."""
 
@@ -168,7 +171,16 @@ def _findings(
     problems: dict[str, str] = {}
     for walk in alone:
         problems = {**walk.problems, **problems}
+    appeared = [agent for walk in alone for agent in walk.appeared]
+    infinite = any(walk.infinite for walk in alone)
     for name, sentence in _GOOD.items():
+        if name == "agents" and appeared:
+            kinds = ", ".join(dict.fromkeys(map(pattern_of, appeared)))
+            sentence = (
+                f"agents cannot be named beforehand: they appear ({_few(appeared)}). Name slots {kinds}, or *"
+            )
+        if name == "spaces" and infinite:
+            sentence += "; some hold infinities, of which networks make NaN"
         yield _finding(name, problems.get(name), sentence)
     yield _endings(alone, problems.get("endings"), steps)
     if "running" in problems:
@@ -186,6 +198,11 @@ def _findings(
 
 def _finding(name: str, problem: str | None, good: str) -> Finding:
     return Finding(name, Status.FAILED, problem) if problem else Finding(name, Status.PASSED, good)
+
+
+def _few(names: Iterable[str]) -> str:
+    listed = list(dict.fromkeys(names))
+    return ", ".join(listed[:_NAMED]) + (", …" if len(listed) > _NAMED else "")
 
 
 def _endings(walks: Sequence[Walk], problem: str | None, steps: int) -> Finding:

@@ -17,6 +17,7 @@ from gym_gui.core.paradigms.border import (
     MASK_KEY,
     RAISED,
     as_mask,
+    as_reward,
     failure,
     split_mask,
     wrong_agents,
@@ -55,6 +56,7 @@ class SequentialAdapter(NamedAgentsAdapter):
         self._current = ()
         self.last_move = None
         self._infos = {}
+        self._forget_spaces()
         try:
             self._env.reset(seed=seed, options=options)
             return self._to_next_turn().observations
@@ -92,7 +94,7 @@ class SequentialAdapter(NamedAgentsAdapter):
             name = self._name(raw)
             observation, mask = split_mask(observation, self._space(name)[1])
             result.observations[name] = observation
-            result.rewards[name] = result.rewards.get(name, 0.0) + float(reward)
+            result.rewards[name] = result.rewards.get(name, 0.0) + as_reward(reward)
             result.terminated[name] = bool(terminated)
             result.truncated[name] = bool(truncated)
             result.infos[name] = self._infos[name] = info
@@ -118,7 +120,7 @@ class SequentialAdapter(NamedAgentsAdapter):
             # parallel_to_aec leaves what it has paid standing until all have moved: only
             # those who come after the current agent are still to hear of theirs.
             waiting = list(env.agents)[list(env.agents).index(env.agent_selection) + 1 :]
-        return {self._name(raw): float(env._cumulative_rewards[raw]) for raw in waiting}
+        return {self._name(raw): as_reward(env._cumulative_rewards[raw]) for raw in waiting}
 
 
 def _layers(env: Any) -> Iterator[Any]:

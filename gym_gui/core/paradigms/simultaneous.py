@@ -13,6 +13,7 @@ from gym_gui.core.paradigms.border import (
     NO_INFO,
     RAISED,
     as_mask,
+    as_reward,
     failure,
     split_mask,
     wrong_agents,
@@ -55,6 +56,7 @@ class SimultaneousAdapter(NamedAgentsAdapter):
     ) -> dict[AgentID, Any]:
         self._current = ()
         self._masks = {}
+        self._forget_spaces()
         try:
             raw_observations, raw_infos = self._env.reset(seed=seed, options=options)
             live = list(raw_observations) if self._by_dict else list(self._env.agents)
@@ -121,9 +123,14 @@ class SimultaneousAdapter(NamedAgentsAdapter):
             result.infos[name] = self._infos[name] = infos.get(raw) or NO_INFO
         for raw, reward in rewards.items():
             if raw != ALL:
-                result.rewards[self._name(raw)] = float(reward)
+                result.rewards[self._name(raw)] = as_reward(reward)
         self._current = tuple(live)
         return result
+
+    def _forget_spaces(self) -> None:
+        super()._forget_spaces()
+        if self.is_open_ended:
+            self._action_spaces = {}
 
     def _news_of(
         self, acted: tuple[AgentID, ...], observations: Mapping[Any, Any], listed: Sequence[Any] | None

@@ -13,7 +13,10 @@ from gym_gui.core.paradigms.border import (
     OBSERVATION,
     RAISED,
     as_mask,
+    as_reward,
     failure,
+    parts_of,
+    reset_failure,
     split_mask,
     without_mask,
     wrong_agents,
@@ -59,13 +62,15 @@ class SingleAgentAdapter(WrappedAdapter):
     ) -> dict[AgentID, Any]:
         self._current = ()
         try:
-            observation, self._info = self._env.reset(seed=seed, options=options)
+            given = self._env.reset(seed=seed, options=options)
+            observation, info = parts_of(given, "reset()", ("observation", "info"))
+            self._info = info or NO_INFO
             if self._mask_rule is not None:
                 observation, self._mask = split_mask(observation, self._mask_rule)
         except EnvironmentFailure:
             raise
         except RAISED as error:
-            raise failure("reset()", error) from error
+            raise reset_failure(self._env, error) from error
         if self._mask_method is not None:
             self._mask = self._masked_by_method(self._mask_method)
         self._current = self.possible_agents
@@ -76,10 +81,14 @@ class SingleAgentAdapter(WrappedAdapter):
         if len(actions) != 1 or AGENT not in actions or not self._current:
             raise wrong_agents(actions, self._current)
         try:
-            observation, reward, terminated, truncated, info = self._env_step(actions[AGENT])
+            given = self._env_step(actions[AGENT])
+            if len(given) != 5:
+                parts_of(given, "step()", ("observation", "reward", "terminated", "truncated", "info"))
+            observation, reward, terminated, truncated, info = given
             if self._mask_rule is not None:
                 observation, self._mask = split_mask(observation, self._mask_rule)
-            reward = float(reward)
+            if type(reward) is not float:
+                reward = as_reward(reward)
         except EnvironmentFailure:
             raise
         except RAISED as error:

@@ -13,10 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from gym_gui.core.enums import SteppingParadigm
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.paradigms.base import ParadigmAdapter
 from gym_gui.core.spaces import SpaceCodec, sample_legal, to_space
 from gym_gui.core.types import AgentID, Mask, StepResult
+from mosaic_worker.interfaces import spaces_of
 from mosaic_worker.rng import bits_of
 
 OnCall = Callable[[str, int | None, int], None]
@@ -40,6 +42,8 @@ class Walk:
         problems: What broke the contract: finding to sentence, the first of each kind.
         digests: One short digest per step, the reset first; equal for equal trajectories.
         done: Whether the episode came to its end.
+        infinite: Whether an observation held an infinity, which an unbounded space contains.
+        appeared: Agents that acted, where they are not named beforehand.
         masks: Where legal actions were told, in the order of their first use.
     """
 
@@ -55,9 +59,13 @@ class Walk:
         self.problems: dict[str, str] = {}
         self.digests: list[str] = []
         self.done = False
+        self.infinite = False
         self.masks: dict[str, None] = {}
         self._after_step, self._on_call = after_step, on_call
+        self._declared: dict[tuple[str, AgentID], Any] = {}
         self._codecs: dict[tuple[str, AgentID], SpaceCodec | None] = {}
+        self._listed = frozenset(adapter.possible_agents)
+        self.appeared: dict[AgentID, None] = {}
         self._acted: set[AgentID] = set()
         self._ended: set[AgentID] = set()
         self._draws = 0
@@ -99,14 +107,43 @@ class Walk:
 
     def _check_agents(self, current: Iterable[AgentID], observations: Mapping[AgentID, Any]) -> None:
         current = list(current)
-        strangers = [a for a in current if a not in self.adapter.possible_agents]
+        strangers = [a for a in current if a not in self._listed]
+        if self.adapter.is_open_ended:
+            self.appeared.update(dict.fromkeys(current))
+            strangers = []
         if not current and not self.digests:
             self.problem("agents", "nobody can act after reset()")
         if strangers:
             self.problem("agents", f"{strangers[0]} acts and is not among possible_agents")
+        for agent in current:
+            self._check_spaces(agent)
         unseen = [a for a in current if a not in observations]
         if unseen:
             self.problem("agents", f"{unseen[0]} is to act and was shown no observation")
+
+    def _check_spaces(self, agent: AgentID) -> None:
+        """A policy is made for the spaces that were declared first."""
+        for name in ("observation_space", "action_space"):
+            now = self._declared_space(name, agent)
+            first = self._declared.setdefault((name, agent), now)
+            if now is not first and now != first:
+                what = name.replace("_", " ")
+                self.problem(
+                    "spaces",
+                    f"the {what} of {agent} changes from {_brief(first)} to {_brief(now)}: spaces are fixed; "
+                    "what is illegal for a while is told by an action mask",
+                )
+
+    def _declared_space(self, name: str, agent: AgentID) -> Any:
+        """A space as the environment has it now: adapters keep what they have read once."""
+        adapter = self.adapter
+        if adapter.paradigm is SteppingParadigm.HIERARCHICAL:
+            return getattr(adapter, name)(agent)
+        space: Any = spaces_of(adapter.env, name)
+        if adapter.paradigm is SteppingParadigm.SINGLE_AGENT:
+            return space
+        key = adapter.key_of(agent)
+        return space(key) if callable(space) and not hasattr(space, "contains") else space[key]
 
     def _check_result(self, result: StepResult) -> None:
         current = self.adapter.get_current_agents()
@@ -193,6 +230,10 @@ class Walk:
         except (MosaicError, ValueError, TypeError, KeyError, IndexError) as error:
             self.problem("round_trip", f"an {what} of {agent} cannot be carried: {error}")
             return (repr(value).encode(),)
+        if what == "observation" and not self.infinite:
+            self.infinite = any(
+                np.isinf(np.frombuffer(parts[j], dtype)).any() for j, dtype in codec.float_leaves
+            )
         if not same(value, back):
             self.problem(
                 "round_trip", f"an {what} of {agent} comes back changed: {_brief(value)} as {_brief(back)}"

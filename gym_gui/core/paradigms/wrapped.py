@@ -100,8 +100,14 @@ class NamedAgentsAdapter(WrappedAdapter):
         super().__init__(env)
         self._names = AgentNames(_possible(env) if listed is None else listed, rename)
         self.possible_agents = self._names.all
+        self.is_open_ended = listed is None and _listed(env) is None
         self._spaces: dict[AgentID, tuple[Any, str | None]] = {}
         self._infos: dict[AgentID, Mapping[str, Any]] = {}
+
+    def _forget_spaces(self) -> None:
+        """A new episode begins: where agents are not named beforehand, their spaces may be others."""
+        if self.is_open_ended:
+            self._spaces = {}
 
     def _name(self, raw: Any) -> AgentID:
         """Name of an agent; one that joins in mid-episode is remembered."""
@@ -134,8 +140,16 @@ class NamedAgentsAdapter(WrappedAdapter):
         return self._infos.get(agent, NO_INFO)
 
 
+def _listed(env: Any) -> Any:
+    """Agents that an environment names beforehand; ``None`` where it does not."""
+    try:
+        return getattr(env, "possible_agents", None)
+    except Exception:  # PettingZoo's wrappers raise errors of their own
+        return None
+
+
 def _possible(env: Any) -> list[Any]:
-    known = getattr(env, "possible_agents", None)
+    known = _listed(env)
     if known is None:
         try:
             env.reset()
