@@ -143,7 +143,7 @@ def unnoticed(
             assert table.told() == moment.told, f"a change is told to {seat}"
             compared = 1
         elif at > midst:
-            if not same(question.observation, moment.question.observation):
+            if how.excused and not same(question.observation, moment.question.observation):
                 break
             if not same(how.sees(environment, seat), moment.sees):
                 break

@@ -46,10 +46,13 @@ class Hidden(NamedTuple):
         changes: Of an environment, for a seat that is to move; each call of it lists the same changes. One
             that returns ``False`` has found nothing to change.
         sees: What the environment itself shows a seat at this moment, to be compared.
+        excused: Whether an observation that differs is what the environment shows; not where a shim of ours
+            makes it.
     """
 
     changes: Callable[[Environment, AgentID], Iterator[Change]]
     sees: Callable[[Environment, AgentID], Any]
+    excused: bool = True
 
 
 @contextlib.contextmanager
@@ -464,7 +467,7 @@ _FAMILIES = {
     "highway": Hidden(_traffic, _traffic_view),
     "vmas": Hidden(_bodies, _bodies_view),
     "vizdoom": Hidden(_screens, _observe),
-    **dict.fromkeys(BEHIND, Hidden(_behind, _shown)),
+    **dict.fromkeys(BEHIND, Hidden(_behind, _shown, excused=False)),
 }
 _PETTINGZOO = {
     "leduc_holdem": _POKER,

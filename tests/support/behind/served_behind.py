@@ -103,19 +103,14 @@ def _redealt(game: str, seats: int, options: dict[str, Any], state: Any, seat: i
     others = other.state.game_state
 
     def deal(name: str) -> bool:
-        mine, theirs, changed = tables[name], other.state.game_state[name], False
+        mine, theirs, changed = tables[name], others[name], False
         for player in range(seats):
-            if (
-                player != seat
-                and type(mine[player]) is type(theirs[player])
-                and mine[player] != theirs[player]
-            ):
+            same_kind = type(mine[player]) is type(theirs[player])
+            if player != seat and same_kind and mine[player] != theirs[player]:
                 mine[player], changed = copy.deepcopy(theirs[player]), True
         return changed
 
-    return [
-        lambda name=name: deal(name) for name in held if _by_player(other.state.game_state.get(name), seats)
-    ]
+    return [lambda name=name: deal(name) for name in held if _by_player(others.get(name), seats)]
 
 
 def _by_player(table: Any, seats: int) -> bool:
