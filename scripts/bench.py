@@ -19,9 +19,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Generator, Sequence
+import traceback
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -34,6 +36,7 @@ from gym_gui.analysis import open_run
 from gym_gui.controllers.resolved_operator import resolve_operator
 from gym_gui.controllers.script_execution import OperatorScriptExecutionManager
 from gym_gui.core.config import ExecutionConfig, Experiment, LinkGroup, OperatorConfig, WorkerAssignment
+from gym_gui.envs.registry import families
 from gym_gui.envs.served import close_servers
 from gym_gui.host.client import HostSession
 from gym_gui.workers.discovery import discover
@@ -58,15 +61,35 @@ class Figure:
     detail: str
 
 
-def told(figures: Sequence[Figure], file: Path | None) -> int:
-    """Print the figures as a table, and write them to ``file`` as JSON; the exit status."""
-    table = Table("figure", "goal", "measured", "met", "detail")
-    for f in figures:
-        table.add_row(f.name, f.goal, f"{f.measured:,.2f} {f.unit}", "yes" if f.met else "NO", f.detail)
-    Console(width=150).print(table)
-    if file:
-        file.write_text(json.dumps([asdict(f) for f in figures], indent=2) + "\n")
-    return 0 if all(f.met for f in figures) else 1
+class Figures:
+    """What was measured so far. A figure that fails costs itself, and none of the others."""
+
+    def __init__(self) -> None:
+        self._kept: list[Figure] = []
+        self._failed: list[tuple[str, str]] = []
+
+    def take(self, name: str, measure: Callable[[], Figure | Iterable[Figure]]) -> None:
+        """Measure, and say on stderr how it went."""
+        try:
+            found = measure()
+            for figure in [found] if isinstance(found, Figure) else found:
+                self._kept.append(figure)
+                print(f"{figure.name}: {figure.measured:,.2f} {figure.unit}", file=sys.stderr)
+        except Exception as error:  # what else was measured is to be seen
+            traceback.print_exc()
+            self._failed.append((name, f"{type(error).__name__}: {error}".splitlines()[0]))
+
+    def told(self, file: Path | None) -> int:
+        """Print the table, and write it to ``file`` as JSON; 1 where a goal was missed or a figure failed."""
+        table = Table("figure", "goal", "measured", "met", "detail")
+        for f in self._kept:
+            table.add_row(f.name, f.goal, f"{f.measured:,.2f} {f.unit}", "yes" if f.met else "NO", f.detail)
+        for name, reason in self._failed:
+            table.add_row(name, "", "FAILED", "NO", reason)
+        Console(width=150).print(table)
+        if file:
+            file.write_text(json.dumps([asdict(f) for f in self._kept], indent=2) + "\n")
+        return 1 if self._failed or not all(f.met for f in self._kept) else 0
 
 
 def bare_rate(task: str, seconds: float) -> float:
@@ -243,10 +266,13 @@ def own_server() -> Generator[None]:
         )
         before = os.environ.get("MOSAIC_DATA_DIR")
         os.environ["MOSAIC_DATA_DIR"] = data
+        # What was listed before knows nothing of this folder, and later nothing must know of it.
+        families.cache_clear()
         try:
             yield
         finally:
             close_servers()
+            families.cache_clear()
             if before is None:
                 del os.environ["MOSAIC_DATA_DIR"]
             else:
@@ -280,29 +306,29 @@ async def _spawn(worker: str, settings: dict[str, Any]) -> tuple[float, float]:
     return ready, memory
 
 
-def start_up(quick: bool) -> list[Figure]:
-    """Absolute figures: start-up times and memory, the median of several."""
+def start_up(quick: bool) -> list[tuple[str, Callable[[], list[Figure]]]]:
+    """(name, measurement) of absolute figures: start-up times and memory, the median of several."""
     tries = 3 if quick else 7
-    figures: list[Figure] = []
-    for worker, settings, seconds, megabytes in (
-        ("operators_worker", {"behavior": "random"}, 0.5, 45.0),
-        ("cleanrl_worker", {"checkpoint": PPO}, 2.5, None),
-    ):
-        rows = [asyncio.run(_spawn(worker, settings)) for _ in range(tries)]
+
+    def worker(name: str, settings: dict[str, Any], seconds: float, megabytes: float | None) -> list[Figure]:
+        rows = [asyncio.run(_spawn(name, settings)) for _ in range(tries)]
         ready = statistics.median(r for r, _ in rows)
         memory = statistics.median(m for _, m in rows)
-        figures.append(
-            Figure(f"{worker}: spawn to ready", f"<= {seconds} s", ready, "s", ready <= seconds, "")
-        )
+        found = [Figure(f"{name}: spawn to ready", f"<= {seconds} s", ready, "s", ready <= seconds, "")]
         if megabytes is not None:
-            figures.append(
-                Figure(
-                    f"{worker}: memory (PSS)", f"<= {megabytes:g} MB", memory, "MB", memory <= megabytes, ""
-                )
-            )
-    helped = statistics.median(_help_seconds() for _ in range(tries))
-    figures.append(Figure("mosaic --help", "<= 0.25 s", helped, "s", helped <= 0.25, ""))
-    return figures
+            met, goal = memory <= megabytes, f"<= {megabytes:g} MB"
+            found.append(Figure(f"{name}: memory (PSS)", goal, memory, "MB", met, ""))
+        return found
+
+    def helped() -> list[Figure]:
+        took = statistics.median(_help_seconds() for _ in range(tries))
+        return [Figure("mosaic --help", "<= 0.25 s", took, "s", took <= 0.25, "")]
+
+    return [
+        ("operators_worker: start-up", lambda: worker("operators_worker", {"behavior": "random"}, 0.5, 45.0)),
+        ("cleanrl_worker: start-up", lambda: worker("cleanrl_worker", {"checkpoint": PPO}, 2.5, None)),
+        ("mosaic --help", helped),
+    ]
 
 
 def _help_seconds() -> float:
@@ -321,19 +347,23 @@ def main() -> int:
     parser.add_argument("--json", type=Path, help="write the figures here")
     args = parser.parse_args()
     discover()
-    figures: list[Figure] = []
+    figures = Figures()
+
+    def ratio(name: str, goal: float, measurement: Callable[[], tuple[float, str]]) -> Figure:
+        measured, detail = measurement()
+        return Figure(name, f">= {goal:g}", measured, "x", measured >= goal, detail)
+
     for name, goal, measurement in throughput(args.quick):
         if args.only.lower() in name.lower():
-            ratio, detail = measurement()
-            figures.append(Figure(name, f">= {goal:g}", ratio, "x", ratio >= goal, detail))
-            print(f"{name}: {ratio:.2f}", file=sys.stderr)
+            figures.take(name, partial(ratio, name, goal, measurement))
     with own_server():
         for name, figure in served(args.quick):
             if args.only.lower() in name.lower():
-                figures.append(figure())
-                print(f"{name}: {figures[-1].measured:.2f}", file=sys.stderr)
-    figures += [f for f in start_up(args.quick) if args.only.lower() in f.name.lower()]
-    return told(figures, args.json)
+                figures.take(name, figure)
+    for name, start in start_up(args.quick):
+        if args.only.lower() in name.lower():
+            figures.take(name, start)
+    return figures.told(args.json)
 
 
 if __name__ == "__main__":

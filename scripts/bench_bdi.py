@@ -16,11 +16,11 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
-from bench import Figure, told
+from bench import Figure, Figures
 
 from gym_gui.workers.discovery import bundled_folders
 
@@ -75,6 +75,23 @@ def measure(name: str, pid: int, decide: Decide, decisions: int, changing: int) 
     return Figure(title, f"<= {GOAL_MS:g} ms", cpu, "ms CPU", cpu <= GOAL_MS, detail)
 
 
+def in_jason(jason: Any, talks: Any, decisions: int) -> Generator[Figure]:
+    """The same in Jason's interpreter, installed into a folder of its own, and the memory of its process."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["MOSAIC_DATA_DIR"] = folder
+        jason.install_worker("jason_worker", given=[Path(os.environ[jason.JAR])])
+        talk = talks.Talk(Path(folder))
+        for changing in (5, BELIEFS):
+            agent = talk.agent(PROGRAM)
+            decide: Decide = lambda _, seen, agent=agent: agent.decide(seen)  # noqa: E731
+            yield measure("Jason", talk.process.pid, decide, decisions, changing)
+        status = Path(f"/proc/{talk.process.pid}/status").read_text()
+        peak = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM")) / 1024
+        yield Figure("Jason, memory", f"<= {MOST_MB} MB", peak, "MB", peak <= MOST_MB, "at most")
+        talk.process.stdin.close()
+        talk.process.wait()
+
+
 def main() -> int:
     """Measure, print a table, optionally write JSON; exit status 1 when a goal is missed."""
     parser = argparse.ArgumentParser(
@@ -86,27 +103,15 @@ def main() -> int:
     sys.path.insert(0, str(ROOT))  # other packages bring a ``tests`` of their own
     jason: Any = importlib.import_module("tests.support.jason")
     talks: Any = importlib.import_module("tests.support.talk")
-    figures = [
-        measure("AgentSpeak in Python", os.getpid(), in_python(), args.decisions, changing)
-        for changing in (5, BELIEFS)
-    ]
+    figures = Figures()
+    here = "AgentSpeak in Python"
+    for changing in (5, BELIEFS):
+        figures.take(here, lambda n=changing: measure(here, os.getpid(), in_python(), args.decisions, n))
     if reason := jason.why_not():
         print(f"left out: {reason}", file=sys.stderr)
-        return told(figures, args.json)
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ["MOSAIC_DATA_DIR"] = folder
-        jason.install_worker("jason_worker", given=[Path(os.environ[jason.JAR])])
-        talk = talks.Talk(Path(folder))
-        for changing in (5, BELIEFS):
-            agent = talk.agent(PROGRAM)
-            decide: Decide = lambda _, seen, agent=agent: agent.decide(seen)  # noqa: E731
-            figures.append(measure("Jason", talk.process.pid, decide, args.decisions, changing))
-        status = Path(f"/proc/{talk.process.pid}/status").read_text()
-        peak = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM")) / 1024
-        figures.append(Figure("Jason, memory", f"<= {MOST_MB} MB", peak, "MB", peak <= MOST_MB, "at most"))
-        talk.process.stdin.close()
-        talk.process.wait()
-    return told(figures, args.json)
+        return figures.told(args.json)
+    figures.take("Jason", lambda: in_jason(jason, talks, args.decisions))
+    return figures.told(args.json)
 
 
 if __name__ == "__main__":

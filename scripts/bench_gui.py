@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -449,7 +450,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--size", default="1280x800", metavar="WxH", help="of the window")
     args = parser.parse_args(argv)
     width, _, height = args.size.partition("x")
-    load, figures = os.getloadavg()[0], list[Figure]()
+    load, figures, failed = os.getloadavg()[0], list[Figure](), list[str]()
     with display(offscreen=args.offscreen) as environment, warm_cache(environment) as cache:
         window = Window(environment, (int(width), int(height)), cache)
         groups = Figures(window, quick=args.quick).groups()
@@ -458,11 +459,16 @@ def main(argv: Sequence[str] | None = None) -> int:
             parser.error(f"no group is named so. There are: {', '.join(groups)}")
         for name in chosen:
             print(f"measuring: {name}", file=sys.stderr)
-            figures += groups[name]()
+            try:
+                figures.extend(groups[name]())
+            except Exception as error:  # what else was measured is to be seen
+                traceback.print_exc()
+                failed.append(f"{name} FAILED: {type(error).__name__}: {error}".splitlines()[0])
     show(figures, load)
+    print(*failed, sep="\n", end="\n" if failed else "")
     if args.json:
         args.json.write_text(json.dumps({"load": load, "figures": [asdict(f) for f in figures]}, indent=2))
-    return 1 if any(figure.met is False for figure in figures) else 0
+    return 1 if failed or any(figure.met is False for figure in figures) else 0
 
 
 if __name__ == "__main__":

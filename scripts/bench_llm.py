@@ -38,7 +38,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-from bench import Figure, told
+from bench import Figure, Figures
 
 from gym_gui import envs
 from gym_gui.analysis.reader import OperatorRun, open_run
@@ -332,12 +332,11 @@ def main() -> int:
         serve(args.serve)
         return 0
     discover()
-    figures: list[Figure] = []
+    figures = Figures()
     for name, measure in measurements(args.quick):
         if args.only.lower() in name:
-            figures += measure()
-            print(f"{name}: done", file=sys.stderr)
-    return told(figures, args.json)
+            figures.take(name, measure)
+    return figures.told(args.json)
 
 
 if __name__ == "__main__":

@@ -34,10 +34,11 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bench import SOCCER, Figure, told
+from bench import SOCCER, Figure, Figures
 
 from gym_gui import evaluate
 from gym_gui.analysis.algorithms import compare_algorithms
@@ -298,18 +299,19 @@ def main() -> int:
         return 0
     # Two cores, whatever the machine.
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:CORES])
-    figures: list[Figure] = []
+    figures = Figures()
     for note in NOT_EQUAL:
         print(f"not equal: {note}", file=sys.stderr)
     for plan in plans[:1] if args.learning else plans:
         print(plan.told, file=sys.stderr)
         if args.learning:
             args.folder.mkdir(parents=True, exist_ok=True)
-            figures.append(learning(plan, args.folder.resolve(), args.steps, args.trainings))
+            place = args.folder.resolve()
+            figures.take(plan.name, partial(learning, plan, place, args.steps, args.trainings))
         else:
             rounds, updates = (1, 2) if args.quick else (args.rounds, plan.updates)
-            figures.append(throughput(plan, args.processes, rounds, updates))
-    return told(figures, args.json)
+            figures.take(plan.name, partial(throughput, plan, args.processes, rounds, updates))
+    return figures.told(args.json)
 
 
 if __name__ == "__main__":

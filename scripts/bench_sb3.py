@@ -23,7 +23,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from bench import CARTPOLE, PPO, Figure, told
+from bench import CARTPOLE, PPO, Figure, Figures
 
 from gym_gui.analysis import open_run
 from gym_gui.core.config import WorkerAssignment
@@ -150,9 +150,10 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="one turn")
     parser.add_argument("--json", type=Path, metavar="FILE")
     args: Any = parser.parse_args()
+    figures = Figures()
     with tempfile.TemporaryDirectory(prefix="bench-sb3-") as place:
-        figures = measured(Path(place), EPISODES, 1 if args.quick else 5)
-    return told(figures, args.json)
+        figures.take("evaluation", lambda: measured(Path(place), EPISODES, 1 if args.quick else 5))
+    return figures.told(args.json)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bench import Figure, told
+from bench import Figure, Figures
 
 from gym_gui import evaluate
 
@@ -77,13 +77,18 @@ def main() -> int:
     asked = parser.parse_args()
     hero = searching(asked.seconds, asked.simulations)
     half = searching(asked.seconds / 2, asked.simulations // 2)
-    figures: list[Figure] = []
+    figures = Figures()
     with tempfile.TemporaryDirectory() as folder:
-        against = play(hero, ONE_PLY, asked.games, Path(folder))
-        figures.append(figure("against one move ahead", 0.95, against[0], False, against[1]))
-        itself = play(hero, half, asked.games, Path(folder))
-        figures.append(figure("against half the budget", 0.60, itself[0], True, itself[1]))
-    return told(figures, asked.json)
+        place = Path(folder)
+
+        def against(name: str, goal: float, other: Slot, draws: bool) -> Figure:
+            returns, count = play(hero, other, asked.games, place)
+            return figure(name, goal, returns, draws, count)
+
+        one, two = "against one move ahead", "against half the budget"
+        figures.take(one, lambda: against(one, 0.95, ONE_PLY, draws=False))
+        figures.take(two, lambda: against(two, 0.60, half, draws=True))
+    return figures.told(asked.json)
 
 
 if __name__ == "__main__":

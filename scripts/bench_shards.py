@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from bench import Figure, told
+from bench import Figure, Figures
 
 from gym_gui.core.shards import Scheduled, Shard
 from gym_gui.services.recorder import COMPLETED, Recorder, read_header
@@ -193,10 +193,13 @@ def main() -> int:
     parser.add_argument("--episodes", type=int, default=200_000, help="of each operator (default: 200,000)")
     parser.add_argument("--json", type=Path, metavar="FILE")
     args = parser.parse_args()
+    figures = Figures()
     with tempfile.TemporaryDirectory(prefix="bench-shards-") as place:
-        figures = _merges(Path(place, "merges"), (25, 100) if args.quick else (250, 1_000))
-        figures += _played(Path(place, "played"), 640 if args.quick else args.episodes)
-    return told(figures, args.json)
+        shards = (25, 100) if args.quick else (250, 1_000)
+        figures.take("merges", lambda: _merges(Path(place, "merges"), shards))
+        episodes = 640 if args.quick else args.episodes
+        figures.take("played", lambda: _played(Path(place, "played"), episodes))
+    return figures.told(args.json)
 
 
 if __name__ == "__main__":

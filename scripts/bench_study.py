@@ -18,9 +18,10 @@ import resource
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 
-from bench import Figure, told
+from bench import Figure, Figures
 
 EPISODES = (1_000, 10_000, 40_000)
 MOST_SHARE = 10.0
@@ -88,38 +89,41 @@ def _environment() -> dict[str, str]:
     return {**os.environ, "SDL_VIDEODRIVER": "dummy"}
 
 
+def one_report(place: Path, episodes: int) -> Figure:
+    """What the report of one operator's episodes takes, beside its run."""
+    run, spent = played(place, 1, episodes)
+    report = reported(run)
+    share = 100 * report / max(spent - report, 1e-9)
+    each = 1e6 * report / episodes
+    detail = f"{report:.2f} s of {spent - report:.1f} s of CPU, {each:.0f} us an episode"
+    name, goal = f"report of {episodes:,} episodes", f"<= {MOST_SHARE:.0f}"
+    return Figure(name, goal, share, "% of the run", share <= MOST_SHARE, detail)
+
+
+def study_report(place: Path, seeds: int) -> Figure:
+    """What the report of ten operators takes."""
+    run, spent = played(place, 10, seeds)
+    told_apart(run)
+    report = reported(run)
+    detail = f"45 comparisons; the run took {spent - report:.1f} s of CPU"
+    name = f"report of 10 operators, {seeds:,} seeds"
+    return Figure(name, f"<= {MOST_STUDY_S:.0f}", report, "s", report <= MOST_STUDY_S, detail)
+
+
 def main() -> int:
     """Measure; returns 1 where a goal is missed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="1,000 episodes, and a tenth of the study")
     parser.add_argument("--json", type=Path, metavar="FILE")
     args = parser.parse_args()
-    figures: list[Figure] = []
+    figures = Figures()
     with tempfile.TemporaryDirectory(prefix="bench-study-") as place:
         for episodes in EPISODES[:1] if args.quick else EPISODES:
-            run, spent = played(Path(place, f"one-{episodes}"), 1, episodes)
-            report = reported(run)
-            share = 100 * report / max(spent - report, 1e-9)
-            each = 1e6 * report / episodes
-            detail = f"{report:.2f} s of {spent - report:.1f} s of CPU, {each:.0f} us an episode"
-            figures.append(
-                Figure(
-                    f"report of {episodes:,} episodes",
-                    f"<= {MOST_SHARE:.0f}",
-                    share,
-                    "% of the run",
-                    share <= MOST_SHARE,
-                    detail,
-                )
-            )
+            here = Path(place, f"one-{episodes}")
+            figures.take(f"report of {episodes:,} episodes", partial(one_report, here, episodes))
         seeds = 100 if args.quick else 1_000
-        run, spent = played(Path(place, "study"), 10, seeds)
-        told_apart(run)
-        report = reported(run)
-        detail = f"45 comparisons; the run took {spent - report:.1f} s of CPU"
-        name = f"report of 10 operators, {seeds:,} seeds"
-        figures.append(Figure(name, f"<= {MOST_STUDY_S:.0f}", report, "s", report <= MOST_STUDY_S, detail))
-    return told(figures, args.json)
+        figures.take("report of 10 operators", lambda: study_report(Path(place, "study"), seeds))
+    return figures.told(args.json)
 
 
 if __name__ == "__main__":

@@ -29,10 +29,11 @@ import tempfile
 import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bench import CARTPOLE, MINIGRID, Figure, engine_rate, ppo_player, told
+from bench import CARTPOLE, MINIGRID, Figure, Figures, engine_rate, ppo_player
 
 from gym_gui.core.config import LinkGroup, WorkerAssignment
 from gym_gui.services.store import Store
@@ -53,6 +54,7 @@ LOOK_S = 0.1
 
 _REPORT = """
 import sys, time
+from functools import partial
 from pathlib import Path
 from mosaic_worker.training import TrainingRun
 folder, rows, width = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
@@ -279,6 +281,14 @@ def measurements(quick: bool) -> list[tuple[str, float, str, Callable[[], tuple[
     ]
 
 
+def held(name: str, goal: float, unit: str, measure: Callable[[], tuple[float, str]]) -> Figure:
+    """A measurement beside its goal."""
+    measured, detail = measure()
+    exact = unit == "runs"
+    met = measured == goal if exact else measured >= goal
+    return Figure(name, f"{'=' if exact else '>='} {goal:,g}", measured, unit, met, detail)
+
+
 def main() -> int:
     """Measure, print a table, optionally write JSON; exit status 1 when a goal is missed."""
     parser = argparse.ArgumentParser(
@@ -291,16 +301,12 @@ def main() -> int:
     discover()
     # Two cores, whatever the machine: the daemon hands out what it may use itself.
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])
-    figures: list[Figure] = []
+    figures = Figures()
     for name, goal, unit, measure in measurements(args.quick):
         if args.only.lower() not in name.lower():
             continue
-        measured, detail = measure()
-        exact = unit == "runs"
-        met = measured == goal if exact else measured >= goal
-        figures.append(Figure(name, f"{'=' if exact else '>='} {goal:,g}", measured, unit, met, detail))
-        print(f"{name}: {measured:,.2f} {unit}", file=sys.stderr)
-    return told(figures, args.json)
+        figures.take(name, partial(held, name, goal, unit, measure))
+    return figures.told(args.json)
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@ from gym_gui.analysis.summary import Summary
 from gym_gui.analysis.text import by_task, clean
 from gym_gui.core.colours import LIGHT
 from gym_gui.core.errors import MissingDependencyError, UsageError
+from gym_gui.core.interpreters import into_this_python
 from gym_gui.core.record_fields import number, text
 from gym_gui.core.records import EpisodeRecord
 from mosaic_worker.plain_files import replaced
@@ -251,7 +252,7 @@ def to_pandas(run: Run | str | Path, *, steps: bool = False) -> Any:
     try:
         pandas = import_module("pandas")
     except ImportError as error:
-        raise MissingDependencyError("pandas", "pip install pandas") from error
+        raise MissingDependencyError("pandas", f"{into_this_python()} pandas") from error
     opened = run if isinstance(run, Run) else open_run(run)
     return pandas.DataFrame(list(step_rows(opened) if steps else episode_rows(opened)))
 

@@ -11,6 +11,8 @@ from gym_gui.analysis.comparison import Comparison, Refusal, Verdict
 from gym_gui.analysis.estimates import estimate
 from gym_gui.analysis.pairing import Entry, refusals, totals
 
+_MODELS = ("llm", "vlm")
+
 
 def headline(entries: Sequence[Entry], comparisons: Sequence[Comparison]) -> list[Verdict]:
     """By task: the best operator against the others, then the teams; a lone one by itself."""
@@ -27,11 +29,23 @@ def headline(entries: Sequence[Entry], comparisons: Sequence[Comparison]) -> lis
     lone = [e for e in entries if e.key not in compared and e.training is None]
     verdicts += [replace(_alone(e), task=e.title) for e in lone]
     # What is refused is about two tasks, so it stands below none.
-    refused = [*_apart(entries), *_refused(entries)]
+    refused = [*_unanswered(entries), *_apart(entries), *_refused(entries)]
     tasks = list(dict.fromkeys(title.values()))
     if len(tasks) < 2:
         return refused + [replace(verdict, task="") for verdict in verdicts]
     return refused + sorted(verdicts, key=lambda verdict: tasks.index(verdict.task))
+
+
+def _unanswered(entries: Sequence[Entry]) -> Iterator[Verdict]:
+    """Models of which no answer was ever played: whatever follows is about what was played in their place."""
+    for entry in entries:
+        for slot, agent in entry.data.agents.items():
+            refused, answered = entry.data.unusable[slot], entry.data.output_tokens[slot]
+            if agent.worker_type in _MODELS and refused and not answered:
+                who = entry.label if len(entry.data.agents) == 1 else f"{slot} of {entry.label}"
+                decisions = wording.count(refused, "decision")
+                detail = f", in {decisions}: what was played in its place says nothing of it"
+                yield Verdict(f"{who} never gave an answer that could be played", detail, False)
 
 
 def _apart(entries: Sequence[Entry]) -> Iterator[Verdict]:

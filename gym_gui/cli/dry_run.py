@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from gym_gui.analysis import wording
 from gym_gui.analysis.text import clean
+from gym_gui.cli.errors import tell
 from gym_gui.cli.output import write_line
 from gym_gui.controllers.cost_estimate import BASIS, Carried, ModelSlot, carried
 from gym_gui.controllers.resolved_operator import ResolvedOperator
@@ -61,6 +62,7 @@ def say_plan(
         _say_models(slots)
         _say_budgets(carried(experiment, slots))
         sys.stdout.write(f"\nProcesses: {processes}. No model was asked, and no run was kept.\n")
+        _warn_of_servers(slots)
     else:
         sys.stdout.write(f"\nProcesses: {processes}. Nothing was run.\n")
 
@@ -69,6 +71,12 @@ def say_notes(notes: Sequence[str]) -> None:
     """Print what was found while slots were loaded."""
     for note in notes:
         sys.stderr.write(f"Note: {clean(note)}.\n")
+
+
+def _warn_of_servers(slots: Sequence[ModelSlot]) -> None:
+    """Say last, and on stderr, which servers do not answer: a run would be refused."""
+    for reason in dict.fromkeys(slot.unreachable for slot in slots if slot.unreachable):
+        tell(f"a run would be refused now: {clean(reason)}")
 
 
 def _say_part(part: ShardPlan) -> None:

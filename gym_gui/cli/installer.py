@@ -17,6 +17,7 @@ from pathlib import Path
 
 from gym_gui.cli.pip_settings import uv_variables, without_index
 from gym_gui.core.errors import MosaicError, UsageError
+from gym_gui.core.interpreters import uv_places
 from gym_gui.core.paths import PACKAGE
 
 _CHECKOUT = PACKAGE.parent
@@ -169,8 +170,7 @@ def _for_what_is_absent() -> Path:
 def find_uv() -> Path | None:
     """A uv that works: a name on the path may be a shim that only says "not installed"."""
     on_path = shutil.which("uv")
-    beside = [Path(sys.executable).parent / "uv", _CHECKOUT / ".tools" / "uv" / "bin" / "uv"]
-    for candidate in [*([Path(on_path)] if on_path else []), *beside]:
+    for candidate in [*([Path(on_path)] if on_path else []), *uv_places()]:
         try:
             subprocess.run([str(candidate), "--version"], capture_output=True, check=True, timeout=30)
         except (OSError, subprocess.SubprocessError):

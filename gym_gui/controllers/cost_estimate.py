@@ -18,7 +18,7 @@ from gym_gui.controllers.script_execution import OperatorScriptExecutionManager,
 from gym_gui.controllers.session_interface import OpenSession
 from gym_gui.core.config import Experiment, OperatorConfig
 from gym_gui.core.errors import MosaicError
-from gym_gui.core.record_fields import count, mapping, number
+from gym_gui.core.record_fields import count, mapping, number, text
 from gym_gui.core.spending import NOTHING, Amount
 from gym_gui.envs import Environment
 from gym_gui.envs.page import step_limit
@@ -60,6 +60,7 @@ class ModelSlot:
         requests: Most requests for one decision.
         request: What each of them takes at most.
         limit: What the person allows the slot in each episode; 0 for no limit.
+        unreachable: Why no model would answer now; empty where its server is there.
     """
 
     operator: str
@@ -78,6 +79,7 @@ class ModelSlot:
     requests: int = 0
     request: Amount = NOTHING
     limit: Amount = NOTHING
+    unreachable: str = ""
 
     @property
     def factor(self) -> float:
@@ -126,6 +128,7 @@ class ModelSlot:
             "tokens_at_most": None if tokens is None else tokens * self.episodes,
             "usd_at_most": None if usd is None else usd * self.episodes,
             "unbounded": self.unbounded,
+            "unreachable": self.unreachable,
             "dry_episodes": self.dry_episodes,
             "dry_calls": self.dry_calls,
             "episodes": self.episodes,
@@ -307,6 +310,7 @@ def _slots(
                 steps,
                 *_most_a_decision([dry_rows[call.ref] for call in mine], assignment.on_invalid.retry),
                 limits[slot].episode if slot in limits else NOTHING,
+                unreachable=text(dry_rows[mine[0].ref].get("unreachable")) or "" if mine else "",
             )
         )
     return found

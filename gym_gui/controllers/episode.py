@@ -440,7 +440,8 @@ class Episode:
         scores, outcome, success = self._result() if completed else (None, None, None)
         result, before = self._how(outcome), self.plan.opening
         scores = scores or {}
-        unplayed = not self.limit and status is EpisodeStatus.ABORTED and Limit.RUN in self.limits.values()
+        kept_back = {Limit.RUN, Limit.STOP}.intersection(self.limits.values())
+        unplayed = not self.limit and status is EpisodeStatus.ABORTED and bool(kept_back)
         record = EpisodeRecord(
             operator_id=operator_id,
             episode_index=self.index,

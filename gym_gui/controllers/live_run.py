@@ -95,6 +95,7 @@ class LiveRun:
         self.folder: Path | None = None
         self.saved = self._failures = self._completed = 0
         self.problem = ""
+        self._cannot_go_on: dict[str, str] = {}
 
     @property
     def run_id(self) -> str:
@@ -191,11 +192,14 @@ class LiveRun:
         Returns:
             ``None``: a budget does not carry it; :meth:`shortage` says which.
         """
+        if operator_id in self._cannot_go_on:
+            return None
         return self._funds.admit(self._players[operator_id], plan)
 
     def shortage(self, operator_id: str, plan: EpisodePlan) -> str:
-        """Why an episode may not begin, in a sentence."""
-        sentence = self._funds.shortage(self._players[operator_id], plan)
+        """Why an episode may not begin, in a sentence; a server that was down is asked anew the next time."""
+        sentence = self._cannot_go_on.pop(operator_id, "")
+        sentence = sentence or self._funds.shortage(self._players[operator_id], plan)
         return f"{sentence[0].upper()}{sentence[1:]}"
 
     def lost(self, operator_id: str, index: int, *, begun: bool) -> None:
@@ -211,6 +215,8 @@ class LiveRun:
             episode: How it ended.
         """
         self._settle(operator_id, episode)
+        if episode.cannot_go_on:
+            self._cannot_go_on[operator_id] = episode.cannot_go_on
         if self._closed or self.problem or episode.unplayed:
             return
         aborted = episode.status is EpisodeStatus.ABORTED

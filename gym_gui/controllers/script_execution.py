@@ -143,6 +143,9 @@ class OperatorScriptExecutionManager:
         if episode.unplayed:
             self._funds.short(run, plan.index)
             run.put_back(plan)
+            if episode.cannot_go_on:
+                self._ledger.problem = self._ledger.problem or f"The run stops: {episode.cannot_go_on}"
+                self._check_ledger()
             self.nudge()
             return
         self._funds.over(run, plan.index)

@@ -10,12 +10,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec import Struct
+from msgspec.json import decode
 
 from gym_gui.controllers.live_play.state import OperatorState
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.live import Compiling, HumanQuestion, LiveView
-from gym_gui.core.records import WORKER
+from gym_gui.core.records import SERVER, WORKER
 
 if TYPE_CHECKING:  # the window starts without it
     import numpy as np
@@ -55,7 +56,8 @@ class EpisodeFinished(Struct, frozen=True):
         status: How it ended, as its line says.
         steps: Its rows, complete JSON lines.
         line: Its own line, complete.
-        unplayed: It was broken off because the run's budgets do not carry it: as good as not begun.
+        unplayed: It was broken off because the run's budgets do not carry it, or nothing can be decided any
+            more: as good as not begun.
     """
 
     index: int
@@ -63,6 +65,12 @@ class EpisodeFinished(Struct, frozen=True):
     steps: bytes
     line: bytes
     unplayed: bool = False
+
+    @property
+    def cannot_go_on(self) -> str:
+        """Why no other episode can be played now either, in a sentence; empty where others can."""
+        row: Any = decode(self.line) if self.unplayed else {}
+        return str(row.get("error") or "") if row.get("lost") == SERVER else ""
 
 
 class StepsTaken(Struct, frozen=True):

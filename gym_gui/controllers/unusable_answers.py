@@ -11,12 +11,14 @@ from gym_gui.core.assignment import OnInvalid
 from gym_gui.core.enums import ActionSource, EpisodeStatus, Limit, Loss, UnusableCause
 from gym_gui.core.errors import SpaceError
 from gym_gui.core.legality import problem_with
-from gym_gui.core.records import WORKER
+from gym_gui.core.records import SERVER, WORKER
 from gym_gui.core.seeding import action_seed
 from gym_gui.core.spaces import NotInSpace, sample_legal
 from gym_gui.core.types import CAUSE, AgentID, Answer, Decision
 from gym_gui.services.backends import SlotInfo
 from mosaic_worker.rng import bits_of
+
+_UNPLAYED = (Limit.RUN, Limit.STOP)
 
 
 def take_unusable(
@@ -41,6 +43,8 @@ def take_unusable(
             episode.limits[agent] = answer.limit
         if answer.loss is Loss.GIVEN_UP:
             episode.lost = WORKER
+        if answer.limit is Limit.STOP:
+            episode.lost = SERVER
         return None
     episode.invalid[agent] = episode.invalid.get(agent, 0) + 1
     if rule is not None and decision.attempt < rule.retry:
@@ -70,7 +74,7 @@ def how_refused(episode: Episode) -> tuple[EpisodeStatus, str]:
     # Everybody has answered: which agent is blamed must not depend on who was first.
     refused = [agent for agent in episode.asked if agent in episode.refused]
     broken = [agent for agent in refused if agent not in episode.limits]
-    spent: list[AgentID] = [agent for agent in refused if episode.limits.get(agent) is Limit.RUN]
+    spent: list[AgentID] = [agent for agent in refused if episode.limits.get(agent) in _UNPLAYED]
     blamed = (broken or spent or refused)[0]
     reason = f"{blamed}: {episode.refused[blamed]}"
     if spent and not broken:

@@ -66,6 +66,8 @@ class Limit(StrEnum):
     """What it may have in each episode: this one ends, truncated."""
     RUN = "run"
     """What the run's budgets leave to it: the episode is left unplayed."""
+    STOP = "stop"
+    """All, until a person does something (a server is down): the run stops, the episode is left unplayed."""
 
 
 class Outcome(StrEnum):

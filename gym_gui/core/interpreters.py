@@ -3,17 +3,41 @@ are, and whether they are whole."""
 
 from __future__ import annotations
 
+import importlib.util
 import json
+import os
+import shlex
+import shutil
 import sys
 from pathlib import Path
 from typing import Any, Final
 
-from gym_gui.core.paths import data_dir
+from gym_gui.core.paths import PACKAGE, data_dir
 from mosaic_worker.plain_files import replace_file
 
 _COMPLETE: Final = "mosaic.json"
 """Written last; without it an environment is one whose installation was cut off."""
 _FORMAT = 1
+
+
+def into_this_python() -> str:
+    """``pip install`` as it reaches this very Python; an environment made by uv has no pip of its own."""
+    python = shlex.quote(sys.executable)
+    if importlib.util.find_spec("pip") is not None:
+        return f"{python} -m pip install"
+    on_path = shutil.which("uv")
+    found = "uv" if on_path else next((str(place) for place in uv_places() if os.access(place, os.X_OK)), "")
+    # Where there is neither, Python brings a pip of its own.
+    return (
+        f"{shlex.quote(found)} pip install --python {python}"
+        if found
+        else (f"{python} -m ensurepip && {python} -m pip install")
+    )
+
+
+def uv_places() -> list[Path]:
+    """Where uv may lie beside the search path: with this Python, and where ``run.sh`` puts its own."""
+    return [Path(sys.executable).parent / "uv", PACKAGE.parent / ".tools" / "uv" / "bin" / "uv"]
 
 
 def environment_folder(name: str) -> Path:

@@ -37,7 +37,7 @@ from gym_gui.core.record_fields import (
 )
 from gym_gui.core.validation import ConfigError
 
-SESSION, WORKER, ENVIRONMENT = "session", "worker", "environment"
+SESSION, WORKER, ENVIRONMENT, SERVER = "session", "worker", "environment", "server"
 """Processes that may be lost, as ``lost`` has them."""
 
 _LOST_ONCE = re.compile(

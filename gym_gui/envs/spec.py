@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
-import shlex
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from gym_gui.core.enums import SteppingParadigm
+from gym_gui.core.interpreters import into_this_python
 from gym_gui.core.paradigms.select import APIS
 
 DISTRIBUTION = "mosaic-gym-gui"
@@ -74,13 +72,6 @@ class EnvSpec:
     def module(self) -> str:
         """Module part of the entry point, empty for a callable."""
         return self.entry_point.partition(":")[0] if isinstance(self.entry_point, str) else ""
-
-
-def into_this_python() -> str:
-    """``pip install`` as it reaches this very Python; an environment made by uv has no pip of its own."""
-    if importlib.util.find_spec("pip") is not None:
-        return f"{shlex.quote(sys.executable)} -m pip install"
-    return f"uv pip install --python {shlex.quote(sys.executable)}"
 
 
 def split_version(env_id: str) -> tuple[str, int | None]:

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from gym_gui.analysis import Run, Summary, open_run, summarize, write_report
 from gym_gui.analysis.export import to_pandas
 from gym_gui.analysis.notebook import notebook_html
-from gym_gui.core.errors import MissingDependencyError, UsageError
+from gym_gui.core.errors import UsageError
 from gym_gui.core.records import EpisodeRecord
-from gym_gui.envs.spec import into_this_python
 
 
 @dataclass(frozen=True)
@@ -95,10 +94,7 @@ class Results:
         Raises:
             MissingDependencyError: pandas is not installed.
         """
-        try:
-            return to_pandas(self.run, steps=steps)
-        except MissingDependencyError as error:
-            raise MissingDependencyError("pandas", f"{into_this_python()} pandas") from error
+        return to_pandas(self.run, steps=steps)
 
     def __str__(self) -> str:
         return f"{self.summary}\n" + "\n".join(f"{name + ':':<6}{path}" for name, path in self._places())

@@ -21,7 +21,7 @@ from gym_gui.analysis.transcript import Transcript
 from gym_gui.processes.tree import TAG
 from tests.support.browser import chromium
 from tests.support.commands import Mosaic, experiment
-from tests.support.fake_model_server import FakeModelServer, Reply, Request
+from tests.support.fake_model_server import FakeModelServer, Raw, Reply, Request
 from tests.support.in_process import run_here
 from tests.support.language import EXAMPLE, LLM, match, soccer_policy
 from tests.support.processes import Offspring
@@ -371,3 +371,45 @@ def test_the_example_of_the_design_is_played_and_its_key_is_nowhere(
     written = [path for path in tmp_path.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
     assert not written
     assert KEY not in run.out + run.err + done.out + done.err
+
+
+# ---------------------------------------------------------------------------- a server that is down
+
+
+def _broken(request: Request) -> Raw:
+    return Raw(502, b"<html>Bad gateway</html>", content_type="text/html")
+
+
+def test_a_server_that_is_down_is_found_before_anything_is_played(mosaic: Mosaic) -> None:
+    with FakeModelServer() as server:
+        gone = server.url
+    file = experiment(mosaic.home, lake(gone), num_episodes=2)
+    before = sorted(mosaic.home.rglob("*"))
+    line = mosaic.is_refused(mosaic("run", file, **{VARIABLE: KEY}), before)
+    assert gone in line and "cannot be reached" in line
+    dry = mosaic("run", file, "--dry-run")
+    assert dry.status == 0 and "a run would be refused now" in dry.err and gone in dry.err
+    assert gone in mosaic("run", file, "--dry-run", "--json").json()["models"][0]["unreachable"]
+
+
+def test_calls_without_a_reply_stop_the_run_which_goes_on_when_the_server_is_back(mosaic: Mosaic) -> None:
+    """Not one of its episodes is played at random."""
+    with FakeModelServer(_broken) as server:
+        operator = lake(server.url)
+        operator["workers"]["agent"]["settings"]["retries"] = 0
+        file = experiment(mosaic.home, operator, num_episodes=EPISODES, concurrency=1)
+        done = mosaic("run", file, **{VARIABLE: KEY})
+        assert done.status == 1 and "10 calls in a row" in done.err and server.url in done.err
+        assert "go on with" in done.err
+        (run,) = (mosaic.home / "runs").iterdir()
+        assert json.loads((run / "run.json").read_text())["status"] == "stopped"
+        assert len(server.requests) < 20
+        server.script = said
+        done = mosaic("run", "--resume", run, "--json", **{VARIABLE: KEY})
+        assert done.status == 0, done.err
+    assert done.json()["episodes"] == EPISODES
+
+
+def test_recorded_replies_need_no_server(mosaic: Mosaic, asked: Asked) -> None:
+    """The server of the first run is long gone."""
+    assert mosaic("run", "--replay", asked.first, "--json").status == 0

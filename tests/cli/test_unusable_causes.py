@@ -52,3 +52,15 @@ def test_every_table_says_why_decisions_came_to_nothing(mosaic: Mosaic) -> None:
 
 def test_where_all_is_well_no_column_is_shown(mosaic: Mosaic) -> None:
     assert "Why unusable" not in mosaic("run", experiment(mosaic.home)).out
+
+
+def test_a_verdict_on_a_model_that_never_answered_begins_with_that(mosaic: Mosaic) -> None:
+    with FakeModelServer(lambda request: refusal(503, "overloaded")) as server:
+        settings = {"base_url": server.url, "client_name": "custom", "model_id": "m", "retries": 0}
+        player = {"type": "llm", "settings": settings, "on_invalid": "random_legal"}
+        task = {"task": "FrozenLake-v1", "max_steps": 3}
+        rows = [{"id": "silent", "workers": {"agent": player}, **task}, {"id": "other", **task}]
+        done = mosaic("run", experiment(mosaic.home, *rows, num_episodes=2))
+    assert done.status == 0, done.err
+    first = next(line for line in done.out.splitlines() if line)
+    assert first.startswith("silent never gave an answer that could be played"), done.out

@@ -18,10 +18,12 @@ import pytest
 from gym_gui import envs
 from gym_gui.core.types import AgentID, Decision
 from gym_gui.envs import Environment
-from gym_gui.envs.registry import family_of, list_specs, trouble
+from gym_gui.envs.families.served import OwnPythonFamily
+from gym_gui.envs.registry import families, family_of, list_specs, trouble
 from gym_gui.envs.spec import EnvSpec
 from tests.support.fake_model_server import FakeModelServer
-from tests.support.hidden import Hidden, hidden
+from tests.support.hidden import ALONE, BEHIND, SEALED, Hidden, hidden, reachable
+from tests.support.own_pythons import installed
 from tests.support.seats_told import LATE, Moves, Reader, Table
 
 FEW: Mapping[str, Sequence[str]] = {
@@ -141,7 +143,7 @@ def unnoticed(
             assert table.told() == moment.told, f"a change is told to {seat}"
             compared = 1
         elif at > midst:
-            if not same(question.observation, moment.question.observation):
+            if how.excused and not same(question.observation, moment.question.observation):
                 break
             if not same(how.sees(environment, seat), moment.sees):
                 break
@@ -271,6 +273,40 @@ def test_a_seat_that_sees_a_part_of_the_screen_is_told_of_that_part_alone() -> N
     assert found and all(found.values()), f"nothing could be changed: {found}"
 
 
+@pytest.fixture(scope="class")
+def textarena(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with installed("textarena", tmp_path_factory.mktemp("textarena")), reachable(families()["textarena"]):
+        yield
+
+
+GAMES_OF_WORDS = (
+    *("Battleship", "Briscola", "ColonelBlotto", "GameOfPureStrategy", "GermanWhist", "Golf", "HighSociety"),
+    *("IndianPoker", "IteratedMatchingPennies", "IteratedPrisonersDilemma", "IteratedRockPaperScissors"),
+    *("IteratedTwoThirdsAverage", "IteratedUltimatumGame", "KuhnPoker", "LiarsDice", "MemoryGame", "Poker"),
+    *("SimpleBlindAuction", "SimpleNegotiation", "Snake", "SpiteAndMalice", "Stratego", "Surround", "Taboo"),
+    *("TruthAndDeception", "TwoDollar"),
+)
+"""One of each kind; those that need NLTK's words are left out."""
+
+
+@pytest.mark.full
+@pytest.mark.usefixtures("textarena")
+class TestGamesOfWords:
+    """Installed as a person does it."""
+
+    def test_each_says_whether_all_is_seen(self) -> None:
+        for spec in families()["textarena"].specs():
+            assert hidden(spec) is not None
+            assert not (spec.api == "gymnasium" and family_of(spec).hidden_information(spec)), spec.id
+
+    @pytest.mark.parametrize("name", GAMES_OF_WORDS)
+    def test_it_tells_no_other_seat(self, name: str) -> None:
+        spec = envs.resolve(f"textarena/{name}-v0")
+        assert family_of(spec).hidden_information(spec)
+        found = compared(spec, range(1, 9), changes=8, enough=6)
+        assert any(found.values()), f"nothing could be changed: {found}"
+
+
 _MASKED = ("leduc_holdem_v4", "open_spiel/phantom_ttt")
 _TEAMS = ("mpe2/simple_adversary_v3", "MosaicMultiGrid-S-2v2-IndAgObs-v1")
 
@@ -300,11 +336,21 @@ def test_every_environment_for_several_is_looked_at_or_open() -> None:
     for spec in list_specs():
         if spec.api == "gymnasium":
             continue
+        if spec.family in BEHIND and not family_of(spec).hidden_information(spec):
+            continue  # the family's own table has each game that is open
         if spec.family == "openspiel" and spec.traits["information"] == "PERFECT_INFORMATION":
             assert not family_of(spec).hidden_information(spec)
         elif not spec.id.startswith(OPEN):
             assert family_of(spec).hidden_information(spec), f"{spec.id}: who says that all is seen?"
             assert hidden(spec) is not None, f"{spec.id}: nobody knows what its seats hide"
+
+
+def test_every_family_with_an_interpreter_of_its_own_says_what_its_seats_hide() -> None:
+    """It is looked at where it lives, has one seat, is open, or its reason stands in one table."""
+    for name, family in families().items():
+        if isinstance(family, OwnPythonFamily):
+            said = [name in BEHIND, name in ALONE, name in SEALED]
+            assert said.count(True) == 1, f"{name}: what do its seats hide?"
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,6 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 PATH = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"
 _POLICY = Path("/usr/sbin/policy-rc.d")
 _LOCK = Path("/run/lock/mosaic-tests-apt")
@@ -43,6 +41,8 @@ def _need(missing: Callable[[], list[str]], packages: tuple[str, ...]) -> None:
             if missing():
                 _install(packages)
     if left := missing():
+        import pytest  # scripts use this module where no tests are installed
+
         pytest.skip(f"needs {', '.join(left)}: apt-get install {' '.join(packages)}, as root")
 
 

@@ -6,17 +6,37 @@ them a seat does see (a ball may lie in its view): who uses them looks at what t
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pytest
 
 from gym_gui.core.types import AgentID
 from gym_gui.envs import Environment
+from gym_gui.envs.family import Family
 from gym_gui.envs.spec import EnvSpec
 
 Change = Callable[[], object]
+
+BEHIND = ("textarena",)
+"""Families with an interpreter of their own, in which ``served_behind`` changes what is hidden."""
+ALONE = ("babaisai", "balrog", "bsuite", "procgen")
+"""Families with an interpreter of their own whose environments have one seat."""
+SEALED = {
+    "overcooked": "every cook sees the whole kitchen",
+    "jumanji": "agents see one field, or the window that the package cuts for each",
+    "pgx": "what a seat is told is made from the array that the package gives that seat",
+    "melting_pot": "a seat is shown the picture that the package draws for it; the rest lies in its engine",
+    "airsim": "a simulator; each seat has the sensors of its own vehicle",
+    "unreal": "a simulator; each seat has the camera of its own vehicle",
+    "smac": "a simulator; each unit has the array that the package gives it",
+}
+"""Families whose shims pass on to a seat only what the package made for that seat, and how."""
 
 
 class Hidden(NamedTuple):
@@ -26,10 +46,25 @@ class Hidden(NamedTuple):
         changes: Of an environment, for a seat that is to move; each call of it lists the same changes. One
             that returns ``False`` has found nothing to change.
         sees: What the environment itself shows a seat at this moment, to be compared.
+        excused: Whether an observation that differs is what the environment shows; not where a shim of ours
+            makes it.
     """
 
     changes: Callable[[Environment, AgentID], Iterator[Change]]
     sees: Callable[[Environment, AgentID], Any]
+    excused: bool = True
+
+
+@contextlib.contextmanager
+def reachable(family: Family) -> Iterator[None]:
+    """Have the servers of a family make what ``served_behind`` can reach into."""
+    kind: Any = type(family)
+    place, wanted = kind.place, kind.wanted
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kind, "place", lambda self, spec: replace(place(self, spec), path=(_BEHIND,)))
+        entry = f"served_behind:{family.name}"
+        patch.setattr(kind, "wanted", lambda *given: replace(wanted(*given), entry=entry))
+        yield
 
 
 def hidden(spec: EnvSpec) -> Hidden | None:
@@ -389,6 +424,22 @@ def _bodies_view(environment: Environment, seat: AgentID) -> Any:
     return env.scenario.observation(env.agents[_index(environment, seat)])
 
 
+# --- in an interpreter of their own ----------------------------------------------------------
+
+_BEHIND = Path(__file__).parent / "behind"
+
+
+def _behind(environment: Environment, seat: AgentID) -> Iterator[Change]:
+    """What the family's own entry of ``served_behind`` finds to change."""
+    env = environment.env
+    for number in range(env.ask("changes", seat)):
+        yield lambda number=number: env.ask(f"change_{number}", seat)
+
+
+def _shown(environment: Environment, seat: AgentID) -> Any:
+    return environment.env.ask("shown", seat)
+
+
 _GRIDS = Hidden(_grid, _grid_view)
 _ROOMS = Hidden(_rooms, _grid_view)
 _PARTICLES = Hidden(_particles, _observe)
@@ -416,6 +467,7 @@ _FAMILIES = {
     "highway": Hidden(_traffic, _traffic_view),
     "vmas": Hidden(_bodies, _bodies_view),
     "vizdoom": Hidden(_screens, _observe),
+    **dict.fromkeys(BEHIND, Hidden(_behind, _shown, excused=False)),
 }
 _PETTINGZOO = {
     "leduc_holdem": _POKER,

@@ -6,10 +6,12 @@ import os
 import shutil
 from functools import cache
 from pathlib import Path
-
-import pytest
+from typing import TYPE_CHECKING
 
 from gym_gui.cli.install import install_worker
+
+if TYPE_CHECKING:
+    import pytest
 
 JAR = "MOSAIC_JASON_JAR"
 """Names the interpreter's jar; ``scripts/test.sh`` sets it where there is one beside the checkout."""
@@ -30,6 +32,8 @@ def why_not() -> str:
 def installed_jason(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     """jason_worker is installed in a data folder of the test's own; skips by name where that cannot be."""
     if reason := why_not():
+        import pytest  # scripts use this module where no tests are installed
+
         pytest.skip(reason)
     data = folder / "data-with-jason"
     monkeypatch.setenv("MOSAIC_DATA_DIR", str(data))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from gym_gui.controllers.lineup import read_slots
 from gym_gui.controllers.resolved_operator import make_environment
@@ -70,7 +69,7 @@ def example() -> OperatorConfig:
 
 def soccer_policy(folder: Path) -> Path:
     """A checkpoint of cleanrl_worker that plays an agent of the example, not yet trained."""
-    torch = pytest.importorskip("torch")
+    torch: Any = importlib.import_module("torch")
     import safetensors.torch
 
     from cleanrl_worker.policy import build_player

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
-import pytest
 
 from tests.support.commands import ROOT
 from tests.support.waiting import eventually
@@ -87,6 +86,8 @@ def ray_folder(folder: Path) -> Path | None:
     pins = ROOT / "requirements" / "constraints.txt"
     command = [*pip, "-q", "--target", str(folder), "-c", str(pins), "ray"]
     if subprocess.run(command, capture_output=True, check=False).returncode:
+        import pytest  # scripts use this module where no tests are installed
+
         pytest.skip("needs Ray, from a package index: mosaic install ray")
     return folder
 

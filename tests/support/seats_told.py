@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
@@ -26,6 +27,7 @@ from tests.support.fake_model_server import FakeModelServer
 
 LATE = "no answer within 5 s"
 """As a slot with a deadline is refused."""
+_BRACKETED = re.compile(r"\[(?!GAME|Player \d)[^\[\]\n]{1,40}\]")
 Moves = Mapping[AgentID, Any]
 _SETTINGS = {"client_name": "custom", "base_url": "http://127.0.0.1:9/v1", "model_id": "m", "history": 3}
 
@@ -201,7 +203,9 @@ class Table:
         """A random legal move of everybody who is asked."""
         spaces = {each.agent_id: to_space(self._slots[each.agent_id].action_space) for each in self.asked}
         return {
-            each.agent_id: sample_legal(spaces[each.agent_id], each.action_mask, int(draw.integers(2**31)))
+            each.agent_id: _written(str(each.observation), draw)
+            if isinstance(each.observation, str)
+            else sample_legal(spaces[each.agent_id], each.action_mask, int(draw.integers(2**31)))
             for each in self.asked
         }
 
@@ -219,6 +223,14 @@ class Table:
         self.asked = self._episode.advance()
         for came in self._episode.trajectory.outcomes(self._episode.asked):
             self._reader.learn(self._number, came.step, came.action, came.reward)
+
+
+def _written(text: str, draw: np.random.Generator) -> str:
+    """A move as a game of words has shown it, in brackets; those of the last line are what it takes now."""
+    lines = [shown for line in text.splitlines() if (shown := _BRACKETED.findall(line))]
+    if not lines:
+        return "[0]"
+    return str(draw.choice(lines[-1] if draw.random() < 0.7 else [each for line in lines for each in line]))
 
 
 def _space(space: Any) -> Space:

@@ -33,13 +33,13 @@ class ChessWorker(AsyncWorker):
         self._seats: dict[tuple[int, int], str] = {}
 
     def load(self, slot: Slot) -> str:
-        """Check the settings of ``slot``; nothing is sent.
+        """Check the settings of ``slot``, and see that its server is there.
 
         Returns:
             Model and way of the dialogue.
 
         Raises:
-            LoadError: A setting is wrong, a key is missing, or it is no game of chess.
+            LoadError: A setting is wrong, a key is missing, no server answers, or it is no game of chess.
         """
         if no := refusal(slot):
             raise LoadError(no)
@@ -48,6 +48,7 @@ class ChessWorker(AsyncWorker):
         except ValidationError as error:
             raise LoadError(said(error)) from None
         caller = Caller(settings, slot.secrets, self.host.record_call)
+        caller.find_server()
         self._slots[slot.index] = settings, caller
         return f"{settings.model_id or settings.client_name}:{'tools' if settings.tools else 'text'}"
 

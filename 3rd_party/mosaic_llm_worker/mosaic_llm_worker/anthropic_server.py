@@ -13,7 +13,7 @@ from mosaic_llm_worker.replies import as_object, as_text, count, objects, plain
 from mosaic_llm_worker.server_settings import ServerSettings
 from mosaic_llm_worker.servers import Ask, Completion, Message, ToolCall
 from mosaic_llm_worker.transport import Refused, Transport
-from mosaic_llm_worker.usage import usage_of, without_reply
+from mosaic_llm_worker.usage import held_back, usage_of, without_reply
 
 _log = logging.getLogger(__name__)
 
@@ -109,6 +109,10 @@ class AnthropicServer:
             if b.get("type") == "tool_use"
         )
         finish = plain(reply.get("stop_reason"))
+        if finish == "refusal" and not text.strip() and not calls:
+            raise held_back(
+                self._settings.url, "", True, usage_of(given, made, messages, ask, thinking, most)
+            )
         took = usage_of(given, made, messages, ask, f"{text}{thinking}{_arguments_of(calls)}", most)
         if calls and not ask.tools:
             text, calls = as_text(text, calls, ask.form_name), calls if ask.form is None else ()

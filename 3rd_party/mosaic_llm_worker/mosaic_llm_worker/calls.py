@@ -33,10 +33,11 @@ from mosaic_llm_worker.cassette import (
 )
 from mosaic_llm_worker.pace import Pace, turns_of
 from mosaic_llm_worker.providers import open_server
+from mosaic_llm_worker.reach import why_silent
 from mosaic_llm_worker.server_settings import NEEDS_KEY, ServerSettings
 from mosaic_llm_worker.servers import Ask, ChatServer, Completion, Message, Place, ServerError
 from mosaic_worker.rng import bits_of
-from mosaic_worker.worker import EpisodeStart, LimitReached, LoadError, PolicyFailed, Slot
+from mosaic_worker.worker import CannotGoOn, EpisodeStart, LimitReached, LoadError, PolicyFailed, Slot
 
 __all__ = [
     "BudgetSpent",
@@ -44,6 +45,7 @@ __all__ = [
     "DryRun",
     "Fatal",
     "LimitReached",
+    "Silent",
     "Spent",
     "Unanswered",
     "wanted_by",
@@ -51,6 +53,8 @@ __all__ = [
 
 _log = logging.getLogger(__name__)
 
+MOST_SILENT: Final = 10
+"""Calls in a row, each with all its retries, after which a server that sends no reply is taken to be down."""
 _FIRST_WAIT_S: Final = 0.5
 _MARGIN_S: Final = 1.0
 _LONGEST_WAIT_S: Final = 30.0
@@ -74,6 +78,8 @@ class Unanswered(Exception):
     """
 
     cause = "model_error"
+    heard = False
+    """Whether the server sent a reply, which cannot be used."""
 
 
 class TooLate(Unanswered):
@@ -84,6 +90,10 @@ class TooLate(Unanswered):
 
 class Fatal(PolicyFailed):
     """No call of this slot can succeed; the message is a sentence."""
+
+
+class Silent(CannotGoOn):
+    """So many calls in a row brought no reply that the next will not either; the message is a sentence."""
 
 
 class DryRun(Exception):
@@ -149,7 +159,7 @@ class Caller:
         server: ChatServer | None = None,
     ) -> None:
         self._settings, self._record = settings, record
-        key = secrets.get("api_key", "")
+        self._key = key = secrets.get("api_key", "")
         self._price = dearest(settings.client_name, settings.models)
         self._cassette = _cassette(settings)
         self._earlier = _earlier(settings)
@@ -166,6 +176,8 @@ class Caller:
         self._pace = Pace(paced, turns)
         self._fatal = ""
         self._missing: dict[str, str] = {}
+        self._unanswered = 0
+        self._unreachable = ""
 
     def __repr__(self) -> str:
         return f"Caller({self._settings.client_name}, {self._settings.model_id!r})"
@@ -174,6 +186,17 @@ class Caller:
     def spent(self) -> Spent:
         """What the calls have cost so far; replayed ones cost nothing and are not counted."""
         return self._budget.spent
+
+    def find_server(self) -> None:
+        """See that the server is there, before anything is played; a dry run writes down that it is not.
+
+        Raises:
+            LoadError: No model would answer.
+        """
+        reason = why_silent(self._settings, self._key)
+        if reason and not self._settings.dry_run:
+            raise LoadError(f"no model can be asked: {reason}")
+        self._unreachable = reason
 
     def begin(self, start: EpisodeStart) -> None:
         """An episode begins."""
@@ -194,6 +217,7 @@ class Caller:
             Unanswered: There is no usable reply in time.
             LimitReached: The call could pass a budget or a limit of the episode.
             Fatal: No call of this slot can succeed.
+            Silent: The server sends no replies any more.
             DryRun: No model is asked.
         """
         if self._settings.dry_run:
@@ -227,12 +251,17 @@ class Caller:
                 if end == until:
                     raise self._budget.time_over() from None
                 still = course.waits_for or f"the server at {self._settings.url} is still at it"
+                self._heard_nothing(still if course.retries else "")
                 raise TooLate(_too_late(still)) from None
+            except Unanswered as error:
+                self._heard_nothing("" if error.heard else str(error))
+                raise
+            self._unanswered = 0
             course.reply = reply
             reply = _of_sane_length(reply, self._settings.longest_reply)
             course.error = ""
             return reply
-        except (Unanswered, Fatal) as error:
+        except (Unanswered, Fatal, Silent) as error:
             course.error, course.fatal = str(error), isinstance(error, Fatal)
             course.late = isinstance(error, TooLate)
             raise
@@ -243,6 +272,19 @@ class Caller:
         finally:
             if sent:
                 self._write(place, messages, course)
+
+    def _heard_nothing(self, reason: str) -> None:
+        """Another call brought no reply; ``reason`` is empty where only the time for it was short.
+
+        Raises:
+            Silent: There were enough of them.
+        """
+        self._unanswered += bool(reason)
+        if self._unanswered >= MOST_SILENT:
+            silent, self._unanswered = self._unanswered, 0
+            raise Silent(
+                f"{silent} calls in a row to {self._settings.url} brought no reply; the last: {reason}"
+            )
 
     async def _insist(
         self, place: Place, messages: Sequence[Message], ask: Ask, course: _Course
@@ -282,7 +324,9 @@ class Caller:
             if failed.fatal:
                 raise _GivenUp(failed, Fatal(failed.reason))
             if not failed.may_retry:
-                raise _GivenUp(failed, Unanswered(failed.reason))
+                refused = Unanswered(failed.reason)
+                refused.heard = failed.used is not None
+                raise _GivenUp(failed, refused)
             if number >= self._settings.retries:
                 unanswered = TooLate if failed.kind == "timeout" else Unanswered
                 raise _GivenUp(failed, unanswered(_after(failed.reason, number)))
@@ -386,6 +430,7 @@ class Caller:
         self._record(
             {
                 **as_record(place, "dry"),
+                **({"unreachable": self._unreachable} if self._unreachable else {}),
                 "model": settings.model_id,
                 "messages": kept_messages(messages),
                 "tokens": {"input": tokens, "output": usual},

@@ -51,19 +51,21 @@ class LlmWorker(AsyncWorker):
         self.players: dict[int, SlotPlayer] = {}
 
     def load(self, slot: Slot) -> str:
-        """Check the settings of ``slot`` and read its prompts; nothing is sent.
+        """Check the settings of ``slot``, read its prompts, and see that its server is there.
 
         Returns:
             Model and strategy.
 
         Raises:
-            LoadError: A setting is wrong, a key is missing, the actions cannot be said in words.
+            LoadError: A setting is wrong, a key is missing, the actions cannot be said in words, no server
+                answers.
         """
         try:
             settings = self.settings_type.model_validate(dict(slot.settings))
         except ValidationError as exc:
             raise LoadError(said(exc)) from None
         player: SlotPlayer = self.player_type(slot, settings, self.host.record_call)
+        player.caller.find_server()
         self.players[slot.index] = player
         return player.policy
 

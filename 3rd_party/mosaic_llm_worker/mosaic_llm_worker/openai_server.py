@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -13,11 +14,12 @@ from mosaic_llm_worker.replies import as_object, as_text, count, objects, plain
 from mosaic_llm_worker.server_settings import ServerSettings
 from mosaic_llm_worker.servers import Ask, Completion, Message, ToolCall
 from mosaic_llm_worker.transport import Refused, Transport
-from mosaic_llm_worker.usage import Usage, usage_of, without_reply
+from mosaic_llm_worker.usage import Usage, held_back, usage_of, without_reply
 
 _log = logging.getLogger(__name__)
 
-_OPTIONAL: Final = ("seed", "temperature", "stop")
+_COUNTED: Final = "stream_options"
+_OPTIONAL: Final = ("seed", "temperature", "stop", _COUNTED)
 """Parameters that not every server or model takes."""
 _LIMITS: Final = ("max_tokens", "max_completion_tokens")
 """What the longest reply is called: by nearly all, and by OpenAI's newer models."""
@@ -34,6 +36,9 @@ _FORMS: Final = (
 )
 """What a refusal of a form may name."""
 _THOUGHTS: Final = ("reasoning_content", "reasoning")
+_LAST_ANSWER: Final = re.compile(r"<\s*action\s*>[^<>]*<\s*/\s*action\s*>\s*$", re.IGNORECASE)
+"""An answer with which thoughts end: a server whose reasoning parser does not fit takes all for thoughts."""
+_FILTERED: Final = "content_filter"
 
 
 class OpenAIServer:
@@ -46,10 +51,13 @@ class OpenAIServer:
     def __init__(self, settings: ServerSettings, key: str) -> None:
         self._settings = settings
         headers = {"Authorization": f"Bearer {key}"} if key else {}
+        if key and "api-version=" in settings.url:
+            headers["api-key"] = key  # as Azure wants it
         self._transport = Transport(settings.url, headers, key, settings.timeout_s)
         self._model = OnlyModel(settings.model_id)
         self._without: set[str] = set()
         self._limit = _LIMITS[0]
+        self._streams = self._no_system = False
         self._ways = _WAYS_OF.get(settings.client_name, _WAYS)
         self._way = self._ways[0]
 
@@ -96,9 +104,15 @@ class OpenAIServer:
             payload |= self._form(ask)
         if self._settings.client_name == "openrouter":
             payload["usage"] = {"include": True}  # the price of the call comes with the reply
+        if self._streams:
+            payload["stream"] = True
+            if _COUNTED not in self._without:
+                payload[_COUNTED] = {"include_usage": True}
         return payload | self._sampling() | self._settings.extra_body
 
     def _shown(self, messages: Sequence[Message], ask: Ask) -> list[Message]:
+        if self._no_system:
+            messages = without_system(messages)
         # Of those that speak this interface, OpenRouter alone has models that want a mark.
         marks = self._settings.prompt_caching and self._settings.client_name == "openrouter"
         return marked(messages, ask.stable) if marks else list(messages)
@@ -135,6 +149,17 @@ class OpenAIServer:
             self._limit = _LIMITS[1]
             _log.info("%s calls the longest reply %s", self._settings.url, self._limit)
             return
+        if error.only_streams and not self._streams:
+            self._streams = True
+            _log.info("%s only streams its replies: they are put together here", self._settings.url)
+            return
+        if error.wants_no_system and not self._no_system:
+            self._no_system = True
+            _log.warning(
+                "%s knows no system role: its words stand before the first question (%s)",
+                *(self._settings.url, error.reason),
+            )
+            return
         for name in _OPTIONAL:
             if name in payload and name not in self._without and error.names(name):
                 self._without.add(name)
@@ -165,11 +190,15 @@ class OpenAIServer:
             raise without_reply(f"the server at {self._settings.url} failed within its reply", usage(""))
         if not said:
             raise without_reply(f"the reply of {self._settings.url} holds no message", usage(""))
-        text = _text(said.get("content")) or plain(said.get("refusal"))
-        calls = _calls(said.get("tool_calls"))
+        text, refused = _text(said.get("content")), plain(said.get("refusal"))
+        calls, finish = _calls(said.get("tool_calls")), plain(choice.get("finish_reason"))
+        if not text.strip() and not calls and (refused or finish == _FILTERED):
+            raise held_back(self._settings.url, refused, finish == _FILTERED, usage(refused))
         if calls and not ask.tools:
             text, calls = as_text(text, calls, ask.form_name), calls if ask.form is None else ()
         thinking = next((plain(said[name]) for name in _THOUGHTS if isinstance(said.get(name), str)), "")
+        if thinking and not text.strip() and not calls:
+            text = _from_thoughts(thinking, finish)
         took = usage(text + thinking + "".join(call.arguments_json for call in calls))
         given = 0 if took.doubt else took.input_tokens
         made = 0 if took.doubt else took.output_tokens
@@ -178,7 +207,7 @@ class OpenAIServer:
         cached = _tokens_of(kept.get("cached_tokens", counts.get("prompt_cache_hit_tokens")), given)
         return Completion(
             text=text,
-            finish=plain(choice.get("finish_reason")),
+            finish=finish,
             input_tokens=took.input_tokens,
             output_tokens=took.output_tokens,
             model=plain(reply.get("model")),
@@ -190,6 +219,29 @@ class OpenAIServer:
             reasoning_tokens=_tokens_of(thought.get("reasoning_tokens"), made),
             doubt=took.doubt,
         )
+
+
+def without_system(messages: Sequence[Message]) -> list[Message]:
+    """The same dialogue with the system's words at the beginning of the first question."""
+    words = [str(message["content"]) for message in messages if message.get("role") == "system"]
+    others = [dict(message) for message in messages if message.get("role") != "system"]
+    first = next((message for message in others if message.get("role") == "user"), None)
+    if not words or first is None:
+        return list(messages)
+    before, content = "\n\n".join(words), first["content"]
+    if isinstance(content, str):
+        first["content"] = f"{before}\n\n{content}"
+    else:
+        first["content"] = [{"type": "text", "text": before}, *content]
+    return [*others]
+
+
+def _from_thoughts(thinking: str, finish: str) -> str:
+    """What a reply of thoughts alone says: the answer that they end with, or that there is none."""
+    if finish == "length":
+        return "<think>\u2026"
+    answer = _LAST_ANSWER.search(thinking)
+    return answer[0] if answer else "<think>\u2026</think>"
 
 
 def _way_of(payload: Mapping[str, Any]) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from typing import Any, Final, Literal
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from mosaic_llm_worker import extra_body as extra
 from mosaic_llm_worker.servers import Failure, Place
 from mosaic_worker.rng import bits_of
+from mosaic_worker.secret_words import is_key, is_secret_key
 
 ClientName = Literal[
     "openai", "openrouter", "vllm", "ollama", "llamacpp", "transformers", "anthropic", "custom"
@@ -38,6 +39,8 @@ _LEAST_THOUGHT: Final = 1024
 """Tokens; Anthropic refuses fewer."""
 _ANTHROPIC_EFFORTS: Final = frozenset({"low", "medium", "high", "xhigh", "max"})
 
+_SIGNED: Final = frozenset({"key", "sig", "code", "auth", "subscription-key"})
+"""Parameters by which addresses carry a secret, beside those that are called so."""
 _REFERENCE: Final = re.compile(r"(env|keyring):[A-Za-z_][A-Za-z0-9_.\-]{0,127}")
 _SEED_STREAM: Final = 0x6C6C6D  # "llm": other draws from the same (seed, step) are not these
 
@@ -190,11 +193,15 @@ class ServerSettings(BaseModel):
             raise ValueError("is no address: write it as http://host:port/v1") from None
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError("must begin with http:// or https:// and name a host")
-        if parts.username or parts.password or parts.query or parts.fragment:
+        if parts.username or parts.password or parts.fragment:
             raise ValueError(
-                "must hold neither a name, a password nor anything behind '?': keys go to api_key"
+                "must hold neither a name, a password nor anything behind '#': keys go to api_key"
             )
-        return value.rstrip("/")
+        for name, given in parse_qsl(parts.query, keep_blank_values=True):
+            if is_secret_key(name) or is_key(given) or name.lower() in _SIGNED:
+                raise ValueError("holds something secret behind '?': keys go to api_key")
+        base, _, query = value.partition("?")
+        return f"{base.rstrip('/')}?{query}" if query else base.rstrip("/")
 
     @field_validator("api_key")
     @classmethod

@@ -21,6 +21,7 @@ import httpx2
 
 from mosaic_llm_worker.replies import as_object
 from mosaic_llm_worker.servers import ServerError
+from mosaic_llm_worker.streamed import EVENTS, whole
 
 _LARGEST: Final = 8 * 2**20
 """Bytes of a reply. A model's words are a few thousand."""
@@ -42,6 +43,14 @@ _UNWANTED: Final = re.compile(
     r"|not (permitted|allowed|available|implemented)|only the default|does not (accept|take)"
     r"|validation error",
     re.IGNORECASE,
+)
+_ONLY_STREAMS: Final = re.compile(
+    r"only\s+support\w*\s+stream|stream(ing)?\W+(mode )?(is required|must be|only)|must .{0,30}\bstream"
+    r"|enable the stream|set stream to true",
+    re.IGNORECASE,
+)
+_NO_SYSTEM: Final = re.compile(
+    r"\bsystem\b.{0,20}\b(role|message|prompt|instruction)|role.{0,20}\bsystem\b", re.I
 )
 _NOT_VALID: Final = re.compile(r"\bvalidation error", re.IGNORECASE)
 """How the server of llama-cpp-python refuses a parameter's value, with a status of 500."""
@@ -71,6 +80,16 @@ class Refused(ServerError):
         """Whether it is this parameter that the server does not know or not want."""
         return bool(re.search(rf"\b{parameter}\b", self.said) and _UNWANTED.search(self.said))
 
+    @property
+    def only_streams(self) -> bool:
+        """Whether the server wants the request with ``stream``."""
+        return bool(_ONLY_STREAMS.search(self.said))
+
+    @property
+    def wants_no_system(self) -> bool:
+        """Whether it is the system's role that the model does not know."""
+        return bool(_NO_SYSTEM.search(self.said) and (_UNWANTED.search(self.said) or "only" in self.said))
+
 
 class Transport:
     """Requests to one server.
@@ -84,6 +103,7 @@ class Transport:
 
     def __init__(self, url: str, headers: Mapping[str, str], key: str, timeout_s: float) -> None:
         self._url, self._headers, self._key, self._timeout_s = url, dict(headers), key, timeout_s
+        self._base, _, self._query = url.partition("?")
         self._client: httpx2.AsyncClient | None = None
         if not (key.isascii() and key.isprintable()) or " " in key:
             raise ServerError("the key holds characters that no key has: store it again", fatal=True)
@@ -126,7 +146,10 @@ class Transport:
         return self._client
 
     async def _exchange(self, method: str, path: str, content: bytes | None) -> dict[str, Any]:
-        url = f"{self._url}/{path}"
+        # Parameters of the address (Azure's ``?api-version=``) stand behind the path of every request.
+        path, _, more = path.partition("?")
+        query = "&".join(filter(None, (self._query, more)))
+        url = f"{self._base.rstrip('/')}/{path}" + (f"?{query}" if query else "")
         headers = {"Content-Type": "application/json"} if content is not None else {}
         try:
             async with self._open().stream(method, url, content=content, headers=headers) as response:
@@ -184,6 +207,8 @@ class Transport:
         except (ValueError, RecursionError):
             value = None
         found = as_object(value)
+        if not found and response.headers.get("content-type", "").startswith(EVENTS):
+            found = whole(body)
         if not 200 <= response.status_code < 300:
             raise self._failure(response.status_code, response.headers, found, body)
         if not found:

@@ -65,6 +65,20 @@ def without_reply(reason: str, usage: Usage) -> ServerError:
     return ServerError(reason, may_retry=True, used=used)
 
 
+def held_back(url: str, words: str, filtered: bool, usage: Usage) -> ServerError:
+    """The error of a reply that was refused or filtered; another model may give one.
+
+    Args:
+        url: Of the server.
+        words: What was said in the reply's place.
+        filtered: Whether the server's filter held it back; else the model refuses.
+        usage: Of the request.
+    """
+    who = f"the content filter of {url} held the reply back" if filtered else "the model refuses to answer"
+    used = Completion("", "", usage.input_tokens, usage.output_tokens)
+    return ServerError(f"{who}{f': {words[:300]}' if words else ''}", kind="refused", used=used)
+
+
 def _checked(what: str, said: object, size: int, most: int, estimate: int) -> tuple[int, str]:
     """A count that can be, or an estimate and why."""
     tokens = count(said)

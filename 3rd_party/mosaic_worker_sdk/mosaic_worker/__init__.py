@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from mosaic_worker.worker import (
         Actions,
         Batch,
+        CannotGoOn,
         Decision,
         EpisodeEnd,
         EpisodeStart,
@@ -37,6 +38,7 @@ __all__ = [
     "Actions",
     "AsyncWorker",
     "Batch",
+    "CannotGoOn",
     "Codec",
     "Column",
     "Decision",

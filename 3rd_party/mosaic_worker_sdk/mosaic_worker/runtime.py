@@ -20,6 +20,7 @@ from mosaic_worker.spaces import Space
 from mosaic_worker.worker import (
     Actions,
     Batch,
+    CannotGoOn,
     EpisodeEnd,
     EpisodeStart,
     Invalid,
@@ -372,6 +373,7 @@ def _answer(worker: Worker, batch: Batch, codec: Codec, failures: FailureLog) ->
 def _broken(batch: Batch, exc: Exception) -> pb.Replies:
     reason = str(exc) if isinstance(exc, PolicyFailed) else described(exc)
     limit = ("episode" if exc.own else "run") if isinstance(exc, LimitReached) else ""
+    limit = "stop" if isinstance(exc, CannotGoOn) else limit
     problem = pb.Problem(id=batch.ids[0], reason=reason, fatal=True, limit=limit)
     return pb.Replies(slot=batch.slot.index, problems=[problem])
 

@@ -425,5 +425,10 @@ class LimitReached(PolicyFailed):
     own = True
 
 
+class CannotGoOn(PolicyFailed):
+    """No decision of this policy will succeed, in any episode, until a person does something: a server is
+    down. The run stops and can be resumed; the episode is left unplayed. The message is a sentence."""
+
+
 class LoadError(Exception):
     """A slot cannot be played; the message is shown to the person as it is."""

@@ -170,7 +170,6 @@ async def test_how_a_reply_ended_is_said_in_one_set_of_words(
     ("more", "text", "thinking"),
     [
         ({"choices": [{"message": {"content": [{"type": "text", "text": "a"}, {"text": "b"}]}}]}, "ab", ""),
-        ({"choices": [{"message": {"content": None, "refusal": "I cannot."}}]}, "I cannot.", ""),
         ({"choices": [{"message": {"content": "a", "reasoning": "why"}}]}, "a", "why"),
         ({"choices": [{"message": {"content": "half \ud800"}}]}, "half ?", ""),
         ({"choices": [{"message": {"content": 7, "tool_calls": "none"}}]}, "", ""),
@@ -561,3 +560,129 @@ async def test_a_call_of_a_tool_that_nobody_offered_is_part_of_what_was_said(fak
     reply = await chat(fake, "ollama")
     assert reply.text.startswith("So:")
     assert reply.text.count("left") == 2
+
+
+# -- habits of servers ---------------------------------------------------------------------
+
+
+def _events(*deltas: dict[str, Any], **last: Any) -> Raw:
+    parts = [{"choices": [{"index": 0, "delta": delta}]} for delta in deltas]
+    end = {"model": "streamer", "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}], **last}
+    lines = [f"data: {json.dumps(part)}\n\n" for part in (*parts, end)]
+    return Raw(
+        body=("".join(lines) + "data: [DONE]\n\n").encode(), content_type="text/event-stream; charset=utf-8"
+    )
+
+
+_ACTION = ({"role": "assistant"}, {"content": "<action>"}, {"content": "right"}, {"content": "</action>"})
+
+
+async def test_a_server_that_streams_unasked_is_understood(fake: FakeModelServer) -> None:
+    fake.script = lambda request: _events(*_ACTION, usage={"prompt_tokens": 12, "completion_tokens": 5})
+    reply = await chat(fake, "custom")
+    assert (reply.text, reply.finish, reply.model) == ("<action>right</action>", "stop", "streamer")
+    assert (reply.input_tokens, reply.output_tokens, reply.doubt) == (12, 5, "")
+
+
+async def test_a_call_that_streams_is_put_together(fake: FakeModelServer) -> None:
+    pieces = ({"name": "moves", "arguments": ""}, {"arguments": '{"n": '}, {"arguments": "2}"})
+    fake.script = lambda request: _events(
+        *(
+            {"tool_calls": [{"index": 0, **({"id": "c9"} if n == 0 else {}), "function": p}]}
+            for n, p in enumerate(pieces)
+        )
+    )
+    (call,) = (await chat(fake, "custom", Ask(tools=(MOVES,)))).tool_calls
+    assert (call.id, call.name, call.arguments_json) == ("c9", "moves", '{"n": 2}')
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "This model only support stream mode, please enable the stream parameter.",
+        "Streaming is required for this model",
+        "parameter stream must be set to true",
+    ],
+)
+async def test_a_server_that_only_streams_is_asked_to(fake: FakeModelServer, words: str) -> None:
+    def script(request: Request) -> Raw:
+        return _events(*_ACTION) if request.json.get("stream") else refusal(400, words)
+
+    fake.script = script
+    server = open_server(settings(fake, "custom"), KEY)
+    assert [(await server.chat(ASK, Ask())).text for _ in range(2)] == ["<action>right</action>"] * 2
+    await server.aclose()
+    assert len(fake.requests) == 3, "it is learnt once"
+
+
+@pytest.mark.parametrize(
+    "words", ["System role not supported", "messages[0].role 'system' is not supported with this model"]
+)
+async def test_the_systems_words_go_to_the_question_where_there_is_no_such_role(
+    fake: FakeModelServer, words: str
+) -> None:
+    def script(request: Request) -> Reply | Raw:
+        bad = any(message["role"] == "system" for message in request.messages)
+        return refusal(400, words) if bad else Reply("<action>right</action>")
+
+    fake.script = script
+    server = open_server(settings(fake, "custom"), KEY)
+    for dialogue in ([{"role": "system", "content": "You walk."}, *ASK], DIALOGUE):
+        assert (await server.chat(dialogue, Ask())).text == "<action>right</action>"
+    await server.aclose()
+    assert fake.requests[1].messages == [{"role": "user", "content": "You walk.\n\nWhere to?"}]
+    pictured = fake.requests[2].messages[0]["content"]
+    assert [part["type"] for part in pictured] == ["text", "text", "image_url"]
+
+
+async def test_parameters_of_the_address_stand_behind_every_path(fake: FakeModelServer) -> None:
+    given = f"{fake.url}/deployments/m-1/?api-version=2024-10-21"
+    server = open_server(settings(fake, "custom", base_url=given), KEY)
+    await server.chat(ASK, Ask())
+    await server.models()
+    await server.aclose()
+    assert fake.requests[0].path == "/v1/deployments/m-1/chat/completions?api-version=2024-10-21"
+    assert fake.requests[0].headers["api-key"] == KEY, "as Azure wants it"
+    assert fake.listed[0].path == "/v1/deployments/m-1/models?api-version=2024-10-21"
+
+
+@pytest.mark.parametrize("query", ["api_key=abc", "key=abc", "access_token=abc", f"x={KEY}", "sig=abc"])
+def test_an_address_holds_no_secret(fake: FakeModelServer, query: str) -> None:
+    with pytest.raises(ValidationError, match="keys go to api_key"):
+        settings(fake, "custom", base_url=f"{fake.url}?{query}")
+
+
+@pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
+@pytest.mark.parametrize(
+    ("thought", "finish", "text"),
+    [
+        ("I should go right. <action>right</action>", "stop", "<action>right</action>"),
+        ("<action>left</action> would be wrong", "stop", "<think>…</think>"),
+        ("left, left and then", "length", "<think>…"),
+    ],
+)
+async def test_thoughts_alone_are_an_answer_only_where_they_end_in_one(
+    fake: FakeModelServer, field: str, thought: str, finish: str, text: str
+) -> None:
+    message = {"role": "assistant", "content": "", field: thought}
+    fake.script = lambda request: Reply(more={"choices": [{"message": message, "finish_reason": finish}]})
+    reply = await chat(fake, "custom")
+    assert (reply.text, reply.thinking) == (text, thought)
+
+
+@pytest.mark.parametrize(
+    ("said_instead", "finish", "reason"),
+    [
+        ("blocked", "content_filter", r"content filter of .* held the reply back: blocked"),
+        (None, "content_filter", r"content filter of .* held the reply back$"),
+        ("I will not.", "stop", r"the model refuses to answer: I will not\.$"),
+    ],
+)
+async def test_what_is_held_back_is_told_as_that(
+    fake: FakeModelServer, said_instead: str | None, finish: str, reason: str
+) -> None:
+    message = {"role": "assistant", "content": None, "refusal": said_instead}
+    fake.script = lambda request: Reply(more={"choices": [{"message": message, "finish_reason": finish}]})
+    with pytest.raises(ServerError, match=reason) as caught:
+        await chat(fake, "custom")
+    assert not caught.value.may_retry and caught.value.used is not None

@@ -1,0 +1,63 @@
+"""Whether a slot's server is there, before anything is played: it is asked for its models, which is free."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final
+
+from mosaic_llm_worker.providers import open_server
+from mosaic_llm_worker.server_settings import NEEDS_KEY, ServerSettings
+from mosaic_llm_worker.servers import ChatServer, ServerError
+from mosaic_llm_worker.transport import Refused
+
+_LONGEST_S: Final = 20.0
+_TRIES: Final = 3
+_BETWEEN_S: Final = 0.5
+
+
+def why_silent(settings: ServerSettings, key: str) -> str:
+    """Why no model would answer, in a sentence; empty where the server is there.
+
+    A server that lists no models, or is busy, is there. So is one whose key a dry run was not given.
+    """
+    if settings.cassette == "replay" and not settings.dry_run:
+        return ""
+    if settings.client_name in NEEDS_KEY and not key and not settings.base_url:
+        return ""  # a dry run has no keys; any other was refused already
+    # Workers load their slots in a thread whose own event loop may run.
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, _why_silent(settings, key)).result()
+
+
+async def _why_silent(settings: ServerSettings, key: str) -> str:
+    limit = min(_LONGEST_S, settings.timeout_s)
+    server = open_server(settings, key)
+    try:
+        async with asyncio.timeout(limit):
+            return await _asked(server, settings)
+    except TimeoutError:
+        return f"the server at {settings.url} did not answer within {limit:g} s"
+    finally:
+        await server.aclose()
+
+
+async def _asked(server: ChatServer, settings: ServerSettings) -> str:
+    reason = ""
+    for number in range(_TRIES):
+        if number:
+            await asyncio.sleep(_BETWEEN_S)
+        try:
+            await server.models()
+            return ""
+        except Refused:
+            return ""  # it understood the question, and has no such list
+        except ServerError as error:
+            if not error.fatal and error.kind not in ("failed", "timeout"):
+                return ""
+            if error.fatal and settings.dry_run:
+                return ""  # it refuses the key that a dry run does not have
+            reason = error.reason
+            if error.fatal:
+                break
+    return reason
