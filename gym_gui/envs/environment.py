@@ -48,6 +48,7 @@ class Environment:
         adapter: How it is stepped.
         family: Who knows its ways.
         teams: Which agents play together, by team name.
+        cut_off: Steps after which a run cuts an episode off, as is told; ``None`` where it does not.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class Environment:
         self.adapter = adapter
         self.family = family
         self.teams: Teams = dict(family.teams(spec, adapter)) if teams is None else teams
+        self.cut_off: int | None = None
         self._complained: set[str] = set()
         self._retold: dict[tuple[object, ...], Describer] = {}
         self._played: list[tuple[AgentID, Any]] = []

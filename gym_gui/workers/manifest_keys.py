@@ -317,5 +317,10 @@ OPTION: Mapping[str, Key] = {
         _TEXTS, "Patterns of the environments it is for, such as `MiniGrid-*`; all by default."
     ),
     "agents": Key(_TEXTS, "Patterns of the slots it is for, such as `*/goal`; all by default."),
+    "turns": Key(
+        count,
+        "Turns of the slot's own environment, played at random, that the worker is shown with it: in its "
+        "setting `example_turns`, by seat.",
+    ),
 }
 """Keys of an entry in ``options``."""

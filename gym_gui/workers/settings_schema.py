@@ -10,6 +10,7 @@ What JSON Schema has no word for is in ``x-`` keys:
 ``x-advanced``        Shown on request.
 ``x-environments``    Patterns of the environments it, or an option of it, is for.
 ``x-agents``          Patterns of the slots that an option is for.
+``x-turns``           Turns of the environment that the worker is shown with an option.
 ``x-policies``        Each option is a policy of its own to people.
 ``x-only-with``       Options of that choice with which it means anything.
 ``x-module``          Run for whoever fills in the form: tries a server, lists models, previews prompts,
@@ -50,6 +51,7 @@ class SettingOption:
         meaning: A sentence.
         environments: Patterns (``MiniGrid-*``) of the environments it is for; empty: all.
         agents: Patterns of the slots it is for (``*/goal``); empty: all.
+        turns: Turns of the slot's environment that the worker is shown with it.
     """
 
     value: Any
@@ -57,6 +59,7 @@ class SettingOption:
     meaning: str = ""
     environments: tuple[str, ...] = ()
     agents: tuple[str, ...] = ()
+    turns: int = 0
 
     @property
     def label(self) -> str:
@@ -154,6 +157,7 @@ class Setting:
                 option.get("description", ""),
                 tuple(option.get("x-environments", ())),
                 tuple(option.get("x-agents", ())),
+                int(option.get("x-turns", 0)),
             )
             for option in titled or [{"const": value} for value in self.schema.get("enum", ())]
             if option["const"] is not None

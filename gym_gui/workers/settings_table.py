@@ -46,6 +46,7 @@ _KEYS: Final = {
     "module": "x-module",
     "command": "x-command",
     "provider": "x-provider",
+    "turns": "x-turns",
     "value": "const",
 }
 """What a manifest calls the keys of JSON Schema."""

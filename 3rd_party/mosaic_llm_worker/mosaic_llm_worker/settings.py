@@ -66,6 +66,12 @@ class LlmSettings(ServerSettings):
         description="Episodes of a recorded run of the same environment, shown before its own: "
         "{run: PATH, episode: 0}, with operator, agent and turns where they are not plain.",
     )
+    # The host plays them; nobody writes them into an experiment.
+    example_turns: dict[str, list[dict[str, Any]]] = Field(
+        default_factory=dict[str, list[dict[str, Any]]],
+        title="Example turns",
+        description="Turns of the slot's environment by seat, which few_shot shows.",
+    )
     history: int = Field(
         0, ge=0, le=200, title="History", description="Earlier turns that the model is shown again; 0: none."
     )
@@ -86,11 +92,6 @@ class LlmSettings(ServerSettings):
     def names(self) -> Names:
         """The other names, as the host has made them; none where the game is told in its own."""
         return Names.of(self.rename)
-
-    @property
-    def renamed(self) -> bool:
-        """Whether actions or things are called otherwise; their numbers are not told then."""
-        return self.rename != "none"
 
     @model_validator(mode="after")
     def _samples_differ(self) -> LlmSettings:
