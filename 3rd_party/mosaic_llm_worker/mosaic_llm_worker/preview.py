@@ -2,7 +2,8 @@
 
 One JSON object on stdin, ``{"settings": {…}, "slot": {agent, env, action_meanings, action_space, briefing,
 team, teammates, opponents, names, example_turns}, "decision": {text, messages, choices, mask, step}}``; one
-JSON line on stdout, ``{"messages": […], "tokens": estimate}`` or ``{"error": "a sentence"}``. No server is asked.
+JSON line on stdout, ``{"messages": […], "tokens": estimate}`` or ``{"error": "a sentence"}``. No server is
+asked.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from mosaic_llm_worker.decisions import decision_of
 from mosaic_llm_worker.memory import Memory
 from mosaic_llm_worker.player import Player
 from mosaic_llm_worker.server_settings import said
-from mosaic_llm_worker.settings import LlmSettings
+from mosaic_llm_worker.settings import EXAMPLES, LlmSettings
 from mosaic_worker.spaces import Space
 from mosaic_worker.worker import LoadError, Slot
 
@@ -38,8 +39,8 @@ def preview(asked: dict[str, Any]) -> dict[str, Any]:
         given = {**asked.get("settings", {}), "dry_run": True, "cassette": "off"}
         if names := asked["slot"].get("names"):
             given["rename"] = names
-        given["example_turns"] = asked["slot"].get("example_turns", {})
         settings = LlmSettings.model_validate(given)
+        given[EXAMPLES] = asked["slot"].get(EXAMPLES, {})
         player = Player(_slot(asked["slot"], given), settings, _nowhere)
         messages = player.messages(
             decision_of(asked.get("decision", {})), Memory(player.slot.agent_id, 0, False)

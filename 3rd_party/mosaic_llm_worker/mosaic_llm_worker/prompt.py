@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from mosaic_llm_worker.forms import answer_text, form_text, one
 from mosaic_llm_worker.judging import action_name
 from mosaic_llm_worker.mates import in_words
 from mosaic_llm_worker.parsing import Reader
-from mosaic_llm_worker.settings import LlmSettings
+from mosaic_llm_worker.settings import EXAMPLES, LlmSettings
 from mosaic_llm_worker.templates import PromptError, Role, Templates, filled, tidy
 from mosaic_worker.worker import Decision, Slot
 
@@ -186,7 +186,8 @@ class Prompter:
     def _played_turns(self) -> str:
         """Turns of this very environment, as they are asked and answered here."""
         lines: list[str] = []
-        for turn in self._settings.example_turns.get(self._slot.agent_id, ()):
+        played: Mapping[str, Sequence[Mapping[str, Any]]] = self._slot.settings.get(EXAMPLES, {})
+        for turn in played.get(self._slot.agent_id, ()):
             decision = decision_of(turn)
             answer = answer_text(
                 "few_shot",

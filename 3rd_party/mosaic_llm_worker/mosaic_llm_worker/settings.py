@@ -10,6 +10,8 @@ from mosaic_llm_worker.server_settings import ServerSettings
 from mosaic_worker.renaming import Names
 
 _GREEDY: Final = 0.0
+EXAMPLES: Final = "example_turns"
+"""Beside the settings: turns of the slot's environment by seat, which the host plays for ``few_shot``."""
 
 Strategy = Literal["naive", "chain_of_thought", "few_shot", "robust", "structured"]
 
@@ -65,12 +67,6 @@ class LlmSettings(ServerSettings):
         title="Demonstrations",
         description="Episodes of a recorded run of the same environment, shown before its own: "
         "{run: PATH, episode: 0}, with operator, agent and turns where they are not plain.",
-    )
-    # The host plays them; nobody writes them into an experiment.
-    example_turns: dict[str, list[dict[str, Any]]] = Field(
-        default_factory=dict[str, list[dict[str, Any]]],
-        title="Example turns",
-        description="Turns of the slot's environment by seat, which few_shot shows.",
     )
     history: int = Field(
         0, ge=0, le=200, title="History", description="Earlier turns that the model is shown again; 0: none."
