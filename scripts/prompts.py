@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -209,20 +209,19 @@ def prompt(environment: Environment, agent: AgentID, briefing: str, moment: Mome
             "mask": moment.mask,
         },
     }
-    places = os.pathsep.join(str(ROOT / "3rd_party" / name) for name in _WORKERS)
-    done = subprocess.run(
-        [sys.executable, "-m", "mosaic_llm_worker.preview"],
-        input=json.dumps(asked),
-        capture_output=True,
-        text=True,
-        check=True,
-        env={**os.environ, "PYTHONPATH": places},
-    )
-    answer = json.loads(done.stdout)
+    answer = _previewed()(json.loads(json.dumps(asked)))
     if "error" in answer:
         return f"(no prompt: {answer['error']})"
     parts = [f"[{each['role']}]\n{each['content']}" for each in answer["messages"]]
     return "\n\n".join([*parts, f"(about {answer['tokens']} tokens)"])
+
+
+@cache
+def _previewed() -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """What makes prompts, of the worker as it lies here."""
+    sys.path[:0] = [str(ROOT / "3rd_party" / name) for name in _WORKERS]
+    preview: Callable[[dict[str, Any]], dict[str, Any]] = import_module("mosaic_llm_worker.preview").preview
+    return preview
 
 
 def page(family: str) -> str:

@@ -26,7 +26,6 @@ from gym_gui.core.subjects import Need, Subject
 from gym_gui.core.trust import require
 from gym_gui.core.types import AgentID
 from gym_gui.envs import Environment
-from gym_gui.envs.page import step_limit
 from gym_gui.envs.registry import family_of
 from gym_gui.envs.simulator import as_json
 from gym_gui.services.backends import SlotInfo
@@ -197,14 +196,10 @@ class ResolvedOperator:
     def _team_contexts(self) -> Mapping[AgentID, TeamContexts]:
         """What slots that read are told; made, with one environment for all, when one of them is started."""
         environment = self.make_environment()
-
-        cut_off = _cut_off(self.max_steps, environment)
+        environment.cut_off = self.max_steps
 
         def team_context(seat: AgentID, view: PromptInputs) -> TeamContext:
-            briefing = environment.briefing(seat, view)
-            return TeamContext(
-                f"{briefing}\n\n{cut_off}" if cut_off else briefing, *environment.company(seat)
-            )
+            return TeamContext(environment.briefing(seat, view), *environment.company(seat))
 
         try:
             return {
@@ -221,14 +216,6 @@ class ResolvedOperator:
         """Others' seats in which a slot sits in some seating."""
         seats = {seat for seating in self.seatings for seat, taken in seating.items() if taken == slot}
         return sorted(seats - {slot})
-
-
-def _cut_off(max_steps: int | None, environment: Environment) -> str:
-    """That episodes end sooner than the environment says, in a sentence."""
-    own = step_limit(environment)
-    if max_steps is None or (own is not None and own <= max_steps):
-        return ""
-    return f"Here a game is cut off after {max_steps} step{'s' * (max_steps != 1)}."
 
 
 def make_environment(config: OperatorConfig, render_mode: str | None = None) -> Environment:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gym_gui.controllers.example_turns import SETTING, most_turns, turns_by_seat
 from gym_gui.controllers.resolved_operator import ResolvedOperator
 from gym_gui.core.errors import UsageError
 from gym_gui.core.plain import to_plain
@@ -34,7 +35,7 @@ def slot_context(resolved: ResolvedOperator, agent: AgentID, decision: Decision 
     team_context = resolved.team_context(agent)
     shown = decision.shown or Shown()
     names = resolved.names_for(agent)
-    mask = decision.action_mask
+    mask, turns = decision.action_mask, most_turns(resolved, agent)
     return {
         "slot": {
             "agent": agent,
@@ -46,6 +47,7 @@ def slot_context(resolved: ResolvedOperator, agent: AgentID, decision: Decision 
             "teammates": list(team_context.teammates),
             "opponents": list(team_context.opponents),
             **({"names": names.to_json()} if names else {}),
+            **({SETTING: turns_by_seat(resolved, agent, turns)} if turns else {}),
         },
         "decision": {
             "step": decision.step,

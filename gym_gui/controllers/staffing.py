@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 from gym_gui.controllers.demonstrations import with_turns
+from gym_gui.controllers.example_turns import with_examples
 from gym_gui.controllers.lineup import Lineup, Player
 from gym_gui.controllers.resolved_operator import ResolvedOperator
 from gym_gui.core.policy_source import PolicySource
@@ -130,6 +131,8 @@ def _request(
         resolved.pipelines.get(agent),
     )
     settings = with_turns(resolved, agent, definition.placed(definition.with_defaults(assignment.settings)))
+    if agent in resolved.views:
+        settings = with_examples(resolved, agent, settings)
     if names := resolved.names_for(agent):
         settings["rename"] = names.to_json()
     if assignment.checkpoint_agent is not None:

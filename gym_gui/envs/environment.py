@@ -49,6 +49,7 @@ class Environment:
         adapter: How it is stepped.
         family: Who knows its ways.
         teams: Which agents play together, by team name.
+        cut_off: Steps after which a run cuts an episode off, as is told; ``None`` where it does not.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class Environment:
         if adapter.is_open_ended and teams is None:
             self.teams = {"team": (ANY,)}
         self._team_patterns: Teams | None = None
+        self.cut_off: int | None = None
         self._complained: set[str] = set()
         self._retold: dict[tuple[object, ...], Describer] = {}
         self._played: list[tuple[AgentID, Any]] = []

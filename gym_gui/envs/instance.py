@@ -57,6 +57,11 @@ class Instance(Protocol):
         ...
 
     @property
+    def cut_off(self) -> int | None:
+        """Steps after which a run cuts an episode off; ``None`` where it does not."""
+        ...
+
+    @property
     def hidden_information(self) -> bool:
         """Whether a seat may not know all there is."""
         ...

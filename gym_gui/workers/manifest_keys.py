@@ -326,5 +326,10 @@ OPTION: Mapping[str, Key] = {
         "numbers that have names), `one_control` (its action is one number, or one of a list); nothing by "
         "default.",
     ),
+    "turns": Key(
+        count,
+        "Turns of the slot's own environment, played at random, that the worker is shown with it: in its "
+        "setting `example_turns`, by seat.",
+    ),
 }
 """Keys of an entry in ``options``."""

@@ -11,6 +11,7 @@ What JSON Schema has no word for is in ``x-`` keys:
 ``x-environments``    Patterns of the environments it, or an option of it, is for.
 ``x-agents``          Patterns of the slots that an option is for.
 ``x-needs``           What a slot must have for an option: of :data:`SLOT_NEEDS`.
+``x-turns``           Turns of the environment that the worker is shown with an option.
 ``x-policies``        Each option is a policy of its own to people.
 ``x-only-with``       Options of that choice with which it means anything.
 ``x-module``          Run for whoever fills in the form: tries a server, lists models, previews prompts,
@@ -58,6 +59,7 @@ class SettingOption:
         environments: Patterns (``MiniGrid-*``) of the environments it is for; empty: all.
         agents: Patterns of the slots it is for (``*/goal``); empty: all.
         needs: What a slot must have, of :data:`SLOT_NEEDS`.
+        turns: Turns of the slot's environment that the worker is shown with it.
     """
 
     value: Any
@@ -66,6 +68,7 @@ class SettingOption:
     environments: tuple[str, ...] = ()
     agents: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
+    turns: int = 0
 
     @property
     def label(self) -> str:
@@ -166,6 +169,7 @@ class Setting:
                 tuple(option.get("x-environments", ())),
                 tuple(option.get("x-agents", ())),
                 tuple(option.get("x-needs", ())),
+                int(option.get("x-turns", 0)),
             )
             for option in titled or [{"const": value} for value in self.schema.get("enum", ())]
             if option["const"] is not None

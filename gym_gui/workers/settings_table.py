@@ -47,6 +47,7 @@ _KEYS: Final = {
     "module": "x-module",
     "command": "x-command",
     "provider": "x-provider",
+    "turns": "x-turns",
     "value": "const",
 }
 """What a manifest calls the keys of JSON Schema."""

@@ -305,4 +305,6 @@ def test_a_policy_of_the_library_that_was_written_as_a_path_is_told_its_name(tmp
 def test_who_reads_is_told_where_games_are_cut_off(max_steps: int | None, told: bool) -> None:
     reads = WorkerAssignment("mosaic_llm_worker", "llm", {"model_id": "any", "api_key": "env:NO_SUCH_KEY"})
     resolved = replace(resolve_operator(operator(workers={"agent": reads})), max_steps=max_steps)
-    assert ("cut off after 7 steps" in resolved.team_context("agent_0").briefing) is told
+    briefing = resolved.team_context("agent_0").briefing
+    assert ("Here a game ends after 7 steps at the latest." in briefing) is told
+    assert briefing.count("at the latest") == 1, "one limit, be it the environment's or the run's"

@@ -48,7 +48,7 @@ def script(name: str) -> Any:
         model = request.json["model"]
         asked[model] = asked.get(model, 0) + 1
         legal = model == "good" or (model == "late" and asked[model] % 2 == 0)
-        known = re.findall(r"Legal actions: (.*?)(?:\\n|\n|\"|$)", request.words)[-1].split(", ")
+        known = re.findall(r"Legal moves: (.*?)(?:\\n|\n|\"|$)", request.words)[-1].split(", ")
         return SAYS[name](("forward" if "forward" in known else known[0]) if legal else "fly")
 
     return say

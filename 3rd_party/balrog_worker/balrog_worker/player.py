@@ -34,6 +34,7 @@ _FEEDBACK: Final = (
     "\n\nYour previous output did not contain a valid action. Defaulted to action: {played}\n\nObservation:\n"
 )
 """BALROG's evaluator, word for word: its agents are to be told what they are told there."""
+_LEGAL: Final = "Legal moves:"
 _INSTRUCTION: Final = """{briefing}
 
 Name one action at a time, exactly as it is written here:
@@ -196,8 +197,9 @@ class BalrogPlayer:
                 briefing=slot.briefing.strip(), actions=",\n".join(words) or _LISTED
             )
             long, short = decision.text, ""
-            if decision.choices or decision.action_mask is not None:
-                long += f"\n\nLegal actions now: {', '.join(slot.legal_words(decision))}."
+            limited = decision.choices or decision.action_mask is not None
+            if limited and _LEGAL not in long:  # chess lists them itself
+                long += f"\n\n{_LEGAL} {', '.join(slot.legal_words(decision))}"
         if playing.unusable and playing.played and self._settings.feedback_on_invalid_action:
             long = _FEEDBACK.format(played=playing.played) + long
         return instruction, long, short

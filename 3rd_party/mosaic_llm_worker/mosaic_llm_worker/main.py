@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from mosaic_llm_worker.calls import Caller
 from mosaic_llm_worker.player import Player
 from mosaic_llm_worker.server_settings import ServerSettings, said
-from mosaic_llm_worker.settings import LlmSettings
+from mosaic_llm_worker.settings import EXAMPLES, LlmSettings
 from mosaic_worker.concurrent import AsyncWorker
 from mosaic_worker.worker import Decision, EpisodeEnd, EpisodeStart, LoadError, Slot, StepResults
 
@@ -61,7 +61,8 @@ class LlmWorker(AsyncWorker):
                 answers.
         """
         try:
-            settings = self.settings_type.model_validate(dict(slot.settings))
+            given = {name: value for name, value in slot.settings.items() if name != EXAMPLES}
+            settings = self.settings_type.model_validate(given)
         except ValidationError as exc:
             raise LoadError(said(exc)) from None
         player: SlotPlayer = self.player_type(slot, settings, self.host.record_call)

@@ -67,7 +67,7 @@ class Player:
                 slot.action_space,
                 slot.action_meanings,
                 slot.env_id,
-                numbered=not settings.renamed,
+                numbered=False,  # a list without numbers leaves open from where one counts
                 hides_legal=settings.hide_legal,
             )
             # One for each place that the slot takes: where seats are swapped, sides and aims are others.

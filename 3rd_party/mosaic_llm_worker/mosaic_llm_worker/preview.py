@@ -1,27 +1,28 @@
 """Shows the prompt that a slot would send now: ``python -m mosaic_llm_worker.preview``.
 
 One JSON object on stdin, ``{"settings": {…}, "slot": {agent, env, action_meanings, action_space, briefing,
-team, teammates, opponents, names}, "decision": {text, messages, choices, mask, step}}``; one JSON line on
-stdout, ``{"messages": […], "tokens": estimate}`` or ``{"error": "a sentence"}``. No server is asked.
+team, teammates, opponents, names, example_turns}, "decision": {text, messages, choices, mask, step}}``; one
+JSON line on stdout, ``{"messages": […], "tokens": estimate}`` or ``{"error": "a sentence"}``. No server is
+asked.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 from pydantic import ValidationError
 
 from mosaic_llm_worker.budget import estimate_tokens
+from mosaic_llm_worker.decisions import decision_of
 from mosaic_llm_worker.memory import Memory
 from mosaic_llm_worker.player import Player
 from mosaic_llm_worker.server_settings import said
-from mosaic_llm_worker.settings import LlmSettings
+from mosaic_llm_worker.settings import EXAMPLES, LlmSettings
 from mosaic_worker.spaces import Space
-from mosaic_worker.worker import Decision, LoadError, Slot
+from mosaic_worker.worker import LoadError, Slot
 
 
 def preview(asked: dict[str, Any]) -> dict[str, Any]:
@@ -39,6 +40,7 @@ def preview(asked: dict[str, Any]) -> dict[str, Any]:
         if names := asked["slot"].get("names"):
             given["rename"] = names
         settings = LlmSettings.model_validate(given)
+        given[EXAMPLES] = asked["slot"].get(EXAMPLES, {})
         player = Player(_slot(asked["slot"], given), settings, _nowhere)
         messages = player.messages(
             decision_of(asked.get("decision", {})), Memory(player.slot.agent_id, 0, False)
@@ -70,25 +72,6 @@ def _slot(data: dict[str, Any], settings: dict[str, Any]) -> Slot:
         team=str(data.get("team", "")),
         teammates=tuple(data.get("teammates", ())),
         opponents=tuple(data.get("opponents", ())),
-    )
-
-
-def decision_of(data: Mapping[str, Any]) -> Decision:
-    """A question as the host tells it in plain data: text, messages, choices, mask, step."""
-    mask = data.get("mask")
-    return Decision(
-        0,
-        0,
-        int(data.get("step", 0)),
-        0,
-        None,
-        None if mask is None else np.asarray(mask, np.bool_),
-        0,
-        "",
-        str(data.get("text", "")),
-        None,
-        tuple(data.get("messages", ())),
-        tuple((int(action), str(word)) for action, word in data.get("choices", ())),
     )
 
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mosaic_llm_worker.forms import form_text, one
+from mosaic_llm_worker.decisions import decision_of
+from mosaic_llm_worker.forms import answer_text, form_text, one
+from mosaic_llm_worker.judging import action_name
+from mosaic_llm_worker.mates import in_words
 from mosaic_llm_worker.parsing import Reader
-from mosaic_llm_worker.settings import LlmSettings
+from mosaic_llm_worker.settings import EXAMPLES, LlmSettings
 from mosaic_llm_worker.templates import PromptError, Role, Templates, filled, tidy
 from mosaic_worker.worker import Decision, Slot
 
@@ -20,6 +23,10 @@ _MOST_LISTED: Final = 80
 """Legal moves that are listed; of more, some and their number."""
 _LISTED: Final = "Legal moves:"
 _APART: Final = "\n---\n"
+_DRAWN: Final = (
+    "Examples of turns of this game. Their actions were drawn at random from the legal ones: they show what "
+    "you will see and how an answer is written, not how to play well."
+)
 _NOTHING: Final = "(nothing that words can say)"
 
 
@@ -66,15 +73,10 @@ class Prompter:
 
     def _system(self) -> str:
         slot = self._slot
-        numbers = ""
-        named = slot.action_space.kind == "Discrete" and any(slot.action_meanings)
-        if named and self._reader.vocabulary().numbered:
-            numbers = f"An action's number, counted from {slot.action_space.start}, is understood too."
         text = self._templates.fill(
             "system.txt",
             agent=slot.agent_id,
             briefing=slot.briefing,
-            numbers=numbers,
             level=self._level(),
             talk=self._talk(),
             strategy=self._strategy,
@@ -172,21 +174,36 @@ class Prompter:
     def _examples(self) -> str:
         if self._settings.strategy != "few_shot":
             return ""
-        if self._names.drawn and self._game.examples:
-            raise PromptError(
-                f"the examples of {self._slot.env_id} are drawn with the usual marks: choose another "
-                "strategy than few_shot, or leave rename out"
-            )
-        known = [e for e in self._game.examples if self._understood(e.answer)]
+        # Those that somebody wrote are drawn with the usual marks.
+        known = [e for e in self._game.examples if not self._names.drawn and self._understood(e.answer)]
         if not known:
-            raise PromptError(
-                f"there are no examples for {self._slot.env_id}: write some into games/NAME.toml of a "
-                "prompt_folder, or choose another strategy"
-            )
+            return self._played_turns()
         lines = ["Examples of turns with a good answer:"]
         for example in known:
             lines += [f"<observation>\n{example.see}\n</observation>", f"Action: {example.answer}", ""]
         return "\n".join(lines).strip()
+
+    def _played_turns(self) -> str:
+        """Turns of this very environment, as they are asked and answered here."""
+        lines: list[str] = []
+        played: Mapping[str, Sequence[Mapping[str, Any]]] = self._slot.settings.get(EXAMPLES, {})
+        for turn in played.get(self._slot.agent_id, ()):
+            decision = decision_of(turn)
+            answer = answer_text(
+                "few_shot",
+                self._slot.action_space,
+                action_name(self._reader, turn["action"], decision.choices),
+            )
+            read = self._reader.read(answer, decision.action_mask, decision.choices, decision.text)
+            if not read.problem:
+                asked = _joined(self.seen(decision.step + 1, decision.text), self._legal(decision))
+                lines += [asked, answer, ""]
+        if not lines:
+            raise PromptError(
+                f"few_shot shows turns of {self._slot.env_id}, and none came with this slot: choose another "
+                "strategy, or write [[examples]] into games/NAME.toml of a prompt_folder"
+            )
+        return "\n".join([_DRAWN, *lines]).strip()
 
     def _understood(self, answer: str) -> bool:
         """Whether an answer is an action here; where words come with the position, it may be."""
@@ -198,7 +215,7 @@ class Prompter:
     def _messages(self, messages: Sequence[str]) -> str:
         if not messages:
             return ""
-        said = "\n".join(_inside(" ".join(message.split())) for message in messages)
+        said = "\n".join(_inside(line) for message in messages for line in in_words(message))
         return f"Your team-mates say:\n<messages>\n{said}\n</messages>"
 
     def _legal(self, decision: Decision) -> str:
@@ -206,7 +223,7 @@ class Prompter:
         if self._settings.hide_legal:
             return ""
         if space.kind == "MultiDiscrete" and mask is not None and not mask.all():
-            return f"Legal now, for each number of the list: {_by_part(space.nvec, space.starts, mask)}."
+            return f"{_LISTED} for each number of the list: {_by_part(space.nvec, space.starts, mask)}"
         if space.kind != "Discrete":
             return ""
         if decision.choices:
@@ -214,7 +231,7 @@ class Prompter:
         if mask is None or mask.all():
             return ""
         vocabulary = self._reader.vocabulary(mask)
-        return f"Legal now: {', '.join(vocabulary.name(action) for action in vocabulary.everything)}."
+        return _listed([vocabulary.name(action) for action in vocabulary.everything])
 
 
 def _listed(words: Sequence[str]) -> str:
@@ -222,7 +239,8 @@ def _listed(words: Sequence[str]) -> str:
     if rest <= 0:
         return f"{_LISTED} {', '.join(words)}"
     apart = len(words) // _MOST_LISTED + 1
-    return f"There are {len(words)} legal moves, among them: {', '.join(words[::apart])}"
+    some = words[::apart]
+    return f"{_LISTED} {', '.join(some)} ({len(some)} of {len(words)} are named)"
 
 
 def _by_part(

@@ -13,10 +13,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from mosaic_llm_worker.cassette import completion_of
+from mosaic_llm_worker.decisions import decision_of
 from mosaic_llm_worker.forms import plain_value
 from mosaic_llm_worker.judging import SUMMARY_TURN, action_name, judge
 from mosaic_llm_worker.parsing import Reader
-from mosaic_llm_worker.preview import decision_of, main
+from mosaic_llm_worker.preview import main
 from mosaic_llm_worker.servers import Completion
 from mosaic_worker.spaces import Space
 from mosaic_worker.worker import Decision
@@ -81,7 +82,7 @@ def _judge_of(asked: Mapping[str, Any]) -> Callable[[Decision, Attempt], Outcome
         space,
         tuple(slot.get("action_meanings", ())),
         str(slot["env"]),
-        numbered=given.get("rename", "none") == "none",
+        numbered=False,
         hides_legal=given.get("hide_legal") is True,
     )
 

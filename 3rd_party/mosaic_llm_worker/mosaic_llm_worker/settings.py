@@ -10,6 +10,8 @@ from mosaic_llm_worker.server_settings import ServerSettings
 from mosaic_worker.renaming import Names
 
 _GREEDY: Final = 0.0
+EXAMPLES: Final = "example_turns"
+"""Beside the settings: turns of the slot's environment by seat, which the host plays for ``few_shot``."""
 
 Strategy = Literal["naive", "chain_of_thought", "few_shot", "robust", "structured"]
 
@@ -86,11 +88,6 @@ class LlmSettings(ServerSettings):
     def names(self) -> Names:
         """The other names, as the host has made them; none where the game is told in its own."""
         return Names.of(self.rename)
-
-    @property
-    def renamed(self) -> bool:
-        """Whether actions or things are called otherwise; their numbers are not told then."""
-        return self.rename != "none"
 
     @model_validator(mode="after")
     def _samples_differ(self) -> LlmSettings:

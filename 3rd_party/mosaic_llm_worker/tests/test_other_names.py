@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from mosaic_llm_worker.memory import Memory
 from mosaic_llm_worker.parsing import Reader
 from mosaic_llm_worker.player import Player
 from mosaic_llm_worker.preview import preview
-from mosaic_llm_worker.settings import LlmSettings
+from mosaic_llm_worker.settings import EXAMPLES, LlmSettings
 from mosaic_worker.renaming import Names
 from mosaic_worker.spaces import Space
 from mosaic_worker.worker import Decision, LoadError, Slot
@@ -31,7 +32,8 @@ def player(names: Names, words: tuple[str, ...], env: str, **settings: Any) -> P
     told = tuple(map(names.action, words))
     size = space(len(words) or 20)
     slot = Slot(0, "green_0", env, size, size, given, told, team="green", teammates=("green_1",))
-    return Player(slot, LlmSettings.model_validate(given), lambda _: None)
+    settings = {name: value for name, value in given.items() if name != EXAMPLES}
+    return Player(slot, LlmSettings.model_validate(settings), lambda _: None)
 
 
 def decision(**more: Any) -> Decision:
@@ -51,15 +53,19 @@ def test_hints_roles_and_examples_are_told_in_the_other_names() -> None:
         prompt = asked(player(NAMES, words, soccer, coordination_level=level), decision())
         assert "puvov" in prompt and "ball" not in prompt
         assert ("(kepib)" in prompt) == (level == 2) and "(drop)" not in prompt
-    examples = asked(player(NAMES, words, soccer, strategy="few_shot"), decision())
+    turn = {"step": 0, "text": "A puvov is ahead.", "choices": [], "mask": None, "action": 1}
+    shown = {"strategy": "few_shot", EXAMPLES: {"green_0": [turn]}}
+    examples = asked(player(NAMES, words, soccer, **shown), decision())
     assert "Action: dejuf" in examples and "Action: pickup" not in examples
 
 
-def test_numbers_of_actions_are_neither_told_nor_read() -> None:
+def test_numbers_of_actions_that_have_words_are_neither_told_nor_read() -> None:
     words = ("left", "pickup", "drop")
-    assert "An action's number" in asked(player(Names(), words, "X"), decision())
+    usual = player(Names(), words, "X")
+    assert "number" not in asked(usual, decision())
+    assert usual.reader.read("<action>1</action>").problem == "the number 1 names no action here"
+    assert player(Names(), (), "X").reader.read("<action>1</action>").action == 1, "a number is their word"
     renamed = player(NAMES, words, "X")
-    assert "An action's number" not in asked(renamed, decision())
     assert renamed.reader.read("<action>1</action>").problem
     assert renamed.reader.read("<action>dejuf</action>").action == 1
     assert renamed.reader.read("<action>pickup</action>").problem, "the usual name is no answer here"
@@ -79,9 +85,15 @@ def test_squares_with_other_names_are_read_as_people_write_moves() -> None:
         assert reader.read(reply, choices=choices, text="40 h c a").action == 4, reply
 
 
-def test_examples_that_are_drawn_with_the_usual_marks_are_refused() -> None:
-    with pytest.raises(LoadError, match="another strategy than few_shot"):
-        player(BOARD, ("column 1", "column 2"), "connect_four_v3", strategy="few_shot")
+def test_examples_that_are_drawn_with_the_usual_marks_are_left_out(tmp_path: Path) -> None:
+    (tmp_path / "games").mkdir()
+    (tmp_path / "games" / "mine.toml").write_text(
+        'environments = ["*"]\n[[examples]]\nsee = "1 2"\nanswer = "column 1"\n'
+    )
+    own = {"strategy": "few_shot", "prompt_folder": str(tmp_path)}
+    assert "1 2" in asked(player(Names(), ("column 1", "column 2"), "connect_four_v3", **own), decision())
+    with pytest.raises(LoadError, match="choose another strategy"):
+        player(BOARD, ("column 1", "column 2"), "connect_four_v3", **own)
 
 
 FEN = "FEN: rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
@@ -92,7 +104,7 @@ def test_what_is_legal_is_said_neither_before_nor_after_an_answer() -> None:
     question = decision(action_mask=mask)
     told = player(Names(), ("left", "pickup", "drop"), "X")
     hidden = player(Names(), ("left", "pickup", "drop"), "X", hide_legal=True)
-    assert "Legal now: left, drop." in asked(told, question) and "Legal" not in asked(hidden, question)
+    assert "Legal moves: left, drop\n" in asked(told, question) and "Legal" not in asked(hidden, question)
     refused = hidden.reader.read('{"action": "pickup"}', mask)
     assert refused.illegal and refused.problem == "pickup is not legal now"
     assert "legal are: left, drop" in told.reader.read('{"action": "pickup"}', mask).problem

@@ -48,7 +48,7 @@ class LangGraphWorker(AsyncWorker):
 
     async def decide(self, slot, decision):
         seat, words = self.seats[slot.index, decision.episode], slot.legal_words(decision)
-        told = [decision.text, *decision.messages, decision.reason, f"Legal actions: {', '.join(words)}"]
+        told = [decision.text, *decision.messages, decision.reason, f"Legal moves: {', '.join(words)}"]
         state = {"messages": [SystemMessage(seat.briefing), HumanMessage("\n".join(told))], "calls": []}
         try:
             state = await self.graph.ainvoke({**state, "decision": decision, "seat": seat, "words": words})

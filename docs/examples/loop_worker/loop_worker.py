@@ -72,4 +72,4 @@ class LoopWorker(AsyncWorker):
 def told(decision, words):
     heard = "".join(f"\nYour team-mate {message}" for message in decision.messages)
     refused = f"\nYour last answer was refused: {decision.reason}" if decision.reason else ""
-    return f"{decision.text}{heard}{refused}\n\nLegal actions: {', '.join(words)}"
+    return f"{decision.text}{heard}{refused}\n\nLegal moves: {', '.join(words)}"

@@ -32,6 +32,18 @@ class ActionWord(NamedTuple):
     meaning: str = ""
 
 
+class Limit(NamedTuple):
+    """How long a game may last.
+
+    Attributes:
+        count: By the rules, as it was made; ``None`` where they do not say.
+        unit: Of what.
+    """
+
+    count: int | None
+    unit: str = "steps"
+
+
 class Describer(ABC):
     """Says what one environment instance shows; asked between its steps.
 
@@ -77,6 +89,10 @@ class Describer(ABC):
     @abstractmethod
     def game(self, agent: AgentID) -> str:
         """What the game is and what is wanted, in a few full sentences."""
+
+    def limit(self, agent: AgentID) -> Limit:
+        """How long the game may last; :meth:`briefing` says it once, or where a run cuts it off sooner."""
+        return Limit(self.environment.max_episode_steps)
 
     def reading(self, agent: AgentID, mode: Mode = "egocentric") -> str:
         """How to read :meth:`text`, in full sentences; ``""`` where it speaks for itself."""
@@ -200,8 +216,16 @@ class Describer(ABC):
 
     def briefing(self, agent: AgentID, mode: Mode = "egocentric") -> str:
         """What an agent is told once, before its first episode: game, reading, actions."""
-        parts = [self.game(agent), self.reading(agent, mode), self._how_to_act(agent)]
+        game = " ".join(filter(None, (self.game(agent), self._lasts(agent))))
+        parts = [game, self.reading(agent, mode), self._how_to_act(agent)]
         return "\n\n".join(part for part in parts if part)
+
+    def _lasts(self, agent: AgentID) -> str:
+        """When a game ends at the latest: one number, be it the environment's or the run's."""
+        (own, unit), cut = self.limit(agent), self.environment.cut_off
+        if cut is not None and (own is None or cut < own):
+            return f"Here a game ends after {cut} step{'s' * (cut != 1)} at the latest."
+        return "" if own is None else f"A game ends after {own} {unit} at the latest."
 
     def _how_to_act(self, agent: AgentID) -> str:
         words = self.actions(agent)

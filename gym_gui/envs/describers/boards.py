@@ -13,7 +13,7 @@ from gym_gui.core.live import Board, Move
 from gym_gui.core.prompt_inputs import Mode, Renaming
 from gym_gui.core.types import AgentID, Choice, Mask
 from gym_gui.envs.boards.position import FIRST, OFF_BOARD, SECOND, Square, turn_of
-from gym_gui.envs.describers.base import ActionWord, Describer
+from gym_gui.envs.describers.base import ActionWord, Describer, Limit
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.describers.other_words import Terms, letters, numbers
 from gym_gui.envs.facts import Fact, fact
@@ -207,7 +207,10 @@ class BoardDescriber(SpaceDescriber):
         title = environment.title
         rules = f"The game is {title}; you play {agent} against {', '.join(others)}. {_RULES[self._kind]}"
         komi = f" White gets {self._komi():g} points more (komi)." if self._kind == "go" else ""
-        return f"{rules}{komi} {_PAID}{longest(environment)}"
+        return f"{rules}{komi} {_PAID}"
+
+    def limit(self, agent: AgentID) -> Limit:
+        return longest(self.environment)
 
     def _komi(self) -> float:
         """Of a game of go: PettingZoo's or OpenSpiel's."""
@@ -275,10 +278,10 @@ def _rights(fen: str) -> Iterator[Fact]:
         yield fact("quiet_moves", int(quiet))
 
 
-def longest(environment: Instance) -> str:
-    """A sentence on the most moves that a game of OpenSpiel may have; ``""`` for games of others."""
+def longest(environment: Instance) -> Limit:
+    """The most moves that a game of OpenSpiel may have; games of others do not say."""
     game: Any = getattr(environment.env, "_env", None)
-    return f" A game has at most {game.max_game_length()} moves." if hasattr(game, "max_game_length") else ""
+    return Limit(int(game.max_game_length()) if hasattr(game, "max_game_length") else None, "moves")
 
 
 def _white_moves(board: Board) -> bool:

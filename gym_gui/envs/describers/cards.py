@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gym_gui.core.prompt_inputs import Mode
 from gym_gui.core.types import AgentID
-from gym_gui.envs.describers.base import ActionWord
+from gym_gui.envs.describers.base import ActionWord, Limit
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.describers.spaces import number
 from gym_gui.envs.pictures import Picture
@@ -207,15 +207,17 @@ class RockPaperScissorsDescriber(SpaceDescriber):
 
     def game(self, agent: AgentID) -> str:
         words = self.environment.action_meanings(agent)
-        rounds = self.environment.env.max_cycles
         beats = "; ".join(
             f"{word} beats {' and '.join(words[j] for j in range(len(words)) if beaten(i, j))}"
             for i, word in enumerate(words)
         )
         return (
-            f"Two players choose at once, in {rounds} rounds, without seeing each other's choice: {beats}. "
+            f"Two players choose at once, without seeing each other's choice: {beats}. "
             "The winner of a round gets 1 point, the loser loses 1; equal choices are worth nothing."
         )
+
+    def limit(self, agent: AgentID) -> Limit:
+        return Limit(int(self.environment.env.max_cycles), "rounds")
 
 
 def beaten(first: int, second: int) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 
 from gym_gui.core.prompt_inputs import Frame, Mode
 from gym_gui.core.types import AgentID
-from gym_gui.envs.describers.base import ActionWord
+from gym_gui.envs.describers.base import ActionWord, Limit
 from gym_gui.envs.describers.directions import away, nearest
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.facts import Fact, atom, fact
@@ -181,7 +181,6 @@ class CrafterDescriber(SpaceDescriber):
             if self._game._reward
             else "There are no rewards."
         )
-        limit = f", or after {self._game._length} steps" if self._game._length else ""
         return (
             "The game is Crafter: you survive in a world of cells seen from above, of which you see "
             f"{wide} by {high} around you. There are {len(rules.achievements)} achievements: {goals}. "
@@ -192,8 +191,11 @@ class CrafterDescriber(SpaceDescriber):
             "you, 7 when you sleep; skeletons in caves shoot arrows that take 2; lava kills. Cows and "
             "skeletons have 3 health, zombies 5; a hit of yours takes 1, with a sword of wood 2, of stone 3, "
             "of iron 5. A plant is ripe some 300 steps after it was placed, if no creature comes beside it. "
-            f"You can carry 9 of each thing. The game ends when your health is 0{limit}."
+            f"You can carry 9 of each thing. The game ends when your health is 0."
         )
+
+    def limit(self, agent: AgentID) -> Limit:
+        return Limit(int(self._game._length) or None)
 
     def reading(self, agent: AgentID, mode: Mode = "egocentric") -> str:
         return (

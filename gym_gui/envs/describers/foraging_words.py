@@ -9,7 +9,7 @@ import numpy as np
 
 from gym_gui.core.prompt_inputs import Frame, Mode
 from gym_gui.core.types import AgentID
-from gym_gui.envs.describers.base import ActionWord
+from gym_gui.envs.describers.base import ActionWord, Limit
 from gym_gui.envs.describers.directions import away
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.facts import Fact, fact
@@ -99,9 +99,11 @@ class ForagingDescriber(SpaceDescriber):
             f"{super().game(agent)} {len(game.players)} players gather food on a field of {game.rows} rows "
             f"and {game.cols} columns. Food is loaded when the levels of those who stand beside it (not "
             f"diagonally) and load in the same step add up to its level or more.{together}{share} Two who "
-            "want into the same cell stay where they are. An episode has at most "
-            f"{game._max_episode_steps} steps."
+            "want into the same cell stay where they are."
         )
+
+    def limit(self, agent: AgentID) -> Limit:
+        return Limit(int(self.environment.env._max_episode_steps))
 
     def reading(self, agent: AgentID, mode: Mode = "egocentric") -> str:
         if self._layers:

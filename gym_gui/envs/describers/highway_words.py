@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gym_gui.core.prompt_inputs import Mode
 from gym_gui.core.types import AgentID
-from gym_gui.envs.describers.base import ActionWord
+from gym_gui.envs.describers.base import ActionWord, Limit
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.describers.spaces import number
 
@@ -89,13 +89,14 @@ class HighwayDescriber(SpaceDescriber):
         return _is_map(self._kind(agent)) or super().can_say(agent)
 
     def game(self, agent: AgentID) -> str:
-        config = self.environment.env.config
-        limit = config.get("duration")
         ends = [] if self._road == "lane_keeping" else ["A crash ends the drive."]
-        if limit:
-            decisions = math.ceil(limit * config["policy_frequency"])
-            ends.append(f"It lasts {number(limit)} s at most, in which you decide {decisions} times.")
         return " ".join([super().game(agent), *ends])
+
+    def limit(self, agent: AgentID) -> Limit:
+        config = self.environment.env.config
+        if not (seconds := config.get("duration")):
+            return Limit(None)
+        return Limit(math.ceil(seconds * config["policy_frequency"]), f"steps ({number(seconds)} s)")
 
     def actions(self, agent: AgentID) -> Sequence[ActionWord]:
         return [ActionWord(each.word, _MEANINGS.get(each.word, "")) for each in super().actions(agent)]

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from gym_gui.core.prompt_inputs import Mode
 from gym_gui.core.types import AgentID
-from gym_gui.envs.describers.base import ActionWord
+from gym_gui.envs.describers.base import ActionWord, Limit
 from gym_gui.envs.describers.minigrid import ACTIONS, how_far
 from gym_gui.envs.describers.team_grid import TeamGridDescriber
 from gym_gui.envs.facts import Fact, fact
@@ -60,9 +60,11 @@ class IniMultiGridDescriber(TeamGridDescriber):
             environment.summary,
             self._company(agent),
             *_paid(game),
-            f"The game ends after {game.max_steps} steps at the latest.",
         ]
         return " ".join(part for part in parts if part)
+
+    def limit(self, agent: AgentID) -> Limit:
+        return Limit(int(self.environment.env.max_steps))
 
     def _company(self, agent: AgentID) -> str:
         """Who is who, by colour, and how they get past each other."""
@@ -83,7 +85,11 @@ class IniMultiGridDescriber(TeamGridDescriber):
 
     def actions(self, agent: AgentID) -> Sequence[ActionWord]:
         alone = len(self.bodies) == 1 or self.environment.env.allow_agent_overlap
-        meanings = ACTIONS if alone else {**ACTIONS, "forward": f"{ACTIONS['forward']} and nobody is there"}
+        meanings = (
+            ACTIONS
+            if alone
+            else {**ACTIONS, "forward": f"{ACTIONS['forward']}, nor where another agent stands"}
+        )
         return [ActionWord(word, meanings.get(word, "")) for word in self.environment.action_meanings(agent)]
 
     def sees_all(self, agent: AgentID) -> bool:

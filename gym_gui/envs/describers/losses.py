@@ -69,7 +69,7 @@ LOSSES: Final = (
         ("minihack",),
         "*",
         "The numbers and colours of signs, the terminal's copy of the screen, and the crops of the map",
-        "they show once more what the map, the names of what is in sight and the list of what is carried tell",
+        "they show once more what the map, the names of what is in sight and the list of what is carried say",
         parts=(
             *(f"{name}{crop}" for name in ("glyphs", "colors", "specials") for crop in ("", "_crop")),
             *("chars_crop", "screen_descriptions_crop", "screen_descriptions", "pixel", "pixel_crop"),
@@ -80,8 +80,8 @@ LOSSES: Final = (
         ("pettingzoo",),
         "classic/chess_v*",
         "The seven positions before this one",
-        "they would make the text eight times as long, and the rules ask of them only whether a position comes "
-        "again, which is told",
+        "they would make the text eight times as long, and the rules ask of them only whether a position "
+        "comes again, which is told",
         kept=lambda observation: np.asarray(observation)[..., :20],
     ),
     Loss(

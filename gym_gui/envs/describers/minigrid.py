@@ -14,7 +14,7 @@ from gym_gui.core.spaces import to_space
 from gym_gui.core.types import AgentID
 from gym_gui.envs.describers import minigrid_rules
 from gym_gui.envs.describers.babyai_missions import meanings
-from gym_gui.envs.describers.base import ActionWord
+from gym_gui.envs.describers.base import ActionWord, Limit
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.describers.grid_words import (
     COLOURS,
@@ -103,16 +103,20 @@ class MiniGridDescriber(SpaceDescriber):
         ]
         return " ".join(part for part in parts if part)
 
+    def limit(self, agent: AgentID) -> Limit:
+        # BabyAI gives each mission its own time, see what is rewarded.
+        game = self.environment.env
+        fixed = getattr(game, "fixed_max_steps", True) or not minigrid_rules.pays(game)
+        return Limit(int(game.max_steps) if fixed else None)
+
     def _aim(self) -> str:
-        """What is rewarded, and how long there is time."""
+        """What is rewarded, and how long there is time where each mission has its own."""
         game = self.environment.env
         if not minigrid_rules.pays(game):
-            return f"Nothing is rewarded. The game ends after {game.max_steps} steps."
+            return "Nothing is rewarded."
         ends = "Do what the mission says: only when that is done are you rewarded, and the game ends."
         if getattr(game, "fixed_max_steps", True):
-            limit = game.max_steps
-            return f"{ends} The reward is 1 - 0.9 x steps / {limit}; after {limit} steps it ends."
-        # BabyAI gives each mission its own time, when it is drawn.
+            return f"{ends} The reward is 1 - 0.9 x steps / {game.max_steps}."
         each = game.room_size**2 * game.num_rows * game.num_cols
         return (
             f"{ends} The reward is 1 - 0.9 x steps / limit; it ends after limit steps, which are {each} for "

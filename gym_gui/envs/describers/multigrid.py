@@ -11,7 +11,7 @@ import numpy as np
 
 from gym_gui.core.prompt_inputs import Mode
 from gym_gui.core.types import AgentID
-from gym_gui.envs.describers.base import ActionWord
+from gym_gui.envs.describers.base import ActionWord, Limit
 from gym_gui.envs.describers.grid_words import COLOURS, KINDS, MAP, CellWords, GridView
 from gym_gui.envs.describers.spaces import number
 from gym_gui.envs.describers.team_grid import Mates, TeamGridDescriber
@@ -24,7 +24,7 @@ _MEANINGS: Mapping[str, str] = {
     "noop": "do nothing",
     "left": "turn left on the spot",
     "right": "turn right on the spot",
-    "forward": "go one cell ahead, if nobody and nothing is there",
+    "forward": "go one cell ahead, if no wall, no ball and no player is there",
     "pickup": "take the ball directly ahead, or steal it from an opponent who stands there",
     "drop": (
         "pass the ball to a team-mate without one, wherever it is (of several one by chance); where there is "
@@ -81,10 +81,12 @@ class MultiGridDescriber(TeamGridDescriber):
             f"The game is {environment.title} on a grid of "
             f"{env.width} by {env.height} cells. You are {agent}, of team {colour}. {self._company(agent)}",
             self._rules(agent, colour),
-            f"It ends after {env.max_steps} steps at the latest.",
             "In each step the players act in random order." if len(env.agents) > 1 else "",
         ]
         return " ".join(part for part in parts if part)
+
+    def limit(self, agent: AgentID) -> Limit:
+        return Limit(int(self.environment.env.max_steps))
 
     def _company(self, agent: AgentID) -> str:
         """Who else plays."""
@@ -149,7 +151,12 @@ class MultiGridDescriber(TeamGridDescriber):
             meanings["drop"] = _ALONE
         if not others:
             meanings["pickup"] = _UNOPPOSED
-        if not _marks(self.environment.env):
+        if _marks(self.environment.env):
+            mark = "end zone" if hasattr(self.environment.env, "endzone_positions") else "goal"
+            meanings["forward"] = (
+                f"{_MEANINGS['forward']}; {'an' if mark[0] == 'e' else 'a'} {mark} is free to walk on"
+            )
+        else:
             meanings |= _COLLECTING
         return [ActionWord(word, meanings.get(word, "")) for word in self.environment.action_meanings(agent)]
 

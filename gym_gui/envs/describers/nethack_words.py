@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gym_gui.core.prompt_inputs import Frame, Mode
 from gym_gui.core.types import AgentID
-from gym_gui.envs.describers.base import ActionWord
+from gym_gui.envs.describers.base import ActionWord, Limit
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.describers.nethack_actions import meaning, word
 from gym_gui.envs.describers.spaces import number
@@ -84,7 +84,8 @@ class NetHackDescriber(SpaceDescriber):
         return (
             f"Health {status[10]} of {status[11]}, magic {status[14]} of {status[15]}, armour class "
             f"{status[16]}, level {status[18]}, gold {status[13]}, dungeon level {status[12]} "
-            f"(level {status[24]} of dungeon {status[23]}), turn {status[20]}.{monster}{condition}\n{self._attributes(status)}"
+            f"(level {status[24]} of dungeon {status[23]}), turn {status[20]}.{monster}{condition}\n"
+            f"{self._attributes(status)}"
         )
 
     def _attributes(self, status: Sequence[int]) -> str:
@@ -133,12 +134,14 @@ class NetHackDescriber(SpaceDescriber):
         return [(int(getattr(nethack, f"BL_MASK_{name}")), said) for name, said in _CONDITIONS.items()]
 
     def game(self, agent: AgentID) -> str:
-        environment, env = self.environment, self.environment.env
-        aim = environment.summary
+        aim = self.environment.summary
         return (
             f"You are a hero in a dungeon of the game NetHack. Your aim: {aim} {self._paid()}"
-            f"It ends when you die, when the aim is reached, or after {env._max_episode_steps} actions."
+            "It ends when you die and when the aim is reached."
         )
+
+    def limit(self, agent: AgentID) -> Limit:
+        return Limit(int(self.environment.env._max_episode_steps), "actions")
 
     def _paid(self) -> str:
         """What is paid beside what the aim says, as the environment was made."""

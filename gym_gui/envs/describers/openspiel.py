@@ -9,6 +9,7 @@ import numpy as np
 
 from gym_gui.core.prompt_inputs import Mode
 from gym_gui.core.types import AgentID, Choice, Mask
+from gym_gui.envs.describers.base import Limit
 from gym_gui.envs.describers.boards import FROM_CHOICES, longest
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.describers.openspiel_rules import RULES, Rules
@@ -60,7 +61,10 @@ class OpenSpielDescriber(SpaceDescriber):
         rules = f" {self._rules.game}" if self._rules.game else ""
         game: Any = self.environment.env._env
         paid = f" At the end you are paid from {game.min_utility():g} to {game.max_utility():g}."
-        return f"{super().game(agent)}{company}{rules}{paid}{longest(self.environment)}"
+        return f"{super().game(agent)}{company}{rules}{paid}"
+
+    def limit(self, agent: AgentID) -> Limit:
+        return longest(self.environment)
 
     def reading(self, agent: AgentID, mode: Mode = "egocentric") -> str:
         return self._rules.reading

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gym_gui.core.prompt_inputs import Mode
 from gym_gui.core.spaces import to_space
 from gym_gui.core.types import AgentID
-from gym_gui.envs.describers.base import ActionWord
+from gym_gui.envs.describers.base import ActionWord, Limit
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.describers.particle_games import COLOURS, Goals
 from gym_gui.envs.describers.particle_picture import MESH, drawn
@@ -150,9 +150,11 @@ class ParticleDescriber(SpaceDescriber):
         with_whom = f", with {', '.join(mates)}" if mates else ""
         against = f", against {', '.join(others)}" if others else ""
         company = f"You are {agent}{with_whom}{against}."
-        steps = f"A game has {self.environment.env.max_cycles} steps."
         told = self._goals.of(self._bodies[agent]) if agent in self._bodies else ""
-        return " ".join(filter(None, (super().game(agent), company, told, steps)))
+        return " ".join(filter(None, (super().game(agent), company, told)))
+
+    def limit(self, agent: AgentID) -> Limit:
+        return Limit(int(self.environment.env.max_cycles))
 
     def reading(self, agent: AgentID, mode: Mode = "egocentric") -> str:
         body = self._bodies.get(agent)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gym_gui.core.prompt_inputs import Frame, Mode
 from gym_gui.core.types import AgentID
-from gym_gui.envs.describers.base import ActionWord
+from gym_gui.envs.describers.base import ActionWord, Limit
 from gym_gui.envs.describers.directions import away, nearest
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.describers.spaces import number
@@ -87,9 +87,11 @@ class PursuitDescriber(SpaceDescriber):
             f"{'stand still' if env.freeze_evaders else 'move at random'}. {catch} A caught evader is "
             f"worth {env.catch_reward:g} to each of those who caught it, an evader beside you "
             f"{env.tag_reward:g} in each step, and every step {env.urgency_reward:g} to all."
-            f"{_SHARED if env.shared_reward else ''} It ends when all are caught, or after {env.max_cycles} "
-            "steps."
+            f"{_SHARED if env.shared_reward else ''} It ends when all are caught."
         )
+
+    def limit(self, agent: AgentID) -> Limit:
+        return Limit(int(self.environment.env.env.max_cycles))
 
     def reading(self, agent: AgentID, mode: Mode = "egocentric") -> str:
         reach = int(self.environment.adapter.observation_space(agent).shape[0]) // 2
@@ -187,10 +189,12 @@ class WalkerDescriber(SpaceDescriber):
             f"{super().game(agent)} You are {agent}. Each step pays all "
             f"{number(_FORWARD * env.forward_reward)} x how far the package came to the right, and you 5 x "
             f"how much nearer to upright your hull came, in radians. {falls} The game also ends when the "
-            f"package lies on the ground or is behind the start, which costs all {lost:g}, when it is at the "
-            f"far end, and after {env.max_cycles} steps."
-            f"{'' if env.local_ratio else _SHARED}"
+            f"package lies on the ground or is behind the start, which costs all {lost:g}, and when it is at "
+            f"the far end.{'' if env.local_ratio else _SHARED}"
         )
+
+    def limit(self, agent: AgentID) -> Limit:
+        return Limit(int(self.environment.env.env.max_cycles))
 
     def reading(self, agent: AgentID, mode: Mode = "egocentric") -> str:
         return (

@@ -7,7 +7,7 @@ from typing import Any
 
 from gym_gui.core.prompt_inputs import Mode
 from gym_gui.core.types import AgentID, Choice, Mask
-from gym_gui.envs.describers.base import ActionWord, Describer
+from gym_gui.envs.describers.base import ActionWord, Describer, Limit
 from gym_gui.envs.facts import Fact
 from mosaic_worker.renaming import Names
 
@@ -39,6 +39,9 @@ class RenamedDescriber(Describer):
 
     def game(self, agent: AgentID) -> str:
         return self._names.text(self._told.game(agent))
+
+    def limit(self, agent: AgentID) -> Limit:
+        return self._told.limit(agent)
 
     def reading(self, agent: AgentID, mode: Mode = "egocentric") -> str:
         return self._names.text(self._told.reading(agent, mode))

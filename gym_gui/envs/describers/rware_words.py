@@ -9,7 +9,7 @@ import numpy as np
 
 from gym_gui.core.prompt_inputs import Frame, Mode
 from gym_gui.core.types import AgentID
-from gym_gui.envs.describers.base import ActionWord
+from gym_gui.envs.describers.base import ActionWord, Limit
 from gym_gui.envs.describers.directions import away
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.facts import Fact, fact
@@ -97,14 +97,16 @@ class WarehouseDescriber(SpaceDescriber):
         }[game.reward_type.name]
         rows, columns = game.grid_size
         asked = game.request_queue_size
-        lasts = f" It lasts {game.max_steps} steps." if game.max_steps else ""
         return (
             f"{super().game(agent)} The warehouse has {rows} rows, {columns} columns and {game.n_agents} "
             f"robots. {f'{asked} shelves are' if asked != 1 else 'One shelf is'} asked for at any time; one "
             f"that is delivered is replaced by another. {pays}. A robot without a shelf passes under them, "
             "one that carries a shelf does not. Shelves are put down where shelves stand in the beginning, "
-            f"not on corridors.{lasts}"
+            "not on corridors."
         )
+
+    def limit(self, agent: AgentID) -> Limit:
+        return Limit(self.environment.env.max_steps or None)
 
     def reading(self, agent: AgentID, mode: Mode = "egocentric") -> str:
         if not self._flat:

@@ -18,6 +18,7 @@ _NAMED = 12
 _MOST_ITEMS = 24
 _ROW = 16
 _NOTHING = "(nothing)"
+_NOISE = 1e-9
 _UNBOUNDED = 1e30
 """Bounds beyond this are none: packages write the largest float instead of infinity."""
 
@@ -211,10 +212,12 @@ def _numbers(values: NDArray[Any]) -> str:
 
 
 def number(value: Any) -> str:
-    """A number as people write it: ``3``, ``-0.25``, ``1.2e+06``."""
+    """A number as people write it: ``3``, ``-0.25``, ``1.2e+06``; the noise of a simulator is 0."""
     if isinstance(value, (bool, np.bool_)):
         return "yes" if value else "no"
     real = float(value)
+    if abs(real) < _NOISE:
+        return "0"
     return str(int(real)) if real.is_integer() and abs(real) < 1e15 else f"{real:.3g}"
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from gym_gui.core.prompt_inputs import Mode
 from gym_gui.core.types import AgentID, Mask
+from gym_gui.envs.describers.base import Limit
 from gym_gui.envs.describers.generic import SpaceDescriber
 
 
@@ -20,7 +21,7 @@ class TextWorldDescriber(SpaceDescriber):
         # The task stands at the beginning of the episode alone, which not every reader remembers.
         task = "" if state.objective in observation else f"Your task: {state.objective}\n\n"
         commands = ", ".join(state.admissible_commands or ())
-        return f"{task}{observation}\n\nCommands that the game understands now: {commands}"
+        return f"{task}{observation}\n\nLegal moves: {commands}"
 
     def any_action(self, agent: AgentID, mask: Mask | None, draw: int) -> str:
         """One of the commands that it understands: other words are no moves."""
@@ -31,14 +32,17 @@ class TextWorldDescriber(SpaceDescriber):
         return (
             "You play a text adventure: the game writes where you are and what happens, and you write "
             "what you do. Solving your task is worth 1 point. It ends "
-            "when that is done, when it cannot be done any more, or after "
-            f"{self.environment.env.max_steps} commands."
+            "when that is done and when it cannot be done any more."
         )
+
+    def limit(self, agent: AgentID) -> Limit:
+        return Limit(int(self.environment.env.max_steps), "commands")
 
     def reading(self, agent: AgentID, mode: Mode = "egocentric") -> str:
         return (
             '"look" tells where you are, "inventory" what you carry. A container has to be opened before '
-            "something is taken from it; a locked one needs its key."
+            "something is taken from it; a locked one needs its key. Legal moves are the commands that the "
+            "game understands at the moment."
         )
 
     def can_hide_legal(self, agent: AgentID) -> bool:

@@ -53,9 +53,7 @@ class ToyDescriber(SpaceDescriber):
         return [ActionWord(each.word, self.meanings.get(each.word, "")) for each in super().actions(agent)]
 
     def game(self, agent: AgentID) -> str:
-        steps = self.environment.max_episode_steps
-        limit = f"A game has at most {steps} steps." if steps else ""
-        return " ".join(filter(None, (super().game(agent), self.rules(), limit)))
+        return " ".join(filter(None, (super().game(agent), self.rules())))
 
     def rules(self) -> str:
         """What is rewarded and what ends the game."""

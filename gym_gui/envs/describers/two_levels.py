@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gym_gui.core.paradigms import HierarchicalAdapter, Option
 from gym_gui.core.prompt_inputs import Mode
 from gym_gui.core.types import AgentID, Choice, Mask
-from gym_gui.envs.describers.base import ActionWord, Describer
+from gym_gui.envs.describers.base import ActionWord, Describer, Limit
 from gym_gui.envs.describers.other_words import Terms
 from gym_gui.envs.facts import Fact, Term, atom, fact
 
@@ -87,6 +87,9 @@ class TwoLevelDescriber(Describer):
         return (
             f"{told} Somebody else chooses your task: it stands above what you see. Do that and nothing else."
         )
+
+    def limit(self, agent: AgentID) -> Limit:
+        return self._own.limit(self._seat(agent))
 
     def reading(self, agent: AgentID, mode: Mode = "egocentric") -> str:
         return self._own.reading(self._seat(agent), mode)

@@ -172,7 +172,7 @@ class VectorDescriber(SpaceDescriber):
         ]
 
     def game(self, agent: AgentID) -> str:
-        return " ".join(filter(None, (super().game(agent), self._about, self._limit())))
+        return " ".join(filter(None, (super().game(agent), self._about)))
 
     def reading(self, agent: AgentID, mode: Mode = "egocentric") -> str:
         if not self._fits(agent):
@@ -194,10 +194,6 @@ class VectorDescriber(SpaceDescriber):
 
     def can_say(self, agent: AgentID) -> bool:
         return self._fits(agent) or super().can_say(agent)
-
-    def _limit(self) -> str:
-        steps = self.environment.max_episode_steps
-        return f"A game has at most {steps} steps." if steps else ""
 
     def _fits(self, agent: AgentID) -> bool:
         space = self._space(agent)

@@ -10,7 +10,7 @@ import numpy as np
 
 from gym_gui.core.prompt_inputs import Mode
 from gym_gui.core.types import AgentID
-from gym_gui.envs.describers.base import ActionWord
+from gym_gui.envs.describers.base import ActionWord, Limit
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.pictures import Picture, framed
 
@@ -118,9 +118,11 @@ class ZombiesDescriber(SpaceDescriber):
             f"The game is Knights, archers, zombies. You are {agent}, with {', '.join(others)}. {weapon} "
             f"Zombies walk from the upper edge of a field of {WIDTH} by {HEIGHT} pixels to the lower one, "
             f"swerving left and right. Each zombie that you hit pays you 1. {self._losing(archer)} "
-            "The game is over when one reaches the lower edge or all of you are out, or after "
-            f"{self.environment.env.max_cycles} steps."
+            "The game is over when one reaches the lower edge or all of you are out."
         )
+
+    def limit(self, agent: AgentID) -> Limit:
+        return Limit(int(self.environment.env.max_cycles))
 
     def _losing(self, archer: bool) -> str:
         """What takes an agent out."""

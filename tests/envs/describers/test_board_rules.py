@@ -26,7 +26,8 @@ def test_returns_are_within_what_is_told(task: str) -> None:
     found = re.search(r"paid from (-?\d+) to (\d+)", said)
     low, high = (int(found[1]), int(found[2])) if found else (-1, 1)
     assert found or "Winning pays 1, losing costs 1, a draw pays nothing." in said
-    limit = re.search(r"A game has at most (\d+) moves", said)
+    told = environment.describer(adapter.possible_agents[0]).briefing(adapter.possible_agents[0])
+    limit = re.search(r"A game ends after (\d+) moves at the latest", told)
     assert bool(limit) is task.startswith("open_spiel/")
     seen: set[float] = set()
     for seed in range(4 if task.endswith("checkers") else 30):

@@ -40,7 +40,7 @@ def test_what_a_hopper_is_paid_for_standing_is_told() -> None:
 
 def told(environment: envs.Environment, before: str, after: str = "") -> float:
     """The number that is told between two texts."""
-    said = environment.describer(AGENT).game(AGENT)
+    said = environment.describer(AGENT).briefing(AGENT)
     found = re.search(f"{re.escape(before)}([-+.e0-9]+?){re.escape(after)}", said)
     assert found, said
     return float(found[1])
@@ -163,7 +163,7 @@ def test_a_step_of_an_arm_pays_what_is_told(task: str, weights: dict[str, float]
 )
 def test_the_longest_game_is_as_long_as_is_told(task: str) -> None:
     with played(task) as (environment, step):
-        steps = int(told(environment, "A game has at most ", " steps"))
+        steps = int(told(environment, "A game ends after ", " steps"))
         taken = 0
         if "Nothing ends the game before its last step" in environment.describer(AGENT).game(AGENT):
             over = False

@@ -250,7 +250,10 @@ def test_what_hits_and_food_are_worth_is_so(environment: Environment) -> None:
 
 
 def test_the_limit_that_is_told_is_the_environments() -> None:
-    for length, told in ((50, "health is 0, or after 50 steps."), (0, "health is 0.")):
+    for length, told in (
+        (50, "health is 0. A game ends after 50 steps at the latest.\n"),
+        (0, "health is 0.\n"),
+    ):
         short = envs.make("CrafterReward-v1", env_kwargs={"length": length})
-        assert told in short.describer("agent_0").game("agent_0")
+        assert told in short.describer("agent_0").briefing("agent_0")
         short.close()

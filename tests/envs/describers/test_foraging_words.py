@@ -106,6 +106,6 @@ def test_levels_that_are_not_observed_are_not_told() -> None:
 def test_what_counts_is_said_once() -> None:
     with placed("Foraging-8x8-2p-2f-coop-v3", [], [(4, 3, 1), (0, 7, 2)]) as (environment, seen):
         briefing = environment.describer("agent_0").briefing("agent_0")
-        assert "at most 50 steps" in briefing and "add up to its level" in briefing
+        assert "after 50 steps at the latest" in briefing and "add up to its level" in briefing
         assert told(environment, seen, "agent_0")[-1] == "You see no food."
         assert np.isfinite(seen["agent_0"]).all()

@@ -367,7 +367,7 @@ def test_every_world_tells_every_agent_what_to_do() -> None:
             for agent in environment.adapter.possible_agents:
                 describer = environment.describer(agent)
                 game = describer.game(agent)
-                assert f"You are {agent}" in game and "A game has 25 steps." in game
+                assert f"You are {agent}" in game and describer.limit(agent) == (25, "steps")
                 assert re.search(r"costs|gain|lose|brings", game), game
                 text = describer.text(agent, seen[agent]) if agent in seen else "-"
                 assert text and "between" not in text

@@ -56,9 +56,9 @@ def test_who_can_be_taken_out_is_told(killable: bool) -> None:
     environment = made(
         "knights_archers_zombies_v11", killable_archers=killable, max_cycles=77, line_death=True
     )
-    said = environment.describer("archer_0").game("archer_0")
+    said = environment.describer("archer_0").briefing("archer_0")
     assert ("A zombie that touches you takes you out" in said) is killable
-    assert "alking over the edge" in said and "or after 77 steps" in said
+    assert "alking over the edge" in said and "A game ends after 77 steps at the latest." in said
     game = environment.env
     from pettingzoo.butterfly.knights_archers_zombies.src.zombie import Zombie
 

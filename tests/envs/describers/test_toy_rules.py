@@ -93,7 +93,7 @@ def test_what_an_ace_and_a_ten_are_worth() -> None:
 @pytest.mark.parametrize("task", ["FrozenLake-v1", "CartPole-v1"])
 def test_the_limit_is_the_one_it_was_made_with(task: str) -> None:
     environment, said = made(task, max_episode_steps=3)
-    assert "A game has at most 3 steps." in said and environment.max_episode_steps == 3
+    assert "A game ends after 3 steps at the latest." in said and environment.max_episode_steps == 3
     first = environment.action_meanings(AGENT)[0]
     steps = [environment.adapter.step({AGENT: 0}) for _ in range(3)]
     assert first and [step.truncated[AGENT] for step in steps] == [False, False, True]

@@ -56,8 +56,10 @@ def test_a_controller_is_told_its_task_and_what_it_sees() -> None:
 def test_briefings_say_who_chooses_and_who_acts() -> None:
     environment, alone = make(TASK).with_manager(), make(TASK)
     manager, controller = (environment.briefing(agent, VIEW) for agent in (BOSS, AGENT))
-    own = alone.briefing(AGENT, VIEW)
-    assert own.partition("\n\n")[0] in manager and own.partition("\n\n")[0] in controller
+    own = alone.describer(AGENT).game(AGENT)
+    assert own in manager and own in controller
+    limit = "A game ends after 360 steps at the latest."
+    assert manager.count(limit) == controller.count(limit) == 1
     assert (
         "- pick up(…): go there and take it, with empty hands. In place of … stands one of: yellow key"
         in manager

@@ -330,7 +330,7 @@ def test_an_environment_of_ones_own_is_named_by_its_own_table() -> None:
             assert describer.text(AGENT, np.array([20.5, 1.0])) == "temperature: 20.5 C\npressure: 1 bar"
             briefing = describer.briefing(AGENT)
             assert "Bounds: temperature between 0 and 120." in briefing
-            assert "A game has at most 9 steps." in briefing
+            assert "A game ends after 9 steps at the latest." in briefing
     finally:
         del gymnasium.registry["tests/Boiler-v0"]
 

@@ -56,7 +56,7 @@ def test_it_is_won_by_the_commands_that_are_told(game: Environment) -> None:
     assert text.splitlines()[0] == str(game.env.state.objective).splitlines()[0] and "-= " in text
     for command in commands:
         assert str(game.env.state.objective) in describer.text("agent_0", seen)
-        told = describer.text("agent_0", seen).rpartition("understands now: ")[2].split(", ")
+        told = describer.text("agent_0", seen).rpartition("Legal moves: ")[2].split(", ")
         assert command in told and told == game.env.state.admissible_commands
         result = adapter.step({"agent_0": command})
         seen = result.observations["agent_0"]

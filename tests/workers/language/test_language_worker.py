@@ -130,7 +130,7 @@ def test_the_worker_keeps_the_contract_and_stays_small() -> None:
     """The reply is a legal action of the question alone, so that the contract's comparisons hold."""
 
     def script(request: Request) -> str:
-        legal = re.search(r"Legal now: (\d+)", request.words)
+        legal = re.search(r"Legal moves: (\d+)", request.words)
         return f"<action>{legal[1] if legal else 1}</action>"
 
     discover()

@@ -204,7 +204,7 @@ async def test_only_legal_actions_are_named_and_played(server: FakeModelServer) 
     mask = np.isin(np.arange(8), [1, 2])
     refused = await table.ask(action_mask=mask)
     assert refused.reason == "forward is not legal now; legal are: left, right"
-    assert "Legal now: left, right." in table.prompt()[-1]["content"]
+    assert "Legal moves: left, right\n" in table.prompt()[-1]["content"]
     await table.close()
 
 

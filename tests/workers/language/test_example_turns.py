@@ -1,0 +1,108 @@
+"""few_shot shows turns of the very environment, each with an answer that is read as the action played."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gym_gui import envs
+from gym_gui.controllers.example_turns import example_turns
+from gym_gui.core.plain import to_plain
+from gym_gui.core.prompt_inputs import PromptInputs
+from gym_gui.core.spaces import space_to_spec, spec_to_space, to_space
+from mosaic_llm_worker.decisions import decision_of
+from mosaic_llm_worker.forms import plain_value
+from mosaic_llm_worker.parsing import Reader
+from mosaic_llm_worker.preview import preview
+from mosaic_worker.spaces import Space
+from tests.envs.describers.test_same_information import LONG, QUICK, tried
+
+COUNT = 3
+ANSWER = re.compile(r"^Action: (?P<answer>.*)$", re.MULTILINE)
+
+
+def slot_of(environment: envs.Environment, agent: str, turns: list[Any]) -> dict[str, Any]:
+    team, mates, others = environment.company(agent)
+    return {
+        "agent": agent,
+        "env": environment.spec.id,
+        "action_meanings": list(environment.action_meanings(agent)),
+        "action_space": space_to_spec(to_space(environment.adapter.action_space(agent))),
+        "briefing": environment.describer(agent).briefing(agent),
+        "team": team,
+        "teammates": mates,
+        "opponents": others,
+        "example_turns": {agent: turns},
+    }
+
+
+def shown(slot: dict[str, Any]) -> str:
+    """The rules that a model is told with few_shot."""
+    asked = {"settings": {"model_id": "m", "client_name": "ollama", "strategy": "few_shot"}, "slot": slot}
+    found = preview(asked)
+    assert "error" not in found, found
+    return found["messages"][0]["content"]
+
+
+def hold(task: str) -> None:
+    environment = envs.make(task)
+    try:
+        agent = environment.adapter.possible_agents[0]
+        turns = example_turns(environment, agent, PromptInputs(text=True), COUNT)
+        again = example_turns(environment, agent, PromptInputs(text=True), COUNT)
+        assert len(turns) == COUNT and to_plain(turns) == to_plain(again)
+        slot = slot_of(environment, agent, turns)
+        space = Space.from_json(slot["action_space"])
+        gym_space = spec_to_space(to_space(environment.adapter.action_space(agent)))
+    finally:
+        environment.close()
+    told = shown(slot)
+    answers = [found["answer"] for found in ANSWER.finditer(told)]
+    assert len(answers) == COUNT, "each turn has an answer that is understood"
+    reader = Reader(space, tuple(slot["action_meanings"]), task, numbered=False)
+    for turn, answer in zip(turns, answers, strict=True):
+        decision = decision_of(turn)
+        assert " ".join(decision.text.split())[:80] in " ".join(told.split())
+        read = reader.read(f"Action: {answer}", decision.action_mask, decision.choices, decision.text)
+        assert not read.problem and gym_space.contains(read.action)
+        if space.kind == "Discrete" and decision.action_mask is not None:
+            assert decision.action_mask[int(read.action) - space.start]
+        assert np.allclose(*map(numbers, (plain_value(read.action), turn["action"])), rtol=1e-4, atol=1e-5)
+
+
+def numbers(action: Any) -> Any:
+    """An action's numbers in a row; of a text its letters."""
+    if isinstance(action, str):
+        return list(action.encode())
+    if isinstance(action, dict):
+        return np.concatenate([np.ravel(numbers(part)) for part in action.values()])
+    if isinstance(action, list):
+        return np.concatenate([np.ravel(numbers(part)) for part in action]) if action else []
+    return action
+
+
+@pytest.mark.parametrize(
+    "task", [pytest.param(each.values[0], id=each.id, marks=each.marks) for each in tried(QUICK)]
+)
+def test_examples_are_turns_of_the_very_environment_and_are_understood(task: str) -> None:
+    hold(task)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    "task", [pytest.param(each.values[0], id=each.id, marks=each.marks) for each in tried(LONG)]
+)
+def test_examples_are_understood_everywhere(task: str) -> None:
+    hold(task)
+
+
+def test_examples_say_that_they_are_no_good_play_and_come_from_no_other_game() -> None:
+    environment = envs.make("Taxi-v4")
+    turns = example_turns(environment, "agent_0", PromptInputs(text=True), COUNT)
+    told = shown(slot_of(environment, "agent_0", turns))
+    environment.close()
+    assert "drawn at random" in told and "Taxi: row" in told
+    assert len({turn["action"] for turn in turns}) == COUNT
