@@ -3,15 +3,15 @@
     python scripts/bench_learning.py [--only NAME] [--trainings 5] [--most N] [--kept FILE] [--json FILE]
     python scripts/bench_learning.py --full [--sample-seed 1]
 
-Each side is ``mosaic train`` in the foreground with one thread of computation, the same environment, steps and
-seeds. The score of a training is the mean return of the policy that it kept, best actions, over the 20
+Each side is ``mosaic train`` in the foreground with one thread of computation, the same environment, steps
+and seeds. The score of a training is the mean return of the policy that it kept, best actions, over the 20
 evaluation seeds that no training saw. What is printed is the difference of the means, ours less SB3's, with
 Welch's 95 % interval over trainings.
 
-Each training's score is kept as a line of ``--kept`` at once, so that a run that was cut off goes on where it
-was, and one with ``--most 1`` trains once. A line counts as long as its settings are those that a training would
-have now. ``--full`` trains a sample of the kept lines again, one of each side and task, chosen by
-``--sample-seed``; on the machine and with the versions that they are from, scores are equal to the bit.
+Each training's score is kept as a line of ``--kept`` at once, so that a run that was cut off goes on where
+it was, and one with ``--most 1`` trains once. A line counts as long as its settings are those that a
+training would have now. ``--full`` trains a sample of the kept lines again, one of each side and task, chosen
+by ``--sample-seed``; on the machine and with the versions that they are from, scores are equal to the bit.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import statistics
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +50,7 @@ class Task:
     algorithm: str
     env: str
     steps: int
-    sb3: Mapping[str, int]
+    sb3: Mapping[str, int] = field(hash=False)
 
     @property
     def name(self) -> str:

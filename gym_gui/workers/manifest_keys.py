@@ -163,7 +163,7 @@ SECTIONS: Mapping[str, Mapping[str, Key]] = {
         ),
         "python": Key(
             text,
-            "Interpreter or virtual environment of its own; relative to the folder. `{data}`: the data folder.",
+            "Interpreter or virtual environment of its own; relative to the folder; `{data}`: the user's.",
         ),
         "family": Key(
             _FAMILY,

@@ -308,7 +308,7 @@ def update(learner: PPO, rollout: Rollout, acted: Tensor | None = None) -> dict[
     targets = advantages + batch.values
     real = None if acted is None else acted.flatten().nonzero().squeeze(-1)
     count = len(targets) if real is None else len(real)
-    size = max(2, count // config.num_minibatches)
+    size = max(2, count // config.minibatches)
     metrics: dict[str, float] = {}
     for _ in range(config.update_epochs):
         order = torch.randperm(count, generator=learner.generator).to(learner.device)

@@ -58,10 +58,10 @@ class JointConfig(OnPolicyConfig):
 
     @model_validator(mode="after")
     def _check_copies(self) -> JointConfig:
-        if self.lstm_size and self.num_envs % self.num_minibatches:
+        if self.lstm_size and self.num_envs % self.minibatches:
             raise ValueError(
                 f"a minibatch holds whole environments: num_envs = {self.num_envs} cannot be split into "
-                f"num_minibatches = {self.num_minibatches}; change one of them"
+                f"num_minibatches = {self.minibatches}; change one of them"
             )
         return self
 

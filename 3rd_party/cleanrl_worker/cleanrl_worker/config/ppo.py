@@ -55,13 +55,18 @@ def falling(default: bool) -> Any:
     )
 
 
-def minibatches(default: int) -> Any:
+MINIBATCH = 64
+"""Steps of a minibatch, where nothing is said of how many there are."""
+
+
+def minibatches(default: int | None) -> Any:
     """``num_minibatches``."""
     return Field(
         default,
         ge=1,
         title="Minibatches",
-        description="Parts into which a rollout is shuffled in each epoch.",
+        description="Parts into which a rollout is shuffled in each epoch; none: as many as leave "
+        f"{MINIBATCH} steps in each.",
     )
 
 
@@ -101,7 +106,7 @@ class OnPolicyConfig(TrainingConfig):
     gae_lambda: float = Field(
         0.95, ge=0, le=1, title="GAE lambda", description="Lambda of generalised advantage estimation."
     )
-    num_minibatches: int = minibatches(4)
+    num_minibatches: int | None = minibatches(4)
     update_epochs: int = epochs(4)
     clip_coef: float = Field(
         0.2,
@@ -135,12 +140,12 @@ class OnPolicyConfig(TrainingConfig):
 
     @model_validator(mode="after")
     def _check_batches(self) -> OnPolicyConfig:
-        if self.batch_size % self.num_minibatches:
+        if self.batch_size % self.minibatches:
             raise ValueError(
                 f"num_envs x num_steps = {self.batch_size} cannot be split into "
-                f"{self.num_minibatches} equal minibatches; change num_minibatches"
+                f"{self.minibatches} equal minibatches; change num_minibatches"
             )
-        if self.batch_size // self.num_minibatches < 2:
+        if self.batch_size // self.minibatches < 2:
             raise ValueError("a minibatch needs at least 2 steps; lower num_minibatches")
         if self.total_steps < self.batch_size:
             raise ValueError(
@@ -153,6 +158,14 @@ class OnPolicyConfig(TrainingConfig):
     def batch_size(self) -> int:
         """Steps in one rollout, over all parallel environments."""
         return self.num_envs * self.num_steps
+
+    @property
+    def minibatches(self) -> int:
+        """Parts of a rollout in each epoch."""
+        if self.num_minibatches is not None:
+            return self.num_minibatches
+        wanted = max(1, self.batch_size // MINIBATCH)
+        return next(count for count in range(wanted, 0, -1) if not self.batch_size % count)
 
     @property
     def num_updates(self) -> int:
@@ -171,7 +184,7 @@ class PPOConfig(OnPolicyConfig):
     num_steps: int = rollout(256)
     learning_rate: float = rate(3e-4, "Adam's step size at the start.")
     anneal_lr: bool = falling(False)
-    num_minibatches: int = minibatches(32)
+    num_minibatches: int | None = minibatches(None)
     update_epochs: int = epochs(10)
     clip_vloss: bool = values_held(False)
     ent_coef: float = entropy(0.0)
@@ -193,9 +206,9 @@ class PPOLSTMConfig(OnPolicyConfig):
 
     @model_validator(mode="after")
     def _check_copies(self) -> PPOLSTMConfig:
-        if self.num_envs % self.num_minibatches:
+        if self.num_envs % self.minibatches:
             raise ValueError(
                 f"a minibatch holds whole environments: num_envs = {self.num_envs} cannot be split into "
-                f"num_minibatches = {self.num_minibatches}; change one of them"
+                f"num_minibatches = {self.minibatches}; change one of them"
             )
         return self
