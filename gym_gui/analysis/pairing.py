@@ -95,9 +95,6 @@ class Result(NamedTuple):
     digest: str | None
 
 
-Keys = frozenset[tuple[int | None, int]]
-"""Seeds, and how often each came before."""
-
 Rounds = Mapping[tuple[int | None, int], Sequence[Result]]
 """Results by seed and how often that seed came before; one for each seating."""
 
@@ -110,12 +107,12 @@ def operator_pairs(entries: Sequence[Entry]) -> list[tuple[Sides, Pairs] | Compa
     found: list[tuple[Sides, Pairs] | Comparison] = []
     for group in by_task.values():
         ranked = sorted(group, key=_rank)
-        for_all, rounds_of = _played_by_all(ranked), _RoundsOf()
+        in_order, rounds_of = _ended_in_order(ranked), _RoundsOf()
         # Of groups, trainings are what is compared; which of two checkpoints is better is no question there.
         pairs = [(a, b) for a, b in combinations(ranked, 2) if a.training is None or b.training is None]
         looked = _at_looks([pair for pair in pairs if _was_looked_at(*pair)])
         found += [
-            looked[_pair(a.key, b.key)] if _was_looked_at(a, b) else _operator_pair(a, b, for_all, rounds_of)
+            looked[_pair(a.key, b.key)] if _was_looked_at(a, b) else _operator_pair(a, b, in_order, rounds_of)
             for a, b in pairs
         ]
     return found
@@ -149,7 +146,7 @@ def _pair(first: str, second: str) -> Pair:
 
 def pair_on_seeds(a: Entry, b: Entry, seeds: int) -> tuple[Sides, Pairs]:
     """The results of two operators of a run on the first so many of its seeds, as if there were no others."""
-    sides, pairs = _operator_pair(_on_first(a, seeds), _on_first(b, seeds), None, _RoundsOf())
+    sides, pairs = _operator_pair(_on_first(a, seeds), _on_first(b, seeds), False, _RoundsOf())
     return sides, replace(pairs, finished=True, gone=a.lost_lines + b.lost_lines)  # of all of its seeds
 
 
@@ -160,17 +157,15 @@ def _on_first(entry: Entry, seeds: int) -> Entry:
     return replace(entry, data=replace(data, played=played, halved=halved, unfinished=unfinished))
 
 
-def _played_by_all(entries: Sequence[Entry]) -> Keys | None:
-    """Seeds that every operator has played, where a budget has ended the run; ``None``: all count.
+def _ended_in_order(entries: Sequence[Entry]) -> bool:
+    """Whether a budget has ended a run of these, and nothing else one of the others.
 
-    Which episodes are left unplayed then is no accident: who is dearer has played fewer.
+    Seeds were played in order then: two operators are compared on those that both have, however few
+    a third has.
     """
     if not any(entry.run.record.extra.get("unplayed") for entry in entries):
-        return None
-    if any(not e.run.has_ended and not e.run.record.extra.get("unplayed") for e in entries):
-        return None  # another of the runs was stopped in the middle
-    rounds = [_rounds(e, _results(e, "", _measure(entries, ""), None)).keys() for e in entries]
-    return frozenset(rounds[0]).intersection(*rounds[1:])
+        return False
+    return all(e.run.has_ended or e.run.record.extra.get("unplayed") for e in entries)
 
 
 def refusals(entries: Sequence[Entry]) -> list[Refusal]:
@@ -235,16 +230,15 @@ class _RoundsOf:
         return self._kept[key]
 
 
-def _operator_pair(a: Entry, b: Entry, for_all: Keys | None, rounds_of: _RoundsOf) -> tuple[Sides, Pairs]:
-    """The results of two operators side by side; with ``for_all``, of these seeds alone."""
+def _operator_pair(a: Entry, b: Entry, in_order: bool, rounds_of: _RoundsOf) -> tuple[Sides, Pairs]:
+    """The results of two operators side by side; ``in_order``: see :func:`_ended_in_order`."""
     team = _studied_team(a) or _studied_team(b)
     measure = _measure([a, b], team)
     score = a.failure_score if a.failure_score == b.failure_score else None
     first, second = (rounds_of(e, team, measure, score) for e in (a, b))
-    # Where a budget has ended it, seeds were played in order, and those are compared that all have played.
-    finished = for_all is not None or all(e.run.has_ended for e in (a, b))
+    finished = in_order or all(e.run.has_ended for e in (a, b))
     sides = Sides("operators", "", a.key, b.key, a.label, b.label, measure, (a.is_trained, b.is_trained))
-    pairs = _paired(first, second, score, finished, for_all)
+    pairs = _paired(first, second, score, finished)
     chosen = any(looks_are_planned(each.run) for each in (a, b)) and not _was_looked_at(a, b)
     again, gone = (a.begun_again, b.begun_again), a.lost_lines + b.lost_lines
     return sides, replace(pairs, begun_again=again, chosen=chosen, gone=gone)
@@ -277,10 +271,8 @@ def _rounds(entry: Entry, results: Mapping[int, Result]) -> Rounds:
     return found
 
 
-def _paired(
-    first: Rounds, second: Rounds, score: float | None, finished: bool, for_all: Keys | None
-) -> Pairs:
-    shared = [key for key in first if key in second and (for_all is None or key in for_all)]
+def _paired(first: Rounds, second: Rounds, score: float | None, finished: bool) -> Pairs:
+    shared = [key for key in first if key in second]
     samples: list[Sample] = []
     differences: list[float] = []
     for i, key in enumerate(shared):

@@ -74,7 +74,7 @@ def bring_files(definition: WorkerTypeDefinition, given: Sequence[Path], *, as_j
                     tell(f"Warning: {place} {doubt}", as_json=as_json)
             else:
                 tell(f"Fetching {file.url}", as_json=as_json)
-                _fetch(file, part)
+                _fetch_or_say(file, part)
         new[file.name] = file.version
     if BUILD in absent_files(definition):
         tell(f"Building {definition.type_id}", as_json=as_json)
@@ -153,6 +153,17 @@ def _arriving(target: Path) -> Generator[Path]:
         part.replace(target)
     finally:
         part.unlink(missing_ok=True)
+
+
+def _fetch_or_say(file: WorkerFile, part: Path) -> None:
+    """Fetch a file; where that fails and the system has a package with it, that is the first thing to try."""
+    try:
+        _fetch(file, part)
+    except InstallationError as error:
+        if not file.package:
+            raise
+        fix = f"apt-get install {file.package} brings it, then run the same again; or name it with --from"
+        raise InstallationError(error.message, fix=fix) from error
 
 
 def _fetch(file: WorkerFile, part: Path) -> None:

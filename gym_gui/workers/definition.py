@@ -97,6 +97,7 @@ class WorkerFile:
         version: Which one it is.
         holds: Members that it has, where it is an archive.
         places: Where systems keep it; taken from there before it is fetched.
+        package: The system's package that brings it there.
     """
 
     name: str
@@ -105,6 +106,7 @@ class WorkerFile:
     version: str = ""
     holds: tuple[str, ...] = ()
     places: tuple[str, ...] = ()
+    package: str = ""
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from typing import Any, cast
 from gym_gui.core.enums import SteppingParadigm, WorkerKind
 from gym_gui.core.errors import UsageError
 from gym_gui.core.interpreters import interpreter_of
+from gym_gui.core.paths import data_dir
 from gym_gui.core.toml_places import place_in_toml
 from gym_gui.workers.bundled import worker_folder
 from gym_gui.workers.capabilities import WorkerCapabilities
@@ -249,7 +250,7 @@ def _launch(launch: dict[str, Any], folder: Path, package: str, workers: tuple[s
     return LaunchSpec(
         command=tuple(launch.get("command", ())),
         carrier=launch.get("carrier", "socket" if package else "jsonl"),
-        python=_interpreter(folder / Path(python).expanduser()) if python else _of_family(family),
+        python=_interpreter(folder / _own(python)) if python else _of_family(family),
         family=family,
         env=launch.get("env", {}),
         inherits=tuple(launch.get("inherits", ())),
@@ -257,6 +258,11 @@ def _launch(launch: dict[str, Any], folder: Path, package: str, workers: tuple[s
         session_secret=launch.get("session_secret", False),
         python_path=tuple(dict.fromkeys(path for each in packages for path in _python_path(*each))),
     )
+
+
+def _own(python: str) -> Path:
+    """Where the environment of a worker is."""
+    return Path(python.replace("{data}", str(data_dir()))).expanduser()
 
 
 def _of_family(name: str) -> Path | None:
@@ -298,6 +304,7 @@ def _files(tables: Mapping[str, Mapping[str, Any]]) -> tuple[WorkerFile, ...]:
             table.get("version", ""),
             tuple(table.get("holds", ())),
             tuple(table.get("places", ())),
+            table.get("package", ""),
         )
         for name, table in tables.items()
     )

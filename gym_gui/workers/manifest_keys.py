@@ -162,7 +162,10 @@ SECTIONS: Mapping[str, Mapping[str, Key]] = {
             one_of("socket", "jsonl"),
             "`socket` (default) or `jsonl`, for `entry`; a `command` always speaks `jsonl`.",
         ),
-        "python": Key(text, "Interpreter or virtual environment of its own; relative to the folder."),
+        "python": Key(
+            text,
+            "Interpreter or virtual environment of its own; relative to the folder; `{data}`: the user's.",
+        ),
         "family": Key(
             _FAMILY,
             "In place of `python`: the interpreter that this family of environments has of its own; "
@@ -277,6 +280,7 @@ FILE: Mapping[str, Key] = {
     "version": Key(text, "Which one it is; an archive that says of itself that it is another is refused."),
     "holds": Key(_TEXTS, "Members that it has, where it is an archive."),
     "places": Key(_TEXTS, "Where systems keep it; taken from there before it is fetched."),
+    "package": Key(text, "The system's package that brings it there; named where it cannot be fetched."),
 }
 """Keys of a ``[files.NAME]`` table."""
 

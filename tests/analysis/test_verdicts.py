@@ -222,17 +222,19 @@ def test_a_return_whose_square_is_no_number_counts_as_none(tmp_path: Path, runs:
     assert summary.operator("a").mean.n == 10
 
 
-def test_where_a_budget_ended_the_run_the_seeds_count_that_every_operator_has_played(
+def test_where_a_budget_ended_the_run_two_operators_are_compared_on_the_seeds_that_both_have(
     tmp_path: Path, runs: Any
 ) -> None:
-    """Who is dearer has played fewer; seeds come in order, so that what all have played can be compared."""
-    played = {"a": (9.0, 14), "b": (1.0, 13), "dear": (5.0, 11)}
+    """Seeds come in order; that a third is dearer and has played few says nothing of two that played on."""
+    played = {"a": (9.0, 20), "b": (1.0, 19), "dear": (5.0, 11)}
     episodes = {
         key: [runs.single(key, i, level + i % 3) for i in range(count)]
         for key, (level, count) in played.items()
     }
     summary = _summary(tmp_path, runs, episodes, status="stopped", extra={"unplayed": 22})
-    assert {c.pairs for c in summary.comparisons} == {11}
+    pairs = {frozenset((c.first, c.second)): c.pairs for c in summary.comparisons}
+    sides = (("a", "b"), ("a", "dear"), ("b", "dear"))
+    assert [pairs[frozenset(each)] for each in sides] == [19, 11, 11]
     assert {c.verdict for c in summary.comparisons} == {"first"}
 
 

@@ -103,7 +103,9 @@ def plain(tmp_path: Path) -> Iterator[tuple[Path, str]]:
     thread.join()
 
 
-def worker(mosaic: Mosaic, url: str, sha256: str, *, build: str = "", places: str = "") -> Path:
+def worker(
+    mosaic: Mosaic, url: str, sha256: str, *, build: str = "", places: str = "", package: str = ""
+) -> Path:
     """A worker that needs one file."""
     folder = mosaic.home / "data" / "workers" / "mind_worker"
     folder.mkdir(parents=True)
@@ -120,9 +122,17 @@ sha256 = "{sha256}"
 version = "3.2"
 holds = ["mind/Agent.class"]
 places = {[places] if places else []}
+{f'package = "{package}"' if package else ""}
 {build}"""
     )
     return folder
+
+
+def test_where_a_file_cannot_be_fetched_the_package_that_brings_it_is_named(mosaic: Mosaic) -> None:
+    worker(mosaic, "https://localhost:1", "0" * 64, package="libmind-java")
+    done = mosaic("workers", "install", "mind_worker")
+    assert done.status and "could not be fetched" in done.err
+    assert "apt-get install libmind-java brings it" in " ".join(done.err.split())
 
 
 def test_it_is_fetched_checked_and_built_once(mosaic: Mosaic, published: tuple[Path, str]) -> None:

@@ -27,7 +27,7 @@ import torch
 from torch import Tensor, nn
 
 from cleanrl_worker.adam import Adam
-from cleanrl_worker.config.ppo import PPOConfig
+from cleanrl_worker.config.ppo import OnPolicyConfig
 from cleanrl_worker.heads import Head, head_of
 from cleanrl_worker.network import ActorCritic, Architecture, Encoding
 from cleanrl_worker.session import Session
@@ -77,7 +77,7 @@ class Played(LearnerView, Protocol):
     def step(self, actions: Any) -> Transition: ...
 
 
-def train(config: PPOConfig, environments: Environments, session: Session) -> PPO:
+def train(config: OnPolicyConfig, environments: Environments, session: Session) -> PPO:
     """Train until ``config.total_steps`` are spent or the session says to stop.
 
     Args:
@@ -121,7 +121,7 @@ class PPO:
 
     def __init__(
         self,
-        config: PPOConfig,
+        config: OnPolicyConfig,
         environments: LearnerView,
         device: torch.device,
         restored: State | None = None,
@@ -308,7 +308,7 @@ def update(learner: PPO, rollout: Rollout, acted: Tensor | None = None) -> dict[
     targets = advantages + batch.values
     real = None if acted is None else acted.flatten().nonzero().squeeze(-1)
     count = len(targets) if real is None else len(real)
-    size = max(2, count // config.num_minibatches)
+    size = max(2, count // config.minibatches)
     metrics: dict[str, float] = {}
     for _ in range(config.update_epochs):
         order = torch.randperm(count, generator=learner.generator).to(learner.device)

@@ -143,7 +143,7 @@ def update(
     metrics: dict[str, float] = {}
     for _ in range(config.update_epochs):
         order = torch.randperm(learner.num_envs, generator=learner.generator).to(learner.device)
-        for envs in order.split(learner.num_envs // config.num_minibatches):
+        for envs in order.split(learner.num_envs // config.minibatches):
             part = flattened(rollout, envs)
             params, values = again(
                 learner.model, rollout.observations[:, envs], memory[envs], begins[:, envs]

@@ -12,7 +12,7 @@ from torch.utils.tensorboard import SummaryWriter  # pyright: ignore[reportPriva
 
 from cleanrl_worker.config.base import ConfigError, TrainingConfig
 from cleanrl_worker.config.joint import JointConfig
-from cleanrl_worker.config.ppo import PPOConfig
+from cleanrl_worker.config.ppo import OnPolicyConfig
 from cleanrl_worker.config.replay import ReplayConfig
 from cleanrl_worker.config.self_play import SelfPlayConfig
 from cleanrl_worker.environments import action_kind, observation_kind
@@ -174,7 +174,7 @@ def check_memory(config: TrainingConfig, environments: Environments | JointEnvir
             rows += agents * (observation + action + 16)
     if isinstance(config, ReplayConfig):
         check_room("buffer_size", config.buffer_size, rows)
-    elif isinstance(config, PPOConfig):
+    elif isinstance(config, OnPolicyConfig):
         check_room("num_envs x num_steps", config.batch_size, rows)
 
 

@@ -16,6 +16,7 @@ from cleanrl_worker.vector_environments import Environments
 from mosaic_worker.training_command import TrainingFailed
 
 SMALL = {"total_steps": 2560, "num_envs": 4, "num_steps": 32, "learning_rate": 5e-3, "hidden": (16,)}
+SMALL |= {"num_minibatches": 4, "update_epochs": 4, "anneal_lr": True, "ent_coef": 0.01, "vf_coef": 0.5}
 
 
 def learn(env_id: str, **settings: Any) -> ActorCritic:
@@ -116,6 +117,13 @@ def test_what_breaks_while_running_says_so(env_id: str, words: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("num_envs", "num_steps", "parts"), [(8, 256, 32), (2, 16, 1), (3, 100, 4), (1, 2, 1)]
+)
+def test_a_rollout_is_divided_into_minibatches_of_64_steps(num_envs: int, num_steps: int, parts: int) -> None:
+    assert PPOConfig(num_envs=num_envs, num_steps=num_steps).minibatches == parts
+
+
+@pytest.mark.parametrize(
     ("settings", "words"),
     [
         ({"num_envs": 0}, "num_envs must be at least 1"),
@@ -127,7 +135,7 @@ def test_what_breaks_while_running_says_so(env_id: str, words: str) -> None:
         ({"anneal_lr": "perhaps"}, "anneal_lr must be true or false"),
         ({"num_steps": 1.5}, "num_steps must be a whole number"),
         ({"num_minibatches": 3}, "equal minibatches"),
-        ({"num_envs": 1, "num_steps": 4}, "at least 2 steps"),
+        ({"num_envs": 1, "num_steps": 4, "num_minibatches": 4}, "at least 2 steps"),
         ({"total_steps": 10}, "less than one rollout"),
         ({"seed": -1}, "seed must be at least 0"),
         ({"hidden": ()}, "hidden must have at least 1 entries, not 0"),

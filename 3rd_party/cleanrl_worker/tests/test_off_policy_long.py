@@ -13,6 +13,16 @@ from cleanrl_worker.evaluate import episode_returns
 from cleanrl_worker.policy import Policy
 
 
+# The settings of docs/training_results.md, which are not the defaults of today.
+STATED = {
+    "total_steps": 15_000,
+    "learning_rate": 3e-4,
+    "batch_size": 128,
+    "learning_starts": 1_000,
+    "hidden": (128, 128),
+}
+
+
 @pytest.mark.full
 @pytest.mark.timeout(1_800)
 @pytest.mark.parametrize(
@@ -22,7 +32,7 @@ from cleanrl_worker.policy import Policy
         ("c51", "CartPole-v1", 400.0, {"total_steps": 250_000}),
         ("dqn", "Acrobot-v1", -110.0, {"total_steps": 250_000}),
         ("ddpg", "Pendulum-v1", -250.0, {"total_steps": 15_000}),
-        ("td3", "Pendulum-v1", -250.0, {"total_steps": 15_000}),
+        ("td3", "Pendulum-v1", -250.0, STATED),
         ("sac", "Pendulum-v1", -250.0, {"total_steps": 12_000}),
     ],
 )

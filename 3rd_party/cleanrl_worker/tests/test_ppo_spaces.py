@@ -20,6 +20,7 @@ from mosaic_worker.preprocessing import check_steps
 
 SMALL = [
     "--num-envs=4", "--num-steps=32", "--hidden", "16", "--learning-rate=5e-3", "--total-steps=2048",
+    "--num-minibatches=4", "--update-epochs=4",
 ]  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from cleanrl_worker.config.base import MAIN, Width, widths
-from cleanrl_worker.config.replay import ReplayConfig
+from cleanrl_worker.config.replay import ReplayConfig, batch, starts
 from mosaic_worker.training_settings import rate, steps
 
 
@@ -42,8 +42,15 @@ class DDPGConfig(ContinuousConfig):
 
 
 class TD3Config(DDPGConfig):
-    """Twin delayed DDPG for bounded continuous actions: two critics, smoothed targets, a patient actor."""
+    """Twin delayed DDPG for bounded continuous actions: two critics, smoothed targets, a patient actor.
 
+    Rate, batch and start are those of Stable-Baselines3's TD3; layers, those of CleanRL.
+    """
+
+    learning_rate: float = rate(1e-3, "Adam's step size for the actor and the critics.")
+    batch_size: int = batch(256)
+    learning_starts: int = starts(100)
+    hidden: tuple[Width, ...] = widths((256, 256), "Widths of the hidden layers of actor and critics.")
     policy_frequency: int = Field(
         2, ge=1, title="Policy frequency", description="Gradient steps of the critics for one of the actor."
     )

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pydantic import Field, model_validator
 
 from cleanrl_worker.config.base import MAIN
-from cleanrl_worker.config.ppo import PPOConfig, epochs, rollout, scaled, values_held
+from cleanrl_worker.config.ppo import OnPolicyConfig, epochs, rollout, scaled, values_held
 from mosaic_worker.training_settings import num_envs_field, rate
 
 
-class JointConfig(PPOConfig):
+class JointConfig(OnPolicyConfig):
     """What every algorithm for several agents can be told.
 
     Values are those with which simple_spread is learnt in some hundred thousand steps. The value loss is
@@ -58,10 +58,10 @@ class JointConfig(PPOConfig):
 
     @model_validator(mode="after")
     def _check_copies(self) -> JointConfig:
-        if self.lstm_size and self.num_envs % self.num_minibatches:
+        if self.lstm_size and self.num_envs % self.minibatches:
             raise ValueError(
                 f"a minibatch holds whole environments: num_envs = {self.num_envs} cannot be split into "
-                f"num_minibatches = {self.num_minibatches}; change one of them"
+                f"num_minibatches = {self.minibatches}; change one of them"
             )
         return self
 

@@ -1,4 +1,4 @@
-"""Settings of PPO, with the values that solve CartPole-v1 reliably."""
+"""Settings of PPO and of what builds on it."""
 
 from __future__ import annotations
 
@@ -45,23 +45,68 @@ def epochs(default: int) -> Any:
     return Field(default, ge=1, le=1000, title="Epochs", description="Passes over each rollout.")
 
 
-class PPOConfig(TrainingConfig):
-    """Proximal policy optimisation: on-policy, for discrete and continuous actions alike."""
-
-    num_steps: int = rollout(128)
-    learning_rate: float = rate(1e-3, "Adam's step size at the start.")
-    anneal_lr: bool = Field(
-        True,
+def falling(default: bool) -> Any:
+    """``anneal_lr``."""
+    return Field(
+        default,
         title="Anneal the learning rate",
         description="Let the learning rate fall linearly: whole for the first rollout, one step above zero "
         "for the last (sb3_worker: by the steps played, to zero).",
     )
+
+
+MINIBATCH = 64
+"""Steps of a minibatch, where nothing is said of how many there are."""
+
+
+def minibatches(default: int | None) -> Any:
+    """``num_minibatches``."""
+    return Field(
+        default,
+        ge=1,
+        title="Minibatches",
+        description="Parts into which a rollout is shuffled in each epoch; none: as many as leave "
+        f"{MINIBATCH} steps in each.",
+    )
+
+
+def entropy(default: float) -> Any:
+    """``ent_coef``."""
+    return Field(
+        default,
+        ge=0,
+        le=100,
+        title="Entropy coefficient",
+        description="Weight of the entropy bonus.",
+        json_schema_extra=MAIN,
+    )
+
+
+def value_weight(default: float) -> Any:
+    """``vf_coef``."""
+    return Field(
+        default,
+        ge=0,
+        le=100,
+        title="Value coefficient",
+        description="Weight of the value loss, half the squared error: 0.5 is 0.25 in sb3_worker.",
+    )
+
+
+class OnPolicyConfig(TrainingConfig):
+    """What every algorithm that builds on PPO can be told.
+
+    Values are those of CleanRL's ``ppo.py``, with a learning rate that solves CartPole-v1 reliably. With
+    memory, with several agents and in self-play they are what was measured.
+    """
+
+    num_steps: int = rollout(128)
+    learning_rate: float = rate(1e-3, "Adam's step size at the start.")
+    anneal_lr: bool = falling(True)
     gae_lambda: float = Field(
         0.95, ge=0, le=1, title="GAE lambda", description="Lambda of generalised advantage estimation."
     )
-    num_minibatches: int = Field(
-        4, ge=1, title="Minibatches", description="Parts into which a rollout is shuffled in each epoch."
-    )
+    num_minibatches: int | None = minibatches(4)
     update_epochs: int = epochs(4)
     clip_coef: float = Field(
         0.2,
@@ -74,21 +119,8 @@ class PPOConfig(TrainingConfig):
     norm_adv: bool = Field(
         True, title="Normalise advantages", description="Normalise advantages in each minibatch."
     )
-    ent_coef: float = Field(
-        0.01,
-        ge=0,
-        le=100,
-        title="Entropy coefficient",
-        description="Weight of the entropy bonus.",
-        json_schema_extra=MAIN,
-    )
-    vf_coef: float = Field(
-        0.5,
-        ge=0,
-        le=100,
-        title="Value coefficient",
-        description="Weight of the value loss, half the squared error: 0.5 is 0.25 in sb3_worker.",
-    )
+    ent_coef: float = entropy(0.01)
+    vf_coef: float = value_weight(0.5)
     max_grad_norm: float = Field(
         0.5, gt=0, title="Max gradient norm", description="Global norm to which gradients are clipped."
     )
@@ -107,13 +139,13 @@ class PPOConfig(TrainingConfig):
     normalize_rewards: bool = scaled(False)
 
     @model_validator(mode="after")
-    def _check_batches(self) -> PPOConfig:
-        if self.batch_size % self.num_minibatches:
+    def _check_batches(self) -> OnPolicyConfig:
+        if self.batch_size % self.minibatches:
             raise ValueError(
                 f"num_envs x num_steps = {self.batch_size} cannot be split into "
-                f"{self.num_minibatches} equal minibatches; change num_minibatches"
+                f"{self.minibatches} equal minibatches; change num_minibatches"
             )
-        if self.batch_size // self.num_minibatches < 2:
+        if self.batch_size // self.minibatches < 2:
             raise ValueError("a minibatch needs at least 2 steps; lower num_minibatches")
         if self.total_steps < self.batch_size:
             raise ValueError(
@@ -132,12 +164,38 @@ class PPOConfig(TrainingConfig):
         return self.batch_size
 
     @property
+    def minibatches(self) -> int:
+        """Parts of a rollout in each epoch."""
+        if self.num_minibatches is not None:
+            return self.num_minibatches
+        wanted = max(1, self.batch_size // MINIBATCH)
+        return next(count for count in range(wanted, 0, -1) if not self.batch_size % count)
+
+    @property
     def num_updates(self) -> int:
         """Rollouts in the whole training, the last one whole."""
         return self.planned_steps() // self.batch_size
 
 
-class PPOLSTMConfig(PPOConfig):
+class PPOConfig(OnPolicyConfig):
+    """Proximal policy optimisation: on-policy, for discrete and continuous actions alike.
+
+    Values are those of Stable-Baselines3's PPO, over eight environments in place of one: many small gradient
+    steps on each rollout, a constant learning rate, and values that are not held to moves of ``clip_coef``,
+    which is far less than a return of unscaled rewards.
+    """
+
+    num_steps: int = rollout(256)
+    learning_rate: float = rate(3e-4, "Adam's step size at the start.")
+    anneal_lr: bool = falling(False)
+    num_minibatches: int | None = minibatches(None)
+    update_epochs: int = epochs(10)
+    clip_vloss: bool = values_held(False)
+    ent_coef: float = entropy(0.0)
+    vf_coef: float = value_weight(1.0)
+
+
+class PPOLSTMConfig(OnPolicyConfig):
     """PPO with a recurrent network (LSTM): for what one observation alone does not show.
 
     The value function looks out of the policy's memory. Returns of tens or hundreds would make its
@@ -152,9 +210,9 @@ class PPOLSTMConfig(PPOConfig):
 
     @model_validator(mode="after")
     def _check_copies(self) -> PPOLSTMConfig:
-        if self.num_envs % self.num_minibatches:
+        if self.num_envs % self.minibatches:
             raise ValueError(
                 f"a minibatch holds whole environments: num_envs = {self.num_envs} cannot be split into "
-                f"num_minibatches = {self.num_minibatches}; change one of them"
+                f"num_minibatches = {self.minibatches}; change one of them"
             )
         return self

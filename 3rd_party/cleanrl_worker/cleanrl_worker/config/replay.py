@@ -24,6 +24,13 @@ def buffer(default: int) -> Any:
     )
 
 
+def batch(default: int) -> Any:
+    """``batch_size``."""
+    return Field(
+        default, ge=1, le=65_536, title="Batch size", description="Transitions of each gradient step."
+    )
+
+
 def starts(default: int) -> Any:
     """``learning_starts``."""
     return Field(
@@ -57,9 +64,7 @@ class ReplayConfig(TrainingConfig):
 
     num_envs: int = num_envs_field(1, MORE)
     buffer_size: int = buffer(1_000_000)
-    batch_size: int = Field(
-        128, ge=1, le=65_536, title="Batch size", description="Transitions of each gradient step."
-    )
+    batch_size: int = batch(128)
     learning_starts: int = starts(1_000)
     train_frequency: int = frequency(1)
     tau: float = way(0.005)

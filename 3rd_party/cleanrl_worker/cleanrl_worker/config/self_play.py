@@ -7,10 +7,10 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from cleanrl_worker.config.base import MAIN
-from cleanrl_worker.config.ppo import PPOConfig
+from cleanrl_worker.config.ppo import OnPolicyConfig
 
 
-class SelfPlayConfig(PPOConfig):
+class SelfPlayConfig(OnPolicyConfig):
     """Self-play: PPO against its own past selves and a pool, or with them where all are on one side.
 
     Values are those with which connect four is learnt in some minutes.
