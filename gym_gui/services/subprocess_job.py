@@ -16,6 +16,7 @@ from typing import Any
 import orjson
 
 from gym_gui.core.errors import MosaicError, UsageError
+from gym_gui.core.record_fields import mapping
 from gym_gui.core.trust import handed_on
 from gym_gui.processes.child import ManagedChild, lines_of
 from gym_gui.processes.run_child import run_child
@@ -85,7 +86,7 @@ async def run_subprocess_job(
         async for line in lines_of(child.stderr):
             progress = _progress_of(line)
             if progress is None:
-                child.keep(line.removeprefix("mosaic: "))
+                child.keep(_sentence_of(line))
             elif on_progress is not None:
                 on_progress(progress)
 
@@ -99,6 +100,17 @@ async def run_subprocess_job(
     if outcome.code not in (0, 1):
         raise SubprocessJobError(complaint or f"{name} {outcome.words}")
     return Finished(outcome.code, done.output, complaint)
+
+
+def _sentence_of(line: str) -> str:
+    """A line as a person reads it: what is an event to programs says what is wrong, then what to do."""
+    try:
+        event = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return line.removeprefix("mosaic: ")
+    row = mapping(event) or {}
+    said = [str(row[key]) for key in ("message", "fix") if row.get(key)]
+    return ". ".join(part.rstrip(".") for part in said) or line
 
 
 def _progress_of(line: str) -> Any:
