@@ -43,7 +43,7 @@ __getattr__, __dir__, _._repr_html_  # Python itself, notebooks
     _.mouseMoveEvent,
 )  # Qt
 _.columnCount, _.drawBranches, _.hasHeightForWidth, _.headerData, _.highlightBlock, _.loadResource  # Qt
-_.stepBy, _.stepEnabled, _.textFromValue  # Qt
+_.stepBy, _.stepEnabled, _.textFromValue, _.valueFromText, _.validate  # Qt
 _._QEventLoop__is_running  # qasync
 _.find_class, _.get_data, _.get_filename, _.get_index  # pickle, importlib, rlcard
 _.no_wrap, _.on_broken_pipe  # rich

@@ -140,21 +140,28 @@ def write_report(
         UsageError: They cannot be written.
     """
     standings = standings or find_standings(runs)
-    write_data(summary, standings, folder)
+    make = not _is_one_of(folder, runs)
+    write_data(summary, standings, folder, make=make)
     page = write_html(summary, folder, runs, standings, films)
-    write_summary(summary, folder, made_with(folder, runs[0] if len(runs) == 1 else None))
+    write_summary(summary, folder, made_with(folder, runs[0] if len(runs) == 1 else None), make=make)
     return page
 
 
-def write_data(summary: Summary, standings: Found | None, folder: Path) -> None:
+def write_data(summary: Summary, standings: Found | None, folder: Path, *, make: bool = True) -> None:
     """Write ``summary.json``, and ``tournament.json`` of a tournament.
+
+    Args:
+        summary: What they say.
+        standings: What the run says as a tournament.
+        folder: Where they go.
+        make: Whether the folder is made where it is not there.
 
     Raises:
         UsageError: They cannot be written.
     """
-    write_summary(summary, folder)
+    write_summary(summary, folder, make=make)
     if standings is not None:
-        _write(folder / "tournament.json", _dump(standings.to_json()) + b"\n")
+        _write(folder / "tournament.json", _dump(standings.to_json()) + b"\n", make=make)
 
 
 def find_standings(runs: Sequence[Run]) -> Found | None:
@@ -191,19 +198,22 @@ def _render_found(found: Found, console: Console, missing: Sequence[str] = ()) -
         render_standings(found, console, missing)
 
 
-def write_summary(summary: Summary, folder: Path, made: Mapping[str, Any] | None = None) -> Path:
+def write_summary(
+    summary: Summary, folder: Path, made: Mapping[str, Any] | None = None, *, make: bool = True
+) -> Path:
     """Write ``summary.json``, whole or not at all.
 
     Args:
         summary: What it says.
         folder: Where it goes.
         made: How it was made, and what the files beside it are.
+        make: Whether the folder is made where it is not there.
 
     Raises:
         UsageError: It cannot be written.
     """
     data = summary.to_json() | ({} if made is None else {MADE: made})
-    return _write(folder / SUMMARY, _dump(data) + b"\n")
+    return _write(folder / SUMMARY, _dump(data) + b"\n", make=make)
 
 
 def write_html(
@@ -229,10 +239,11 @@ def write_html(
         UsageError: It cannot be written.
         RunFormatError: A row of a call is damaged.
     """
+    make = not _is_one_of(folder, runs)
     turns = told(Transcript(operator) for run in runs for operator in run.operators.values())
     if turns:
         # A lone surrogate in run data is no UTF-8; it becomes a question mark.
-        _write(folder / TRANSCRIPT, render_transcript(runs).encode("utf-8", "replace"))
+        _write(folder / TRANSCRIPT, render_transcript(runs).encode("utf-8", "replace"), make=make)
     standings = standings or find_standings(runs)
     shown = dict(films or {})
     page = _page(summary, runs, standings, shown, turns)
@@ -241,7 +252,7 @@ def write_html(
         run_id, operator_id, index = key
         shown[key] = Film(run_id, operator_id, index, missing="the page would be larger than 6 MB")
         page = _page(summary, runs, standings, shown, turns)
-    return _write(folder / "report.html", page)
+    return _write(folder / "report.html", page, make=make)
 
 
 def _page(summary: Summary, runs: Sequence[Run], standings: Found | None, films: Films, turns: str) -> bytes:
@@ -270,10 +281,20 @@ def _dump(data: Mapping[str, Any]) -> bytes:
     return orjson.dumps(data, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS)
 
 
-def _write(path: Path, content: bytes) -> Path:
+def _is_one_of(folder: Path, runs: Sequence[Run]) -> bool:
+    """Whether a page goes into a run's own folder: one that was deleted meanwhile must not come back."""
+    return any(folder.absolute() == run.path.absolute() for run in runs)
+
+
+def _write(path: Path, content: bytes, *, make: bool = True) -> Path:
     """Replace the file in one step, so that nobody ever reads half of it."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        if make:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        elif not path.parent.is_dir():
+            raise UsageError(
+                f"{path.parent} is no longer there", fix="It was deleted while its report was made"
+            )
         replace_file(path, content, sync=False)
     except OSError as error:
         reason = error.strerror or str(error)

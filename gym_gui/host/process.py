@@ -268,12 +268,21 @@ class HostProcess:
             silent = time.monotonic() - self._heard
             if silent > self._patience:
                 child.kill(f"did not respond for {silent:.0f} s")
-        if self._hearing is not None:  # what it said last is still on its way
-            await asyncio.wait({self._hearing}, timeout=1.0)
+        await self._hear_the_rest()
         outcome = program.judge(await child.finished())
         self._end = outcome.words
         if self._owner is not None:
             self._owner.on_exit(outcome)
+
+    async def _hear_the_rest(self) -> None:
+        """It has ended, and what it said last is still on its way: wait as long as more of it comes.
+
+        A loop that is busy takes it late: time is counted from message to message, not from its end on.
+        """
+        hearing, before = self._hearing, math.nan
+        while hearing is not None and not hearing.done() and before != self._heard:
+            before = self._heard
+            await asyncio.wait({hearing}, timeout=1.0)
 
     async def close(self, *, hang_up: bool = False, within_s: float | None = None) -> None:
         """End it, whatever it is at; nothing it started is left.

@@ -82,6 +82,9 @@ class SessionServicer:
         try:
             async for news in looks:
                 yield news
+            # A client that is busy takes the last looks later: it hangs up once it has them, and not before
+            # then does this process end. What is still on its way ends with it.
+            await asyncio.Event().wait()
         finally:
             await looks.aclose()
             self._done.set()

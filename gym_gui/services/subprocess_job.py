@@ -22,6 +22,7 @@ import orjson
 
 from gym_gui.core import trust
 from gym_gui.core.errors import MosaicError, UsageError
+from gym_gui.core.record_fields import mapping
 from gym_gui.core.subjects import Subject
 from gym_gui.processes.child import ManagedChild, lines_of
 from gym_gui.processes.outcome import ChildOutcome, ChildStatus
@@ -206,7 +207,7 @@ async def _run(
                 async for line in lines:
                     progress = _progress_of(line)
                     if progress is None:
-                        child.keep(line.removeprefix("mosaic: "))
+                        child.keep(_sentence_of(line))
                         # A child that prints without end lets no time pass here.
                         await asyncio.sleep(0)
                         continue
@@ -225,6 +226,17 @@ async def _run(
         folder=folder,
         **limits,
     )
+
+
+def _sentence_of(line: str) -> str:
+    """A line as a person reads it: what is an event to programs says what is wrong, then what to do."""
+    try:
+        event = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return line.removeprefix("mosaic: ")
+    row = mapping(event) or {}
+    said = [str(row[key]) for key in ("message", "fix") if row.get(key)]
+    return ". ".join(part.rstrip(".") for part in said) or line
 
 
 def _progress_of(line: str) -> Any:

@@ -35,6 +35,12 @@ _log = logging.getLogger(__name__)
 DEBUG: Final = "MOSAIC_DEBUG"
 _USUAL_DPI: Final = 96
 _LARGEST: Final = 2.0
+_SWITCH_S: Final = 0.0005
+"""How long a thread that reads a run keeps the interpreter from the window.
+
+Python's own 5 ms are waited for again and again while a page is built or painted: up to 200 ms together.
+What the other threads do takes no longer for it.
+"""
 
 
 def create_window(argv: Sequence[str] | None = None) -> tuple[QApplication, MainWindow]:
@@ -51,6 +57,7 @@ def create_window(argv: Sequence[str] | None = None) -> tuple[QApplication, Main
         The application (the one there is, where there is one) and the window.
     """
     arguments = list(argv if argv is not None else sys.argv)
+    sys.setswitchinterval(_SWITCH_S)
     _scale_with_text()
     running = QApplication.instance()
     app = running if isinstance(running, QApplication) else QApplication(arguments[:1] or ["mosaic"])

@@ -6,6 +6,7 @@ import asyncio
 import dataclasses
 import os
 import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,26 @@ async def test_all_looks_arrive_in_order(tmp_path: Path, offspring: Offspring) -
     assert told[0] == 1, "the first look does not wait for the others"
     picture = reel.picture(steps)
     assert picture is not None and picture.shape == (400, 600, 3)
+    reel.close()
+    offspring.assert_none()
+
+
+async def test_one_who_is_busy_gets_all_looks_all_the_same(tmp_path: Path, offspring: Offspring) -> None:
+    """The host has played long before the last look is taken: it waits until it was."""
+    order, reel = await order_of(tmp_path, arena("Corridor"), env_kwargs={"length": 2_000}), Reel()
+    steps = order.lines.count(b"\n")
+    told: list[int] = []
+
+    def busy() -> None:
+        told.append(len(reel))
+        if (
+            len(told) < 4
+        ):  # long enough for the host to be done, then longer than messages used to be waited for
+            time.sleep(1.1 if len(told) > 1 else 4.0)
+
+    session = ReplaySession(order, reel, busy)
+    await session.play()
+    assert len(reel) == steps + 1 and session.over and session.departs == ""
     reel.close()
     offspring.assert_none()
 

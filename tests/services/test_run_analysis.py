@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -90,3 +91,19 @@ async def test_a_process_that_is_killed(monkeypatch: pytest.MonkeyPatch, tmp_pat
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
     with pytest.raises(SubprocessJobError, match="was killed"):
         await run_subprocess_job("falls")
+
+
+async def test_a_report_of_a_run_that_was_deleted_meanwhile_does_not_bring_it_back(run: Path) -> None:
+    opened = open_run(run)
+    summary = summarize(opened)
+    shutil.rmtree(run)
+    with pytest.raises(UsageError, match="no longer there"):
+        write_report(summary, run, [opened])
+    assert not run.exists()
+
+
+async def test_what_a_command_says_to_programs_is_a_sentence_to_people(tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as refused:
+        await run_subprocess_job("gym_gui", "report", str(tmp_path / "nowhere"), "--json")
+    said = refused.value.sentence
+    assert said.startswith("No run at") and "{" not in said and "event" not in said

@@ -68,6 +68,13 @@ def test_nothing_heavy_is_imported_before_the_first_paint(run: Run) -> None:
     assert output.splitlines() == ["heavy []", "ended 0"], errors
 
 
+def test_work_in_another_thread_hands_the_interpreter_over_at_once(run: Run) -> None:
+    """A page that is built meanwhile waits for it again and again: Python's own 5 ms add up to a stall."""
+    body = "print(sys.getswitchinterval() < 0.001)\nQTimer.singleShot(0, window.close)"
+    output, errors = run("-c", script(body)).communicate(timeout=60)
+    assert output.splitlines() == ["True", "ended 0"], errors
+
+
 def test_a_mistake_in_a_slot_is_told_and_ends_nothing(run: Run) -> None:
     body = (
         "def mistake(): raise ValueError('by mistake')\n"

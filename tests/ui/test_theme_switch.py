@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from PyQt6.QtCore import QEvent, QObject
 from PyQt6.QtGui import QColor
 from PyQt6.QtWidgets import (
     QCheckBox,
@@ -81,3 +82,32 @@ def test_what_scrolls_shows_what_is_behind_it_after_every_switch(context: AppCon
         qtbot.wait(1)
         picture = panel.grab().toImage()
         assert picture.pixelColor(50, 50) == picture.pixelColor(2, 2), mode
+
+
+class _Restyled(QObject):
+    """How often a widget is told that it looks different."""
+
+    def __init__(self, widget: QWidget) -> None:
+        super().__init__(widget)
+        self.times = 0
+        widget.installEventFilter(self)
+
+    def eventFilter(self, a0: QObject | None, a1: QEvent | None) -> bool:
+        self.times += a1 is not None and a1.type() == QEvent.Type.StyleChange
+        return False
+
+
+def test_a_switch_takes_no_longer_for_a_widget_that_lies_deep(context: AppContext, qtbot: QtBot) -> None:
+    outermost = inner = QWidget()
+    qtbot.addWidget(outermost)
+    for _ in range(25):
+        layout = QVBoxLayout(inner)
+        inner = QWidget()
+        layout.addWidget(inner)
+    label = QLabel("deep", inner)
+    outermost.show()
+    qtbot.waitExposed(outermost)
+    context.theme.set_mode("dark")
+    seen = _Restyled(label)
+    context.theme.set_mode("light")
+    assert 0 < seen.times <= 4

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -212,6 +212,10 @@ class JobStrip(QWidget):
         self._layout.addWidget(line)
         self._show()
         line.start(job)
+
+    async def end_about(self, runs: Collection[Path]) -> None:
+        """Stop the work on these runs, and wait for its end."""
+        await asyncio.gather(*(line.ended() for line in self._lines if line.about in runs))
 
     async def closed(self) -> None:
         """Stop everything, and wait for the end."""

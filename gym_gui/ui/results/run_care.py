@@ -86,6 +86,8 @@ class RunCare:
 
     async def _throw_away(self, runs: Sequence[RunEntry], trashed: _Trashed) -> None:
         try:
+            # A job on a run that goes would go on in a folder that is not there, or write it anew.
+            await self._jobs.end_about([run.path for run in runs])
             for run in runs:
                 if run.submission:
                     await asyncio.to_thread(_see_ended, run.path)

@@ -14,9 +14,11 @@ from pytestqt.qtbot import QtBot
 
 from gym_gui.core.run_labels import RunLabels, change_labels, read_labels
 from gym_gui.services.store import Store
+from gym_gui.ui.context import Notice
 from gym_gui.ui.main_window import MainWindow
 from gym_gui.ui.pages.results import ResultsPage
 from gym_gui.ui.results.comparison_view import ComparisonView
+from gym_gui.ui.results.jobs import JobStrip
 from gym_gui.ui.results.library_model import RUN, STAR
 from gym_gui.ui.results.library_view import LibraryView
 from gym_gui.ui.results.run_details import RunDetails
@@ -199,3 +201,79 @@ def test_the_runs_of_another_folder_stand_beside_ones_own_and_are_watched(
     close.trigger()
     qtbot.waitUntil(lambda: len(page.reader.runs) == 2, timeout=LONG)
     assert theirs.is_dir()
+
+
+@pytest.fixture
+def trash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    import send2trash.plat_other as other
+
+    folder = tmp_path / "share"
+    folder.mkdir()
+    monkeypatch.setenv("XDG_DATA_HOME", str(folder))
+    monkeypatch.setattr(other, "HOMETRASH_B", str(folder / "Trash").encode())
+    return folder / "Trash"
+
+
+def test_undo_after_a_deletion_brings_the_run_back_and_older_labels_stay(
+    page: ResultsPage, window: MainWindow, qtbot: QtBot, run: Path, other: Path, trash: Path
+) -> None:
+    table, commands = named(page, RowsTable, "run-table"), window.context.commands
+    table.select(run)
+    assert commands.run("results.star")
+    qtbot.waitUntil(lambda: len(page.history) == 1, timeout=LONG)
+    for turn in ("at once", "when the list has changed"):
+        table.select(other)
+        table.setFocus()
+        qtbot.keyClick(table, Qt.Key.Key_Delete)
+        if turn != "at once":
+            qtbot.waitUntil(lambda: not other.exists() and len(titles(page)) == 1, timeout=LONG)
+        assert commands.run("results.undo")
+        qtbot.waitUntil(lambda: not page.history.order.locked() and not window.context.busy, timeout=LONG)
+        qtbot.waitUntil(lambda: len(titles(page)) == 2, timeout=LONG)
+        assert (other / "run.json").is_file() and read_labels(run).star, turn
+    assert commands.run("results.redo")
+    qtbot.waitUntil(lambda: not other.exists() and len(titles(page)) == 1, timeout=LONG)
+    assert commands.run("results.undo") and commands.run("results.undo")
+    qtbot.waitUntil(labels(run, lambda found: not found.star), timeout=LONG)
+    qtbot.waitUntil(lambda: other.exists() and len(titles(page)) == 2, timeout=LONG)
+
+
+def test_a_notice_undoes_its_own_deletion_alone(
+    page: ResultsPage, window: MainWindow, qtbot: QtBot, run: Path, other: Path, trash: Path
+) -> None:
+    told: list[Notice] = []
+    window.context.noticed.connect(told.append)
+    table, commands = named(page, RowsTable, "run-table"), window.context.commands
+    table.select(other)
+    assert commands.run("results.trash")
+    qtbot.waitUntil(lambda: bool(told) and len(titles(page)) == 1, timeout=LONG)
+    table.select(run)
+    assert commands.run("results.star")
+    qtbot.waitUntil(labels(run, lambda found: found.star), timeout=LONG)
+    qtbot.waitUntil(lambda: len(page.history) == 2, timeout=LONG)
+    action = told[0].action
+    assert action is not None
+    action[1]()
+    qtbot.waitUntil(lambda: len(titles(page)) == 2, timeout=LONG)
+    assert read_labels(run).star
+    assert commands.run("results.undo")
+    qtbot.waitUntil(labels(run, lambda found: not found.star), timeout=LONG)
+    assert commands.run("results.undo")  # only the deletion is left, which is undone already
+    qtbot.waitUntil(lambda: not window.context.busy and not page.history.can_undo, timeout=LONG)
+    assert other.exists() and len(told) == 1
+
+
+def test_a_run_deleted_while_its_report_is_written_does_not_come_back(
+    page: ResultsPage, window: MainWindow, qtbot: QtBot, run: Path, trash: Path
+) -> None:
+    page.show_run(run)
+    report, table = named(page, QPushButton, "results-report"), named(page, RowsTable, "run-table")
+    qtbot.waitUntil(report.isEnabled, timeout=LONG)
+    report.click()
+    jobs = named(page, JobStrip, "results-jobs")
+    assert jobs.busy
+    page.show_library()
+    table.select(run)
+    assert window.context.commands.run("results.trash")
+    qtbot.waitUntil(lambda: len(titles(page)) == 1 and not window.context.busy, timeout=LONG)
+    assert not run.exists() and not jobs.busy
