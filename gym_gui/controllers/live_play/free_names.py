@@ -33,7 +33,7 @@ def with_free_name(config: OperatorConfig, others: Iterable[OperatorConfig]) -> 
     )
 
 
-def following_id(before: OperatorConfig, after: OperatorConfig, others: Iterable[OperatorConfig]) -> str:
+def following_id(before: OperatorConfig, after: OperatorConfig, taken: Iterable[str]) -> str:
     """The id that an operator is recorded under after it has changed.
 
     Ids that the window gives follow who plays; one that a file gives is the person's own, and stays.
@@ -41,12 +41,11 @@ def following_id(before: OperatorConfig, after: OperatorConfig, others: Iterable
     Args:
         before: As it was.
         after: As it is now.
-        others: Those beside it, whose ids are taken.
+        taken: Ids of those beside it.
     """
     if before.origin.file or before.resolved_slots() == after.resolved_slots():
         return before.operator_id
-    taken = {other.operator_id.casefold() for other in others}
-    return _free(id_of(after.display_name), taken, "_", str.casefold)
+    return _free(id_of(after.display_name), set(map(str.casefold, taken)), "_", str.casefold)
 
 
 def id_of(name: str) -> str:

@@ -197,12 +197,13 @@ class OperatorDeck(QObject):
         Raises:
             UsageError: There is no such operator.
         """
-        before, table = self._get(config.operator_id).player.config, self.table
+        operator, table = self._get(config.operator_id), self.table
+        before = operator.player.config
         same = before.operator_id
         others = [other for other in table.operators if other.operator_id != same]
         if not config.named:
             config = replace(config, display_name=free_name(config, others))
-        config = replace(config, operator_id=self._following_id(before, config))
+        config = replace(config, operator_id=self._following_id(operator, before, config))
         operators = tuple(config if o.operator_id == same else o for o in table.operators)
         self._edit(replace(table, operators=operators), f"change {config.display_name}")
 
@@ -233,11 +234,10 @@ class OperatorDeck(QObject):
         if run:
             self.run()
 
-    def _following_id(self, before: OperatorConfig, after: OperatorConfig) -> str:
-        here = [each.player.config for each in self._operators if each.player.config is not before]
-        former = [replace(before, operator_id=each) for o in self._operators for each in o.former_ids]
-        own = self._get(before.operator_id).former_ids
-        return following_id(before, after, [*here, *(o for o in former if o.operator_id not in own)])
+    def _following_id(self, operator: LiveOperator, before: OperatorConfig, after: OperatorConfig) -> str:
+        others = [other for other in self._operators if other is not operator]
+        taken = {other.player.config.operator_id for other in others}
+        return following_id(before, after, taken.union(*(other.former_ids for other in others)))
 
     def restore(self, table: OperatorTable) -> None:
         """Put operators there that were there the last time: nothing is started, and no step to undo."""
@@ -515,7 +515,7 @@ class OperatorDeck(QObject):
         """One whose slots were taken over while it played is recorded from now on under an id of its own."""
         config = operator.player.config
         named_for = replace(config, workers=operator.named_for.workers, manager=operator.named_for.manager)
-        operator_id = self._following_id(named_for, config)
+        operator_id = self._following_id(operator, named_for, config)
         if operator_id != config.operator_id:
             self._be(operator, replace(config, operator_id=operator_id))
 
