@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from importlib import invalidate_caches
 from typing import Final, Literal, cast
 
 _LINE: Final = re.compile(r"\bmosaic (envs|workers) install ([A-Za-z0-9][\w/:-]*(?:\.[\w/:-]+)*)")
@@ -44,3 +45,13 @@ def missing_in(sentence: str) -> Missing | None:
     if found is None:
         return None
     return Missing(cast("Literal['envs', 'workers']", found[1]), found[2])
+
+
+def forget_lookups() -> None:
+    """Something was installed: what this process has looked for before is looked for anew."""
+    from gym_gui.envs.distributions import distributions_of
+    from gym_gui.envs.index import entries
+
+    invalidate_caches()
+    distributions_of.cache_clear()
+    entries.cache_clear()

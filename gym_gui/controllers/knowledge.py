@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from importlib import import_module, invalidate_caches
+from importlib import import_module
 from typing import TYPE_CHECKING
+
+from gym_gui.controllers.installing import forget_lookups
 
 if TYPE_CHECKING:
     from gym_gui.controllers.configuration_checks import ConfigurationChecks
@@ -54,7 +56,7 @@ class Knowledge:
 
     def renew(self) -> None:
         """A worker or environments were installed: everything is looked for anew."""
-        invalidate_caches()
+        forget_lookups()
         self._workers = self._checks = None
         for probe in filter(None, (self._probe, self._loading_probe)):
             probe.cancel()  # its process knows only what was there when it began

@@ -72,6 +72,8 @@ class AppContext(QObject):
     """Run id and what is said beside it; both empty when no run is on."""
     runs_moved = pyqtSignal()
     """Runs that begin from now on go to another folder: ``store.runs``."""
+    installed = pyqtSignal()
+    """Environments or a worker were installed: what was looked up before holds no longer."""
     edit_asked = pyqtSignal(object)
     """A :class:`~gym_gui.ui.editor.file_request.FileRequest`."""
     file_told = pyqtSignal(str, object)

@@ -249,6 +249,7 @@ class SessionPlay:
         async with self._lock:
             session = self.link.session
             if session is not None and await self._abort():
+                self._blind = False  # changed and changed back: it shows this configuration again
                 (session.pause if self.paused else session.resume)()
                 self._play_next()
                 return
@@ -368,7 +369,7 @@ class SessionPlay:
             return
         self.touch()
         if flight.run is not None:
-            flight.run.episode(self.config.operator_id, flight.plan, episode)
+            flight.run.episode(flight.operator_id, flight.plan, episode)
         row: dict[str, Any] = orjson.loads(episode.line)
         if self.tally.calls is not None:
             self.tally.calls.played(episode.steps, _slots(row))
@@ -410,9 +411,10 @@ class SessionPlay:
 
     def _on_call(self, line: bytes) -> None:
         flight = self.feed.flight
-        run = flight.run if flight is not None else self.recording  # the run of the episode that asked
+        # The run, and the id in it, of the episode that asked.
+        run = flight.run if flight is not None else self.recording
         if run is not None:
-            run.call(self.config.operator_id, line)
+            run.call(self.config.operator_id if flight is None else flight.operator_id, line)
         self._on_turn(line)
 
     def _on_turn(self, line: bytes) -> None:

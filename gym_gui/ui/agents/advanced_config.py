@@ -208,7 +208,6 @@ class AdvancedConfigTab(QWidget):
 
     def _on_installed(self) -> None:
         self.installed.emit()
-        self.model.renew()
 
     def _on_linked(self, primary: str, agents: list[str]) -> None:
         draft = self.model.draft

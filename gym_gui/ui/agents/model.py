@@ -81,6 +81,7 @@ class ConfigurationModel(QObject):
         self._check_timer = self._timer(CHECK_MS, self._on_check_due)
         self._engine_timer = self._timer(ENGINE_MS, self._on_engine_due)
         self._closed = False
+        context.installed.connect(self.renew)
 
     def _timer(self, milliseconds: int, then: Callable[[], None]) -> QTimer:
         timer = QTimer(self)

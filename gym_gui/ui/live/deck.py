@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 from PyQt6.QtGui import QUndoStack
 
-from gym_gui.controllers.live_play.free_names import free_name, with_free_name
+from gym_gui.controllers.live_play.free_names import following_id, free_name, with_free_name
 from gym_gui.controllers.live_play.state import OperatorState
 from gym_gui.controllers.play_setup import asks_models, seated_as_written
 from gym_gui.core.config import OperatorConfig
@@ -152,8 +152,11 @@ class OperatorDeck(QObject):
         return any(operator.player.has_played for operator in self._operators)
 
     def find(self, operator_id: str) -> LiveOperator | None:
-        """The operator of that id."""
-        return next((o for o in self._operators if o.player.config.operator_id == operator_id), None)
+        """The operator of that id, or that had it before somebody else played for it."""
+        known = {operator.player.config.operator_id: operator for operator in self._operators}
+        return known.get(operator_id) or next(
+            (operator for operator in self._operators if operator_id in operator.former_ids), None
+        )
 
     # -- who plays -------------------------------------------------------------------
 
@@ -189,14 +192,18 @@ class OperatorDeck(QObject):
     def change(self, config: OperatorConfig) -> None:
         """Have the operator of this id be another; a new name alone interrupts nothing.
 
+        Its id follows who plays, unless a file has given it.
+
         Raises:
             UsageError: There is no such operator.
         """
-        self._get(config.operator_id)
-        same, table = config.operator_id, self.table
+        operator, table = self._get(config.operator_id), self.table
+        before = operator.player.config
+        same = before.operator_id
+        others = [other for other in table.operators if other.operator_id != same]
         if not config.named:
-            others = [other for other in table.operators if other.operator_id != same]
             config = replace(config, display_name=free_name(config, others))
+        config = replace(config, operator_id=self._following_id(operator, before, config))
         operators = tuple(config if o.operator_id == same else o for o in table.operators)
         self._edit(replace(table, operators=operators), f"change {config.display_name}")
 
@@ -226,6 +233,11 @@ class OperatorDeck(QObject):
             self._begin_again()
         if run:
             self.run()
+
+    def _following_id(self, operator: LiveOperator, before: OperatorConfig, after: OperatorConfig) -> str:
+        others = [other for other in self._operators if other is not operator]
+        taken = {other.player.config.operator_id for other in others}
+        return following_id(before, after, taken.union(*(other.former_ids for other in others)))
 
     def restore(self, table: OperatorTable) -> None:
         """Put operators there that were there the last time: nothing is started, and no step to undo."""
@@ -278,6 +290,7 @@ class OperatorDeck(QObject):
         """
         self.evening.end()
         played, seeded = self.touched, table.seed != self._seed
+        renamed = () if push is not None and push.anew else self._identify(table)
         self._seed = table.seed
         self.service.operators.seed(table.seed)
         gone = self._gone(table)
@@ -285,11 +298,14 @@ class OperatorDeck(QObject):
         hold = len(gone) == 1 and len(table.operators) == len(self._operators) - 1
         for operator in gone:
             self._take_off(operator, hold=hold)
-        fresh = [config for place, config in enumerate(table.operators) if self._put(config, place)]
+        put = [self._put(config, place) for place, config in enumerate(table.operators)]
+        fresh = [c for c, is_fresh in zip(table.operators, put, strict=True) if is_fresh or c in renamed]
         if not self._operators or (fresh and (push is None or any(map(asks_models, fresh)))):
             self.pause()  # nobody has said that these are to play, and asking a model costs money
         mixed = fresh and (played or not self._run.admit(fresh))
-        again = mixed or (seeded and self.active) or (played and push is not None and push.anew)
+        # What the run before has in flight is of the id before.
+        moved = bool(renamed) and self._run.recording is not None
+        again = mixed or moved or (seeded and self.active) or (played and push is not None and push.anew)
         if again:
             self._begin_again()
         if fresh and (push is None or push.starts):
@@ -300,6 +316,25 @@ class OperatorDeck(QObject):
             for operator in self._operators:
                 self._set_off(operator)
         self._after_change()
+
+    def _identify(self, table: OperatorTable) -> tuple[OperatorConfig, ...]:
+        """Have one that alone is another, and goes by another id, be that one at its place; returns it."""
+        here = self.table.operators
+        if len(here) != len(table.operators) or table.seed != self._seed:
+            return ()
+        changed = [(a, b) for a, b in zip(here, table.operators, strict=True) if a != b]
+        if len(changed) != 1 or changed[0][0].operator_id == changed[0][1].operator_id:
+            return ()
+        ((before, after),) = changed
+        self._be(self._get(before.operator_id), after)
+        return (after,)
+
+    def _be(self, operator: LiveOperator, config: OperatorConfig) -> None:
+        """Have an operator be another, of another id."""
+        before = operator.player.config.operator_id
+        self.service.remove_operator(before, stop=False)
+        self.service.add_operator(config, operator.player)
+        operator.go_by(config)
 
     def _gone(self, table: OperatorTable) -> list[LiveOperator]:
         """Who leaves; all do where the others would have to change places."""
@@ -467,12 +502,22 @@ class OperatorDeck(QObject):
         """A new run, in which all that have a session begin at the seed."""
         self.evening.end()
         self.forget_removed()
+        for operator in self._operators:
+            self._follow_rebinding(operator)
         self._run.begin(self._operators, self._seed)
         for operator in self._operators:
             if operator.player.is_running() or operator.player.trouble or operator.player.tally.episodes_done:
                 self._start(operator)
         if self._running and self._lock_step:
             self._common.start()
+
+    def _follow_rebinding(self, operator: LiveOperator) -> None:
+        """One whose slots were taken over while it played is recorded from now on under an id of its own."""
+        config = operator.player.config
+        named_for = replace(config, workers=operator.named_for.workers, manager=operator.named_for.manager)
+        operator_id = self._following_id(operator, named_for, config)
+        if operator_id != config.operator_id:
+            self._be(operator, replace(config, operator_id=operator_id))
 
     def stop_all(self) -> None:
         """End every session and the run."""

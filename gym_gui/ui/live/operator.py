@@ -45,6 +45,8 @@ class LiveOperator(QObject):
 
     Attributes:
         player: Plays.
+        former_ids: Ids that it had before others played for it.
+        named_for: The configuration that its id was made for.
     """
 
     state_changed = pyqtSignal(object)
@@ -82,6 +84,8 @@ class LiveOperator(QObject):
         super().__init__(parent)
         self.setObjectName(f"operator.{config.operator_id}")
         self._context = context
+        self.former_ids: set[str] = set()
+        self.named_for = config
         self.player = EpisodePlayer(
             config,
             self._on_event,
@@ -91,6 +95,13 @@ class LiveOperator(QObject):
             seeds=seeds,
             run=run,
         )
+
+    def go_by(self, config: OperatorConfig) -> None:
+        """Be another operator, of another id, from the next start on."""
+        self.former_ids = (self.former_ids | {self.player.config.operator_id}) - {config.operator_id}
+        self.named_for = config
+        self.setObjectName(f"operator.{config.operator_id}")
+        self.player.configure(config)
 
     async def _open_host_session(
         self, config: OperatorConfig, settings: SessionSettings, on_event: OnSessionEvent

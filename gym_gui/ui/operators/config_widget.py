@@ -207,6 +207,7 @@ class OperatorConfigWidget(QWidget):
         if self._pending is None and self._draft is not None:
             from gym_gui.controllers.configuration_draft import Draft
 
+            self._draft = replace(self._draft, operator_id=config.operator_id)
             if Draft.of(config) != self._draft:
                 self._adopt(config)
 

@@ -28,6 +28,7 @@ from gym_gui.ui.widgets.messages import Action
 
 if TYPE_CHECKING:
     from gym_gui.controllers.knowledge import Knowledge
+    from gym_gui.core.config import OperatorConfig
     from gym_gui.ui.context import AppContext
 
 _PLOTS, _SPLIT, _PINNED = "operators/plots", "operators/split", "operators/pinned"
@@ -311,7 +312,7 @@ class ManualOperators(QWidget):
             card.berth.shifted.connect(humans.input.extend)
             card.berth.entered.connect(partial(self.select, operator))
             operator.asked.connect(self._on_asked)
-            operator.config_changed.connect(self._show_colours)
+            operator.config_changed.connect(partial(self._on_config_changed, card))
         self._grid.insert(place, card)
         self._show_pinned()
         self._show_colours()
@@ -319,8 +320,16 @@ class ManualOperators(QWidget):
         self._pages.setCurrentWidget(self._grid)
         self._show_plots()
         self.select(operator)
-        key = f"operators/{operator.player.config.operator_id}"
-        self._context.own_windows.look_after(card.berth, key)
+        self._context.own_windows.look_after(card.berth, _window_key(operator.player.config))
+
+    def _on_config_changed(self, card: OperatorRenderContainer, config: OperatorConfig) -> None:
+        """Where its id has followed who plays, its window and its pin are remembered under the new one."""
+        key = _window_key(config)
+        if card.berth.key and card.berth.key != key:
+            card.berth.look_after(key)
+        if card is self._grid.pinned:
+            self._context.layout.setValue(_PINNED, config.operator_id)
+        self._show_colours()
 
     def _on_removed(self, operator: LiveOperator) -> None:
         card = self._cards[operator]
@@ -408,3 +417,8 @@ class ManualOperators(QWidget):
         self.transcript.release()
         for humans in self._humans.values():
             humans.release()
+
+
+def _window_key(config: OperatorConfig) -> str:
+    """Under which the window of an operator's picture is remembered."""
+    return f"operators/{config.operator_id}"

@@ -230,6 +230,7 @@ class OperatorRenderContainer(Card):
             self._on_called(operator.player.tally.calls.last)
 
     def _on_config_changed(self, config: OperatorConfig) -> None:
+        self.setObjectName(f"card-{config.operator_id}")
         self.name.setText(config.display_name)
         self.berth.set_title(f"{config.display_name}, {config.task}")
         self._badge.set_kind(leading_kind(config), everybody(config))

@@ -58,6 +58,7 @@ class OperatorsTab(Page):
         )
         self.deck.changed.connect(self.kept.look)
         self._knowledge = Knowledge(context.store)
+        context.installed.connect(self._knowledge.renew)
         self._mode = SegmentedControl([("manual", "Manual"), ("script", "Script")], name="operators-mode")
         self._mode.setToolTip("Play by hand, or run an experiment file")
         self.bar.add(self._mode)

@@ -88,6 +88,7 @@ class PlayPage(Page):
         self.game.changed.connect(self.kept.look)
         self.people = People(context, self.input, self)
         self.knowledge = Knowledge(context.store)
+        context.installed.connect(self.knowledge.renew)
         self._sheet: EnvironmentSheet | None = None
         self._job: asyncio.Task[Any] | None = None
         self._picker = EnvironmentPicker(self.context, pictures=True)

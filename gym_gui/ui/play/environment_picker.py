@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Final
 
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QWidget
 
-from gym_gui.controllers.installing import Missing
+from gym_gui.controllers.installing import Missing, forget_lookups
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.play.environment_looks import EnvironmentLooks
 from gym_gui.ui.play.install_dialog import open_install_dialog
@@ -22,8 +21,9 @@ from gym_gui.ui.widgets import PickerButton, PickerItem
 if TYPE_CHECKING:
     from gym_gui.envs import EnvSpec, Family
 
+_NOT_INSTALLED: Final = "Not installed"
 _ABSENT: Final = "family:"
-"""Begins the value of an item that stands for a family that is not installed."""
+"""Begins the value of a family that is not installed, or of one of its environments (``family:box2d/ID``)."""
 
 
 class EnvironmentPicker(PickerButton):
@@ -66,6 +66,9 @@ class EnvironmentPicker(PickerButton):
             self._looks.came.connect(self._on_look)
         self.setAccessibleName("Environment")
         self._loaded = False
+        self._wanted = ""
+        if context is not None:
+            context.installed.connect(self._fill_anew)
 
     async def closed(self) -> None:
         """End what draws the pictures."""
@@ -84,7 +87,9 @@ class EnvironmentPicker(PickerButton):
     def set_items(self, items: Sequence[PickerItem]) -> None:
         """Offer these; what is not installed can be chosen, to be installed."""
         offered = [
-            replace(item, reason="", detail="Install…") if self._context and _is_absent(item.value) else item
+            replace(item, reason="", detail=f"{item.detail} · Install…".removeprefix(" · "))
+            if self._context and _is_absent(item.value)
+            else item
             for item in items
         ]
         super().set_items(offered)
@@ -94,23 +99,39 @@ class EnvironmentPicker(PickerButton):
             super()._on_picked(value)
             return
         title = next(item.label for item in self.items if item.value == value)
-        missing = Missing("envs", str(value).removeprefix(_ABSENT))
-        open_install_dialog(self._context, missing, self, self.renew, title=title)
+        family, _, env_id = str(value).removeprefix(_ABSENT).partition("/")
+        title = self._family_title(family) if env_id else title
+        on_installed = partial(self._on_installed, env_id)
+        open_install_dialog(self._context, Missing("envs", family), self, on_installed, title=title)
+
+    def _family_title(self, family: str) -> str:
+        lines = (item.label for item in self.items if item.value == f"{_ABSENT}{family}")
+        return next(lines, family)
+
+    def _on_installed(self, env_id: str) -> None:
+        self._wanted = env_id
+        self.renew()
 
     def renew(self) -> None:
         """Environments were installed: fill the list anew, or let whoever fills it do so."""
-        importlib.invalidate_caches()
+        self._fill_anew()
+        self.installed.emit()
+
+    def _fill_anew(self) -> None:
+        forget_lookups()
         _listed.cache_clear()
         if self._loaded and self._context is not None:
             self._loaded = False
             self._context.spawn(self.load(), "Listing the environments")
-        self.installed.emit()
 
     async def load(self) -> None:
         """Fill the list, off the GUI thread: reading registries takes a second when cold."""
         if not self._loaded:
             self.set_items(await asyncio.to_thread(catalogue))
             self._loaded = True
+            wanted, self._wanted = self._wanted, ""
+            if any(item.value == wanted for item in self.items):  # for whose sake its family was installed
+                super()._on_picked(wanted)
 
 
 def _is_absent(value: object) -> bool:
@@ -146,11 +167,23 @@ def _listed(installed: frozenset[str]) -> Sequence[PickerItem]:
     for name, family in envs.families().items():
         if name in installed:
             items += _of_family(family, by_family.get(name, []), games)
-        elif family.extra:
+        elif family.install:
             line = family.install
             words = " ".join(family.prefixes)
-            absent.append(PickerItem(f"{_ABSENT}{name}", family.title, "", "Not installed", line, words))
+            absent.append(PickerItem(f"{_ABSENT}{name}", family.title, "", _NOT_INSTALLED, line, words))
+            absent += _known_of(family)
     return (*items, *absent)
+
+
+def _known_of(family: Family) -> Iterator[PickerItem]:
+    """The environments that a family would bring; found by their names."""
+    from gym_gui.envs.known_names import known_names
+
+    for env_id, title in known_names().get(family.name, {}).items():
+        value = f"{_ABSENT}{family.name}/{env_id}"
+        yield PickerItem(
+            value, title, family.title, _NOT_INSTALLED, family.install, env_id, searched_only=True
+        )
 
 
 def _of_family(

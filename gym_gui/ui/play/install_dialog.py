@@ -9,7 +9,7 @@ from functools import partial
 from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
-from gym_gui.controllers.installing import Missing, missing_in
+from gym_gui.controllers.installing import Missing, forget_lookups, missing_in
 from gym_gui.core.errors import MosaicError
 from gym_gui.services.subprocess_job import run_subprocess_job
 from gym_gui.ui import theme
@@ -44,7 +44,7 @@ class InstallDialog(Dialog):
         self._context, self._missing, self._title = context, missing, title
         self._work: asyncio.Task[None] | None = None
         self.setObjectName("install-dialog")
-        self.setWindowTitle("Install environments" if missing.what == "envs" else "Install a worker")
+        self.setWindowTitle(f"Install {title}")
         self.setMinimumWidth(420)
         self.state = muted_label(
             f"What it lacks is downloaded and installed for MOSAIC; nothing else changes.\n"
@@ -65,7 +65,9 @@ class InstallDialog(Dialog):
         column = QVBoxLayout(self)
         column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
         column.setSpacing(theme.GAP)
-        column.addWidget(title_label(f"{title} is not installed"))
+        self._heading = title_label(f"{title} is not installed")
+        self._heading.setObjectName("install-heading")
+        column.addWidget(self._heading)
         column.addWidget(self.state)
         column.addWidget(self._progress)
         column.addLayout(buttons)
@@ -76,8 +78,19 @@ class InstallDialog(Dialog):
             self._work.cancel()
         super().done(a0)
 
+    @property
+    def missing(self) -> Missing:
+        """What it installs."""
+        return self._missing
+
+    def _entitle(self, words: str) -> None:
+        """Say what it does now, in its title and above its text."""
+        self.setWindowTitle(words)
+        self._heading.setText(words)
+
     def _on_start(self) -> None:
         self.start.setEnabled(False)
+        self._entitle(f"Installing {self._title}…")
         self._progress.show()
         self._work = self._context.spawn(self._install(), f"Installing {self._title}")
 
@@ -91,12 +104,15 @@ class InstallDialog(Dialog):
         self._work = None
         self._progress.hide()
         if complaint:
+            self._entitle(f"{self._title} could not be installed")
             self._tell(complaint)
             self.start.set_text("Try again")
             self.start.setEnabled(True)
             return
         if self._context.spare_host is not None:
             await self._context.spare_host.close()  # it may have imported what is another version now
+        forget_lookups()
+        self._context.installed.emit()
         self.installed.emit(self._missing.name)
         self._context.notify(f"{self._title} is installed")
         self.accept()
@@ -113,7 +129,7 @@ def open_install_dialog(
     *,
     title: str = "",
 ) -> InstallDialog:
-    """Offer to install something in front of a window.
+    """Offer to install something beside a window, which can be used meanwhile.
 
     Args:
         context: Whose event loop does the work.
@@ -122,10 +138,17 @@ def open_install_dialog(
         on_installed: What is done once it is there.
         title: What people call it; by default what it is known by here.
     """
-    dialog = InstallDialog(context, missing, title, parent.window())
+    window = parent.window()
+    for dialog in window.findChildren(InstallDialog) if window is not None else ():
+        if dialog.missing == missing and dialog.isVisible():
+            dialog.raise_()
+            dialog.activateWindow()
+            return dialog
+    dialog = InstallDialog(context, missing, title, window)
     dialog.installed.connect(lambda _name: on_installed())
     dialog.finished.connect(dialog.deleteLater)
-    dialog.open()
+    dialog.setModal(False)  # a download takes minutes, in which the window is used
+    dialog.show()
     return dialog
 
 

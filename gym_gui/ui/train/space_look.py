@@ -43,6 +43,7 @@ class SpaceLook(QObject):
         super().__init__(parent)
         self._context = context
         self._knowledge = Knowledge(context.store)
+        context.installed.connect(self.renew)
         self._task: asyncio.Task[None] | None = None
         self._spaces = Spaces()
         self._wanted = ""

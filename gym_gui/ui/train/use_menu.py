@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 from PyQt6.QtGui import QAction
 from PyQt6.QtWidgets import QMenu, QWidget
 
+from gym_gui.controllers.live_play.free_names import id_of
 from gym_gui.core.assignment import LinkGroup, WorkerAssignment
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.enums import WorkerKind
@@ -48,7 +48,7 @@ def operator_of(policy: Path, *, worker_id: str, env_id: str, title: str, agent:
     agents = file.agents if file is not None else ()
     named = f"{title}, {agent}" if agent else title
     about: dict[str, Any] = {
-        "operator_id": re.sub(r"[^A-Za-z0-9_-]+", "_", named).strip("_").lower()[:40] or "policy",
+        "operator_id": id_of(named),
         "display_name": named,
         "task": env_id,
     }

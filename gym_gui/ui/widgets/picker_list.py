@@ -53,6 +53,7 @@ class PickerItem:
         keywords: Further words it is found by.
         under: Value of the item that it is the same as: what is typed finds that one, and this one only by
             words that the other has not.
+        searched_only: Whether it is shown only where something is typed that finds it.
     """
 
     value: object
@@ -62,6 +63,7 @@ class PickerItem:
     reason: str = ""
     keywords: str = ""
     under: object = None
+    searched_only: bool = False
 
     @property
     def searched(self) -> str:
@@ -178,9 +180,10 @@ class PickerPopup(QFrame):
 
     def _filter(self) -> None:
         query = self._search.text()
-        found = matching.best(query, self._items, _searched)
         if query.strip():
-            found = _without_twins(query, found)
+            found = _without_twins(query, matching.best(query, self._items, _searched))
+        else:
+            found = [item for item in self._items if not item.searched_only]
         self.model.show(found, grouped=not query.strip())
         empty = self.model.rowCount() == 0
         self._list.setVisible(not empty)

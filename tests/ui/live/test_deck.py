@@ -13,6 +13,7 @@ from gym_gui.controllers.live_play.state import OperatorState
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import UsageError
+from gym_gui.core.trust import Origin
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.live.deck import MOST, OperatorDeck
 from tests.ui.conftest import PATIENCE_MS
@@ -257,3 +258,81 @@ def test_those_with_fewer_episodes_play_the_missing_ones_of_the_same_seeds(deck:
         deck.even_out()
         deck.evening.end()
         assert deck.evening.target == 0 and all(o.player.paused for o in deck.operators)
+
+
+def typed(behavior: str, name: str, operator_id: str = "random") -> OperatorConfig:
+    player = WorkerAssignment("operators_worker", "baseline", {"behavior": behavior})
+    return OperatorConfig(operator_id, name, "", "CartPole-v1", {"agent_0": player}, named=False)
+
+
+def ids(deck: OperatorDeck) -> list[str]:
+    return [operator.player.config.operator_id for operator in deck.operators]
+
+
+def recorded(deck: OperatorDeck) -> list[str]:
+    assert deck.recording is not None
+    return [operator.operator_id for operator in deck.recording.operators]
+
+
+def test_an_id_follows_who_plays_and_so_does_undo(deck: OperatorDeck, qtbot: Any):
+    one, _ = deck.add(typed("random", "Random")), deck.add(typed("noop", "Does nothing", "noop"))
+    qtbot.waitUntil(lambda: ready(deck), timeout=WAIT)
+    deck.change(typed("cycle", "Cycles through actions"))
+    assert ids(deck) == ["cycles_through_actions", "noop"] == recorded(deck)
+    assert deck.operators[0] is one and deck.find("random") is one
+    qtbot.waitUntil(lambda: ready(deck), timeout=WAIT)
+    deck.undo_stack.undo()
+    assert ids(deck) == ["random", "noop"] == recorded(deck) and deck.operators[0] is one
+    deck.undo_stack.redo()
+    assert ids(deck) == ["cycles_through_actions", "noop"] == recorded(deck)
+    qtbot.waitUntil(lambda: ready(deck), timeout=WAIT)
+
+
+def test_episodes_are_recorded_under_the_id_of_who_played_them(deck: OperatorDeck, qtbot: Any):
+    operator = deck.add(typed("random", "Random"))
+    deck.set_pace(None, lock_step=False)
+    deck.run()
+    qtbot.waitUntil(lambda: len(operator.player.tally.episodes_done) >= 2, timeout=WAIT)
+    first = deck.recording
+    deck.change(typed("cycle", "Cycles through actions"))
+    second = deck.recording
+    assert first is not None and second is not None and first is not second
+    qtbot.waitUntil(lambda: bool(first.folder and second.folder) and second.saved >= 1, timeout=WAIT)
+    assert list(open_run(first.folder).operators) == ["random"]
+    played = open_run(second.folder).operators
+    assert list(played) == ["cycles_through_actions"]
+    assert all(e.operator_id == "cycles_through_actions" for e in played["cycles_through_actions"].episodes())
+
+
+def test_an_id_of_a_file_stays(deck: OperatorDeck):
+    mine = replace(typed("random", "Random"), origin=Origin("/tmp/x.yaml", "/tmp"))
+    deck.add(mine, start=False)
+    deck.change(replace(typed("cycle", "Cycles through actions"), origin=mine.origin))
+    assert ids(deck) == ["random"]
+
+
+def test_a_new_name_alone_changes_no_id(deck: OperatorDeck):
+    deck.add(typed("random", "Random"), start=False)
+    deck.change(replace(typed("random", "Baseline"), named=True))
+    assert ids(deck) == ["random"]
+    deck.change(replace(typed("cycle", "Baseline"), named=True))
+    assert ids(deck) == ["baseline"]
+
+
+def test_one_that_was_written_without_an_id_is_called_by_who_plays(deck: OperatorDeck):
+    deck.add(typed("cycle", "Cycles through actions", "operator"), start=False)
+    assert ids(deck) == ["cycles_through_actions"]
+
+
+def test_after_a_change_in_play_the_next_run_has_an_id_of_its_own(deck: OperatorDeck, qtbot: Any):
+    operator = deck.add(typed("random", "Random"))
+    qtbot.waitUntil(lambda: ready(deck), timeout=WAIT)
+    deck.step_all()
+    qtbot.waitUntil(lambda: steps(deck) == [1], timeout=WAIT)
+    cycle = WorkerAssignment("operators_worker", "baseline", {"behavior": "cycle"})
+    done = operator.player.rebind("agent_0", cycle, "Cycles through actions")
+    qtbot.waitUntil(done.done, timeout=WAIT)
+    assert ids(deck) == ["random"] == recorded(deck)
+    deck.reset_all()
+    assert ids(deck) == ["cycles_through_actions"] == recorded(deck)
+    qtbot.waitUntil(lambda: ready(deck) and steps(deck) == [0], timeout=WAIT)

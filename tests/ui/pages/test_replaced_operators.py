@@ -63,8 +63,8 @@ class Witness:
             self._seen.add(operator)
             operator.episode_over.connect(lambda row, who=operator: self._note(who, row))
 
-    def _note(self, operator: LiveOperator, row: dict[str, Any]) -> None:
-        self.played[operator.player.config.operator_id, str(row["started_at"])] += 1
+    def _note(self, _operator: LiveOperator, row: dict[str, Any]) -> None:
+        self.played[str(row["operator_id"]), str(row["started_at"])] += 1
 
     def of(self, operator_id: str) -> int:
         return sum(times for (name, _), times in self.played.items() if name == operator_id)
@@ -209,7 +209,7 @@ def edited(window: MainWindow, page: OperatorsTab, qtbot: Any) -> str:
         lambda: page.deck.operators[0].player.config.workers["agent_0"].settings["behavior"] == "noop",
         timeout=WAIT,
     )
-    return "a"
+    return page.deck.operators[0].player.config.operator_id
 
 
 def back_after_reset(window: MainWindow, page: OperatorsTab, qtbot: Any) -> str:
