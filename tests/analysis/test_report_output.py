@@ -59,7 +59,14 @@ def test_the_table_fits_and_says_it_all(mixed: tuple[Path, Path], width: int) ->
         "gymnasium/CartPole-v1: PPO, 200k steps (this checkpoint) against Random is not decided: "
         "Random failed in 1 of"
     ) in flat
-    for part in ("19 of 20", "16/16 (100 % [63, 100])", "[485.8, 493.3]", "killed (signal 9)", "IQM [95 %]", "Decision"):
+    for part in (
+        "19 of 20",
+        "16/16 (100 % [63, 100])",
+        "[485.8, 493.3]",
+        "killed (signal 9)",
+        "IQM [95 %]",
+        "Decision",
+    ):
         assert part in flat
 
 

@@ -224,7 +224,9 @@ def test_a_table_is_as_wide_as_columns_says(mosaic: Mosaic, played: Path) -> Non
     assert " Kind " in mosaic("report", "--no-replays", played).out
     narrow = mosaic("report", "--no-replays", played, COLUMNS="60").out
     assert all(len(line) <= 60 for line in narrow.splitlines()[:4])
-    assert all(heading in narrow for heading in ("Kind", "IQM [95 %]", "Length", "Decision")), "nothing vanishes"
+    assert all(heading in narrow for heading in ("Kind", "IQM [95 %]", "Length", "Decision")), (
+        "nothing vanishes"
+    )
     assert max(map(len, mosaic("report", "--no-replays", played, COLUMNS="200").out.splitlines())) > 100
 
 

@@ -96,12 +96,12 @@ def read_zip(path: Path, layers: Sequence[Any] = ()) -> Saved:
     """
     try:
         with memory_for(path):
-            return _read(_members(path))
+            return _read(_members(path), layers)
     except MemoryError:
         raise ImportRefused(f"{path} asks for more memory than a file of its size may take") from None
 
 
-def _read(members: Mapping[str, bytes]) -> Saved:
+def _read(members: Mapping[str, bytes], layers: Sequence[Any]) -> Saved:
     data = _json(members["data"])
     policy_class = _named(data, "policy_class", _LIBRARIES)
     module, _, name = str(policy_class).rpartition(".")
