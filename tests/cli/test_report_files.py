@@ -14,6 +14,7 @@ from markdown_it import MarkdownIt
 from tests.analysis.tournaments.conftest import write_tournament
 from tests.analysis.tournaments.test_cross_play import write as write_cross_play
 from tests.support.commands import Mosaic
+from tests.support.sealed import seal_anew
 
 
 @pytest.fixture
@@ -23,6 +24,7 @@ def named(played: Path) -> Path:
     text, found = re.subn(r'("(?:display_)?name": ?)"Random"', r'\1"A_1 & 50 % <b>|x|"', record.read_text())
     assert found
     record.write_text(text)
+    seal_anew(played)
     return played
 
 

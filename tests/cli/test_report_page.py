@@ -11,6 +11,7 @@ import pytest
 from tests.cli.conftest import experiment
 from tests.support.browser import Page, chromium
 from tests.support.commands import Mosaic
+from tests.support.sealed import seal_anew
 
 FILM = "document.querySelector('.film')"
 
@@ -94,6 +95,7 @@ def test_what_may_not_be_played_again_is_named(mosaic: Mosaic, played: Path) -> 
     marker = mosaic.home / "imported"
     (mosaic.home / "theirs.py").write_text(f"open({str(marker)!r}, 'w')\ndef make(): raise SystemExit\n")
     record.write_text(record.read_text().replace('"CartPole-v1"', '"theirs:make"'))
+    seal_anew(played)
     done = mosaic("report", played)
     assert done.status == 0, done.err
     html = (played / "report.html").read_text()
@@ -105,6 +107,7 @@ def test_what_is_missing_stands_on_the_first_screen(mosaic: Mosaic, played: Path
     record = played / "run.json"
     text = re.sub(r'"status": ?"completed"', '"status":"stopped"', record.read_text(), count=1)
     record.write_text(text)
+    seal_anew(played)
     assert mosaic("report", "--no-replays", played).status == 0
     page.open((played / "report.html").as_uri(), height=600)
     note = "document.querySelector('.verdict .note')"

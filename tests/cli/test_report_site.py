@@ -12,6 +12,7 @@ import pytest
 from gym_gui.cli.site import first_interrupt
 from tests.support.browser import Page, chromium
 from tests.support.commands import Mosaic
+from tests.support.sealed import seal_anew
 
 FILM = "document.querySelector('.film')"
 
@@ -68,6 +69,7 @@ def test_what_may_not_be_played_again_is_named(mosaic: Mosaic, played: Path) -> 
     record = played / "run.json"
     (mosaic.home / "theirs.py").write_text("raise SystemExit\n")
     record.write_text(record.read_text().replace('"CartPole-v1"', '"theirs:make"'))
+    seal_anew(played)
     done = mosaic("report", played, "--site", "site", "--all-replays")
     assert done.status == 0, done.err
     assert "No replay of 2 episodes" in (said := (mosaic.home / "site" / "episodes.html").read_text())

@@ -12,7 +12,7 @@ import zipfile
 import zlib
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, Generator, List, Sequence
+from typing import Any, BinaryIO, Generator, List, Sequence, cast
 
 import numpy as np
 
@@ -56,7 +56,7 @@ def shape_of(given: Any) -> Sequence[int]:
     Raises:
         ValueError: It is none.
     """
-    shape = tuple(given) if isinstance(given, (list, tuple)) else (given,)
+    shape = tuple(cast(Sequence[Any], given)) if isinstance(given, (list, tuple)) else (given,)
     if len(shape) > 32 or not all(type(n) is int and 0 <= n < 2**63 for n in shape):
         raise ValueError(f"{str(given)[:80]} is no shape")
     return shape

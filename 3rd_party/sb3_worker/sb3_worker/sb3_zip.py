@@ -125,7 +125,7 @@ def _read(members: Mapping[str, bytes], layers: Sequence[Any]) -> Saved:
     return Saved(
         algorithm=_algorithm(family, data),
         network=network,
-        weights=renamed(_weights(members["policy.pth"]), layers),
+        weights=renamed(read_tensors(members["policy.pth"]), layers),
         seed=_count_or_zero(data.get("seed")),
         total_steps=_count_or_zero(data.get("num_timesteps")),
         config={k: v for k, v in data.items() if isinstance(v, bool | int | float | str) and k[0] != "_"},
@@ -216,7 +216,12 @@ def _named(data: Mapping[str, Any], key: str, classes: tuple[str, ...]) -> Any:
         raise ImportRefused(f"its {key} is refused: {one_line(error)}") from error
 
 
-def _weights(raw: bytes) -> dict[str, Tensor]:
+def read_tensors(raw: bytes) -> dict[str, Tensor]:
+    """The tensors of a member that ``torch.save`` wrote.
+
+    Raises:
+        ImportRefused: They are none, damaged, compressed, or larger than what they show.
+    """
     try:
         check_torch_archive(io.BytesIO(raw), len(raw))
         found = torch.load(io.BytesIO(raw), map_location="cpu", weights_only=True)

@@ -266,13 +266,17 @@ def _digest_of(bundle: Path) -> str:
 
 def _sha_of(file: Path, bundle: Path) -> str:
     with open_file(file, inside=bundle) as source:
-        return hashlib.file_digest(source, "sha256").hexdigest()
+        whole = hashlib.sha256()
+        while piece := source.read(1 << 20):
+            whole.update(piece)
+        return whole.hexdigest()
 
 
 def _rows(submission: Submission, needs: Sequence[Subject]) -> list[tuple[str, Sequence[str]]]:
     """All that a person confirms; each line as JSON, in which no text can look like another line."""
     terms = _terms(submission)
-    profile = {key: value for key, value in terms[_PROFILE].items() if value not in (None, [], "")}
+    told: Mapping[str, Any] = terms[_PROFILE]
+    profile = {key: value for key, value in told.items() if value not in (None, [], "")}
     bundle = submission.bundle
     files = sorted(path for path in bundle.rglob("*") if path.is_file())
     sent = [f"{_json(str(file.relative_to(bundle)))}, {file.stat().st_size:,} bytes" for file in files]
