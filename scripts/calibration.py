@@ -1,11 +1,11 @@
 """How often intervals hold the truth: the simulation behind docs/statistics.md.
 
-    python scripts/calibration.py [--studies N] [--json FILE]
+    python scripts/calibration.py [--studies N] [--only NAME…] [--seeds N…] [--json FILE]
 
 Returns are drawn from distributions whose mean is known, and given to the functions that reports are made
 with. Beside it ``calibration_verdicts.py`` says what reports of made-up runs say, ``calibration_pairs.py``
 how often equal operators are told apart, ``calibration_looks.py`` the same where they play until it is
-decided, ``calibration_trainings.py``, ``calibration_ratings.py`` and ``calibration_cross_play.py`` how
+decided, ``calibration_power.py`` whether a plan keeps its promise, ``calibration_trainings.py``, ``calibration_ratings.py`` and ``calibration_cross_play.py`` how
 algorithms, ratings and teams do; ``calibration_tables.py`` puts figures into the docs. Every number is drawn
 with a fixed seed: the same table, whenever it is made.
 """
@@ -48,6 +48,7 @@ class Held:
         known: Per cent that the best known method's held where returns are normal: Student's t of a mean or
             of a difference, Tukey and McLaughlin's of an IQM.
         ratio: The width as a multiple of theirs.
+        none: Per cent of samples that have no interval.
     """
 
     share: float
@@ -55,6 +56,7 @@ class Held:
     number: int
     known: float
     ratio: float
+    none: float = 0.0
 
     @property
     def error(self) -> float:
@@ -109,6 +111,33 @@ def disaster(rng: Rng, n: int) -> Floats:
     return np.where(rng.random(n) < 0.03, -1000.0, 100.0) + rng.normal(0, 10, n)
 
 
+def _two_modes_of_few(rng: Rng, n: int) -> Floats:
+    return np.where(rng.random(n) < 0.2, 500.0, 100.0) + rng.normal(0, 10, n)
+
+
+def _outliers(rng: Rng, n: int) -> Floats:
+    return rng.normal(0, 1, n) * np.where(rng.random(n) < 0.05, 30.0, 1.0)
+
+
+def _rare_step(rng: Rng, n: int) -> Floats:
+    return rng.choice([0.0, 0.5, 1.0], n, p=[0.5, 0.4, 0.1])
+
+
+def signed(q: float) -> Callable[[Rng, int], Floats]:
+    """1 and -1, each with probability ``q``, else 0."""
+
+    def draw(rng: Rng, n: int) -> Floats:
+        u = rng.random(n)
+        return (u < q).astype(np.float64) - (u > 1 - q)
+
+    return draw
+
+
+def seldom(p: float, drawn: Callable[[Rng, int], Floats]) -> Callable[[Rng, int], Floats]:
+    """0, but with probability ``p`` something else."""
+    return lambda rng, n: np.where(rng.random(n) < p, drawn(rng, n), 0.0)
+
+
 def scores(p: float) -> Callable[[Rng, int], Floats]:
     """1 with probability ``p``, else 0."""
 
@@ -130,6 +159,15 @@ RETURNS: Mapping[str, tuple[Callable[[Rng, int], Floats], float]] = {
     "0 or 1, 80 % ones": (scores(0.8), 0.8),
     "0 or 1, 95 % ones": (scores(0.95), 0.95),
     "disaster on 3 %": (disaster, 67.0),
+    "two modes, one on 20 %": (_two_modes_of_few, 180.0),
+    "5 % outliers, 30 times as far": (_outliers, 0.0),
+    "0, 0.5 or, on 10 %, 1": (_rare_step, 0.3),
+    "-1, 0 or 1, each sign on 2.5 %": (signed(0.025), 0.0),
+    "-1, 0 or 1, each sign on 10 %": (signed(0.1), 0.0),
+    "1 or -1, 80 % ones": (lambda rng, n: np.where(rng.random(n) < 0.8, 1.0, -1.0), 0.6),
+    "0, but normal on 10 %": (seldom(0.1, lambda rng, n: rng.normal(0, 1, n)), 0.0),
+    "0, but exponential on 10 %": (seldom(0.1, exponential), 0.1),
+    "0, but exponential on 30 %": (seldom(0.3, exponential), 0.3),
 }
 
 
@@ -207,7 +245,7 @@ def _held(found: Sequence[intervals.Interval | None], known: Floats, truth: floa
     """Both methods on the samples of which ours gives an interval."""
     given = np.array([i is not None for i in found])
     if not given.any():
-        return Held(math.nan, math.nan, 0, math.nan, math.nan)
+        return Held(math.nan, math.nan, 0, math.nan, math.nan, 100.0)
     ours = np.array([i[:2] for i in found if i is not None])
     margin = 1e-9 * max(1.0, abs(truth))
 
@@ -218,7 +256,8 @@ def _held(found: Sequence[intervals.Interval | None], known: Floats, truth: floa
         return float(np.mean(ends[:, 1] - ends[:, 0]))
 
     theirs = known[given]
-    return Held(share(ours), width(ours), len(ours), share(theirs), width(ours) / (width(theirs) or math.nan))
+    ratio, none = width(ours) / (width(theirs) or math.nan), 100 * float(np.mean(~given))
+    return Held(share(ours), width(ours), len(ours), share(theirs), ratio, none)
 
 
 def _share_of_wins(rng: Rng, n: int, alike: float) -> intervals.Interval | None:
@@ -236,7 +275,7 @@ def show(
 ) -> None:
     """Print the tables."""
     headings = ("returns", "n", "mean", "IQM", "difference")
-    title = "95 % intervals that hold the truth, in % (width to the best known method's, which holds)"
+    title = "95 % intervals that hold the truth, in % (width to the best known method's, which holds; none)"
     table = Table(*headings, title=title)
     for c in held:
         table.add_row(c.what, f"{c.n}", *map(_cell, (c.mean, c.iqm, c.difference)))
@@ -246,7 +285,8 @@ def show(
 
 
 def _cell(held: Held) -> str:
-    return f"{held.share:.1f} ± {held.error:.1f} ({held.ratio:.2f}, {held.known:.0f})" if held.number else "-"
+    told = f"{held.share:.1f} ± {held.error:.1f} ({held.ratio:.2f}, {held.known:.0f}; {held.none:.0f})"
+    return told if held.number else "-"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -260,9 +300,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         default=STUDIES,
         help="samples for intervals, of each kind (default: %(default)s)",
     )
+    parser.add_argument("--only", action="append", help="returns of this name; may be given again")
+    parser.add_argument("--seeds", type=int, nargs="+", default=SIZES, help="sizes of samples")
     parser.add_argument("--json", type=Path, help="write the figures there")
     options = parser.parse_args(arguments)
-    held = list(coverage(options.studies))
+    held = list(coverage(options.studies, options.only or list(RETURNS), options.seeds))
     won = list(shares(options.studies))
     show(held, won, Console(width=130))
     if options.json is not None:

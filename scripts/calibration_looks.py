@@ -112,6 +112,15 @@ STUDIED: Mapping[str, Study] = {
     "0 or 1, half ones": Study(_scores(0.5)),
     "0 or 1, 95 % ones": Study(_scores(0.95)),
     "ties: whole numbers about 0": Study(lambda rng, shape: np.rint(rng.normal(0, 0.7, shape))),
+    "0, but normal on 10 %": Study(
+        lambda rng, shape: np.where(rng.random(shape) < 0.1, rng.normal(0, 1, shape), 0.0)
+    ),
+    "-1, 0 or 1, each sign on 10 %": Study(
+        lambda rng, shape: rng.choice([-1.0, 0.0, 1.0], shape, p=[0.1, 0.8, 0.1])
+    ),
+    "5 % outliers, 30 times as far": Study(
+        lambda rng, shape: rng.normal(0, 1, shape) * np.where(rng.random(shape) < 0.05, 30.0, 1.0)
+    ),
     "equal means, exponential against always 1": Study(
         _against_always(1.0, lambda rng, n: rng.exponential(1, n)), operators=(2,)
     ),

@@ -1,6 +1,6 @@
 """How often equal operators are told apart on a fixed number of seeds: a table of docs/statistics.md.
 
-    python scripts/calibration_pairs.py [--studies N] [--json FILE]
+    python scripts/calibration_pairs.py [--studies N] [--tasks N] [--json FILE]
 
 Studies are made up whole, all operators on the same seeds; every two are tested, the family is corrected by
 Holm's procedure, and the interval has to exclude 0, as in a report. Sign flips take long: most pairs are
@@ -86,6 +86,22 @@ def told(
                 yield Told(what, operators, seeds, studies, 100 * wrong / studies)
 
 
+def over_tasks(
+    studies: int, tasks: int, names: Sequence[str] = tuple(NOBODY_BETTER), sizes: Sequence[int] = SIZES
+) -> Iterator[Told]:
+    """The same of two equal operators in so many tasks, whose comparisons are one family."""
+    for what in names:
+        study = NOBODY_BETTER[what]
+        for seeds in sizes:
+            rng = np.random.default_rng(zlib.crc32(repr((what, tasks, seeds, "tasks")).encode()))
+            signs = rng.choice([-1.0, 1.0], (PATTERNS, seeds))
+            wrong = 0
+            for _ in range(studies):
+                drawn = [study.draw(rng, (2, seeds)) for _ in range(tasks)]
+                wrong += is_wrong([x[0] - x[1] for x in drawn], signs)
+            yield Told(f"{what}, in {tasks} tasks", 2, seeds, studies, 100 * wrong / studies)
+
+
 def is_wrong(pairs: Sequence[Floats], signs: Floats) -> bool:
     """Whether a report calls one side of these pairs better than the other.
 
@@ -93,18 +109,18 @@ def is_wrong(pairs: Sequence[Floats], signs: Floats) -> bool:
         pairs: A family: the differences of each pair, one a seed.
         signs: float (patterns, seeds): those that pairs far from any level are passed by with.
     """
-    p_values = stats.holm([_p_value(d, signs) for d in pairs])
+    p_values = stats.holm([_p_value(d, signs, ALPHA / len(pairs)) for d in pairs])
     return any(p < ALPHA and _excludes_0(d) for d, p in zip(pairs, p_values, strict=True))
 
 
-def _p_value(d: Floats, signs: Floats) -> float:
+def _p_value(d: Floats, signs: Floats, level: float) -> float:
     beyond = np.abs(signs @ d) >= abs(float(d.sum())) - 1e-9 * float(np.abs(d).sum())
     rough = float(np.mean(beyond))
-    return 1.0 if rough > PASSED_BY and intervals.step_of(d) is None else stats.paired_test(d).p
+    return 1.0 if rough > PASSED_BY and intervals.step_of(d) is None else stats.paired_test(d, level).p
 
 
 def _excludes_0(d: Floats) -> bool:
-    found = intervals.paired_interval(d, resamples=RESAMPLES)
+    found = intervals.paired_interval(d, resamples=RESAMPLES, least=intervals.MIN_UNITS)
     return d[0] != 0 if found is None else found.low > 0 or found.high < 0
 
 
@@ -116,11 +132,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--studies", type=int, default=STUDIES, help="of each kind (default: %(default)s)")
     parser.add_argument("--only", action="append", help="returns of this name; may be given again")
     parser.add_argument("--operators", type=int, nargs="+", default=NUMBERS, help="how many play")
+    parser.add_argument("--seeds", type=int, nargs="+", default=SIZES, help="that all play")
+    parser.add_argument("--tasks", type=int, help="two operators in so many tasks, which are one family")
     parser.add_argument("--json", type=Path, help="write the figures there")
     options = parser.parse_args(arguments)
     table = Table("returns", "operators", "seeds", "wrong", title="Nobody is better: wrong verdicts, in %")
     found: list[Told] = []
-    for each in told(options.studies, options.only or list(NOBODY_BETTER), numbers=options.operators):
+    names = options.only or list(NOBODY_BETTER)
+    for each in (
+        told(options.studies, names, options.seeds, options.operators)
+        if options.tasks is None
+        else over_tasks(options.studies, options.tasks, names, options.seeds)
+    ):
         found.append(each)
         table.add_row(each.what, f"{each.operators}", f"{each.seeds}", f"{each.wrong:.1f} ± {each.error:.1f}")
     Console(width=110).print(table)

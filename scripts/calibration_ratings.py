@@ -84,6 +84,9 @@ POOLS: Mapping[str, Pool] = {
     "4 policies, half of games drawn": Pool((0.9, 0.3, -0.3, -0.9), seat=0.5, draw=2.5),
     "4 policies, most games drawn": Pool((0.9, 0.3, -0.3, -0.9), seat=0.5, draw=15.0),
     "2 equal policies, most games drawn": Pool((0.0,) * 2, draw=6.0),
+    "3 equal policies, 97 of 100 games drawn": Pool((0.0,) * 3, draw=78.0),
+    "6 equal policies, 19 of 20 games drawn": Pool((0.0,) * 6, draw=38.0),
+    "8 equal policies, 97 of 100 games drawn, seats worth 240 points": Pool((0.0,) * 8, seat=1.39, draw=80.0),
 }
 
 

@@ -412,7 +412,8 @@ def _more_seeds(by_unit: intervals.Floats, difference: Estimate, family: int) ->
         least = _seeds_for(by_unit, abs(float(by_unit.mean())) * most / abs(difference.value), family)
         if least is not None and least > difference.units:
             few = _two_digits(least - difference.units)
-            said += f", and about {few} one of {wording.number(most)}, the largest that the interval holds"
+            largest = f"{wording.number(most)}, the largest that the interval holds"
+            said += f", about {few} more if it were {largest}"
     return f"{said}; a smaller one takes more"
 
 

@@ -55,6 +55,26 @@ def test_means_of_skewed_returns_and_of_scores_hold_the_truth(calibration: Modul
     assert lognormal.mean.known < 93, "Student's t does not hold a skew"
 
 
+@pytest.mark.parametrize(
+    "returns", ["-1, 0 or 1, each sign on 10 %", "0, but normal on 10 %", "5 % outliers, 30 times as far"]
+)
+def test_sparse_returns_and_outliers_hold_the_truth(calibration: ModuleType, returns: str) -> None:
+    (found,) = calibration.coverage(150, [returns], [20])
+    for held in (found.mean, found.difference):
+        assert held.share + held.error >= 93 and held.none < 25
+
+
+def test_plans_keep_their_promise() -> None:
+    script = _loaded("calibration_power")
+    for plan in script.plans(150, [1.0, 2.5], [1, 10]):
+        assert abs(plan.kept - plan.promised) <= 1.5 * plan.error + 2
+
+
+def test_equal_ones_in_many_tasks_are_not_told_apart(pairs: ModuleType) -> None:
+    (found,) = pairs.over_tasks(60, 20, ["normal"], [12])
+    assert found.wrong <= 5 + 1.5 * found.error
+
+
 def test_shares_of_swapped_games_hold_the_truth(calibration: ModuleType) -> None:
     assert all(held >= 94 for _, _, held in calibration.shares(200))
 

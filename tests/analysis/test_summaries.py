@@ -112,7 +112,7 @@ def test_what_is_not_decided_says_how_many_seeds_would_do(tmp_path: Path, runs: 
     verdict = str(_summary(tmp_path, runs, episodes).verdicts[0])
     assert verdict.startswith("a (this checkpoint) against b (this checkpoint) is not decided: difference")
     assert re.search(
-        r"about [\d,]+ more seeds would settle a difference of this size, and about \d+ one of 0\.\d+, "
+        r"about [\d,]+ more seeds would settle a difference of this size, about \d+ more if it were 0\.\d+, "
         r"the largest that the interval holds; a smaller one takes more\.$",
         verdict,
     )
