@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -235,7 +235,7 @@ def _in_rounds(data: OperatorData) -> None:
 
 def _play(episode: EpisodeRecord, slot_of: Mapping[str, str]) -> Played:
     outcome = episode.outcome or {}
-    by_slot: dict[str, list[float]] = {}
+    by_slot: dict[str, list[float | None]] = {}
     for seat, value in episode.returns.items():  # a slot may have played several agents that appeared
         by_slot.setdefault(slot_of.get(seat, seat), []).append(value)
     squads = {
@@ -251,7 +251,7 @@ def _play(episode: EpisodeRecord, slot_of: Mapping[str, str]) -> Played:
         episode.length,
         episode.success,
         {name: squads[name] for name in (*(t for t in episode.teams if t in squads), *squads)},
-        {slot: _finite(sum(values)) for slot, values in by_slot.items()},
+        {slot: _finite_sum(values) for slot, values in by_slot.items()},
         episode.trajectory_sha256,
         unusable=None if episode.unusable_decisions is None else sum(episode.unusable_decisions.values()),
     )
@@ -259,6 +259,11 @@ def _play(episode: EpisodeRecord, slot_of: Mapping[str, str]) -> Played:
 
 def _finite(value: float | None) -> float | None:
     return value if value is None or abs(value) <= MOST else None
+
+
+def _finite_sum(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return _finite(sum(known)) if known else None
 
 
 def _squad(episode: EpisodeRecord, seats: str, slot_of: Mapping[str, str]) -> str:
