@@ -36,11 +36,11 @@ class Limit(NamedTuple):
     """How long a game may last.
 
     Attributes:
-        count: By the rules, as it was made; ``None`` where they do not say.
+        most: By the rules, as it was made; ``None`` where they do not say.
         unit: Of what.
     """
 
-    count: int | None
+    most: int | None
     unit: str = "steps"
 
 

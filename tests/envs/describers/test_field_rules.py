@@ -157,3 +157,23 @@ def test_an_end_zone_is_called_after_who_defends_it() -> None:
         assert (f"the {name} end zone at the {'west' if direction == 2 else 'east'} end" in match.said()) is (
             name == "green"
         )
+
+
+@pytest.mark.parametrize(
+    ("sport", "agent", "mark"),
+    [("S-2v2-IndAgObs", "green_0", "a goal"), ("AF-2v2-IndAgObs", "red_0", "an end zone")],
+)
+def test_where_one_scores_is_told_to_be_walked_on_and_is(sport: str, agent: str, mark: str) -> None:
+    match = Match(sport)
+    agent = agent if agent in match.agents else match.agents[0]
+    assert f"{mark} is free to walk on" in match.said(agent)
+    kinds = {"objgoal", "endzone"}
+    x, y = next(
+        (x, y)
+        for x in range(match.game.width - 1, 0, -1)
+        for y in range(match.game.height)
+        if (thing := match.game.grid.get(x, y)) is not None and thing.type.value in kinds
+    )
+    match.put(agent, x - 1, y)
+    match.do(**{agent: "forward"})
+    assert tuple(match.players[agent].state.pos) == (x, y)

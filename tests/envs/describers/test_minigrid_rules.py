@@ -237,3 +237,13 @@ def test_only_the_playground_rewards_nothing() -> None:
             quiet.append(spec.id)
         environment.close()
     assert quiet == ["MiniGrid-Playground-v0"]
+
+
+def test_the_goal_is_told_to_be_walked_on_and_is() -> None:
+    played = Played("MiniGrid-Empty-5x5-v0")
+    forward = next(line for line in played.said.splitlines() if line.startswith("- forward"))
+    assert "open doors and the goal" in forward
+    x, y = next(played.places("goal"))
+    played.stand(x, y)
+    played.do("forward")
+    assert tuple(played.game.agent_pos) == (x, y)

@@ -52,6 +52,20 @@ async def played(players: dict[str, Any], task: str, seeds: list[int], steps: in
     return listener
 
 
+async def test_few_shot_shows_turns_of_the_environment_that_is_played() -> None:
+    def script(request: Request) -> str:
+        return "Action: south"
+
+    with FakeModelServer(script) as server:
+        shown = slot(server, strategy="few_shot", max_tokens=50)
+        sheet = await played({"agent": shown}, "Taxi-v4", [0], 3)
+    assert sheet.episodes[0]["status"] == "completed" and set(sheet.column(0, "action")) == {0}
+    rules = server.requests[0].json["messages"][0]["content"]
+    assert len(re.findall(r"<observation>\nTaxi: row \d, column \d", rules)) == 3
+    answers = re.findall(r"^Action: (\w+)$", rules, re.MULTILINE)
+    assert len(set(answers)) == 3 and set(answers) < {"south", "north", "east", "west", "pickup", "dropoff"}
+
+
 async def test_team_mates_play_and_talk_and_every_call_is_recorded() -> None:
     def script(request: Request) -> str:
         who = re.match(r"You are (\w+),", request.words)
