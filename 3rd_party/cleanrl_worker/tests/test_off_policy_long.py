@@ -12,7 +12,6 @@ from off_policy_probes import train
 from cleanrl_worker.evaluate import episode_returns
 from cleanrl_worker.policy import Policy
 
-
 # The settings of docs/training_results.md, which are not the defaults of today.
 STATED = {
     "total_steps": 15_000,
