@@ -199,7 +199,8 @@ def test_help_lists_every_setting(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.full
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_cartpole_is_solved_by_default_settings(seed: int, tmp_path: Path) -> None:
-    assert main(["--env-id=CartPole-v1", f"--seed={seed}", f"--out={tmp_path}"]) == 0
+    args = ["--env-id=CartPole-v1", "--total-steps=30000", f"--seed={seed}", f"--out={tmp_path}"]
+    assert main(args) == 0
     assert np.mean(episode_returns(Policy.load(tmp_path), "CartPole-v1", range(20))) >= 475.0
 
 

@@ -339,9 +339,9 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
             for fact in facts:
                 belief = literal(fact, "percept")
                 if trigger is Trigger.addition:
-                    changed = self.add_belief(belief, nothing.scope)
+                    changed = self._enter_base(belief)
                 else:
-                    changed = self.remove_belief(belief, nothing) is not None
+                    changed = self._leave_base(belief)
                 # Nothing follows an event that no plan is about: what comes of it is the belief alone.
                 if changed and (waits or (trigger, GoalType.belief, *belief.literal_group()) in heard):
                     events.append((trigger, belief))
@@ -353,12 +353,15 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
     def add_belief(self, term: Any, scope: Any) -> Any:
         """Believe something; whether that is news."""
         belief = sourced(term.grounded(scope))
+        if not isinstance(belief, Ground):
+            belief = Ground(belief.functor, belief.args, belief.annots)
+        return self._enter_base(belief)
+
+    def _enter_base(self, belief: Ground) -> bool:
         held = self._held(belief)
-        known = held.get(text := as_text(belief))
+        known = held.get(text := belief.text)
         if known is None:
-            held[text] = (
-                belief if isinstance(belief, Ground) else Ground(belief.functor, belief.args, belief.annots)
-            )
+            held[text] = belief
             self.thought.believes(text)
             return True
         if belief.annots <= known.annots:
@@ -379,8 +382,7 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
             raise AslError(f"expected a belief to remove, got: '{sought}'")
         sought = sourced(sought)
         held = self._held(sought)
-        known = [held[sought.text]] if isinstance(sought, Ground) and sought.text in held else held
-        for belief in known:
+        for belief in held:
             choicepoint = object()
             intention.stack.append(choicepoint)
             for _ in agentspeak.unify_annotated(sought, belief, intention.scope, intention.stack):
@@ -389,6 +391,15 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
                 return Literal(belief.functor, belief.args, frozenset(gone))
             agentspeak.reroll(intention.scope, intention.stack, choicepoint)
         return None
+
+    def _leave_base(self, belief: Ground) -> bool:
+        """Believe this very fact no longer from where it says that it is from."""
+        held = self._held(belief)
+        known = held.get(belief.text)
+        if known is None or not belief.annots <= known.annots:
+            return False
+        self._forget(held, known, belief.annots)
+        return True
 
     def _forget(self, held: _Beliefs, belief: Any, annots: Any) -> None:
         left = belief.annots - annots
