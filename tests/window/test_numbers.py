@@ -46,6 +46,7 @@ def test_a_kept_training_is_read_as_it_was_written(desktop: Desktop, start: Star
     window.press("ctrl+a")
     window.type("30000")
     window.wait(lambda: _kept(file) == 30_000, "what was typed without a mark is kept")
+    window.end_trainer()  # which outlives the window
 
 
 def _kept(file: Path) -> object:
