@@ -140,6 +140,7 @@ class MainWindow(QMainWindow):
         commands = [
             Command("file.new", "New comparison", self._on_new, "Ctrl+N", "File", "add"),
             Command("file.open", "Open experiment file…", self.choose_file, "Ctrl+O", "File", "open"),
+            Command("operators.tournament", "Hold a tournament…", self._on_tournament, "", "File", "results"),
             Command(
                 "view.palette", "Search everything…", self._palette_box.open, "Ctrl+Shift+P", "View", "search"
             ),
@@ -262,6 +263,9 @@ class MainWindow(QMainWindow):
     def switch_theme(self) -> None:
         """Dark where it is light, light where it is dark; kept."""
         self.context.settings.set("theme", "light" if self.context.theme.dark else "dark")
+
+    def _on_tournament(self) -> None:
+        self.context.go("operators", tournament="new")
 
     def choose_file(self) -> None:
         """Let the person choose an experiment or tournament file; it opens in script mode."""

@@ -45,6 +45,7 @@ from mosaic_worker.training_files import (
     Lines,
     Wishes,
     ask,
+    finished_before,
 )
 
 __all__ = [
@@ -125,9 +126,20 @@ class TrainingRun:
     # -- what happens --------------------------------------------------------------------
 
     def start(
-        self, algorithm: str, env_id: str, seed: int, total_steps: int, step: int = 0, episodes: int = 0
+        self,
+        algorithm: str,
+        env_id: str,
+        seed: int,
+        total_steps: int,
+        step: int = 0,
+        episodes: Optional[int] = None,
     ) -> None:
-        """The training begins, or goes on from ``step``, before which ``episodes`` were finished."""
+        """The training begins, or goes on from ``step``, before which ``episodes`` were finished.
+
+        By default they are counted in the run folder.
+        """
+        if episodes is None:
+            episodes = finished_before(self.folder / EPISODES, step) if step else 0
         self._total, self._step, self._count = total_steps, step, episodes
         self._began, self._paused_s = self._clock(), 0.0
         self._saved = self._began
