@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from PyQt6.QtCore import QSize, Qt, QTimer, pyqtSignal
-from PyQt6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QPaintEvent, QShowEvent
+from PyQt6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QPaintEvent, QResizeEvent, QShowEvent
 from PyQt6.QtWidgets import QHBoxLayout, QLabel, QMainWindow, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from gym_gui.ui.commands import Command
@@ -315,6 +315,12 @@ class MainWindow(QMainWindow):
         if shut:
             self._guide.find_room(self)
             self.resizeDocks([self._guide], [self._guide.wanted_width], Qt.Orientation.Horizontal)
+
+    def resizeEvent(self, a0: QResizeEvent | None) -> None:
+        """A guide beside pages that have too little room now goes over the window's edge."""
+        super().resizeEvent(a0)
+        if self._guide is not None and self._guide.isVisible() and not self._guide.isFloating():
+            self._guide.find_room(self)
 
     def _on_guide(self) -> None:
         """The guide to what is shown; where that is shown already, put it away."""
