@@ -44,6 +44,11 @@ class Eyes:
             if slot in people and episode.environment.hides_from(agent)
         )
 
+    def hides_estimates_of(self, slot: AgentID) -> bool:
+        """Whether what a slot's player thinks of the position would be advice to a person who plays."""
+        people = self._people()
+        return bool(people) and slot not in people and not self._everything
+
     def looking(self, episode: Episode) -> tuple[AgentID, ...]:
         """Whose view is shown: the people who are asked, else those who were; nobody's: the whole game is.
 

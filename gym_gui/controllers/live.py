@@ -241,7 +241,7 @@ class Spectator:
             seed=episode.plan.seed,
             step=episode.steps,
             agents=tuple(
-                self._agent(episode, agent, slot, eyes, said.get(agent, ""))
+                self._agent(episode, agent, slot, eyes, said.get(agent, ""), over)
                 for agent, slot in episode.seats.items()
             ),
             turn=() if over else tuple(episode.asked),
@@ -277,7 +277,13 @@ class Spectator:
         return "" if number or self._mode is None else self._eyes.text(episode, eyes)
 
     def _agent(
-        self, episode: Episode, agent: AgentID, slot: AgentID, eyes: tuple[AgentID, ...], said: str
+        self,
+        episode: Episode,
+        agent: AgentID,
+        slot: AgentID,
+        eyes: tuple[AgentID, ...],
+        said: str,
+        over: str,
     ) -> AgentView:
         total, unusable = episode.trajectory.returns.get(agent, 0.0), episode.unusable.get(agent, 0)
         row = episode.trajectory.latest(agent)
@@ -299,7 +305,9 @@ class Spectator:
         extras: dict[str, Any] = dict(row.extras or ())
         space, action = info.action_codec.space, row.action
         number = int(action) if space.kind == "Discrete" else None
-        value = None if others else extras.get("value")  # a player's own estimate tells its cards
+        # A player's own estimate tells its cards, and is advice to a person who plays against it.
+        secret = others or (not over and self._eyes.hides_estimates_of(slot))
+        value = None if secret else extras.get("value")
         return AgentView(
             agent=agent,
             slot=slot,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from PyQt6.QtCore import QSize, Qt, QTimer, pyqtSignal
-from PyQt6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QPaintEvent, QShowEvent
+from PyQt6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QPaintEvent, QResizeEvent, QShowEvent
 from PyQt6.QtWidgets import (
     QApplication,
     QHBoxLayout,
@@ -150,6 +150,7 @@ class MainWindow(QMainWindow):
         commands = [
             Command("file.new", "New comparison", self._on_new, "Ctrl+N", "File", "add"),
             Command("file.open", "Open experiment file…", self.choose_file, "Ctrl+O", "File", "open"),
+            Command("operators.tournament", "Hold a tournament…", self._on_tournament, "", "File", "results"),
             Command(
                 "view.palette", "Search everything…", self._palette_box.open, "Ctrl+Shift+P", "View", "search"
             ),
@@ -274,6 +275,9 @@ class MainWindow(QMainWindow):
         """Dark where it is light, light where it is dark; kept."""
         self.context.settings.set("theme", "light" if self.context.theme.dark else "dark")
 
+    def _on_tournament(self) -> None:
+        self.context.go("operators", tournament="new")
+
     def choose_file(self) -> None:
         """Let the person choose an experiment or tournament file; it opens in script mode."""
         from PyQt6.QtWidgets import QFileDialog
@@ -322,6 +326,12 @@ class MainWindow(QMainWindow):
         if shut:
             self._guide.find_room(self)
             self.resizeDocks([self._guide], [self._guide.wanted_width], Qt.Orientation.Horizontal)
+
+    def resizeEvent(self, a0: QResizeEvent | None) -> None:
+        """A guide beside pages that have too little room now goes over the window's edge."""
+        super().resizeEvent(a0)
+        if self._guide is not None and self._guide.isVisible() and not self._guide.isFloating():
+            self._guide.find_room(self)
 
     def _on_guide(self) -> None:
         """The guide to what is shown; where that is shown already, put it away."""

@@ -184,3 +184,11 @@ async def test_a_person_who_manages_a_player_points_in_that_players_own_picture(
     assert [(move.label, move.target) for move in pointing.moves] == [("defend", (0, 0))]
     left, top, width, height = pointing.part
     assert (left, top, height) == (0.0, 0.0, 1.0) and 0.45 < width < 0.5
+
+
+@pytest.mark.parametrize("everything", [False, True])
+async def test_what_a_search_thinks_is_no_advice_to_who_plays_against_it(everything: bool) -> None:
+    search = {"worker_id": "openspiel_worker", "settings": {"algorithm": "mcts", "simulations": 20}}
+    watcher = await first_look("tictactoe_v3", {"player_1": search, "player_2": PERSON}, everything)
+    (other,) = [agent for agent in watcher.last.agents if agent.agent == "player_1"]
+    assert other.action and (other.value is not None) is everything

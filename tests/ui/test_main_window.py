@@ -173,6 +173,17 @@ class TestPalette:
         assert window.current == "play"
         assert not named(window, CommandPalette, "palette").isVisible()
 
+    @pytest.mark.parametrize("page", ["home", "train"])
+    def test_a_tournament_is_found_on_every_page(self, window: MainWindow, qtbot: QtBot, page: str) -> None:
+        window.go(page)
+        self.open(window, qtbot)
+        box = named(window, CommandPalette, "palette")
+        qtbot.keyClicks(named(box, QLineEdit, "palette-search"), "tournament")
+        found = [box.model.data(box.model.index(row)) for row in range(box.model.rowCount())]
+        assert "Hold a tournament…" in found
+        window.context.commands.run("operators.tournament")
+        assert window.current == "operators"
+
     def test_an_environment_by_keyboard_alone(self, window: MainWindow, qtbot: QtBot) -> None:
         self.open(window, qtbot)
         box = named(window, CommandPalette, "palette")

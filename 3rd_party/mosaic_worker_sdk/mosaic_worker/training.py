@@ -45,6 +45,7 @@ from mosaic_worker.training_files import (
     Lines,
     Wishes,
     ask,
+    finished_before,
 )
 
 __all__ = [
@@ -131,7 +132,7 @@ class TrainingRun:
         seed: int,
         total_steps: int,
         step: int = 0,
-        episodes: int = 0,
+        episodes: Optional[int] = None,
         *,
         asked: int = 0,
     ) -> None:
@@ -143,9 +144,11 @@ class TrainingRun:
             seed: Of everything.
             total_steps: Steps after which it ends.
             step: Steps that it has had.
-            episodes: Episodes that were finished in them.
+            episodes: Episodes that were finished in them; by default they are counted in the run folder.
             asked: Steps that were asked for, where whole rollouts make more of them; 0: as many.
         """
+        if episodes is None:
+            episodes = finished_before(self.folder / EPISODES, step) if step else 0
         self._total, self._step, self._count = total_steps, step, episodes
         self._began, self._paused_s = self._clock(), 0.0
         self._saved = self._began

@@ -68,6 +68,19 @@ class Lines:
         self._file.close()
 
 
+def finished_before(path: Path, step: int) -> int:
+    """How many episodes a file says were finished up to a step; 0 where it is not there."""
+    count = 0
+    with suppress(FileNotFoundError), open_file(path, "rb") as file:
+        for line in file:
+            try:
+                row = json.loads(line)
+                count += row["step"] <= step
+            except (ValueError, KeyError, TypeError):
+                continue  # not an episode
+    return count
+
+
 def cut_half_line(path: Path, *, inside: Optional[Path] = None) -> None:
     """Take away what an earlier writer, killed or out of room, began to write at the end of a file.
 

@@ -85,6 +85,20 @@ def test_a_training_tells_its_life_in_events(tmp_path: Path, run: TrainingRun, c
     assert rows(tmp_path, EPISODES)[0] | {"t": 0} == {"step": 100, "t": 0, "return": 21.0, "length": 21}
 
 
+def test_one_that_goes_on_counts_its_episodes_on(tmp_path: Path, clock: Clock) -> None:
+    with contextlib.closing(TrainingRun(tmp_path, clock=clock)) as first:
+        first.start("ppo", "X", 1, 100)
+        for step in (10, 20, 30):
+            first.episode(step, 1.0, 10)
+        first.done("stopped", 30, None)
+    with contextlib.closing(TrainingRun(tmp_path, clock=clock)) as again:
+        again.start("ppo", "X", 1, 100, step=20)  # the last one is played again
+        again.episode(40, 1.0, 20)
+        again.done("completed", 40, None)
+    told = [row["episodes"] for row in rows(tmp_path, EVENTS) if "episodes" in row]
+    assert told[-1] == 3
+
+
 def test_rows_wait_for_company_but_not_for_long(tmp_path: Path, run: TrainingRun, clock: Clock) -> None:
     run.start("ppo", "X", 1, 10)
     clock.now = 1.0

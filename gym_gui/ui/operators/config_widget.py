@@ -300,6 +300,9 @@ class OperatorConfigWidget(QWidget):
                 self._panel_place.addWidget(self._panel)
             assert self._panel is not None
             self._panel.show_draft(self._draft, report, self._sheet, self._checks)
+        elif self._panel is not None:
+            # A model or a file that is set in the form is who decides.
+            self._panel.show_offers(self._draft, report, self._checks)
         self._say_findings(report)
 
     def _report(self) -> Report | None:

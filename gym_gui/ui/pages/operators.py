@@ -110,14 +110,15 @@ class OperatorsTab(Page):
 
     def opened(self, **request: object) -> None:
         """``operators`` (configurations), ``seed``, ``run``; ``script`` (a path); ``new``: an empty table;
-        ``tournament`` (what one begins with); ``resume`` (a :class:`RunEntry` that is gone on with)."""
+        ``tournament`` (what one begins with, or that one is asked for); ``resume`` (a :class:`RunEntry` that
+        is gone on with)."""
         self.kept.bring_back(self._bring_back)
         self.comparison.begin()
         self._on_run_changed()
         before, self._opened_before = self._opened_before, ""
         tournament = request.get("tournament")
-        if isinstance(tournament, TournamentRequest):
-            self.hold_tournament(tournament)
+        if tournament is not None:  # one that is asked for from elsewhere begins with who plays here
+            self.hold_tournament(tournament if isinstance(tournament, TournamentRequest) else None)
             return
         script, resumed = request.get("script"), request.get("resume")
         if not request and before and Path(before).exists():
@@ -227,9 +228,6 @@ class OperatorsTab(Page):
             Command("operators.add", "Add operator", self.add_operator, "Ctrl+Shift+N", "File", "add"),
             Command("operators.open", "Open an experiment…", self._on_open_script, "Ctrl+O", "File", "open"),
             *self.comparison.commands(),
-            Command(
-                "operators.tournament", "Hold a tournament…", self.hold_tournament, "", "File", "results"
-            ),
             Command("operators.run", "Run or pause", self._on_toggle, "Ctrl+R", "Run", "run", self._can_run),
             Command("operators.step", "Step all", self._on_step_all, "Space", "Run", "step", some),
             Command(

@@ -159,14 +159,17 @@ def _listed(installed: frozenset[str]) -> Sequence[PickerItem]:
     for spec in envs.list_specs():
         by_family.setdefault(spec.family, []).append(spec)
     games: dict[str, list[envs.EnvSpec]] = {}
+    titled: dict[str, set[str]] = {}
     for name, family in envs.families().items():
         if name in installed:
             for spec in by_family.get(name, []):
                 if game := family.game(spec):
                     games.setdefault(game, []).append(spec)
+                titled.setdefault(family.title_of(spec).casefold(), set()).add(name)
     for name, family in envs.families().items():
         if name in installed:
-            items += _of_family(family, by_family.get(name, []), games)
+            shared = frozenset(title for title, of in titled.items() if len(of) > 1)
+            items += _of_family(family, by_family.get(name, []), games, shared)
         elif family.install:
             line = family.install
             words = " ".join(family.prefixes)
@@ -187,9 +190,12 @@ def _known_of(family: Family) -> Iterator[PickerItem]:
 
 
 def _of_family(
-    family: Family, specs: Sequence[EnvSpec], games: Mapping[str, Sequence[EnvSpec]]
+    family: Family,
+    specs: Sequence[EnvSpec],
+    games: Mapping[str, Sequence[EnvSpec]],
+    shared: frozenset[str],
 ) -> Iterator[PickerItem]:
-    """Its environments by their titles; those that share one are told apart by their ids."""
+    """Its environments by their titles; those that share one are told apart by id or family."""
     from gym_gui import envs
 
     short = Counter(spec.id.rpartition("/")[2] for spec in specs)
@@ -198,6 +204,7 @@ def _of_family(
     for spec in specs:
         name = spec.id.rpartition("/")[2]
         name = name if short[name] == 1 else spec.id
+        title = titles[spec.id]
         alone = same[titles[spec.id]] == 1
         known = games.get(family.game(spec), ())
         others = [other.id for other in known if other.id != spec.id]
@@ -206,7 +213,7 @@ def _of_family(
         parts = (name if alone and name != titles[spec.id] else "", also or _turns(spec.api))
         yield PickerItem(
             spec.id,
-            titles[spec.id] if alone else name,
+            (f"{title} ({family.title})" if title.casefold() in shared else title) if alone else name,
             " · ".join(filter(None, parts)),
             family.title,
             envs.trouble(spec),

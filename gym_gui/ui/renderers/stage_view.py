@@ -8,7 +8,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+from PyQt6.QtGui import QResizeEvent
+from PyQt6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from gym_gui.core.live import Board, LiveView
 from gym_gui.core.types import AgentID
@@ -24,6 +25,8 @@ from gym_gui.ui.widgets.segments import SegmentedControl
 
 WORDS: Final = {"board": "Board", "frame": "Picture", "text": "Text"}
 """Ways to show an episode, the preferred one first."""
+_CHIPS_NEED: Final = 160
+"""Pixels beside the choice in which the chips of two agents have room."""
 
 
 class StageView(QFrame):
@@ -78,6 +81,7 @@ class StageView(QFrame):
         self._switch.setToolTip("Show the episode as a board, as a picture or as text")
         self._switch.setAccessibleName("How the episode is shown")
         self._switch.hide()
+        self._foot = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._build()
         self._switch.chosen.connect(self._on_way_chosen)
         self.board.move_chosen.connect(self.move_chosen)
@@ -175,7 +179,7 @@ class StageView(QFrame):
     # ------------------------------------------------------------------------------------- the rest
 
     def _build(self) -> None:
-        foot = QHBoxLayout()
+        foot = self._foot
         foot.setSpacing(ROW)
         foot.addWidget(self.overlay, 1)
         foot.addWidget(self._switch, 0, Qt.AlignmentFlag.AlignRight)
@@ -206,8 +210,20 @@ class StageView(QFrame):
         for way in WORDS:
             self._button(way).setVisible(way in ways)
         self._switch.set_value(wanted)
+        self._fit_foot()
         if changed:
             self.way_changed.emit(wanted)
+
+    def resizeEvent(self, a0: QResizeEvent | None) -> None:
+        """In a narrow stage the chips and the choice stand below each other."""
+        super().resizeEvent(a0)
+        self._fit_foot()
+
+    def _fit_foot(self) -> None:
+        beside = self.width() - self._switch.sizeHint().width() >= _CHIPS_NEED
+        way = QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
+        if way != self._foot.direction():
+            self._foot.setDirection(way)
 
     def _button(self, way: str) -> QWidget:
         button = self._switch.findChild(QPushButton, f"{self._switch.objectName()}-{way}")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QSlider, QWidget
+from PyQt6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QSlider, QWidget
 
 from gym_gui.services.training_league import RATING
+from gym_gui.services.training_series import Curve
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.plots.series import Series
@@ -62,9 +63,15 @@ class CurveCard(Card):
         self.head.addWidget(self.title, 1)
         self.head.addWidget(self.choice)
         self.body.addLayout(self.head)
-        self.plot = CurvePlot(context.theme, colours, "")
-        self.plot.setObjectName(f"{name}-plot")
-        self.add(self.plot, 1)
+        self._colours, self._named = colours, False
+        self.charts = QWidget()
+        self._panes = QGridLayout(self.charts)
+        self._panes.setContentsMargins(0, 0, 0, 0)
+        self._panes.setSpacing(theme.STEP)
+        self._plots: list[CurvePlot] = []
+        self._captions: list[ElidedLabel] = []
+        self.plot = self._add_pane()
+        self.add(self.charts, 1)
         self.set_names([])
         self.choice.set_value(str(context.layout.value(f"train/{name}", series)))
         self._name_chart()
@@ -73,6 +80,75 @@ class CurveCard(Card):
     def series(self) -> str:
         """What is drawn."""
         return str(self.choice.value)
+
+    @property
+    def plots(self) -> Sequence[CurvePlot]:
+        """One for each environment that is drawn, with axes of its own."""
+        return tuple(plot for plot in self._plots if not plot.isHidden())
+
+    def set_named(self, named: bool) -> None:
+        """Whether names stand at the ends of lines."""
+        self._named = named
+        for plot in self._plots:
+            plot.set_named(named)
+
+    def show_curves(
+        self, runs: Sequence[Series], curves: Mapping[str, Curve], environments: Mapping[str, str]
+    ) -> None:
+        """Draw these runs; those of different environments, whose numbers do not compare, apart.
+
+        Args:
+            runs: In the order of their colours.
+            curves: By run.
+            environments: Environment of each run.
+        """
+        apart: dict[str, list[Series]] = {}
+        for run in runs:
+            apart.setdefault(environments.get(run.id, ""), []).append(run)
+        groups = list(apart.items()) or [("", [])]
+        while len(self._plots) < len(groups):
+            self._add_pane()
+        for place, (plot, caption) in enumerate(zip(self._plots, self._captions, strict=True)):
+            shown = place < len(groups)
+            plot.setVisible(shown)
+            caption.setVisible(shown and len(groups) > 1)
+            environment, members = groups[place] if shown else ("", [])
+            caption.setText(environment)
+            plot.show_curves(members, curves)
+        self._arrange(len(groups))
+
+    def _add_pane(self) -> CurvePlot:
+        """Another plot below those that there are."""
+        number = len(self._plots) + 1
+        plot = CurvePlot(self._context.theme, self._colours, "")
+        plot.setObjectName(f"{self._name}-plot" if number == 1 else f"{self._name}-plot-{number}")
+        plot.set_named(self._named)
+        caption = ElidedLabel("", "muted")
+        caption.setObjectName(f"{self._name}-environment-{number}")
+        caption.hide()
+        self._plots.append(plot)
+        self._captions.append(caption)
+        if number > 1:
+            plot.hide()
+            self._word_plot(plot)
+        self._arrange(1)
+        return plot
+
+    def _arrange(self, count: int) -> None:
+        """Below each other; from three on, two beside each other."""
+        columns = 1 if count < 3 else 2
+        for place, (plot, caption) in enumerate(zip(self._plots, self._captions, strict=True)):
+            row, column = divmod(place, columns)
+            self._panes.addWidget(caption, 2 * row, column)
+            self._panes.addWidget(plot, 2 * row + 1, column)
+            self._panes.setRowStretch(2 * row + 1, 1 if place < count else 0)
+        for column in range(2):
+            self._panes.setColumnStretch(column, 1 if column < columns else 0)
+
+    def _word_plot(self, plot: CurvePlot) -> None:
+        word = chart_word(self.series)
+        plot.set_word(word)
+        plot.set_hint(_hint(self.series, word))
 
     def set_names(self, names: Sequence[str]) -> None:
         """Offer these series; what is chosen stays, also where no run has it."""
@@ -105,8 +181,8 @@ class CurveCard(Card):
         smooth = ", smoothed" if self._smooth else ""
         self.title.setText(f"{what} over steps{smooth}".upper())
         self.title.setAccessibleName(f"{what} over steps{smooth}")
-        self.plot.set_word(word)
-        self.plot.set_hint(_hint(self.series, word))
+        for plot in self._plots:
+            self._word_plot(plot)
 
 
 class CurveBoard(QWidget):
@@ -129,6 +205,7 @@ class CurveBoard(QWidget):
         self.hide()
         self._context, self._data = context, data
         self._runs: list[Series] = []
+        self._environments: dict[str, str] = {}
         self._with_league: Series | None = None
         self._task: asyncio.Task[None] | None = None
         self._again = False
@@ -136,7 +213,7 @@ class CurveBoard(QWidget):
         self.second = CurveCard(context, colours, "train-second-chart", LENGTH)
         self.league = LeaguePlot(context.theme, colours, "The rating appears here with the first games.")
         self.league.setObjectName("train-league-plot")
-        self.first.plot.set_named(True)
+        self.first.set_named(True)
         self.second.title.hide()  # its list says the same
         self._slider = QSlider(Qt.Orientation.Horizontal)
         self._slider.setObjectName("train-smoothing")
@@ -158,8 +235,14 @@ class CurveBoard(QWidget):
         """Weight of what was before, 0 to 0.99."""
         return self._slider.value() / 100
 
-    def set_runs(self, runs: Sequence[Series]) -> None:
-        """Draw these runs."""
+    def set_runs(self, runs: Sequence[Series], environments: Mapping[str, str] | None = None) -> None:
+        """Draw these runs.
+
+        Args:
+            runs: In the order of their colours.
+            environments: Environment of each, by run; those of one share their axes.
+        """
+        self._environments = dict(environments or {})
         if list(runs) != self._runs:
             self._runs = list(runs)
         self.refresh()
@@ -191,7 +274,7 @@ class CurveBoard(QWidget):
         names = self._data.names(ids)
         for card in (self.first, self.second):
             card.set_names(names)
-            card.plot.show_curves(runs, curves.get(card.series, {}))
+            card.show_curves(runs, curves.get(card.series, {}), self._environments)
         await self._draw_league()
 
     async def _draw_league(self) -> None:

@@ -79,9 +79,9 @@ class RunContent(QWidget):
         card.head.insertStretch(1, 1)
         card.head.insertWidget(1, self.league.note, 2)
         card.head.addWidget(self.league.use)
-        card.body.removeWidget(card.plot)
+        card.body.removeWidget(card.charts)
         self._lower = QStackedWidget(card)
-        self._lower.addWidget(card.plot)
+        self._lower.addWidget(card.charts)
         self._lower.addWidget(self.log)
         self._lower.addWidget(self.league)
         card.add(self._lower, 1)
@@ -120,7 +120,7 @@ class RunContent(QWidget):
     def _show_lower(self, value: str) -> None:
         card, league = self.board.second, value == LEAGUE
         shown: dict[str, QWidget] = {LOG: self.log, LEAGUE: self.league}
-        self._lower.setCurrentWidget(shown.get(value, card.plot))
+        self._lower.setCurrentWidget(shown.get(value, card.charts))
         card.choice.setVisible(value == CHART)
         for part in (self.league.note, self.league.use):
             part.setVisible(league)

@@ -168,7 +168,8 @@ class RunsView(QWidget):
         self._show_right_view()
         self._follow()
         if content is not None:
-            content.board.set_runs([Series(run_id, self.titles[run_id], "rl") for run_id in drawn])
+            series = [Series(run_id, self.titles[run_id], "rl") for run_id in drawn]
+            content.board.set_runs(series, {run.run_id: run.env_id for run in runs})
             self._show_policy(content)
             self._show_league()
 

@@ -32,6 +32,7 @@ from gym_gui.ui.agents.marks import LinkMark
 from gym_gui.ui.agents.settings_form import SettingsForm
 from gym_gui.ui.agents.slot_panel import SlotPanel
 from gym_gui.ui.agents.table import AgentConfigTable, file_words
+from gym_gui.ui.context import AppContext
 from gym_gui.ui.play.install_dialog import InstallDialog
 from gym_gui.ui.widgets import EmptyHint, KindBadge, PickerButton
 from gym_gui.ui.widgets.picker_list import PickerPopup
@@ -100,7 +101,7 @@ def test_in_a_small_window_no_word_of_the_table_is_cut(
 
 
 def test_what_is_missing_is_installed_from_its_line(
-    tab: AdvancedConfigTab, qtbot: Any, choose: Choose
+    tab: AdvancedConfigTab, context: AppContext, qtbot: Any, choose: Choose
 ) -> None:
     choose("CartPole-v1")
     tab.resize(652, 600)  # what the inspector leaves of 1024
@@ -132,7 +133,7 @@ def test_what_is_missing_is_installed_from_its_line(
     asked = [d for d in tab.window().findChildren(InstallDialog) if d.isVisible()]
     assert f"mosaic envs install {family}" in named(asked[0], QLabel, "install-state").text()
     with qtbot.waitSignal(tab.model.looking_changed):
-        asked[0].installed.emit(family)
+        context.installed.emit()
     asked[0].reject()
 
 

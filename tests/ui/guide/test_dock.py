@@ -87,3 +87,15 @@ def test_somebody_reads_beside_the_page(window: MainWindow, context: AppContext,
     context.commands.run("help.contents")
     assert dock.isVisible() and dock.page == "guide/settings_and_keys.md"
     assert context.layout.value("guide/page") == "guide/settings_and_keys.md"
+
+
+def test_where_the_window_becomes_too_narrow_it_leaves_the_page_its_room(
+    window: MainWindow, context: AppContext, qtbot: QtBot
+) -> None:
+    window.resize(1600, 900)
+    window.show_guide()
+    dock = named(window, GuideDock, "guide-dock")
+    assert dock.isVisible() and not dock.isFloating()
+    window.resize(1024, 700)
+    qtbot.waitUntil(dock.isFloating)
+    assert window.width() == 1024

@@ -14,7 +14,7 @@ from PyQt6.QtWidgets import QDoubleSpinBox, QLabel, QLineEdit, QPushButton, QSpi
 
 from gym_gui.controllers.knowledge import Knowledge
 from gym_gui.controllers.live_play.tally import Tally
-from gym_gui.core.assignment import OnInvalid
+from gym_gui.core.assignment import OnInvalid, WorkerAssignment
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.live import AgentView, LiveView
 from gym_gui.services.hosts import HostsFile
@@ -256,6 +256,20 @@ def test_policies_that_came_since_are_offered_when_the_list_opens(
         named(panel, PickerPopup, "picker-popup").picked.emit(item.value)
     assert changed.args[0].workers["agent_0"].settings["checkpoint"] == str(trained)
     named(panel, PickerPopup, "picker-popup").hide()
+
+
+def test_decided_by_shows_the_model_that_is_set_in_the_form(
+    config: OperatorConfigWidget, deck: OperatorDeck, qtbot: Any
+):
+    settings = {"client_name": "ollama", "model_id": "first-model"}
+    asked = WorkerAssignment("mosaic_llm_worker", "llm", settings)
+    panel = shown(config, deck, OperatorConfig("a", "", "", "FrozenLake-v1", {"agent_0": asked}), qtbot)
+    picker = named(panel, PlayerPicker, "player-agent_0")
+    assert picker.text() == "first-model"
+    form = named(panel, PlayerForm, "player-form-agent_0")
+    other = replace(asked, settings={**settings, "model_id": "other-model"})
+    form.changed.emit("agent_0", other)
+    assert picker.text() == "other-model"
 
 
 def test_the_record_says_what_was_played():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -143,3 +144,9 @@ def shown(picker: EnvironmentPicker) -> list[PickerItem]:
     assert picker.popup is not None
     rows = (picker.popup.model.row(n) for n in range(picker.popup.model.rowCount()))
     return [row for row in rows if isinstance(row, PickerItem)]
+
+
+def test_no_two_environments_are_called_alike() -> None:
+    labels = Counter(item.label for item in catalogue() if not item.searched_only)
+    assert [label for label, times in labels.items() if times > 1] == []
+    assert {"Connect Four (PettingZoo)", "Connect Four (OpenSpiel)"} <= labels.keys()

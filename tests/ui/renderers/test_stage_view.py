@@ -193,3 +193,22 @@ def test_the_overlay_gives_its_room_to_the_picture(theme: Theme, shown: Show, qt
     stage.set_overlay_shown(False)
     assert not named(stage, Overlay, "overlay").isVisible()
     qtbot.waitUntil(lambda: view.height() == stage.height())
+
+
+def test_in_a_small_card_no_players_name_is_cut(theme: Theme, shown: Show, qtbot: QtBot) -> None:
+    environment = make("classic/connect_four_v3", render_mode="rgb_array")
+    environment.adapter.reset(seed=1)
+    board = environment.board()
+    environment.close()
+    names = enumerate(("Red", "Yellow"))
+    players = tuple(AgentView(f"player_{n}", f"player_{n}", name=name) for n, name in names)
+    stage = StageView(theme)
+    shown(stage, 184, 260)  # one of eight at 1280x800
+    stage.show_view(LiveView(0, 1, 0, players, turn=("player_0",), board=board, frame=1))
+    stage.show_frame(np.zeros((40, 40, 3), np.uint8), 1)
+    stage.setFixedWidth(184)
+    assert stage.ways == ("board", "frame")
+    qtbot.waitUntil(lambda: stage.overlay.width() == 184, timeout=5000)
+    boxes = stage.overlay.chip_boxes()
+    assert len(boxes) == 2
+    assert all(box.width() < stage.overlay.width() for box in boxes), "a cut one is as wide as its place"
