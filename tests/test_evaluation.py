@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
+import subprocess
 import sys
 import traceback
 from pathlib import Path
@@ -59,8 +60,9 @@ def test_what_a_policy_raises_is_said_with_its_line(tmp_path: Path, caplog: pyte
     place = f"(test_evaluation.py, line {wise.__code__.co_firstlineno + 1}, in wise)"
     for episode in results.episodes:
         assert episode.error == f"agent_0: ZeroDivisionError: division by zero {place}"
-    (record,) = caplog.records
+    record, summary = caplog.records
     assert place in record.message and "int(1 / 0)" in record.message
+    assert summary.message.startswith("2 of 2 episodes failed")
 
 
 def test_what_failed_counts_as_was_declared(tmp_path: Path) -> None:
@@ -210,3 +212,37 @@ def test_a_group_plays_as_each_of_its_trainings(tmp_path: Path, monkeypatch: pyt
     (report,) = results.summary.trainings
     assert report.algorithms[0].trainings == 2
     assert "ppo_CartPole-v1 has a mean return of 9.00" in str(results)
+
+
+_BROKEN = """
+from gym_gui import evaluate
+
+class Broken:
+    def __init__(self):
+        raise KeyError("my own mistake")
+
+    def __call__(self, observation):
+        return 0
+
+evaluate("CartPole-v1", {}, seeds=3)
+""".replace("{}", "{policy}")
+
+
+def _script(tmp_path: Path, policy: str) -> str:
+    file = tmp_path / "script.py"
+    file.write_text(_BROKEN.replace("{policy}", policy))
+    done = subprocess.run(
+        [sys.executable, str(file)], cwd=tmp_path, text=True, capture_output=True, check=False, timeout=120
+    )
+    return done.stderr
+
+
+def test_episodes_that_failed_are_said_though_nobody_looks(tmp_path: Path) -> None:
+    said = _script(tmp_path, "lambda observation: 1 / 0")
+    assert "3 of 3 episodes failed" in said and "ZeroDivisionError" in said
+
+
+def test_what_goes_wrong_is_not_shown_behind_a_loop_that_does_not_run(tmp_path: Path) -> None:
+    said = _script(tmp_path, "{'agent_7': Broken}")
+    assert "agent_7" in said
+    assert "no running event loop" not in said and "During handling" not in said

@@ -12,9 +12,9 @@ from typing import Any, Protocol
 from rich.text import Text
 
 from gym_gui import envs
-from gym_gui.cli.errors import DONE, WORK_FAILED
+from gym_gui.cli.errors import DONE, WORK_FAILED, tell
 from gym_gui.cli.output import console, write_json
-from gym_gui.core.errors import ObservationError, UsageError
+from gym_gui.core.errors import MosaicError, ObservationError, UsageError
 from gym_gui.core.paradigms import ParadigmAdapter
 from gym_gui.core.paradigms.check import check_environment
 from gym_gui.core.prompt_inputs import PromptInputs
@@ -26,6 +26,7 @@ from gym_gui.services.policy_library import PolicyLibrary
 from gym_gui.services.worker_registry import WorkerCatalog
 from gym_gui.workers.check_probe import SHOWN, Question
 from gym_gui.workers.check_rounds import EPISODES, STEPS
+from gym_gui.workers.patterns import matches
 from mosaic_worker.rng import bits_of
 
 _LONGEST = 200
@@ -77,11 +78,12 @@ def check_worker(
     Args:
         worker: The worker, under any of its names.
         settings: ``KEY=VALUE`` for its slot; a policy may be ``library:NAME``.
-        env: Environment whose first agent it plays; a slot made up from its manifest by default.
+        env: Environment whose first agent it plays; by default one that its manifest names, or a slot made up
+            from its manifest where it names none.
         as_json: One object instead.
 
     Returns:
-        Exit status: 1 when one failed.
+        Exit status: 1 when one failed, or was not looked at.
 
     Raises:
         UsageError: The worker is unknown or lacks something, a setting is not ``KEY=VALUE``, or the
@@ -95,6 +97,7 @@ def check_worker(
         key: library.path_of(value) if isinstance(value, str) else value
         for key, value in map(_setting, settings)
     }
+    env = env or _of_manifest(definition.capabilities.environments)
     if env is None:
         report = check(definition, settings=given or None)
     else:
@@ -113,7 +116,27 @@ def check_worker(
                 if environment.simulator
                 else "",
             )
-    return _conclude(definition.type_id, report.findings, report.ok, as_json, report.measures())
+    status = _conclude(
+        *(definition.type_id, report.findings, report.ok and not report.unlooked, as_json, report.measures())
+    )
+    if report.ok and report.unlooked:
+        given_env = "" if env else " --env ENVIRONMENT"
+        tell(
+            f"it was not checked to the end: {report.unlooked}. Give what it plays with: "
+            f"mosaic workers check {definition.type_id}{given_env} --set KEY=VALUE"
+        )
+    return status
+
+
+def _of_manifest(patterns: Sequence[str]) -> str | None:
+    """The first environment that a manifest names and that can be made here; ``None`` where there is none."""
+    for pattern in patterns:
+        known = [spec for spec in envs.list_specs() if matches(spec.id, [pattern])]
+        if spec := next((each for each in known if not envs.trouble(each)), None):
+            return spec.id
+        with contextlib.suppress(MosaicError):  # one of the person's own is in no list
+            return envs.resolve(pattern).id
+    return None
 
 
 def _episodes(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import operator
 import threading
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
@@ -15,6 +16,7 @@ from gym_gui.controllers.script_execution import OnProgress, OperatorScriptExecu
 from gym_gui.controllers.session_events import OnSessionEvent
 from gym_gui.controllers.session_interface import Session, SessionSettings
 from gym_gui.core.config import ExecutionConfig, Experiment, OperatorConfig, RecordConfig
+from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.paths import runs_dir
 from gym_gui.core.trust import TYPED, Origin
@@ -27,6 +29,7 @@ from gym_gui.services.versions import commit, machine
 from mosaic_worker.failures import own_part
 
 _T = TypeVar("_T")
+_log = logging.getLogger(__name__)
 
 
 def evaluate(
@@ -199,7 +202,9 @@ async def aevaluate(
         result = await manager.run()
     except MosaicError as error:
         raise error.with_traceback(None) from own_part(error.__cause__)
-    return Results(result.folder, result.status)
+    results = Results(result.folder, result.status)
+    _warn_of_failures(results)
+    return results
 
 
 def seed_list(seeds: Iterable[int] | int) -> Iterable[int]:
@@ -223,15 +228,31 @@ def open_here(resolved: ResolvedOperator, settings: SessionSettings, on_event: O
     return LocalSession(resolved, settings, on_event, secrets)
 
 
+def _runs_in_a_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+def _warn_of_failures(results: Results) -> None:
+    """Say on stderr that episodes failed: a script may not look, and a mean would be of the others."""
+    episodes = [episode for each in results.run.operators.values() for episode in each.episodes()]
+    failed = [episode for episode in episodes if episode.status is EpisodeStatus.FAILED]
+    if failed:
+        first = f"the first, seed {failed[0].seed}: {failed[0].error}"
+        _log.warning("%d of %d episodes failed; %s", len(failed), len(episodes), first)
+
+
 def run_to_end(job: Coroutine[Any, Any, _T]) -> _T:
     """Run a coroutine to its end, also from inside a notebook's own event loop.
 
     There it gets a thread with a loop of its own, which lives until the last worker is
     gone: the kernel ends workers with the thread that started them.
     """
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
+    # Not within an `except`: what a policy raises would be shown behind "no running event loop".
+    if not _runs_in_a_loop():
         return asyncio.run(job)
     outcome: list[_T] = []
     problem: list[BaseException] = []

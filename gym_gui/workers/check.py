@@ -57,6 +57,7 @@ class WorkerCheckReport(CheckReport):
         load_s: Seconds to load the slot.
         memory_mb: Resident memory of its processes after it has played, MB.
         decision_ms: Milliseconds per decision asked alone.
+        unlooked: Why the check ended before all was looked at; empty where it did not.
     """
 
     worker_id: str = ""
@@ -65,6 +66,7 @@ class WorkerCheckReport(CheckReport):
     load_s: float | None = None
     memory_mb: float | None = None
     decision_ms: float | None = None
+    unlooked: str = ""
 
     def measures(self) -> list[str]:
         """What was measured, for people."""
@@ -163,4 +165,5 @@ def _report(worker_id: str, ledger: Ledger) -> WorkerCheckReport:
         load_s=ledger.load_s,
         memory_mb=ledger.memory_mb,
         decision_ms=ledger.decision_ms,
+        unlooked="" if FINDINGS.keys() <= ledger.found.keys() else reason,
     )
