@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
@@ -59,6 +61,8 @@ MOST_WITH_INTERVALS = 4
 MOST_IN_MATRIX = 12
 """Policies of a matrix in a terminal; of more, the page and ``tournament.json`` have it."""
 _NAME_AT_LEAST = 14
+_BETWEEN = 2
+"""Blanks between two columns."""
 
 
 def render_text(summary: Summary, console: Console) -> None:
@@ -127,20 +131,90 @@ def result_table(title: str) -> Table:
     )
 
 
+class _Column(NamedTuple):
+    """A column as it is printed.
+
+    Attributes:
+        heading: Its heading.
+        words: Whether it holds words, which may be broken over lines; half a number would be another one.
+        cells: A text for each row.
+        long: Whether it takes the width that is left.
+        spare: Whether it stands behind the others where one line has no room for all.
+    """
+
+    heading: str
+    words: bool
+    cells: Sequence[str]
+    long: bool = False
+    spare: bool = False
+
+    @property
+    def width(self) -> int:
+        """Columns of the terminal that it takes when nothing of it is broken over lines."""
+        lines = [line for text in (self.heading, *self.cells) for line in text.splitlines()]
+        return max(map(cell_len, lines), default=0)
+
+    @property
+    def least(self) -> int:
+        """Columns that it takes at least."""
+        return min(self.width, _NAME_AT_LEAST) if self.words or self.long else self.width
+
+
 def print_columns(
     console: Console, columns: Sequence[Column[Row]], rows: Sequence[Row], title: str = ""
 ) -> None:
-    """Print a table of one text a cell; what is spare is left out where there is little width."""
-    shown = [each for each in wanted_of(columns, rows) if console.width >= 110 or not each.spare]
-    table = result_table(title)
-    for column in shown:
-        justify = "left" if column.words else "right"
-        # Names give way, figures do not: half a number would be another one.
-        whole = not column.words and console.width >= 80
-        table.add_column(column.heading, justify=justify, overflow="fold", no_wrap=whole)
-    for row in rows:
-        table.add_row(*(Text(clean(column.show(row))) for column in shown))
-    console.print(table)
+    """Print a table of one text a cell."""
+    shown = [
+        _Column(each.heading, each.words, [clean(each.show(row)) for row in rows], spare=bool(each.spare))
+        for each in wanted_of(columns, rows)
+    ]
+    _print_parts(console, title, shown)
+
+
+def _parts(columns: Sequence[_Column], width: int) -> list[list[_Column]]:
+    """The columns of each of the tables, one below the other, that have room; each begins with the first."""
+    first, *others = columns
+    room = width - first.least
+    if sum(column.least + _BETWEEN for column in others) > room:  # what is spare gives way, and comes last
+        others.sort(key=lambda column: column.spare)
+    parts: list[list[_Column]] = [[first]]
+    left = room
+    for column in others:
+        if column.least + _BETWEEN > left and len(parts[-1]) > 1:
+            parts.append([first])
+            left = room
+        parts[-1].append(column)
+        left -= column.least + _BETWEEN
+    return parts
+
+
+def _print_parts(console: Console, title: str, columns: Sequence[_Column], *, summed: bool = False) -> None:
+    """Print a table, as several with the first column repeated where it is wider than the terminal.
+
+    Args:
+        console: Where.
+        title: Above the first of them.
+        columns: Nothing of them is left out.
+        summed: Whether the last row sums up the others.
+    """
+    for number, part in enumerate(_parts(columns, console.width)):
+        if number:
+            console.print()
+        table = result_table(title if number == 0 else "")
+        taken = sum(column.least + _BETWEEN for column in part) - _BETWEEN
+        for i, column in enumerate(part):
+            justify = "left" if column.words else "right"
+            if column.long:
+                table.add_column(column.heading, overflow="fold", ratio=1 + (i > 0), min_width=12)
+            else:
+                fits = taken <= console.width and not column.words
+                table.add_column(column.heading, justify=justify, overflow="fold", no_wrap=fits)
+        rows = list(zip(*(column.cells for column in part), strict=True))
+        for i, row in enumerate(rows):
+            if summed and i == len(rows) - 1:
+                table.add_section()
+            table.add_row(*map(Text, row))
+        console.print(table)
 
 
 def print_notes(console: Console, notes: Iterable[str]) -> None:
@@ -153,20 +227,17 @@ def _print(console: Console, title: str, columns: Sequence[ResultColumn], rows: 
     """Print a table, where there are rows; what is long takes the width that is left."""
     if not rows:
         return
-    table = result_table(title)
-    shown = columns_in(Place.TERMINAL, columns, rows)
-    shown = [column for column in shown if console.width >= 96 or not column.spare]
-    for i, column in enumerate(shown):
-        heading = column.heading_in(Place.TERMINAL)
-        if column.long:
-            table.add_column(heading, overflow="fold", ratio=1 + (i > 0), min_width=12)
-        else:
-            # Figures are broken over lines only where they would be cut off otherwise.
-            justify = "left" if column.words else "right"
-            table.add_column(heading, justify=justify, overflow="fold", no_wrap=console.width >= 80)
-    for row in rows:
-        table.add_row(*(Text(clean(column.show(row).text)) for column in shown))
-    console.print(table)
+    shown = [
+        _Column(
+            column.heading_in(Place.TERMINAL),
+            column.words,
+            [clean(column.show(row).text) for row in rows],
+            column.long,
+            column.spare,
+        )
+        for column in columns_in(Place.TERMINAL, columns, rows)
+    ]
+    _print_parts(console, title, shown)
     console.print()
 
 
@@ -272,13 +343,9 @@ def _points(standings: Standings, console: Console) -> None:
 
 def _print_matrix(console: Console, names: Sequence[str], cells: Sequence[Sequence[str]]) -> None:
     """Rows under their numbers and names, columns under their numbers."""
-    table = result_table("")
-    table.add_column("")
-    for i in range(len(names)):
-        table.add_column(str(i + 1), justify="right", no_wrap=True)
-    for i, (name, told) in enumerate(zip(names, cells, strict=True)):
-        table.add_row(Text(clean(f"{i + 1} {name}")), *told)
-    console.print(table)
+    first = _Column("", True, [clean(f"{i + 1} {name}") for i, name in enumerate(names)])
+    others = [_Column(str(i + 1), False, [row[i] for row in cells]) for i in range(len(names))]
+    _print_parts(console, "", [first, *others])
     console.print()
 
 
@@ -304,25 +371,24 @@ def render_cross_play(found: CrossPlay, console: Console, missing: Sequence[str]
 
 def _mates(found: CrossPlay, console: Console) -> None:
     means = {"Self-play": found.own, "Cross-play": found.cross, "Held-out": found.held}
-    columns = [c for c in mate_columns(found.policies) if console.width >= 110 or not c.spare]
+    columns = mate_columns(found.policies)
     rows = [[clean(column.show(mate)) for column in columns] for mate in found.policies]
     of = [means.get(column.heading.removesuffix(" [95 %]")) for column in columns[1:]]
     rows.append(["mean of the pool", *("" if e is None else shown(e) for e in of)])
-    of_columns = zip(columns, zip(*rows, strict=True), strict=True)
+    of_columns = list(zip(columns, zip(*rows, strict=True), strict=True))
     widths = [max(map(len, (c.heading, *texts))) for c, texts in of_columns if not c.words]
     # Where figures would leave no room for names, intervals go below their estimates: half a number would be
     # another one.
     whole = console.width >= sum(widths) + 2 * len(widths) + _NAME_AT_LEAST
-    table = result_table("")
-    for column in columns:
-        justify = "left" if column.words else "right"
-        heading = column.heading if whole else column.heading.replace(" [", "\n[")
-        table.add_column(heading, justify=justify, overflow="fold", no_wrap=whole and not column.words)
-    for i, row in enumerate(rows):
-        if i == len(rows) - 1:
-            table.add_section()
-        table.add_row(Text(row[0]), *(Text(text if whole else text.replace(" [", "\n[")) for text in row[1:]))
-    console.print(table)
+
+    def text(told: str) -> str:
+        return told if whole else told.replace(" [", "\n[")
+
+    columns_shown = [
+        _Column(text(column.heading), column.words, [text(each) for each in cells], spare=column.spare)
+        for column, cells in of_columns
+    ]
+    _print_parts(console, "", columns_shown, summed=True)
     console.print()
 
 
