@@ -4,7 +4,7 @@
 
 Each page is followed as its tests do (``tests/docs``), in a folder of its own; ids of runs stay as they are
 on the page, and ``…`` goes on standing for what it stands for. WORDS choose pages, as ``pytest -k`` does. It
-takes some minutes: what the long tests alone compare is done too. Look at the difference before you commit it.
+takes minutes: what the long tests alone compare is done too. Look at the difference before committing.
 """
 
 from __future__ import annotations
