@@ -216,7 +216,16 @@ def main(arguments: Sequence[str]) -> int:
             told = list(_theirs(states))
         print(json.dumps(told))
         return 0
-    new = page()
+    if "--help" in arguments:
+        print(__doc__)
+        return 0
+    from gym_gui.core.errors import MosaicError  # BALROG's interpreter, in which "--theirs" runs, has none
+
+    try:
+        new = page()
+    except MosaicError as error:
+        print(error, file=sys.stderr)
+        return 2
     if "--check" in arguments:
         same = _PAGE.is_file() and _PAGE.read_text("utf-8") == new
         print("the page is as it would be written" if same else f"{_PAGE} is not what would be written")

@@ -192,6 +192,9 @@ def _unknown(task: str, wanted: Iterable[Family]) -> UsageError:
     present = [f for f in wanted if f.installed]
     if absent and not present:
         absent[0].require()
+    for family in absent:  # what its package would register nobody knows while it is absent
+        if family.resembles(task):
+            family.require()
     known: list[str] = []
     for family in present:
         try:

@@ -15,6 +15,8 @@ from rich.console import Console
 from gym_gui.analysis import Summary, open_run, render_html, render_text, report, summarize
 from gym_gui.analysis.episode_curves import completed_episodes
 from gym_gui.analysis.export import operator_rows
+from gym_gui.analysis.plain_columns import Column
+from gym_gui.analysis.terminal import print_columns
 from gym_gui.core.errors import UsageError
 
 HOSTILE = "<script>alert(1)</script>\"'>&\x1b[31m\u202e\n[bold]x[/bold]"
@@ -324,3 +326,25 @@ def test_what_the_person_can_mend_is_one_line(mixed: tuple[Path, Path], tmp_path
     with pytest.raises(UsageError, match=r"cannot be written: .*name another folder with --out"):
         report([mixed[0]], out=blocked / "x", console=console)
     assert isinstance(console.file, io.StringIO) and "is not decided" in console.file.getvalue()
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 110, 200])
+def test_no_column_vanishes_from_a_narrow_terminal(width: int) -> None:
+    """A table that has no room stands as several, each with the names again."""
+    columns = [
+        Column("Policy", lambda row: row[0], words=True),
+        Column("Kind", lambda row: row[1], words=True),
+        *(Column(f"Figure {n} [95 %]", lambda row, n=n: row[2 + n]) for n in range(8)),
+    ]
+    rows = [
+        [f"policy {i}", "baseline", *(f"{i}.{n}25 [0.{n}10, 9.{n}90]" for n in range(8))] for i in range(3)
+    ]
+    console = Console(file=io.StringIO(), width=width)
+    print_columns(console, columns, rows, "A table")
+    text = console.file.getvalue()
+    assert max(map(len, text.splitlines())) <= width
+    for column in columns:
+        assert column.heading in text, text
+    for row in rows:
+        for cell in row:
+            assert cell in text, f"{cell} is missing or broken:\n{text}"

@@ -130,3 +130,46 @@ def test_a_command_leaves_its_caller_what_it_logs() -> None:
     before = discovery.level
     assert run(["--version"]) == 0
     assert discovery.level == before
+
+
+_ONE_GAME = """
+id = "ice_worker"
+name = "Ice"
+kind = "baseline"
+version = "1"
+[launch]
+entry = "ice:Ice"
+[capabilities]
+environments = ["FrozenLake-v*"]
+action_spaces = ["discrete"]
+observation_spaces = ["any"]
+"""
+_ICE = """
+import numpy as np
+from mosaic_worker import LoadError, Worker
+
+class Ice(Worker):
+    def load(self, slot):
+        if not slot.env_id.startswith("FrozenLake"):
+            raise LoadError(f"{slot.env_id} is no lake")
+        if slot.action_space.kind != "Discrete":
+            raise LoadError("it plays numbers alone")
+        return "ice"
+
+    def select_actions(self, batch):
+        masks = batch.action_masks
+        return [0 if masks is None else int(np.flatnonzero(masks[i])[0]) for i in range(len(batch))]
+"""
+
+
+def test_a_worker_of_one_environment_is_checked_in_it(mosaic: Mosaic) -> None:
+    folder = mosaic.home / "data" / "workers" / "ice_worker"
+    folder.mkdir(parents=True)
+    (folder / "worker.toml").write_text(_ONE_GAME)
+    (folder / "ice.py").write_text(_ICE)
+    done = mosaic("workers", "check", "ice_worker", "--json")
+    found = {finding["name"]: finding["status"] for finding in done.json()["findings"]}
+    assert done.status == 0 and found["load"] == found["answers"] == found["legal"] == "passed", done.out
+    (folder / "worker.toml").write_text(_ONE_GAME.replace('environments = ["FrozenLake-v*"]', ""))
+    done = mosaic("workers", "check", "ice_worker")
+    assert done.status == 2 and "was not checked" in done.err and "--env" in done.err

@@ -13,9 +13,6 @@ What is printed is compared as words, so that a column may be wider elsewhere. `
 anything; run ids, times, versions and what a machine is may differ, but a run id must be the same
 wherever it stands. ``/home/you`` is the folder in which it is done. No command is left out but those
 that :mod:`tests.docs.not_run` names.
-
-Where ``MOSAIC_REWRITE_TRANSCRIPTS`` is set, what differs is written into the page
-(``scripts/transcripts.py``).
 """
 
 from __future__ import annotations
@@ -52,6 +49,8 @@ _VARIES = (
     (r"\b\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[+\d:]*", "WHEN"),
     (r"─+", "─"),
 )
+WRITES = "MOSAIC_WRITE_TRANSCRIPTS"
+"""Where ``scripts/transcripts.py`` sets it, what differs is written to the page, and fails nothing."""
 _PATH = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
 _NO_DISPLAY = {"DISPLAY": "", "WAYLAND_DISPLAY": "", "QT_QPA_PLATFORM": ""}
 
@@ -128,8 +127,7 @@ class Reader:
         self.counted = {"files": 0, "commands": 0, "python": 0}
         self._names: dict[str, Any] = {"__name__": "__main__"}
         self._runs: dict[str, str] = {}
-        self._rewrites = bool(os.environ.get("MOSAIC_REWRITE_TRANSCRIPTS"))
-        self._written_to = 0
+        self._drifted: list[tuple[int, str, str]] = []
 
     def follow(self, *, python: bool = True) -> None:
         """Do all of it.
@@ -141,6 +139,12 @@ class Reader:
             AssertionError: Something is not as the page says.
         """
         listed = blocks(self.page)
+        try:
+            self._follow(listed, python=python)
+        finally:
+            self._rewrite()
+
+    def _follow(self, listed: list[Block], *, python: bool) -> None:
         for block, after in zip(listed, [*listed[1:], None], strict=True):
             if named := _FILE.match(block.text):
                 self._write(named[1], block.text)
@@ -214,32 +218,32 @@ class Reader:
             shown, printed = (re.sub(r"\b\d+ episodes\b", "EPISODES", text) for text in (shown, printed))
         pattern = self._pattern(_words(shown.replace("/home/you", str(self.home))), names)
         found = re.fullmatch(pattern, _words(printed))
-        if found is None and self._rewrites and not self._instead:
-            self._rewrite(shown, printed)
+        if found is None and WRITES in os.environ and not self._instead:
+            self._differs(shown, printed, line)
             return
         assert found, f"{self.page.name}:{line} shows\n{shown}\nbut what is printed is\n{printed}"
         self._runs.update({run: found[name] for run, name in names.items()})
 
-    def _rewrite(self, shown: str, printed: str) -> None:
-        """Put what is printed in the place of what the page shows, but for its run ids and a line ``…``."""
-        old = [run for run in dict.fromkeys(re.findall(_RUN_ID, shown)) if run not in self._runs]
-        known = set(self._runs.values())
-        new = [run for run in dict.fromkeys(re.findall(_RUN_ID, printed)) if run not in known]
-        self._runs.update(zip(old, new, strict=False))
-        there = {mine: theirs for theirs, mine in self._runs.items()}
-        printed = re.sub(_RUN_ID, lambda m: there.get(m[0], m[0]), printed)
-        lines = [
-            line.rstrip() for line in printed.replace(str(self.home), "/home/you").strip("\n").split("\n")
-        ]
-        before = shown.rstrip("\n").split("\n")
-        if "…" in before:
-            first, last = before.index("…"), len(before) - before[::-1].index("…")
-            lines = [*lines[:first], "…", *lines[len(lines) - (len(before) - last) :]]
+    def _differs(self, shown: str, printed: str, line: int) -> None:
+        """Keep what is to stand on the page from now on, with the page's own ids of runs and folder."""
+        here = [found for found in dict.fromkeys(re.findall(_RUN_ID, shown)) if found not in self._runs]
+        known = {ours: theirs for theirs, ours in self._runs.items()}
+        new = [found for found in dict.fromkeys(re.findall(_RUN_ID, printed)) if found not in known]
+        self._runs.update(zip(here, new, strict=False))
+        known |= {ours: theirs for theirs, ours in self._runs.items()}
+        text = re.sub(_RUN_ID, lambda found: known.get(found[0], found[0]), printed)
+        self._drifted.append((line, shown, elided(shown, text.replace(str(self.home), "/home/you"))))
+
+    def _rewrite(self) -> None:
+        """Write the page with what was printed in place of what it showed."""
+        if not self._drifted:
+            return
         text = self.page.read_text(encoding="utf-8")
-        start = text.index(shown, self._written_to)
-        written = "\n".join(lines) + "\n" * (len(shown) - len(shown.rstrip("\n")))
-        self.page.write_text(text[:start] + written + text[start + len(shown) :], encoding="utf-8")
-        self._written_to = start + len(written)
+        for line, shown, printed in reversed(self._drifted):
+            start = sum(map(len, text.splitlines(keepends=True)[: line - 1]))
+            at = text.index(shown, start)
+            text = text[:at] + printed + text[at + len(shown) :]
+        self.page.write_text(text, encoding="utf-8")
 
     def _pattern(self, text: str, names: dict[str, str]) -> str:
         """A regular expression; ``names`` receives the group of each run id that is new."""
@@ -257,6 +261,18 @@ class Reader:
                 names[piece] = f"run{len(names)}"
                 parts.append(f"(?P<{names[piece]}>{_RUN_ID})")
         return "".join(parts)
+
+
+def elided(shown: str, printed: str) -> str:
+    """What is printed, as short as the page has it: lines are left out where ``…`` stands for them."""
+    old, new = shown.splitlines(), [line.rstrip() for line in printed.splitlines()]
+    gaps = [i for i, line in enumerate(old) if line.strip() == "…"]
+    if not gaps:
+        return "\n".join(new).rstrip("\n") + "\n" * (len(shown) - len(shown.rstrip("\n")))
+    first, last = gaps[0], len(old) - 1 - gaps[-1]
+    if first + last >= len(new):
+        return "\n".join(new) + "\n"
+    return "\n".join([*new[:first], old[first], *new[len(new) - last :]]) + "\n"
 
 
 def _words(text: str) -> str:

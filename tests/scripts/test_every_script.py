@@ -37,6 +37,7 @@ SMALLEST: dict[str, tuple[str, ...]] = {
     "faults_elsewhere": ("--help",),  # it takes root, and is a check of its own
     "import_cycles": (),
     "prompts": ("minigrid", "--out", "{out}"),
+    "transcripts": ("--help",),  # it writes into the docs
     "screenshots": (
         *("--bare", "--only", "settings", "--size", "1280x800", "--theme", "light", "--out", "{out}"),
     ),
