@@ -128,10 +128,6 @@ class Family:
         """Whether one of ``names`` can only be an environment of this family."""
         return any(name.startswith(prefix) for name in names for prefix in self.prefixes)
 
-    def resembles(self, task: str) -> bool:
-        """Whether an unknown name is spelt as those of this family, whose package is absent, are."""
-        return False
-
     def needs(self, spec: EnvSpec) -> tuple[str, ...]:
         """Import names that this one needs beyond :attr:`modules`."""
         return ()

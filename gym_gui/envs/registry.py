@@ -28,6 +28,7 @@ from gym_gui.envs.families.custom import CustomFamily, registered
 from gym_gui.envs.families.own_servers import own_servers
 from gym_gui.envs.family import Family
 from gym_gui.envs.index import is_installed
+from gym_gui.envs.known_names import known_names
 from gym_gui.envs.spec import EnvSpec, newest_of
 from mosaic_worker.failures import described
 
@@ -192,8 +193,10 @@ def _unknown(task: str, wanted: Iterable[Family]) -> UsageError:
     present = [f for f in wanted if f.installed]
     if absent and not present:
         absent[0].require()
-    for family in absent:  # what its package would register nobody knows while it is absent
-        if family.resembles(task):
+    for family in absent:
+        if task in {
+            short for name in known_names().get(family.name, ()) for short in (name, name.rpartition("/")[2])
+        }:
             family.require()
     known: list[str] = []
     for family in present:

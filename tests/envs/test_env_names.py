@@ -328,7 +328,6 @@ def test_every_family_can_say_how_it_is_installed() -> None:
 def test_a_name_of_a_package_that_is_absent_names_what_installs_it(
     task: str, absent: str, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Which names it has is not known then; how they are spelt is."""
     family = type(families()[absent])
     monkeypatch.setattr(family, "modules", ("a_package_that_nothing_has",))
     monkeypatch.setattr(family, "listable", False)

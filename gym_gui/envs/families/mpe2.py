@@ -49,9 +49,6 @@ class Mpe2Family(Family):
             self.spec(f"mpe2/{name}", f"mpe2.{name}:parallel_env") for name in names if _MODULE.match(name)
         ]
 
-    def resembles(self, task: str) -> bool:
-        return task.startswith("simple_") and "_v" in task
-
     def candidates(self, task: str) -> Iterable[str]:
         name = underscored(task.replace(".", "/"))
         for prefix in ("pettingzoo/", "mpe2/", "mpe/"):

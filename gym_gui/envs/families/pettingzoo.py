@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -98,10 +97,6 @@ def underscored(env_id: str) -> str:
     return f"{base}_v{version}" if dash and version.isdigit() else env_id
 
 
-_SPELT = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*_v\d+")
-"""Names such as ``connect_four_v3``."""
-
-
 class PettingZooFamily(Family):
     """Classic board and card games, Butterfly, SISL, multi-player Atari."""
 
@@ -130,9 +125,6 @@ class PettingZooFamily(Family):
             requirements=(f"pettingzoo[{area}]",) if area in _OWN_EXTRA else (),
             traits={"registered_as": raw_id},
         )
-
-    def resembles(self, task: str) -> bool:
-        return bool(_SPELT.fullmatch(task)) and not task.startswith("simple_")
 
     def candidates(self, task: str) -> Iterable[str]:
         name = underscored(task.removeprefix("pettingzoo/").replace("pettingzoo.", "").replace(".", "/"))
