@@ -5,9 +5,10 @@
 Returns are drawn from distributions whose mean is known, and given to the functions that reports are made
 with. Beside it ``calibration_verdicts.py`` says what reports of made-up runs say, ``calibration_pairs.py``
 how often equal operators are told apart, ``calibration_looks.py`` the same where they play until it is
-decided, ``calibration_power.py`` whether a plan keeps its promise, ``calibration_trainings.py``, ``calibration_ratings.py`` and ``calibration_cross_play.py`` how
-algorithms, ratings and teams do; ``calibration_tables.py`` puts figures into the docs. Every number is drawn
-with a fixed seed: the same table, whenever it is made.
+decided, ``calibration_power.py`` whether a plan keeps its promise, ``calibration_trainings.py``,
+``calibration_ratings.py`` and ``calibration_cross_play.py`` how algorithms, ratings and teams do;
+``calibration_tables.py`` puts figures into the docs. Every number is drawn with a fixed seed: the same table,
+whenever it is made.
 """
 
 from __future__ import annotations

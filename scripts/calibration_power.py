@@ -2,9 +2,9 @@
 
     python scripts/calibration_power.py [--studies N] [--json FILE]
 
-Differences are normal and planned for by ``mosaic power``'s rule, in a family whose other comparisons are level;
-what is found is told by the verdict's own test and interval. Figures that stand in the file already are kept,
-so that a table that was cut off is gone on with.
+Differences are normal, and seeds are planned by the rule of ``mosaic power``, in a family whose other
+comparisons are level; the verdict's own test and interval say what is found. Figures that the file has are
+kept: a table that was cut off is finished by another call.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ class Verdicts:
         what: Who plays.
         n: Seeds.
         wrong: A worse or an equal one was called better.
-        sentence: The same, and what was left open ("cannot rule out something rarer than …") does not cover it.
+        sentence: The same, and what was left open ("cannot rule out something rarer than …") covers it not.
         right: The better one was called better.
     """
 
