@@ -94,7 +94,11 @@ def _check() -> dict[str, Any]:
     first = envs.make(envs.resolve(task, api=api))
     spec = first.spec  # which interface one's own environment has is known once it is made
     first.close()
-    report = envs.check(task, api=api, on_call=lambda *call: tell_progress(call))
+
+    def tell(call: str, seed: int | None, step: int) -> None:
+        tell_progress([call, seed, step])
+
+    report = envs.check(task, api=api, on_call=tell)
     rows = [{"name": f.name, "status": str(f.status), "detail": f.detail} for f in report.findings]
     return {"env_id": spec.id, "api": spec.api, "findings": rows}
 

@@ -6,6 +6,7 @@ import asyncio
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
@@ -50,12 +51,13 @@ async def verify_apart(
     latest: list[Any] = ["", 0, 0]
 
     def hear(told: Any) -> None:
-        if not isinstance(told, Mapping):
-            return
-        if "at" in told:
-            latest[:] = told["at"]
-        elif on_progress is not None:
-            on_progress([OperatorProgress(**row) for row in told["operators"]])
+        # What the environment prints may look like progress.
+        with suppress(TypeError, KeyError, ValueError):
+            if "at" in told:
+                operator, episode, step = told["at"]
+                latest[:] = str(operator), int(episode), int(step)
+            elif on_progress is not None:
+                on_progress([OperatorProgress(**row) for row in told["operators"]])
 
     try:
         answer = await run_foreign_job(

@@ -57,8 +57,8 @@ def _in_full(given: Any) -> dict[str, Any]:
     layer: dict[str, Any] = {"layer": given} if isinstance(given, str) else {}
     if isinstance(given, Mapping):
         layer = dict(cast("Mapping[str, Any]", given))
-    kind = layer.get("layer")
-    if kind not in _SIZES:
+    kind: Any = layer.get("layer")
+    if not isinstance(kind, str) or kind not in _SIZES:
         raise ValueError(f"{given!r:.80} is no layer; known are {', '.join(_SIZES)}")
     sizes = _SIZES[kind]
     if extra := set(layer) - {"layer", "name", *sizes}:

@@ -142,8 +142,9 @@ class Walk:
         space: Any = spaces_of(adapter.env, name)
         if adapter.paradigm is SteppingParadigm.SINGLE_AGENT:
             return space
-        key = adapter.key_of(agent)
-        return space(key) if callable(space) and not hasattr(space, "contains") else space[key]
+        key: Any = adapter.key_of(agent)
+        by_agent: Any = space
+        return space(key) if callable(space) and not hasattr(by_agent, "contains") else by_agent[key]
 
     def _check_result(self, result: StepResult) -> None:
         current = self.adapter.get_current_agents()
