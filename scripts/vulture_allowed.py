@@ -31,6 +31,7 @@ __getattr__, __dir__, _._repr_html_  # Python itself, notebooks
     _.pytest_collection_finish,
     _.pytest_runtest_setup,
     _.pytest_runtest_logfinish,
+    _.pytest_unconfigure,
 )  # pytest
 (
     _.contextMenuEvent,
