@@ -35,7 +35,7 @@ from gym_gui.controllers.session_interface import (
     checked_pace,
 )
 from gym_gui.controllers.sight import sight_of
-from gym_gui.controllers.slot_context import slot_context
+from gym_gui.controllers.slot_context import examples_for, slot_context
 from gym_gui.controllers.staffing import Secrets, staff, start_worker
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.errors import EpisodeError, MosaicError, UsageError
@@ -87,6 +87,7 @@ class LocalSession:
         self._controller: SessionController | None = None
         self._desk: QuestionDesk | None = None
         self._spectator: Spectator | None = None
+        self._examples: dict[AgentID, tuple[ResolvedOperator, Mapping[str, Any]]] = {}
         self._task: asyncio.Task[None] | None = None
         self._rebinding = asyncio.Lock()
         self._closing = False
@@ -316,7 +317,10 @@ class LocalSession:
     async def present(self, agent: AgentID) -> Mapping[str, Any]:
         if self._controller is None:
             raise UsageError("the session is not running", fix="Start it first")
-        return slot_context(self._resolved, agent, self._controller.question_to(agent))
+        known = self._examples.get(agent)
+        if known is None or known[0] is not self._resolved:  # played once, not at each look
+            known = self._examples[agent] = self._resolved, examples_for(self._resolved, agent)
+        return slot_context(self._resolved, agent, self._controller.question_to(agent), known[1])
 
     async def see(self, agent: AgentID) -> Sight:
         if self._controller is None:

@@ -6,6 +6,7 @@ It is what the slot's worker itself is told (``load`` and a question of the work
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from gym_gui.controllers.example_turns import SETTING, most_turns, turns_by_seat
@@ -16,13 +17,22 @@ from gym_gui.core.spaces import space_to_spec
 from gym_gui.core.types import AgentID, Decision, Shown
 
 
-def slot_context(resolved: ResolvedOperator, agent: AgentID, decision: Decision | None) -> dict[str, Any]:
+def examples_for(resolved: ResolvedOperator, agent: AgentID) -> Mapping[str, Any]:
+    """The example turns of a slot whose worker can show some, chosen or not; plays an episode for them."""
+    count = most_turns(resolved, agent) if agent in resolved.views else 0
+    return {SETTING: turns_by_seat(resolved, agent, count)} if count else {}
+
+
+def slot_context(
+    resolved: ResolvedOperator, agent: AgentID, decision: Decision | None, examples: Mapping[str, Any]
+) -> dict[str, Any]:
     """The slot and the question that it has now.
 
     Args:
         resolved: Who plays.
         agent: The slot.
         decision: Its open question, ``None`` where it has none.
+        examples: Of :func:`examples_for`.
 
     Raises:
         UsageError: The slot is shown nothing but its observation, or is not asked now.
@@ -35,7 +45,7 @@ def slot_context(resolved: ResolvedOperator, agent: AgentID, decision: Decision 
     team_context = resolved.team_context(agent)
     shown = decision.shown or Shown()
     names = resolved.names_for(agent)
-    mask, turns = decision.action_mask, most_turns(resolved, agent)
+    mask = decision.action_mask
     return {
         "slot": {
             "agent": agent,
@@ -47,7 +57,7 @@ def slot_context(resolved: ResolvedOperator, agent: AgentID, decision: Decision 
             "teammates": list(team_context.teammates),
             "opponents": list(team_context.opponents),
             **({"names": names.to_json()} if names else {}),
-            **({SETTING: turns_by_seat(resolved, agent, turns)} if turns else {}),
+            **examples,
         },
         "decision": {
             "step": decision.step,
