@@ -111,6 +111,8 @@ def regrouped(before: str, text: str) -> str:
     digits, whole = text.replace(group, ""), re.compile(r"[+-]?\d+")
     if not _grouped(group, screen().point).fullmatch(before) or not whole.fullmatch(digits):
         return text
+    if digits == before.replace(group, ""):
+        return text  # a mark was deleted: put back at once, nobody could delete what stands before it
     sign = digits[:1] if digits[:1] in "+-" else ""
     return sign + written(int(digits.removeprefix(sign)))
 

@@ -124,6 +124,10 @@ def test_twenty_thousand_steps_are_typed_as_the_locale_writes_them(locale: str, 
     assert line.text() == f"2{group}500{group}000" and line.cursorPosition() == 3
     qtbot.keyClick(line, Qt.Key.Key_Backspace)
     assert form.values() == {"total_steps": 200_000}
+    line.setCursorPosition(4)
+    qtbot.keyClick(line, Qt.Key.Key_Backspace)  # the mark
+    qtbot.keyClick(line, Qt.Key.Key_Backspace)  # the digit before it
+    assert line.text() == "20000" and form.values() == {"total_steps": 20_000}
     line.clear()
     qtbot.keyClicks(line, "20000")
     assert form.values() == {"total_steps": 20_000}

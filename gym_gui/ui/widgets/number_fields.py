@@ -98,12 +98,13 @@ class KeptGroups(QObject):
     def __init__(self, line: QLineEdit) -> None:
         super().__init__(line)
         self._line = line
-        self._before = self._now = line.text()
+        self._before = line.text()
         line.textChanged.connect(self._on_changed)
         line.textEdited.connect(self._on_edited)
 
-    def _on_changed(self, text: str) -> None:
-        self._before, self._now = self._now, text
+    def _on_changed(self, _text: str) -> None:
+        # Told after textEdited, and once more with the text from before it was regrouped.
+        self._before = self._line.text()
 
     def _on_edited(self, text: str) -> None:
         new = regrouped(self._before, text)

@@ -84,6 +84,7 @@ def test_the_board_stays_where_it_was_drawn(page: PlayPage, held: asyncio.Event,
     qtbot.waitUntil(lambda: page.sheet is not None and bool(page.input.questions), timeout=PATIENCE_MS)
     qtbot.wait(200)
     assert len(set(map(str, painted.places))) == 1, painted.places
+    assert page.steady, "messages lie over it"
 
 
 @pytest.mark.usefixtures("plays_here")
