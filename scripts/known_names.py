@@ -1,6 +1,6 @@
 """Writes the names of environments that can be found before their family is installed.
 
-    python scripts/known_names.py
+    python scripts/known_names.py [--out FILE]
 
 Each family that can be listed here is asked for its environments; one that cannot keeps what was written
 before. The window's search reads the file (``gym_gui/envs/known_names.py``).
@@ -8,8 +8,10 @@ before. The window's search reads the file (``gym_gui/envs/known_names.py``).
 
 from __future__ import annotations
 
+import argparse
 import json
 from collections.abc import Mapping
+from pathlib import Path
 
 from gym_gui.core.errors import MosaicError
 from gym_gui.envs.families import BUILT_IN
@@ -36,6 +38,9 @@ def names_of(family: Family) -> dict[str, str]:
 
 def main() -> None:
     """Write the file, and say which families were read."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--out", type=Path, default=FILE)
+    out: Path = parser.parse_args().out
     found: dict[str, Mapping[str, str]] = dict(known_names())
     for family in BUILT_IN:
         if family.name in _DERIVED:
@@ -49,7 +54,7 @@ def main() -> None:
             found[family.name] = names
             print(f"{family.name}: {len(names)}")
     lines = [f" {json.dumps(name)}: {json.dumps(found[name], sort_keys=True)}" for name in sorted(found)]
-    FILE.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+    out.write_text("{\n" + ",\n".join(lines) + "\n}\n")
 
 
 if __name__ == "__main__":
