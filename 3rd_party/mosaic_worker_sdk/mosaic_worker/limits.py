@@ -56,7 +56,8 @@ def shape_of(given: Any) -> Sequence[int]:
     Raises:
         ValueError: It is none.
     """
-    shape = tuple(cast(Sequence[Any], given)) if isinstance(given, (list, tuple)) else (given,)
+    is_list = isinstance(given, (list, tuple))
+    shape = tuple(cast("Sequence[Any]", given)) if is_list else (given,)
     if len(shape) > 32 or not all(type(n) is int and 0 <= n < 2**63 for n in shape):
         raise ValueError(f"{str(given)[:80]} is no shape")
     return shape

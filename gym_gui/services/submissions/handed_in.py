@@ -276,6 +276,7 @@ def _rows(submission: Submission, needs: Sequence[Subject]) -> list[tuple[str, S
     """All that a person confirms; each line as JSON, in which no text can look like another line."""
     terms = _terms(submission)
     told: Mapping[str, Any] = terms[_PROFILE]
+    budgets: Mapping[str, Any] = terms["budgets"] or {}
     profile = {key: value for key, value in told.items() if value not in (None, [], "")}
     bundle = submission.bundle
     files = sorted(path for path in bundle.rglob("*") if path.is_file())
@@ -286,7 +287,7 @@ def _rows(submission: Submission, needs: Sequence[Subject]) -> list[tuple[str, S
         ("It writes to", [_json(terms["out"])]),
         ("It sends", sent),
         ("It uses what has been allowed", [_json(subject.words) for subject in needs]),
-        ("It may spend", [f"{key}: {_json(value)}" for key, value in (terms["budgets"] or {}).items()]),
+        ("It may spend", [f"{key}: {_json(value)}" for key, value in budgets.items()]),
     ]
     if submission.trainings is not None:
         rows.append(("It trains, with these arguments", [_json(" ".join(submission.trainings.arguments))]))
