@@ -22,6 +22,7 @@ from gym_gui.analysis.distributions import MIN_INTERVAL
 from gym_gui.analysis.intervals import (
     CHUNK,
     CONFIDENCE,
+    LEAST_ERROR,
     RESAMPLES,
     SEED,
     TAIL_SHARE,
@@ -31,16 +32,14 @@ from gym_gui.analysis.intervals import (
     middle_half,
     share_interval,
 )
-from gym_gui.analysis.stats import FLIPS, iqm
+from gym_gui.analysis.sign_patterns import FLIPS
+from gym_gui.analysis.stats import iqm
 
 MIN_TRAININGS = 5
 """Fewer of an algorithm in an environment have no test."""
 
 EXACT_SPLITS = 1 << 16
 """Up to so many ways to split trainings of two algorithms all are gone through."""
-
-_LEAST_ERROR = 0.2
-"""Standard error of a resample, at least, as a part of the sample's, as in the intervals of seeds."""
 
 Sample = Sequence[Floats]
 Counts = NDArray[np.int64]
@@ -205,7 +204,7 @@ def _bootstrap_t(parts: Sequence[tuple[Floats, float]], resamples: int) -> Ends 
             shift += weight * means
             variances = (counts @ centred**2 / n - means**2) * n / (n - 1)
             squares += weight**2 * np.maximum(variances, 0.0) / n
-        found.append(shift / np.maximum(np.sqrt(squares), _LEAST_ERROR * error))
+        found.append(shift / np.maximum(np.sqrt(squares), LEAST_ERROR * error))
     tail = TAIL_SHARE * (1 - CONFIDENCE) / 2
     low, high = np.quantile(np.concatenate(found), [tail, 1 - tail])
     return Ends(value - max(float(high), 0.0) * error, value - min(float(low), 0.0) * error)
