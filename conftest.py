@@ -40,9 +40,11 @@ def _own_places() -> Path | None:
     given = os.environ.get(_HOME)
     home = Path(given or tempfile.mkdtemp(prefix="mosaic-tests-"))
     os.environ[_HOME] = str(home)
-    # One cache for all processes of a run: listing every environment anew takes seconds.
-    for place in ("DATA", "CONFIG", "CACHE"):
-        os.environ[f"MOSAIC_{place}_DIR"] = str(home / place.lower())
+    # What one process of a run allows or installs is no other's; the cache is of all of them: listing every
+    # environment anew takes seconds.
+    own = home / str(os.getpid())
+    for name, place in (("DATA", own / "data"), ("CONFIG", own / "config"), ("CACHE", home / "cache")):
+        os.environ[f"MOSAIC_{name}_DIR"] = str(place)
     # The desktop's trash is there, and the system's keyring. Tools keep their caches and configuration: pip's
     # index and uv's wheels are the machine's, not the person's choices for MOSAIC.
     os.environ["XDG_DATA_HOME"] = str(home / "share")
