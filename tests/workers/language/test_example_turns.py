@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 
 from gym_gui import envs
-from gym_gui.controllers.example_turns import example_turns
+from gym_gui.controllers.example_turns import example_turns, with_examples
+from gym_gui.controllers.resolved_operator import resolve_operator
+from gym_gui.controllers.slot_context import examples_for
+from gym_gui.core.experiment_data import experiment_from_data
 from gym_gui.core.plain import to_plain
 from gym_gui.core.prompt_inputs import PromptInputs
 from gym_gui.core.spaces import space_to_spec, spec_to_space, to_space
@@ -106,3 +109,25 @@ def test_examples_say_that_they_are_no_good_play_and_come_from_no_other_game() -
     environment.close()
     assert "drawn at random" in told and "Taxi: row" in told
     assert len({turn["action"] for turn in turns}) == COUNT
+
+
+def test_a_slot_that_changes_seats_has_turns_of_each_and_a_preview_has_them_too() -> None:
+    soccer = "MosaicMultiGrid-S-1v1-IndAgObs-v1"
+    reads = {"type": "llm", "settings": {"model_id": "m", "client_name": "ollama"}}
+    operators = [
+        {
+            "id": "it",
+            "task": soccer,
+            "seats": "swap",
+            "workers": {"green_0": reads, "blue_0": {"type": "random"}},
+        }
+    ]
+    execution = {"num_episodes": 2, "seeds": 0, "max_steps": 5}
+    experiment = experiment_from_data({"operators": operators, "execution": execution})
+    resolved = resolve_operator(experiment.operators[0])
+    played = examples_for(resolved, "green_0")["example_turns"]
+    assert {seat: len(turns) for seat, turns in played.items()} == {"green_0": COUNT, "blue_0": COUNT}
+    assert examples_for(resolved, "blue_0") == {}, "who reads nothing needs none"
+    assert "example_turns" not in with_examples(resolved, "green_0", {"strategy": "robust"})
+    chosen = with_examples(resolved, "green_0", {"strategy": "few_shot"})
+    assert to_plain(chosen["example_turns"]) == to_plain(played)
