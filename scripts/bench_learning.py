@@ -24,10 +24,11 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bench import Figure, told
+from bench import Figure, Figures
 from bench_marl import difference_of, trained
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -196,15 +197,15 @@ def main() -> int:
             f"  {training.task.name}, {training.side}, seed {training.seed}: {row['score']:.1f}",
             file=sys.stderr,
         )
-    figures: list[Figure] = []
+    figures = Figures()
     for task in dict.fromkeys(each.task for each in wanted):
         found = [(each, each.kept_in(lines(args.kept))) for each in wanted if each.task == task]
         scores = {
             side: [row["score"] for each, row in found if row and each.side == side] for side in WORKERS
         }
         if min(map(len, scores.values())) >= 2:
-            figures.append(compared(task, scores))
-    return told(figures, args.json)
+            figures.take(task.name, partial(compared, task, scores))
+    return figures.told(args.json)
 
 
 if __name__ == "__main__":

@@ -39,6 +39,8 @@ sys.path.insert(0, str(ROOT))
 from gym_gui.processes.tree import TAG, members  # noqa: E402
 
 EPISODES, SEED, STEPS = 8, 100, 30
+MODEL_EPISODES = 16
+"""Of a model: enough for ten calls in a row to fail before the last."""
 MARK = "MOSAIC_FAULT"
 LONG_S = 240.0
 WORKER = "brittle_worker"
@@ -96,6 +98,9 @@ MESSAGES = ["garbage", "bad_message", "empty_message", "huge_header", "half_mess
 ANSWERS = ["wrong_dtype", "missing_leaf", "duplicate", "unknown_id", "unknown_slot", "split", "reversed"]
 TRAINING = {"daemon": ("gym_gui", "daemon"), "runner": ("runner",), "training": ("search_trainer.train",)}
 OUTSIDE = ("starting", "loading", "first step", "mid-episode", "finishing")
+MODEL_SERVER = "model server"
+MODEL_FAULTS = ("SIGKILL", "pause", "errors")
+"""``errors``: from then on every call is refused (502), until the server is well again."""
 
 
 def campaign(seed: int) -> list[Fault]:
@@ -118,6 +123,8 @@ def campaign(seed: int) -> list[Fault]:
         rows += [("mosaic", "folder deleted", when, {}), ("mosaic", "disk full", when, {})]
     for target, kind, when in product(TRAINING, ("SIGKILL", "SIGTERM"), ("starting", "mid-run")):
         rows.append((target, kind, when, {}))
+    for kind, when in product(MODEL_FAULTS, ("first step", "mid-episode", "finishing")):
+        rows.append((MODEL_SERVER, kind, when, {}))
     return [
         Fault(number, target, kind, when, chance.uniform(0.0, 0.4), settings)
         for number, (target, kind, when, settings) in enumerate(rows, 1)
@@ -135,6 +142,8 @@ class Stage:
         self.mark = f"{home.name}-{os.urandom(6).hex()}"
         self.runs, self.sockets = home / "runs", home / "s"
         self.data = home / "data"
+        self.server: asyncio.subprocess.Process | None = None
+        self.port = 0
         for folder in (self.runs, self.data / "workers"):
             folder.mkdir(parents=True)
         manifest = (ROOT / "3rd_party/test_worker/worker.toml").read_text()
@@ -154,8 +163,43 @@ class Stage:
             "MOSAIC_RUNTIME_DIR": str(self.sockets),
         }
 
+    async def serve(self) -> None:
+        """Start the model server, again on the port that it had."""
+        environment = {**self.environment, MARK: "", TAG: ""}  # it is no part of the run
+        self.server = await asyncio.create_subprocess_exec(
+            *(sys.executable, str(ROOT / "scripts" / "fault_model_server.py"), str(self.port)),
+            env=environment,
+            stdout=asyncio.subprocess.PIPE,
+        )
+        assert self.server.stdout is not None
+        self.port = int(await self.server.stdout.readline())
+
+    async def end_server(self) -> None:
+        """End the model server, if there is one."""
+        if self.server is not None and self.server.returncode is None:
+            self.server.kill()
+            await self.server.wait()
+
+    def _write_model_experiment(self) -> Path:
+        """On the ice, a model decides."""
+        settings = {
+            "base_url": f"http://127.0.0.1:{self.port}/v1",
+            "model_id": "tiny",
+            "strategy": "naive",
+            "retries": 0,
+        }
+        player = {"type": "llm", "worker_id": "mosaic_llm_worker", "settings": settings}
+        player["on_invalid"] = {"retry": 1, "then": "random_legal"}
+        operator = {"id": "op", "task": "FrozenLake-v1", "workers": {"agent": player}, "max_steps": 12}
+        execution = {"num_episodes": MODEL_EPISODES, "seeds": SEED, "concurrency": 2, "processes": 1}
+        path = self.home / "experiment.json"
+        path.write_text(json.dumps({"operators": [operator], "execution": execution}))
+        return path
+
     def write_experiment(self) -> Path:
         """The one experiment; only the worker's settings differ, which do not change what it plays."""
+        if self.port:
+            return self._write_model_experiment()
         settings = {"fault": "late", "times": 0, "seconds": 0.02, **self.fault.settings}
         if self.fault.settings:
             settings |= {"times": 1, "once": str(self.home / "once"), **self.fault.settings}
@@ -187,6 +231,11 @@ class Stage:
                 if all(any(word.encode() in part for part in line) for word in words):
                     found.append(pid)
         return found
+
+    @property
+    def episodes(self) -> int:
+        """How many are to be on record."""
+        return MODEL_EPISODES if self.port else EPISODES
 
     def run_folder(self) -> Path | None:
         """The run folder, once there is one."""
@@ -264,7 +313,7 @@ async def point_of(stage: Stage, process: asyncio.subprocess.Process) -> None:
     elif fault.when == "first step":
         await when(stage.run_folder, process)
     else:
-        least = EPISODES - 2 if fault.when == "finishing" else 1
+        least = stage.episodes - 2 if fault.when == "finishing" else 1
         await when(lambda: len(stage.recorded()) >= least, process)
     await asyncio.sleep(fault.delay_s)
 
@@ -280,6 +329,9 @@ async def hit(stage: Stage, process: asyncio.subprocess.Process) -> None:
     if fault.kind == "disk full":
         fill_disk(stage, process)
         return
+    if fault.target == MODEL_SERVER:
+        await hit_server(stage)
+        return
     pids: list[int] = []
     for target in fault.target.split(" and "):
         pids += [process.pid] if target == "mosaic" else stage.processes(*PROGRAMS[target])
@@ -291,6 +343,27 @@ async def hit(stage: Stage, process: asyncio.subprocess.Process) -> None:
             with contextlib.suppress(ProcessLookupError):
                 if pid != process.pid or process.returncode is None:
                     os.kill(pid, number)
+
+
+async def hit_server(stage: Stage) -> None:
+    """The model server is killed, is paused for a second, or refuses whatever it is asked."""
+    assert stage.server is not None
+    if stage.fault.kind == "SIGKILL":
+        await stage.end_server()
+    elif stage.fault.kind == "errors":
+        stage.server.send_signal(signal.SIGUSR1)
+    else:
+        stage.server.send_signal(signal.SIGSTOP)
+        await asyncio.sleep(1.0)
+        stage.server.send_signal(signal.SIGCONT)
+
+
+async def make_server_well(stage: Stage) -> None:
+    """As its owner does: started again, or mended."""
+    assert stage.server is not None
+    if stage.server.returncode is not None:
+        await stage.serve()
+    stage.server.send_signal(signal.SIGUSR2)
 
 
 def fill_disk(stage: Stage, process: asyncio.subprocess.Process) -> None:
@@ -320,9 +393,16 @@ def compare(stage: Stage, truth: dict[int, str], *, whole: bool) -> None:
         own = stage.fault.kind == "raise" or "unusable action" in (row["error"] or "")
         if row["status"] == "failed" and (own or row.get("lost")):
             continue
+        # Before the run stops, an episode may end with what is played where no reply came.
+        if (
+            stage.fault.target == MODEL_SERVER
+            and "unusable_decisions" in row
+            and any(row["unusable_decisions"].values())
+        ):
+            continue
         if row["status"] != "completed" or row["trajectory_sha256"] != truth[index]:
             raise Broken(f"episode {index} is recorded otherwise, as {row['status']}: {row['error']}")
-    if whole and sorted(rows) != list(range(EPISODES)):
+    if whole and sorted(rows) != list(range(stage.episodes)):
         raise Broken(f"only episodes {sorted(rows)} are on record")
 
 
@@ -354,6 +434,8 @@ async def play(stage: Stage, truth: dict[int, str]) -> str:
 
 async def go_on(stage: Stage, truth: dict[int, str]) -> str:
     """What a person would do next, until everything is on record."""
+    if stage.server is not None:
+        await make_server_well(stage)
     folder = stage.run_folder()
     deleted = stage.fault.kind == "folder deleted"
     arguments = ("--resume", str(folder)) if folder else (str(stage.home / "experiment.json"),)
@@ -429,14 +511,17 @@ async def trained(stage: Stage) -> str:
 # -- the campaign --------------------------------------------------------------------------------
 
 
-async def reference(home: Path) -> dict[int, str]:
-    """Digests of the undisturbed run."""
+async def reference(home: Path, *, models: bool = False) -> dict[int, str]:
+    """Digests of the undisturbed run; ``models``: of the one that a model plays."""
     home.mkdir()
-    stage = Stage(home, Fault(0, "nobody", "nothing", "never", 0.0))
+    stage = Stage(home, Fault(0, "none", "nothing", "never", 0.0))
+    if models:
+        await stage.serve()
     process = await stage.mosaic("run", "--trust", str(stage.write_experiment()), "--out", str(stage.runs))
     if await ended(process):
         raise SystemExit((home / "said").read_text())
     await stage.nothing_left()
+    await stage.end_server()
     return {index: row["trajectory_sha256"] for index, row in stage.recorded().items()}
 
 
@@ -445,6 +530,8 @@ async def carried_out(home: Path, fault: Fault, truth: dict[int, str]) -> tuple[
     home.mkdir()
     stage = Stage(home, fault)
     try:
+        if fault.target == MODEL_SERVER:
+            await stage.serve()
         came = await (train(stage) if fault.target in TRAINING else play(stage, truth))
         if sockets := [p.name for p in stage.sockets.glob("*") if p.name.startswith("h")]:
             raise Broken(f"sockets are left: {sockets}")
@@ -454,6 +541,8 @@ async def carried_out(home: Path, fault: Fault, truth: dict[int, str]) -> tuple[
         said = stage.home / "said"
         last = said.read_text(errors="replace").strip().splitlines()[-1:] if said.exists() else []
         return False, f"{exc}; last it said: {last[0]}" if last else str(exc)
+    finally:
+        await stage.end_server()
     return True, came
 
 
@@ -463,12 +552,16 @@ async def all_of(faults: Sequence[Fault], jobs: int, tell: Callable[[Fault, bool
     with tempfile.TemporaryDirectory(prefix="mf-") as folder:
         home = Path(folder)
         truth = await reference(home / "0")
+        by_model = {}
+        if any(fault.target == MODEL_SERVER for fault in faults):
+            by_model = await reference(home / "0m", models=True)
         shared = set(Path("/dev/shm").glob("*"))
         waiting: Iterator[Fault] = iter(faults)
 
         async def work() -> None:
             for fault in waiting:
-                tell(fault, *await carried_out(home / str(fault.number), fault, truth))
+                equal_to = by_model if fault.target == MODEL_SERVER else truth
+                tell(fault, *await carried_out(home / str(fault.number), fault, equal_to))
 
         await asyncio.gather(*(work() for _ in range(jobs)))
         mine = [p for p in set(Path("/dev/shm").glob("*")) - shared if "mosaic" in p.name]
