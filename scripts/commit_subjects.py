@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-SINCE = "e5b0d9610526eeaed4e1eec1d6f2a21ce2843eee"
+SINCE = "f4b908106ceaef1b34488bad705ade7a00deae06"
 """The last commit before this rule."""
 
 LONGEST = 72
