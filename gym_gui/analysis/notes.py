@@ -196,7 +196,7 @@ def summary_notes(
 def families_note(
     entries: Sequence[Entry], comparisons: Sequence[Comparison], trainings: Sequence[AlgorithmReport]
 ) -> Iterable[str]:
-    """How often chance calls somebody better, where not all that is decided can be corrected together."""
+    """How often chance calls one of two equals better, where not all can be corrected together."""
     of = {entry.key: (entry.run.run_id, entry.title) for entry in entries}
     looked = {of[c.first] for c in comparisons if c.stage is not None}
     at_once = any(c.stage is None and c.p is not None for c in comparisons)
@@ -206,7 +206,7 @@ def families_note(
         chance = wording.percent(1 - CONFIDENCE**families)
         yield (
             f"These verdicts are of {families} families of comparisons that cannot be corrected together: "
-            f"where nobody is better, chance calls somebody better in up to {chance} of such reports."
+            f"where all are equal, chance calls one better in up to {chance} of such reports."
         )
 
 

@@ -44,7 +44,7 @@ def slots_of_patterns(
         where: Of the operator, for messages.
 
     Raises:
-        ExperimentError: Nobody plays an agent, or no agent of a slot has appeared.
+        ExperimentError: An agent has no slot, or no agent of a slot has appeared.
     """
     wanted = list(named)
     unplayed = [agent for agent in slots if slot_for(agent, wanted) is None]

@@ -155,4 +155,4 @@ def _ignore(_call: str) -> None:
 
 
 def _ignore_human(_slot: WorkerSlot, _request: object) -> None:
-    """Nobody is asked before an episode begins."""
+    """No server is asked before an episode begins."""

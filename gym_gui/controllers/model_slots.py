@@ -129,7 +129,7 @@ def gone_on_with(resolved: ResolvedOperator, folder: Path) -> ResolvedOperator:
 
     Args:
         resolved: The operator.
-        folder: The run folder that is gone on with.
+        folder: The run folder that is resumed.
     """
     file = (folder / "operators" / resolved.config.operator_id / CALLS).absolute()
 

@@ -44,7 +44,7 @@ _MOST_ANSWER = 64 << 20
 
 
 class SubprocessJobError(MosaicError):
-    """The process failed for a reason that nobody at the window can put right.
+    """The process failed for a reason that the user cannot put right.
 
     Attributes:
         outcome: How it ended, where that is the reason.

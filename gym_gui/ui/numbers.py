@@ -91,7 +91,7 @@ def read(text: str, schema: Mapping[str, Any]) -> Any:
     everywhere, unless the locale groups thousands with it and it stands where such a group begins.
 
     Args:
-        text: As :func:`written` wrote it, or as somebody typed it.
+        text: As :func:`written` wrote it, or as a person typed it.
         schema: JSON Schema of the value.
     """
     given = schema.get("type", "string")
@@ -112,7 +112,7 @@ def regrouped(before: str, text: str) -> str:
     if not _grouped(group, screen().point).fullmatch(before) or not whole.fullmatch(digits):
         return text
     if digits == before.replace(group, ""):
-        return text  # a mark was deleted: put back at once, nobody could delete what stands before it
+        return text  # a mark was deleted: put back at once, a person could not delete what stands before it
     sign = digits[:1] if digits[:1] in "+-" else ""
     return sign + written(int(digits.removeprefix(sign)))
 

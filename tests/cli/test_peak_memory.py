@@ -1,4 +1,4 @@
-"""No reader of a file that somebody else made takes more memory than docs/security.md says."""
+"""No reader of a received file takes more memory than docs/security.md says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Agents that nobody can name beforehand: slots named by patterns, one policy for each agent."""
+"""Agents whose names are not known beforehand: slots named by patterns, one policy for each agent."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ RANDOM = WorkerAssignment("operators_worker", "baseline", {"behavior": "random"}
 
 
 class Colony(ParallelEnv[Any, Any, Any]):
-    """Two ants at first; bees hatch in steps 2 and 5, an ant dies in step 4. It lists nobody.
+    """Two ants at first; bees hatch in steps 2 and 5, an ant dies in step 4. It lists no agents.
 
     Args:
         grows: Later bees see more than the first.

@@ -174,7 +174,7 @@ class Prompter:
     def _examples(self) -> str:
         if self._settings.strategy != "few_shot":
             return ""
-        # Those that somebody wrote are drawn with the usual marks.
+        # Those that a person wrote are drawn with the usual marks.
         known = [e for e in self._game.examples if not self._names.drawn and self._understood(e.answer)]
         if not known:
             return self._played_turns()

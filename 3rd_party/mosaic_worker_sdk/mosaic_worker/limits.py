@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, Generator, List, Sequence, cast
 import numpy as np
 
 LARGEST_SPACE = 64 * 2**20
-"""Bytes of one value of a space that was described by somebody else."""
+"""Bytes of one value of a space whose description was received."""
 MOST_SPACES = 10_000
 """Spaces in such a description, nested ones counted."""
 SPREAD = 64 * 2**20

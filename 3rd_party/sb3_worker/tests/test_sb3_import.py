@@ -175,7 +175,7 @@ def test_statistics_of_the_entries_of_a_dict_come_along(tmp_path: Path) -> None:
 
 
 class Own(BaseFeaturesExtractor):
-    """Somebody's own, which a zip holds as code."""
+    """A user's own, which a zip holds as code."""
 
     def __init__(self, observation_space: Any, width: int = 16) -> None:
         super().__init__(observation_space, width)

@@ -180,7 +180,7 @@ class ForagingDescriber(SpaceDescriber):
         width = 3 if game._observe_agent_levels else 2
         players: list[list[int]] = values[3 * game.max_num_food :].reshape(-1, width).tolist()
         row, column, *level = players[0]
-        # The vector has the others in the order of the agents, whoever of them is in sight.
+        # The vector has the others in the order of the agents, in sight or not.
         names = [name for name in self.environment.adapter.possible_agents if name != agent]
         others = [
             _Thing(x - column, y - row, rest[0] if rest else None, name)

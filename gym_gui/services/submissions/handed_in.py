@@ -70,7 +70,7 @@ class Unconfirmed:
 
 
 def hand_in(submission: Submission) -> None:
-    """Keep what a person hands in, or goes on with at other places.
+    """Keep what a person hands in, or resumes at other places.
 
     Args:
         submission: It, with its bundle, and with what of it has been allowed.

@@ -152,7 +152,7 @@ class OperatorDeck(QObject):
         return any(operator.player.has_played for operator in self._operators)
 
     def find(self, operator_id: str) -> LiveOperator | None:
-        """The operator of that id, or that had it before somebody else played for it."""
+        """The operator of that id, or that had it before its player changed."""
         known = {operator.player.config.operator_id: operator for operator in self._operators}
         return known.get(operator_id) or next(
             (operator for operator in self._operators if operator_id in operator.former_ids), None

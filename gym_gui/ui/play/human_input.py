@@ -303,7 +303,7 @@ class HumanInput(QObject):
 
 
 class _EarlyKey:
-    """The first key that was pressed before anybody was seated, and whether it is still down."""
+    """The first key that was pressed before a person was seated, and whether it is still down."""
 
     def __init__(self) -> None:
         self.name = ""
