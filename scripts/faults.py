@@ -183,6 +183,7 @@ class Stage:
     def _write_model_experiment(self) -> Path:
         """On the ice, a model decides."""
         settings = {
+            "client_name": "vllm",
             "base_url": f"http://127.0.0.1:{self.port}/v1",
             "model_id": "tiny",
             "strategy": "naive",
@@ -515,13 +516,17 @@ async def reference(home: Path, *, models: bool = False) -> dict[int, str]:
     """Digests of the undisturbed run; ``models``: of the one that a model plays."""
     home.mkdir()
     stage = Stage(home, Fault(0, "none", "nothing", "never", 0.0))
-    if models:
-        await stage.serve()
-    process = await stage.mosaic("run", "--trust", str(stage.write_experiment()), "--out", str(stage.runs))
-    if await ended(process):
-        raise SystemExit((home / "said").read_text())
-    await stage.nothing_left()
-    await stage.end_server()
+    try:
+        if models:
+            await stage.serve()
+        process = await stage.mosaic(
+            "run", "--trust", str(stage.write_experiment()), "--out", str(stage.runs)
+        )
+        if await ended(process):
+            raise SystemExit((home / "said").read_text())
+        await stage.nothing_left()
+    finally:
+        await stage.end_server()
     return {index: row["trajectory_sha256"] for index, row in stage.recorded().items()}
 
 
