@@ -46,7 +46,7 @@ class RecordCheck:
 
     @property
     def agrees(self) -> bool:
-        """Whether nothing disagrees."""
+        """Whether all digests match."""
         return not self.episodes and not self.files
 
     @property

@@ -1,4 +1,4 @@
-"""Sums over random halves of a sample: what sign-flip tests and their intervals are made of."""
+"""Sums over subsets of a sample, all or random, for sign-flip tests and subset-mean intervals."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Floats = NDArray[np.float64]
 
 SEED = 20_210_831
 CHUNK = 1 << 20
-"""Numbers drawn at a time, so that memory does not grow with episodes."""
+"""Units times patterns that are drawn in one call."""
 
 EXACT_FLIPS = 16
 """Up to this many units all 2**n patterns are gone through."""

@@ -21,7 +21,7 @@ from gym_gui.core.errors import UsageError
 from gym_gui.services.submissions.coordinator import Coordinator
 from gym_gui.services.submissions.executors import load_profile, sites_of
 from gym_gui.services.submissions.follower import begin_following, following
-from gym_gui.services.submissions.handed_in import handed_in, unconfirmed
+from gym_gui.services.submissions.handed_in import unconfirmed, verified_submission
 from gym_gui.services.submissions.lease_book import LeaseBook
 from gym_gui.services.submissions.record import FAILED, Submission, is_submission, open_submission
 from gym_gui.services.submissions.standing import OnStanding
@@ -104,7 +104,7 @@ def reopened(where: Elsewhere, command: str) -> Generator[Submission]:
             profile = load_profile(submission.executor, where.profile).to_record()
         if (seen := unconfirmed(where.resume, profile)) is not None:
             confirm_in_terminal(seen)
-        yield handed_in(submission, profile)
+        yield verified_submission(submission, profile)
 
 
 def detach(submission: Submission, *, as_json: bool) -> int:

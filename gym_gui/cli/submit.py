@@ -53,7 +53,7 @@ from gym_gui.services.shard_budgets import spent_in_all
 from gym_gui.services.submissions.bundle import write_bundle
 from gym_gui.services.submissions.coordinator import Coordinator
 from gym_gui.services.submissions.executors import Profile, load_profile
-from gym_gui.services.submissions.handed_in import hand_in
+from gym_gui.services.submissions.handed_in import remember_submission
 from gym_gui.services.submissions.lease_book import LeaseBook
 from gym_gui.services.submissions.record import FAILED, Submission
 from gym_gui.services.submissions.shell import EXPERIMENT
@@ -190,7 +190,7 @@ def _submit(asked: _Asked, where: Elsewhere, profile: Profile, out: Path | None,
     write_bundle(folder / "bundle", asked.what, asked.needs)
     if asked.budgets:
         LeaseBook(folder, asked.budgets, submission.at_once).save()
-    hand_in(submission)
+    remember_submission(submission)
     if where.detach:
         submission.save()
         return detach(submission, as_json=as_json)

@@ -32,7 +32,7 @@ from gym_gui.services.store import Store
 from gym_gui.services.submissions.bundle import write_training_bundle
 from gym_gui.services.submissions.coordinator import Coordinator
 from gym_gui.services.submissions.executors import load_profile
-from gym_gui.services.submissions.handed_in import hand_in
+from gym_gui.services.submissions.handed_in import remember_submission
 from gym_gui.services.submissions.record import COLLECTED, STOPPED, Submission
 from gym_gui.services.submissions.trainings import TRAIN, Training, Trainings
 from gym_gui.services.trainer import TrainRequest, TrainResult
@@ -90,7 +90,7 @@ def submit_trainings(
         )
     write_training_bundle(submission.bundle, trainings, needs)
     submission.needs = tuple(dict.fromkeys(need.subject for need in needs))
-    hand_in(submission)
+    remember_submission(submission)
     with begun(submission):
         _make_folders(submission, requests)
         if not where.detach:

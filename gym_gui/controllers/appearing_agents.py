@@ -21,7 +21,7 @@ _STEPS: Final = 200
 
 
 def spelled_out(players: Mapping[AgentID, _T], agents: Iterable[AgentID]) -> dict[AgentID, _T]:
-    """Who plays whom, where all agents are named beforehand: patterns stand for those that no slot names."""
+    """The player of each agent, where all are named beforehand; patterns are for those without a slot."""
     named = {slot: player for slot, player in players.items() if not is_pattern(slot)}
     patterns = [slot for slot in players if is_pattern(slot)]
     found = dict(named)
@@ -41,7 +41,7 @@ def slots_of_patterns(
         environment: It is played a little at random, where no agent of a pattern is there at first.
         slots: Those of the agents that are there at first.
         named: The operator's slots: names and patterns.
-        where: Of the operator, for messages.
+        where: Names the operator in messages.
 
     Raises:
         ExperimentError: An agent has no slot, or no agent of a slot has appeared.

@@ -60,7 +60,7 @@ class LoadCheck:
         slow: list[AgentID] = []
         for group in process_groups(unmodelled):
             assignments = [unmodelled.assignments[agent] for agent in group]
-            if any(map(_is_elsewhere, assignments)):
+            if any(map(_is_not_loaded_here, assignments)):
                 continue
             slow += await self._load(unmodelled, group)
         return tuple(slow)
@@ -116,7 +116,7 @@ def _without_models(resolved: ResolvedOperator) -> ResolvedOperator:
     return resolve_operator(dry(alone).operators[0])
 
 
-def _is_elsewhere(player: WorkerAssignment) -> bool:
+def _is_not_loaded_here(player: WorkerAssignment) -> bool:
     """Whether a slot is played on another machine, or its settings name keys."""
     return "address" in player.settings or any(references(player.settings))
 
@@ -155,4 +155,4 @@ def _ignore(_call: str) -> None:
 
 
 def _ignore_human(_slot: WorkerSlot, _request: object) -> None:
-    """No server is asked before an episode begins."""
+    """No person is asked while slots are loaded."""

@@ -79,7 +79,7 @@ class Heading(NamedTuple):
     Attributes:
         text: What stands there.
         words: Whether its cells are words: at the left, broken over lines where there is little room. Figures
-            are never broken: half a number would be another number.
+            are broken only where the terminal is narrower than the first column and one figure.
     """
 
     text: str

@@ -69,7 +69,7 @@ def size_of(shape: Sequence[int], dtype: np.dtype[Any]) -> int:
 
 
 class Budget:
-    """So much and no more.
+    """Counts an amount down, and raises when it is used up.
 
     Args:
         left: What may be taken.
@@ -94,7 +94,7 @@ class Budget:
 
 
 def check_members(archive: zipfile.ZipFile, names: Sequence[str], most: int) -> None:
-    """See that members of an archive can be read without surprise, by what it says of them.
+    """Check the declared sizes and the compression of members of an archive.
 
     Raises:
         ValueError: They are packed in a way that no writer of ours uses, or would unpack to too much.

@@ -23,7 +23,7 @@ class Loss:
     """Something that a seat observes and words do not carry.
 
     Attributes:
-        families: Names of the families that it is of; ``("*",)``: all.
+        families: Names of the families that it is of; :data:`ROUNDED` alone, which is of all, has ``("*",)``.
         environments: Pattern of the environments.
         what: What is left out, as the beginning of a sentence.
         why: Why words do not carry it, as the rest of that sentence.

@@ -54,7 +54,7 @@ class NotConfirmedError(UsageError):
 
 @dataclass(frozen=True)
 class Unconfirmed:
-    """A submission that a person has not confirmed, as it is shown to them.
+    """An unconfirmed submission, and the text that the confirmation shows.
 
     Attributes:
         submission: Its record.
@@ -69,7 +69,7 @@ class Unconfirmed:
     bundle: str
 
 
-def hand_in(submission: Submission) -> None:
+def remember_submission(submission: Submission) -> None:
     """Keep what a person hands in, or resumes at other places.
 
     Args:
@@ -81,8 +81,10 @@ def hand_in(submission: Submission) -> None:
     _keep(submission, _digest_of(submission.bundle))
 
 
-def handed_in(submission: Submission, profile: Mapping[str, Any] | None = None) -> Submission:
-    """A submission as the person has handed it in.
+def verified_submission(submission: Submission, profile: Mapping[str, Any] | None = None) -> Submission:
+    """Check a submission against its entry in the data folder, and set its permissions from there.
+
+    A profile that is named now is kept in place of the one before.
 
     Args:
         submission: Its record.
@@ -119,7 +121,7 @@ def unconfirmed(folder: Path, profile: Mapping[str, Any] | None = None) -> Uncon
     """
     submission = open_submission(folder)
     try:
-        handed_in(submission, profile)
+        verified_submission(submission, profile)
     except NotConfirmedError:
         pass
     else:

@@ -19,9 +19,9 @@ from gym_gui.services.submissions.bundle import allowed_on, write_bundle
 from gym_gui.services.submissions.handed_in import (
     NotConfirmedError,
     confirm,
-    hand_in,
-    handed_in,
+    remember_submission,
     unconfirmed,
+    verified_submission,
 )
 from gym_gui.services.submissions.record import NAME, SENT, ShardState, Submission, open_submission
 from tests.support.commands import experiment
@@ -55,11 +55,11 @@ def changed(submission: Submission, **more: Any) -> Path:
 
 def test_what_was_handed_in_here_is_used_without_a_question(submission: Submission, tmp_path: Path) -> None:
     submission.needs = (Subject("package", "/lib/maze", "ab"),)
-    hand_in(submission)
+    remember_submission(submission)
     (entry,) = (tmp_path / "data" / "submissions").iterdir()
     assert entry.stat().st_mode & 0o077 == 0 and entry.parent.stat().st_mode & 0o077 == 0
     assert unconfirmed(submission.folder) is None
-    again = handed_in(open_submission(submission.folder))
+    again = verified_submission(open_submission(submission.folder))
     assert again.needs == submission.needs, "with --trust once: it counts for this one, wherever it goes on"
 
 
@@ -76,10 +76,10 @@ def test_what_was_handed_in_here_is_used_without_a_question(submission: Submissi
 def test_a_record_that_says_otherwise_has_to_be_confirmed(
     submission: Submission, forged: dict[str, Any]
 ) -> None:
-    hand_in(submission)
+    remember_submission(submission)
     folder = changed(submission, **forged)
     with pytest.raises(NotConfirmedError, match="mosaic runs confirm"):
-        handed_in(open_submission(folder))
+        verified_submission(open_submission(folder))
     seen = unconfirmed(folder)
     assert seen is not None
     shown = "\n".join(line for _, lines in seen.rows for line in lines)
@@ -91,17 +91,17 @@ def test_a_record_that_says_otherwise_has_to_be_confirmed(
 
 
 def test_what_is_sent_is_what_was_handed_in(submission: Submission) -> None:
-    hand_in(submission)
+    remember_submission(submission)
     (submission.bundle / "maze.py").write_text("import os")
     with pytest.raises(NotConfirmedError):
-        handed_in(open_submission(submission.folder))
+        verified_submission(open_submission(submission.folder))
 
 
 def test_places_that_the_person_names_now_are_kept(submission: Submission) -> None:
-    hand_in(submission)
+    remember_submission(submission)
     folder = changed(submission, profile={"shards": 1, "mosaic": "touch stolen; mosaic"})
     profile = {"shards": 2}
-    assert handed_in(open_submission(folder), profile).profile == profile
+    assert verified_submission(open_submission(folder), profile).profile == profile
     submission.profile = profile
     submission.save()
     assert unconfirmed(folder) is None
@@ -121,7 +121,7 @@ def test_forged_needs_allow_nothing(submission: Submission) -> None:
     seen = unconfirmed(submission.folder)
     assert seen is not None
     confirm(seen)
-    used = handed_in(open_submission(submission.folder))
+    used = verified_submission(open_submission(submission.folder))
     assert json.loads(allowed_on(used.needs, "/there"))[1:] == [
         {"kind": "folder", "name": "/there", "sha256": sha}
     ]
@@ -161,12 +161,12 @@ def test_nothing_lies_outside_of_where_it_was_to_be(submission: Submission, forg
 
 
 def test_no_part_of_it_is_a_link_or_another_ones_process(submission: Submission, tmp_path: Path) -> None:
-    hand_in(submission)
+    remember_submission(submission)
     theirs = tmp_path / "documents"
     theirs.mkdir()
     (submission.folder / "merged").symlink_to(theirs)
     with pytest.raises(UsageError, match="merged is a link"):
-        handed_in(open_submission(submission.folder))
+        verified_submission(open_submission(submission.folder))
     (submission.folder / "merged").unlink()
     moved = tmp_path / "elsewhere" / ID
     shutil.copytree(submission.folder, moved)
@@ -180,7 +180,7 @@ def test_its_name_is_that_of_a_submission(submission: Submission, name: str, tmp
     folder = submission.folder / ".." / ".." if name == ".." else submission.folder.rename(tmp_path / name)
     submission.folder = folder
     with pytest.raises(UsageError, match="name of a submission"):
-        handed_in(submission)
+        verified_submission(submission)
 
 
 @pytest.mark.parametrize("command", [("run", "--resume"), ("runs", "stop")])
