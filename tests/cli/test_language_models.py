@@ -208,11 +208,11 @@ def test_a_run_without_models_has_nothing_to_replay(mosaic: Mosaic) -> None:
 # ------------------------------------------------------------------------ before it is paid
 
 
-def test_dry_run_projects_calls_and_price_and_asks_nobody(mosaic: Mosaic) -> None:
+def test_dry_run_projects_calls_and_price_and_asks_for_no_reply(mosaic: Mosaic) -> None:
     with FakeModelServer(said) as server:
         path = experiment(mosaic.home, lake(server.url), num_episodes=50)
         done = mosaic("run", path, "--dry-run", "--json")  # without a key
-        assert not server.requests and not server.listed
+        assert not server.requests and len(server.listed) == 1, "whether the server is there, and no more"
     assert done.status == 0, done.err
     assert sorted(mosaic.home.iterdir()) == [path]
     plan = done.json()

@@ -173,7 +173,7 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
         "mosaic policies add checkpoint/ --env CartPole-v1 --worker ray_worker": _YOURS,
     },
     "docs/environment_server.md": {
-        "pip install 'mosaic-worker[grpc]'": _DOWNLOADS,
+        "pip install './3rd_party/mosaic_worker_sdk[grpc]'": _DOWNLOADS,
         "MOSAIC_WORKER_TOKEN=… python -m mosaic_env_server.remote --env Maze-v0=my_package.maze:make"
         " --listen 0.0.0.0:7312 --tls-cert cert.pem --tls-key key.pem": _YOURS,
     },
@@ -188,7 +188,7 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
         ),
     },
     "docs/worker_protocol.md": {
-        "pip install 'mosaic-worker[grpc]'": _DOWNLOADS,
+        "pip install './3rd_party/mosaic_worker_sdk[grpc]'": _DOWNLOADS,
         "MOSAIC_WORKER_TOKEN=… python -m mosaic_worker.remote my_worker --entry my_package.main:MyWorker "
         "--listen 0.0.0.0:7311 --tls-cert cert.pem --tls-key key.pem": _YOURS,
     },

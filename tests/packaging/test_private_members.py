@@ -24,6 +24,7 @@ OTHERS = {
         *("_env", "_food_spawned", "_gen_valid_moves", "_make_obs"),
         *("_update_action_masks", "_update_image", "_update_observations"),
     },
+    "tests/support/behind/served_behind.py": {"_OF_AN_AGENT", "_env", "_game"},
     "tests/support/tiny_models.py": {"_exit"},
 }
 """Members of other libraries that have no public way to what a test needs, by the file that needs them."""

@@ -16,6 +16,7 @@ SMALLEST: dict[str, tuple[str, ...]] = {
     "bench": ("--quick", "--only", "another process"),
     "bench_bdi": ("--decisions", "20"),
     "bench_gui": ("--quick", "--offscreen", "--only", "start"),
+    "bench_learning": (),  # tells what is kept
     "bench_llm": ("--quick", "--only", "describers"),
     "bench_marl": ("--plan",),
     "bench_mpc": ("--help",),  # it plans for minutes
@@ -28,14 +29,18 @@ SMALLEST: dict[str, tuple[str, ...]] = {
     "calibration_cross_play": ("--studies", "5"),
     "calibration_looks": ("--studies", "2", "--operators", "2", "--seeds", "8"),
     "calibration_pairs": ("--studies", "2", "--operators", "2"),
+    "calibration_power": ("--help",),
     "calibration_ratings": ("--samples", "2", "--seeds", "10"),
     "calibration_tables": ("--help",),  # it writes into the docs
     "calibration_trainings": ("--studies", "5", "--sixes", "2"),
     "calibration_verdicts": ("--samples", "2"),
+    "commit_subjects": (),
     "environments": ("--help",),  # it plays by the tests' tiny model, which their packages run
     "faults": ("--quick", "--only", "1"),
     "faults_elsewhere": ("--help",),  # it takes root, and is a check of its own
     "import_cycles": (),
+    "known_names": ("--help",),  # it reads the registries of packages that are not here
+    "plain_words": (),
     "prompts": ("minigrid", "--out", "{out}"),
     "transcripts": ("--help",),  # it writes into the docs
     "screenshots": (
@@ -46,7 +51,7 @@ SMALLEST: dict[str, tuple[str, ...]] = {
 PARTS = frozenset(
     {
         *("bench_gui_bare", "bench_gui_elsewhere", "bench_gui_instruments", "bench_gui_library"),
-        *("bench_gui_window", "bundle_workers", "by_keyboard", "example_model", "faults_nodes"),
+        *("bench_gui_window", "bundle_workers", "by_keyboard", "example_model", "fault_model_server", "faults_nodes"),
         *("home_pictures", "loopback_host", "screen_reader", "screenshots_dialogs", "screenshots_elsewhere"),
         *("screenshots_submissions", "screenshots_waiting", "vulture_allowed", "what_fits"),
     }

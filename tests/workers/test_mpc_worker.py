@@ -55,7 +55,7 @@ async def test_it_plans_with_the_state_it_is_handed_and_repeats() -> None:
 
 @pytest.mark.parametrize("task", ["Pendulum-v1", "MountainCarContinuous-v0"])
 def test_where_there_is_no_simulator_to_hand_out_it_is_refused_before_the_start(task: str) -> None:
-    with pytest.raises(MosaicError, match=f"MuJoCo MPC is made for Ant, .* not for {task}"):
+    with pytest.raises(MosaicError, match=f"MuJoCo MPC is made for InvertedPendulum, .* not for {task}"):
         resolve_operator(operator(mpc(), task))
 
 

@@ -217,11 +217,19 @@ def _searched(item: PickerItem) -> str:
 
 
 def _without_twins(query: str, found: Sequence[PickerItem]) -> list[PickerItem]:
-    """Items, without those that stand under one that is found by its own words; first who is called so."""
+    """Items, without those that stand under one that is found by its own words.
+
+    What is here stands before what would have to be installed, and first the one of that very name.
+    """
     own = {i.value for i in found if matching.score(query, f"{i.label} {i.group} {i.keywords}") > 0}
     kept = [item for item in found if item.under is None or item.under not in own]
     called = query.strip().casefold()
-    return sorted(kept, key=lambda item: item.label.casefold() != called)
+
+    def place(item: PickerItem) -> tuple[bool, bool]:
+        title = item.label.removesuffix(f" ({item.group})")
+        return item.searched_only, title.casefold() != called
+
+    return sorted(kept, key=place)
 
 
 class ItemsModel(QAbstractListModel):
