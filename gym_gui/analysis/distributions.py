@@ -23,6 +23,8 @@ With ten it is 3 %."""
 
 _NORMAL: Final = NormalDist()
 _MOST_STEPS: Final = 100
+_FINITE_SUM: Final = 1000
+"""Degrees of freedom up to which Student's distribution is summed."""
 
 
 def _special() -> Any:
@@ -44,8 +46,11 @@ def student_quantile(degrees: int, p: float) -> float:
 
     Source:
         Abramowitz & Stegun, "Handbook of Mathematical Functions" (1964), 26.7.3 and 26.7.4: for whole
-        degrees the distribution is a finite sum, whose root is found by Newton's method from below.
+        degrees the distribution is a finite sum, whose root is found by Newton's method from below. Of more
+        than a thousand, 26.7.5, which is exact to ten digits there: the sum would have as many terms.
     """
+    if degrees > _FINITE_SUM:
+        return _large_student_quantile(degrees, normal_quantile(p))
     density = math.exp(math.lgamma((degrees + 1) / 2) - math.lgamma(degrees / 2))
     density /= math.sqrt(degrees * math.pi)
     odd = degrees % 2
@@ -62,6 +67,16 @@ def student_quantile(degrees: int, p: float) -> float:
         if abs(step) < 1e-12 * t:
             break
     return t
+
+
+def _large_student_quantile(degrees: int, z: float) -> float:
+    terms = (
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+    )
+    return z + sum(term / float(degrees) ** (i + 1) for i, term in enumerate(terms))
 
 
 def student_tail(degrees: int, t: float) -> float:

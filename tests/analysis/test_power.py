@@ -68,3 +68,9 @@ def test_a_seed_of_two_seatings_is_one_of_the_spread() -> None:
 def test_five_seeds_have_no_spread() -> None:
     pairs = Pairs(tuple(Sample(i, i) for i in range(5)), (1.0, 2.0, 3.0, 4.0, 5.0), shared=5)
     assert spread_of(compare_family([(SIDES, pairs)])[0]) is None
+
+
+def test_a_difference_next_to_nothing_is_planned_for_at_once() -> None:
+    """Student's distribution was summed, with a term for every second seed."""
+    assert 7e10 < seeds_needed(1e-5, 1.0) < 9e10
+    assert seeds_needed(1e-9, 1.0) == 10**12, "beyond that it does not matter how many they are"
