@@ -220,6 +220,11 @@ def _refuse_others(folder: Path) -> None:
         check_folder(folder)
     except OSError as error:
         raise UsageError(f"{folder} cannot be used: {error.strerror}", fix="Ask for it anew") from None
+    if (folder / "sent.tar.gz").exists():
+        raise UsageError(
+            f"{folder / 'sent.tar.gz'} is an archive that an earlier version has sent, and is not read",
+            fix="Remove it, and confirm the submission: what is sent is packed anew",
+        )
     for name in ("played", "cluster"):
         if (folder / name).exists():
             raise UsageError(
