@@ -35,6 +35,7 @@ _ID: Final = re.compile(r"[0-9A-HJKMNP-TV-Z]{26}")
 """What its folder is called: places have folders of that name, which are removed at its end."""
 _MOST_BYTES: Final = 64 * 2**20
 _PROFILE: Final = "profile"
+_SSH_CONFIG: Final = "ssh_config"
 
 
 class NotConfirmedError(UsageError):
@@ -117,7 +118,8 @@ def unconfirmed(folder: Path, profile: Mapping[str, Any] | None = None) -> Uncon
         profile: Places that they have named now.
 
     Raises:
-        UsageError: It cannot be used at all: it holds links, or needs what has not been allowed.
+        UsageError: It cannot be used at all: it holds links, needs what has not been allowed, or names a
+            configuration of OpenSSH.
     """
     submission = open_submission(folder)
     try:
@@ -129,6 +131,11 @@ def unconfirmed(folder: Path, profile: Mapping[str, Any] | None = None) -> Uncon
     _refuse_others(folder)
     if profile is not None:
         submission.profile = profile
+    elif config := submission.profile.get(_SSH_CONFIG):
+        raise UsageError(
+            f"{folder} names {visible(str(config))} as the configuration of OpenSSH, which can run commands here",
+            fix="Name its hosts yourself: --resume SUBMISSION --profile FILE",
+        )
     needs = _allowed(submission)
     return Unconfirmed(submission, needs, _rows(submission, needs), _digest_of(submission.bundle))
 

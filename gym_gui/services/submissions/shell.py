@@ -50,10 +50,17 @@ def from_home(how: Command) -> list[str]:
 _READ_KEYS: Final = """while IFS= read -r line || [ -n "$line" ]; do
   line=${{line#export }} name=${{line%%=*}} value=${{line#*=}}
   case $name in "$line" | "" | [0-9]* | *[!A-Za-z0-9_]*) continue ;; esac
+  case $name in
+    MOSAIC_*_KEY | MOSAIC_*_TOKEN) ;;
+    LD_* | DYLD_* | PYTHON* | MOSAIC_* | PATH | HOME | IFS | ENV | BASH_ENV) continue ;;
+  esac
   case $value in \\"*\\" | \\'*\\') value=${{value#?}} value=${{value%?}} ;; esac
   export "$name=$value"
 done <{file}"""
-"""Lines ``NAME=VALUE`` of a file are data: nothing of them is run, and what is none is told nowhere."""
+"""Lines ``NAME=VALUE`` of a file are data: nothing of them is run, and what is none is told nowhere.
+
+Names that decide which code a program loads are no keys, and are passed over.
+"""
 
 
 def own_alone(file: str) -> str:

@@ -68,7 +68,7 @@ def test_what_was_handed_in_here_is_used_without_a_question(submission: Submissi
     [
         {"profile": {"shards": 1, "mosaic": "touch stolen; mosaic"}},
         {"profile": {"shards": 1, "setup": ["touch stolen"]}},
-        {"executor": "ssh", "profile": {"hosts": ["x"], "ssh_config": "/tmp/theirs"}},
+        {"executor": "ssh", "profile": {"hosts": ["x"]}},
         {"out": "/home/them"},
         {"command": "tournament"},
     ],
@@ -105,6 +105,19 @@ def test_places_that_the_person_names_now_are_kept(submission: Submission) -> No
     submission.profile = profile
     submission.save()
     assert unconfirmed(folder) is None
+
+
+def test_a_configuration_of_openssh_is_named_by_the_person_alone(submission: Submission) -> None:
+    folder = changed(
+        submission, executor="ssh", profile={"hosts": ["x"], "ssh_config": str(submission.folder / "theirs")}
+    )
+    with pytest.raises(UsageError, match="--profile FILE"):
+        unconfirmed(folder)
+    mine = {"hosts": ["x"], "ssh_config": "/home/me/lab"}
+    seen = unconfirmed(folder, mine)
+    assert seen is not None
+    confirm(seen)
+    assert verified_submission(open_submission(folder), mine).profile == mine
 
 
 def test_forged_needs_allow_nothing(submission: Submission) -> None:

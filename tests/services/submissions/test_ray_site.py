@@ -46,5 +46,5 @@ def test_what_is_sent_is_packed_from_the_bundle(submission: Submission, tmp_path
 
 def test_an_archive_that_came_along_is_refused(submission: Submission) -> None:
     (submission.folder / "sent.tar.gz").write_bytes(b"an archive of another person")
-    with pytest.raises(UsageError, match="sent.tar.gz"):
+    with pytest.raises(UsageError, match=r"sent\.tar\.gz"):
         unconfirmed(submission.folder)
