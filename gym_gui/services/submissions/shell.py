@@ -188,6 +188,7 @@ done
 """
 
 _ALIVE: Final = """plays() {
+  case "$1" in "" | 0* | *[!0-9]*) return 1 ;; esac  # to kill, 0 and -1 are many processes
   kill -0 "$1" 2>/dev/null || return 1
   # After a restart of the host another process may have the number.
   if [ -d /proc/self ]; then
@@ -308,7 +309,7 @@ def tell(place: str, tries: Mapping[int, int], words: Mapping[int, str]) -> str:
 
 
 def stop(place: str, tries: Mapping[int, int], signal: str) -> str:
-    """Send a signal to the commands of shards.
+    """Send a signal to the commands of shards, and to no other process that a file names.
 
     Args:
         place: The submission's folder there.
@@ -316,13 +317,14 @@ def stop(place: str, tries: Mapping[int, int], signal: str) -> str:
         signal: ``TERM`` or ``KILL``.
     """
     return f"""cd {shlex.quote(place)} || exit 0
-told=" "
+{_ALIVE}told=" "
 for each in {_listed(tries)}; do
   [ -f "work/$each/code" ] && continue
   file=work/$each/run
   [ -f "$file" ] || file=work/$each/pid  # the command has not begun yet
   read -r pid < "$file" || continue
   case "$told" in *" $pid "*) continue;; esac
+  plays "$pid" "$each" || continue
   told="$told$pid "
   kill -{signal} "$pid"
 done 2>/dev/null

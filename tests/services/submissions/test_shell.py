@@ -160,6 +160,19 @@ def test_a_file_of_keys_changes_no_program(place: Path) -> None:
     assert "/theirs" not in told and "|sk|" in told
 
 
+@pytest.mark.parametrize("written", ["{pid}", "-{pid}", "{pid} 1", "0{pid}"])
+@pytest.mark.parametrize("file", ["run", "pid"])
+def test_no_process_is_ended_but_a_shards_own(place: Path, file: str, written: str) -> None:
+    (place / "work/3/1").mkdir(parents=True)
+    with subprocess.Popen(["sleep", "60"], start_new_session=True) as mine:
+        (place / "work/3/1" / file).write_text(written.format(pid=mine.pid) + "\n")
+        tell(shell.stop(str(place), {3: 1}, "KILL"))
+        tell(shell.remove(str(place)))
+        with pytest.raises(subprocess.TimeoutExpired):
+            mine.wait(0.2)
+        mine.kill()
+
+
 def test_of_two_tries_the_earlier_one_is_ended_first(place: Path) -> None:
     sent(place, WAITS)
     tell(shell.begin(str(place), [[(3, 1)]]))
