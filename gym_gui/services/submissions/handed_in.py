@@ -25,7 +25,7 @@ from gym_gui.core.visible import visible
 from gym_gui.services.store import Store
 from gym_gui.services.submissions.bundle import needs_in
 from gym_gui.services.submissions.lease_book import LeaseBook
-from gym_gui.services.submissions.record import Submission, open_submission
+from gym_gui.services.submissions.record import Submission, new_token, open_submission
 from mosaic_worker.plain_files import check_folder, open_file, read_file, replace_file
 
 FOLDER: Final = "submissions"
@@ -79,7 +79,7 @@ def remember_submission(submission: Submission) -> None:
     Raises:
         UsageError: It cannot be kept.
     """
-    _keep(submission, _digest_of(submission.bundle))
+    _keep(submission, _digest_of(submission.bundle), submission.token)
 
 
 def verified_submission(submission: Submission, profile: Mapping[str, Any] | None = None) -> Submission:
@@ -98,15 +98,15 @@ def verified_submission(submission: Submission, profile: Mapping[str, Any] | Non
     found = _entry(submission)
     if found is None:
         raise NotConfirmedError(submission.folder)
-    needs, terms, bundle = found
+    needs, terms, bundle, token = found
     same = {key: value for key, value in _terms(submission).items() if profile is None or key != _PROFILE}
     kept = {key: value for key, value in terms.items() if profile is None or key != _PROFILE}
     if same != kept or bundle != _digest_of(submission.bundle):
         raise NotConfirmedError(submission.folder)
-    submission.needs = needs
+    submission.needs, submission.token = needs, token
     if profile is not None:
         submission.profile = profile
-        _keep(submission, bundle)
+        _keep(submission, bundle, token)
     return submission
 
 
@@ -133,7 +133,7 @@ def unconfirmed(folder: Path, profile: Mapping[str, Any] | None = None) -> Uncon
         submission.profile = profile
     elif config := submission.profile.get(_SSH_CONFIG):
         raise UsageError(
-            f"{folder} names {visible(str(config))} as the configuration of OpenSSH, which can run commands here",
+            f"{folder} names {visible(str(config))} as the configuration of OpenSSH, which can run commands",
             fix="Name its hosts yourself: --resume SUBMISSION --profile FILE",
         )
     needs = _allowed(submission)
@@ -150,7 +150,10 @@ def confirm(seen: Unconfirmed) -> None:
     submission.needs = seen.needs
     if _digest_of(submission.bundle) != seen.bundle:
         raise UsageError(f"{submission.folder} has changed meanwhile", fix="Look at it again")
-    _keep(submission, seen.bundle)
+    before = _entry(submission)
+    # What was sent from here before is the same as long as the bundle is.
+    submission.token = before[3] if before is not None and before[2] == seen.bundle else new_token()
+    _keep(submission, seen.bundle, submission.token)
 
 
 # -- inside ------------------------------------------------------------------------------
@@ -181,12 +184,13 @@ def _terms(submission: Submission) -> dict[str, Any]:
     return json.loads(json.dumps(terms))
 
 
-def _keep(submission: Submission, bundle: str) -> None:
+def _keep(submission: Submission, bundle: str, token: str) -> None:
     path = _file(submission)
     data = {
         "format": FORMAT,
         **_terms(submission),
         "bundle": bundle,
+        "token": token,
         "needs": [asdict(subject) for subject in submission.needs],
     }
     try:
@@ -195,8 +199,8 @@ def _keep(submission: Submission, bundle: str) -> None:
         raise UsageError(f"{path} cannot be written: {error.strerror}") from error
 
 
-def _entry(submission: Submission) -> tuple[tuple[Subject, ...], dict[str, Any], str] | None:
-    """What was allowed, what was handed in, and the digest of what was sent."""
+def _entry(submission: Submission) -> tuple[tuple[Subject, ...], dict[str, Any], str, str] | None:
+    """What was allowed, what was handed in, the digest of what was sent, and the token at its places."""
     path = _file(submission)
     _refuse_links(submission.folder)
     try:
@@ -204,13 +208,14 @@ def _entry(submission: Submission) -> tuple[tuple[Subject, ...], dict[str, Any],
         check_format(str(path), data.pop("format", None), FORMAT)
         needs = tuple(subject_of(row) for row in items(data.pop("needs")) or ())
         bundle = text(data.pop("bundle")) or ""
+        token = text(data.pop("token", None)) or new_token()
     except FileNotFoundError:
         return None
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror or error}") from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise RunFormatError(str(path), "is damaged. Throw it away, and confirm the submission") from None
-    return needs, data, bundle
+    return needs, data, bundle, token
 
 
 def _refuse_links(folder: Path) -> None:

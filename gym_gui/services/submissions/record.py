@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,6 +34,11 @@ FAILED: Final = "failed"
 STOPPED: Final = "stopped"
 """Ended because somebody wanted that; what it has is here."""
 _MOST_BYTES: Final = 256 * 2**20
+
+
+def new_token() -> str:
+    """A token that no place has."""
+    return secrets.token_hex(16)
 
 
 @dataclass
@@ -122,6 +128,8 @@ class Submission:
         used: Places where any was begun; also those whose shards were given to others since.
         places: What is known of places, by their names.
         needs: What of it the person has allowed who handed it in (:mod:`.handed_in`); on record nowhere else.
+        token: What marks a place that it was sent to; kept like ``needs``. What lies at a place without it
+            was put there by somebody else.
     """
 
     folder: Path
@@ -142,6 +150,7 @@ class Submission:
     used: set[str] = field(default_factory=set[str])
     places: dict[str, PlaceState] = field(default_factory=dict[str, PlaceState])
     needs: tuple[Subject, ...] = field(default=(), compare=False)
+    token: str = field(default_factory=new_token, compare=False)
     _written: bytes = field(default=b"", init=False, repr=False, compare=False)
 
     @property

@@ -23,6 +23,8 @@ PLAY: Final = "play.sh"
 EXPERIMENT: Final = "experiment.json"
 ALLOWED: Final = "allowed.json"
 """What a person has allowed, as :data:`gym_gui.core.trust.VARIABLE` hands it on."""
+TOKEN: Final = "token"
+"""File of a place that says which submission has put it there."""
 OFF_S: Final = 60
 """Seconds by which a host's clock may be off before times are those of ours."""
 _CLOCK: Final = "clock"

@@ -150,7 +150,9 @@ def test_a_file_of_keys_is_data_and_what_is_none_is_told_nowhere(place: Path) ->
 def test_a_file_of_keys_changes_no_program(place: Path) -> None:
     keys = place / "keys"
     refused = ("LD_PRELOAD", "PYTHONPATH", "PYTHONSTARTUP", "MOSAIC_DATA_DIR", "BASH_ENV")
-    keys.write_text("".join(f"{name}=/theirs\n" for name in (*refused, "PATH", "HOME")) + "MOSAIC_LLM_API_KEY=sk\n")
+    keys.write_text(
+        "".join(f"{name}=/theirs\n" for name in (*refused, "PATH", "HOME")) + "MOSAIC_LLM_API_KEY=sk\n"
+    )
     keys.chmod(0o600)
     named = " ".join(f'"${name}"' for name in (*refused, "MOSAIC_LLM_API_KEY"))
     sent(place, f'printf "%s|" {named} "${{PATH%/theirs}}" "$HOME" > told', keys=str(keys))
