@@ -203,6 +203,7 @@ def _entry(submission: Submission) -> tuple[tuple[Subject, ...], dict[str, Any],
     """What was allowed, what was handed in, the digest of what was sent, and the token at its places."""
     path = _file(submission)
     _refuse_links(submission.folder)
+    submission.check_folders()
     try:
         data = dict(mapping(json.loads(read_file(path, limit=_MOST_BYTES))) or {})
         check_format(str(path), data.pop("format", None), FORMAT)

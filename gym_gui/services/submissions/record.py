@@ -164,6 +164,31 @@ class Submission:
             return f"the training with seed {self.trainings.part(number).seed}"
         return f"shard {number} of {self.of}"
 
+    def training_folder(self, number: int) -> Path:
+        """The run folder here of a training; raises as :meth:`check_folders`."""
+        assert self.trainings is not None, "it trains"
+        folder = self.trainings.part(number).folder
+        self._check_folder(folder)
+        return folder
+
+    def check_folders(self) -> None:
+        """Refuse links in place of the folders that are written: the writing would be elsewhere.
+
+        Raises:
+            HereError: One of them is a link.
+        """
+        for training in self.trainings.parts if self.trainings is not None else ():
+            self._check_folder(training.folder)
+        if self.run:
+            self._check_folder(Path(self.run))
+
+    def _check_folder(self, folder: Path) -> None:
+        if folder != self.out and folder.is_symlink():  # a person may name a link: out
+            raise HereError(
+                f"{folder} is a link, and none is followed below {self.out}",
+                fix="Put the folder in its place",
+            )
+
     @property
     def shards(self) -> Path:
         """Where the run folders are that have been collected."""
