@@ -35,6 +35,7 @@ _ID: Final = re.compile(r"[0-9A-HJKMNP-TV-Z]{26}")
 """What its folder is called: places have folders of that name, which are removed at its end."""
 _MOST_BYTES: Final = 64 * 2**20
 _PROFILE: Final = "profile"
+_UNLIMITED: Final = ["any amount: it has no budget, and nothing limits it"]
 _SSH_CONFIG: Final = "ssh_config"
 
 
@@ -301,13 +302,16 @@ def _rows(submission: Submission, needs: Sequence[Subject]) -> list[tuple[str, S
     bundle = submission.bundle
     files = sorted(path for path in bundle.rglob("*") if path.is_file())
     sent = [f"{_json(str(file.relative_to(bundle)))}, {file.stat().st_size:,} bytes" for file in files]
+    may_spend = [f"{_json(key)}: {_json(value)}" for key, value in budgets.items()]
+    if not may_spend and submission.trainings is None:
+        may_spend = _UNLIMITED
     rows = [
         ("It is", [f"mosaic {submission.command}, played by the executor {submission.executor}"]),
         ("It plays there, with these commands", [f"{key}: {_json(value)}" for key, value in profile.items()]),
         ("It writes to", [_json(terms["out"])]),
         ("It sends", sent),
         ("It uses what has been allowed", [_json(subject.words) for subject in needs]),
-        ("It may spend", [f"{key}: {_json(value)}" for key, value in budgets.items()]),
+        ("It may spend", may_spend),
     ]
     if submission.trainings is not None:
         rows.append(("It trains, with these arguments", [_json(" ".join(submission.trainings.arguments))]))

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from gym_gui.core.errors import UsageError
+from gym_gui.core.spending import Amount
 from gym_gui.core.subjects import Subject
 from gym_gui.core.trust_file import TrustFile
 from gym_gui.services.experiment_file import load_experiment
@@ -23,6 +24,7 @@ from gym_gui.services.submissions.handed_in import (
     unconfirmed,
     verified_submission,
 )
+from gym_gui.services.submissions.lease_book import LeaseBook
 from gym_gui.services.submissions.record import NAME, SENT, ShardState, Submission, open_submission
 from tests.support.commands import experiment
 
@@ -88,6 +90,16 @@ def test_a_record_that_says_otherwise_has_to_be_confirmed(
             assert text in shown, "it is shown as a whole"
     confirm(seen)
     assert unconfirmed(folder) is None, "once"
+
+
+def test_a_person_sees_that_nothing_limits_what_it_spends(submission: Submission) -> None:
+    seen = unconfirmed(submission.folder)
+    assert seen is not None and "nothing limits it" in str(dict(seen.rows)["It may spend"])
+    LeaseBook(submission.folder, {"run": Amount(1000)}, 1).save()
+    seen = unconfirmed(submission.folder)
+    assert seen is not None
+    (line,) = dict(seen.rows)["It may spend"]
+    assert "1000" in line and "nothing limits it" not in line
 
 
 def test_what_is_sent_is_what_was_handed_in(submission: Submission) -> None:
