@@ -51,19 +51,22 @@ class Lease:
 
     @classmethod
     def from_line(cls, line: str) -> Lease | None:
-        """What was written; ``None`` where it is none, or not whole."""
+        """What was written; ``None`` where it is none, not whole, or has a negative amount."""
         row = _row(line)
         number_, for_s = count(row.get("number")), number(row.get("for_s"))
         if number_ is None or for_s is None:
             return None
-        return cls(
-            number_,
-            amounts_of(row.get("amounts")),
-            for_s,
-            _needs(row.get("needs")),
-            row.get("ended") is True,
-            text(row.get("beat")) or "",
-        )
+        try:
+            return cls(
+                number_,
+                amounts_of(row.get("amounts")),
+                for_s,
+                _needs(row.get("needs")),
+                row.get("ended") is True,
+                text(row.get("beat")) or "",
+            )
+        except ValueError:
+            return None
 
 
 @dataclass(frozen=True)
@@ -105,21 +108,24 @@ class Claim:
 
     @classmethod
     def from_line(cls, line: str) -> Claim | None:
-        """What was written; ``None`` where it is none, or not whole."""
+        """What was written; ``None`` where it is none, not whole, or has a negative amount."""
         row = _row(line)
         number_ = count(row.get("number"))
         if number_ is None or mapping(row.get("gone")) is None:
             return None
-        return cls(
-            number_,
-            amounts_of(row.get("gone")),
-            amounts_of(row.get("keeps")),
-            None if row.get("next") is None else amounts_of(row["next"]),
-            amounts_of(row.get("rest")),
-            _needs(row.get("needs")),
-            row.get("waits") is True,
-            row.get("ended") is True,
-        )
+        try:
+            return cls(
+                number_,
+                amounts_of(row.get("gone")),
+                amounts_of(row.get("keeps")),
+                None if row.get("next") is None else amounts_of(row["next"]),
+                amounts_of(row.get("rest")),
+                _needs(row.get("needs")),
+                row.get("waits") is True,
+                row.get("ended") is True,
+            )
+        except ValueError:
+            return None
 
 
 def larger_needs(one: Needs, other: Needs) -> dict[str, dict[str, Amount]]:

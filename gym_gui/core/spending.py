@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
@@ -52,6 +52,8 @@ class Room(NamedTuple):
 
 
 NOTHING = Amount()
+_ROUNDING: Final = 1e-9
+"""What sums of dollars may be off by."""
 Amounts: TypeAlias = Mapping[str, Amount]
 """By account."""
 
@@ -62,11 +64,18 @@ def plain_amounts(amounts: Amounts) -> dict[str, Any]:
 
 
 def amounts_of(value: object) -> dict[str, Amount]:
-    """Amounts as they were written."""
+    """Amounts as they were written.
+
+    Raises:
+        ValueError: One is negative: others would have more to spend by it.
+    """
     found: dict[str, Amount] = {}
     for name, written in (mapping(value) or {}).items():
         row = mapping(written) or {}
-        found[name] = Amount(int(number(row.get("tokens")) or 0), number(row.get("usd")) or 0.0)
+        amount = Amount(int(number(row.get("tokens")) or 0), number(row.get("usd")) or 0.0)
+        if amount.tokens < 0 or amount.usd < -_ROUNDING:
+            raise ValueError(f"{name} is negative")
+        found[name] = amount.most(NOTHING)
     return found
 
 

@@ -164,7 +164,7 @@ class BudgetLedger:
         for line in data[:whole].splitlines():
             try:
                 self._apply(mapping(orjson.loads(line)) or {})
-            except orjson.JSONDecodeError:
+            except ValueError:  # no JSON, or a negative amount
                 raise UsageError(
                     f"{self._path} is damaged: {line[:60]!r}", fix="Repair or remove that line"
                 ) from None

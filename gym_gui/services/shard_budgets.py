@@ -8,6 +8,7 @@ from pathlib import Path
 import orjson
 
 from gym_gui.analysis.jsonl import read_lines
+from gym_gui.core.errors import RunFormatError
 from gym_gui.core.spending import NOTHING, Amount, Amounts, amounts_of, plain_amounts
 from gym_gui.services.budget_ledger import NAME
 
@@ -25,7 +26,11 @@ def spent_in(folder: Path) -> dict[str, Amount]:
     found: dict[str, Amount] = {}
     if (folder / NAME).is_file():
         for line in read_lines(folder / NAME):
-            for account, amount in amounts_of(line.value.get("amounts")).items():
+            try:
+                amounts = amounts_of(line.value.get("amounts"))
+            except ValueError as error:
+                raise RunFormatError(str(folder / NAME), f"is damaged: {error}") from None
+            for account, amount in amounts.items():
                 if "settle" in line.value:
                     found[account] = found.get(account, NOTHING) + amount
     return found

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import io
 import shutil
 import tarfile
 import zlib
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -16,23 +17,45 @@ _LAST: Final = "budget.jsonl"
 """What is paid for is put aside before: copied last, it knows of all calls that are there."""
 
 
-def pack(folder: Path, target: Path, without: Collection[str] = ()) -> None:
-    """Put a folder's files, and no links, into an archive.
+def pack(
+    folder: Path, target: Path, without: Collection[str] = (), extra: Mapping[str, bytes] | None = None
+) -> None:
+    """Put a folder's files, and no links, into an archive; the same files make the same bytes.
 
     Args:
         folder: A run in it may be written meanwhile: it is gone on with as if it had been cut off then.
         target: The archive.
         without: Names of files that are left out.
+        extra: Files that the folder does not have, by name; in place of its own where it does.
 
     Raises:
         OSError: A file was not there any more.
     """
     found = (path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+    more = extra or {}
     files = sorted(path for path in found if path.name not in without)
     files.sort(key=lambda path: 2 * (path.name == _LAST) - (path.name == _FIRST))
-    with tarfile.open(target, "w:gz", compresslevel=1) as archive:
-        for file in files:
-            archive.add(file, str(file.relative_to(folder)), recursive=False)
+    with (
+        target.open("wb") as file,
+        gzip.GzipFile("", "wb", 1, file, mtime=0) as packed,
+        tarfile.open(fileobj=packed, mode="w") as archive,
+    ):
+        for path in files:
+            name = str(path.relative_to(folder))
+            if name not in more:
+                archive.add(path, name, recursive=False, filter=_without_owner)
+        for name, content in more.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            archive.addfile(_without_owner(member), io.BytesIO(content))
+
+
+def _without_owner(member: tarfile.TarInfo) -> tarfile.TarInfo:
+    """A member without what differs from copy to copy and is not unpacked: owner, mode, time."""
+    member.uid = member.gid = member.mtime = 0
+    member.uname = member.gname = ""
+    member.mode = 0o600
+    return member
 
 
 class TooMuchError(ValueError):

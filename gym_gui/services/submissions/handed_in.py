@@ -25,7 +25,7 @@ from gym_gui.core.visible import visible
 from gym_gui.services.store import Store
 from gym_gui.services.submissions.bundle import needs_in
 from gym_gui.services.submissions.lease_book import LeaseBook
-from gym_gui.services.submissions.record import Submission, open_submission
+from gym_gui.services.submissions.record import Submission, new_token, open_submission
 from mosaic_worker.plain_files import check_folder, open_file, read_file, replace_file
 
 FOLDER: Final = "submissions"
@@ -35,6 +35,8 @@ _ID: Final = re.compile(r"[0-9A-HJKMNP-TV-Z]{26}")
 """What its folder is called: places have folders of that name, which are removed at its end."""
 _MOST_BYTES: Final = 64 * 2**20
 _PROFILE: Final = "profile"
+_UNLIMITED: Final = ["any amount: it has no budget, and nothing limits it"]
+_SSH_CONFIG: Final = "ssh_config"
 
 
 class NotConfirmedError(UsageError):
@@ -78,7 +80,7 @@ def remember_submission(submission: Submission) -> None:
     Raises:
         UsageError: It cannot be kept.
     """
-    _keep(submission, _digest_of(submission.bundle))
+    _keep(submission, _digest_of(submission.bundle), submission.token)
 
 
 def verified_submission(submission: Submission, profile: Mapping[str, Any] | None = None) -> Submission:
@@ -97,15 +99,15 @@ def verified_submission(submission: Submission, profile: Mapping[str, Any] | Non
     found = _entry(submission)
     if found is None:
         raise NotConfirmedError(submission.folder)
-    needs, terms, bundle = found
+    needs, terms, bundle, token = found
     same = {key: value for key, value in _terms(submission).items() if profile is None or key != _PROFILE}
     kept = {key: value for key, value in terms.items() if profile is None or key != _PROFILE}
     if same != kept or bundle != _digest_of(submission.bundle):
         raise NotConfirmedError(submission.folder)
-    submission.needs = needs
+    submission.needs, submission.token = needs, token
     if profile is not None:
         submission.profile = profile
-        _keep(submission, bundle)
+        _keep(submission, bundle, token)
     return submission
 
 
@@ -117,7 +119,8 @@ def unconfirmed(folder: Path, profile: Mapping[str, Any] | None = None) -> Uncon
         profile: Places that they have named now.
 
     Raises:
-        UsageError: It cannot be used at all: it holds links, or needs what has not been allowed.
+        UsageError: It cannot be used at all: it holds links, needs what has not been allowed, or names a
+            configuration of OpenSSH.
     """
     submission = open_submission(folder)
     try:
@@ -129,6 +132,11 @@ def unconfirmed(folder: Path, profile: Mapping[str, Any] | None = None) -> Uncon
     _refuse_others(folder)
     if profile is not None:
         submission.profile = profile
+    elif config := submission.profile.get(_SSH_CONFIG):
+        raise UsageError(
+            f"{folder} names {visible(str(config))} as the configuration of OpenSSH, which can run commands",
+            fix="Name its hosts yourself: --resume SUBMISSION --profile FILE",
+        )
     needs = _allowed(submission)
     return Unconfirmed(submission, needs, _rows(submission, needs), _digest_of(submission.bundle))
 
@@ -143,7 +151,10 @@ def confirm(seen: Unconfirmed) -> None:
     submission.needs = seen.needs
     if _digest_of(submission.bundle) != seen.bundle:
         raise UsageError(f"{submission.folder} has changed meanwhile", fix="Look at it again")
-    _keep(submission, seen.bundle)
+    before = _entry(submission)
+    # What was sent from here before is the same as long as the bundle is.
+    submission.token = before[3] if before is not None and before[2] == seen.bundle else new_token()
+    _keep(submission, seen.bundle, submission.token)
 
 
 # -- inside ------------------------------------------------------------------------------
@@ -174,12 +185,13 @@ def _terms(submission: Submission) -> dict[str, Any]:
     return json.loads(json.dumps(terms))
 
 
-def _keep(submission: Submission, bundle: str) -> None:
+def _keep(submission: Submission, bundle: str, token: str) -> None:
     path = _file(submission)
     data = {
         "format": FORMAT,
         **_terms(submission),
         "bundle": bundle,
+        "token": token,
         "needs": [asdict(subject) for subject in submission.needs],
     }
     try:
@@ -188,22 +200,24 @@ def _keep(submission: Submission, bundle: str) -> None:
         raise UsageError(f"{path} cannot be written: {error.strerror}") from error
 
 
-def _entry(submission: Submission) -> tuple[tuple[Subject, ...], dict[str, Any], str] | None:
-    """What was allowed, what was handed in, and the digest of what was sent."""
+def _entry(submission: Submission) -> tuple[tuple[Subject, ...], dict[str, Any], str, str] | None:
+    """What was allowed, what was handed in, the digest of what was sent, and the token at its places."""
     path = _file(submission)
     _refuse_links(submission.folder)
+    submission.check_folders()
     try:
         data = dict(mapping(json.loads(read_file(path, limit=_MOST_BYTES))) or {})
         check_format(str(path), data.pop("format", None), FORMAT)
         needs = tuple(subject_of(row) for row in items(data.pop("needs")) or ())
         bundle = text(data.pop("bundle")) or ""
+        token = text(data.pop("token", None)) or new_token()
     except FileNotFoundError:
         return None
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror or error}") from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise RunFormatError(str(path), "is damaged. Throw it away, and confirm the submission") from None
-    return needs, data, bundle
+    return needs, data, bundle, token
 
 
 def _refuse_links(folder: Path) -> None:
@@ -220,6 +234,11 @@ def _refuse_others(folder: Path) -> None:
         check_folder(folder)
     except OSError as error:
         raise UsageError(f"{folder} cannot be used: {error.strerror}", fix="Ask for it anew") from None
+    if (folder / "sent.tar.gz").exists():
+        raise UsageError(
+            f"{folder / 'sent.tar.gz'} is an archive that an earlier version has sent, and is not read",
+            fix="Remove it, and confirm the submission: what is sent is packed anew",
+        )
     for name in ("played", "cluster"):
         if (folder / name).exists():
             raise UsageError(
@@ -283,13 +302,16 @@ def _rows(submission: Submission, needs: Sequence[Subject]) -> list[tuple[str, S
     bundle = submission.bundle
     files = sorted(path for path in bundle.rglob("*") if path.is_file())
     sent = [f"{_json(str(file.relative_to(bundle)))}, {file.stat().st_size:,} bytes" for file in files]
+    may_spend = [f"{_json(key)}: {_json(value)}" for key, value in budgets.items()]
+    if not may_spend and submission.trainings is None:
+        may_spend = _UNLIMITED
     rows = [
         ("It is", [f"mosaic {submission.command}, played by the executor {submission.executor}"]),
         ("It plays there, with these commands", [f"{key}: {_json(value)}" for key, value in profile.items()]),
         ("It writes to", [_json(terms["out"])]),
         ("It sends", sent),
         ("It uses what has been allowed", [_json(subject.words) for subject in needs]),
-        ("It may spend", [f"{key}: {_json(value)}" for key, value in budgets.items()]),
+        ("It may spend", may_spend),
     ]
     if submission.trainings is not None:
         rows.append(("It trains, with these arguments", [_json(" ".join(submission.trainings.arguments))]))

@@ -70,7 +70,7 @@ class Holder:
 
     def own(self, account: str) -> Amount:
         """The most that it has spent itself."""
-        return self.granted.get(account, NOTHING) - self.base.get(account, NOTHING)
+        return (self.granted.get(account, NOTHING) - self.base.get(account, NOTHING)).most(NOTHING)
 
 
 class LeaseBook:

@@ -8,6 +8,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from gym_gui.core.errors import UsageError
@@ -38,7 +39,6 @@ from gym_gui.services.submissions.trouble import (
     too_much,
 )
 
-_SENT: Final = "sent.tar.gz"
 _SHOWN: Final = 3
 _log = logging.getLogger(__name__)
 
@@ -203,10 +203,22 @@ class RaySite:
             raise
 
     async def _keep(self) -> None:
-        packed = await asyncio.to_thread(self._packed)
-        digest = hashlib.sha256(packed.read_bytes()).hexdigest()
         submission = self._submission
-        plan = {
+        with TemporaryDirectory(prefix="sent-", dir=submission.folder) as folder:
+            packed = Path(folder) / "sent.tar.gz"
+            digest = await asyncio.to_thread(pack_submission, submission, self._command, packed)
+            is_new = await self._tell("keep", plan=self._plan(digest), bundle=str(packed))
+        if is_new and any(state.status == SENT for state in submission.states.values()):
+            _log.warning(
+                "The cluster has lost what kept the submission: %s are begun again.", submission.parts
+            )
+        out = {node: said for node, said in self._checked.items() if said != EXPECTED}
+        await self._tell("leave_out", nodes=out)
+        self._kept = True
+
+    def _plan(self, digest: str) -> dict[str, Any]:
+        submission = self._submission
+        return {
             **self._check_plan,
             "name": submission.folder.name,
             "folder": self._profile.folder,
@@ -218,32 +230,6 @@ class RaySite:
             "claim_name": CLAIM,
             "lease_name": LEASE,
         }
-        is_new = await self._tell("keep", plan=plan, bundle=str(packed.absolute()))
-        if is_new and any(state.status == SENT for state in submission.states.values()):
-            _log.warning(
-                "The cluster has lost what kept the submission: %s are begun again.", submission.parts
-            )
-        out = {node: said for node, said in self._checked.items() if said != EXPECTED}
-        await self._tell("leave_out", nodes=out)
-        self._kept = True
-
-    def _packed(self) -> Path:
-        """What nodes are sent; the same archive as long as it says the same."""
-        submission = self._submission
-        script, packed = submission.bundle / PLAY, submission.folder / _SENT
-        text = play_script(
-            submission.command,
-            submission.of,
-            self._command,
-            submission.trainings,
-            at_once=submission.at_once,
-        )
-        if not packed.exists() or not script.exists() or script.read_text() != text:
-            script.write_text(text)
-            new = packed.with_suffix(".new")
-            pack(submission.bundle, new)
-            new.rename(packed)
-        return packed
 
     async def _fitting(self) -> dict[str, str]:
         """Nodes that have what a shard asks for, by id their names."""
@@ -273,6 +259,31 @@ class RaySite:
         if node not in self._told:
             self._told.add(node)
             _log.warning("%s. Nothing is played there", why.message)
+
+
+def pack_submission(submission: Submission, how: Command, target: Path) -> str:
+    """Pack what nodes are sent: the bundle, and the script that plays it.
+
+    It is packed anew by each process that sends it, from the bundle whose digest a person has confirmed: an
+    archive that lies somewhere may be another person's. The bundle itself stays as it was confirmed.
+
+    Args:
+        submission: What is played.
+        how: How MOSAIC is begun on nodes.
+        target: The archive.
+
+    Returns:
+        Its digest, which is the same for the same bundle and script.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    script = play_script(
+        submission.command, submission.of, how, submission.trainings, at_once=submission.at_once
+    )
+    pack(submission.bundle, target, extra={PLAY: script.encode()})
+    with target.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _listed(tries: Mapping[int, int]) -> list[list[int]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,6 +34,11 @@ FAILED: Final = "failed"
 STOPPED: Final = "stopped"
 """Ended because somebody wanted that; what it has is here."""
 _MOST_BYTES: Final = 256 * 2**20
+
+
+def new_token() -> str:
+    """A token that no place has."""
+    return secrets.token_hex(16)
 
 
 @dataclass
@@ -122,6 +128,8 @@ class Submission:
         used: Places where any was begun; also those whose shards were given to others since.
         places: What is known of places, by their names.
         needs: What of it the person has allowed who handed it in (:mod:`.handed_in`); on record nowhere else.
+        token: What marks a place that it was sent to; kept like ``needs``. What lies at a place without it
+            was put there by somebody else.
     """
 
     folder: Path
@@ -142,6 +150,7 @@ class Submission:
     used: set[str] = field(default_factory=set[str])
     places: dict[str, PlaceState] = field(default_factory=dict[str, PlaceState])
     needs: tuple[Subject, ...] = field(default=(), compare=False)
+    token: str = field(default_factory=new_token, compare=False)
     _written: bytes = field(default=b"", init=False, repr=False, compare=False)
 
     @property
@@ -154,6 +163,31 @@ class Submission:
         if self.trainings:
             return f"the training with seed {self.trainings.part(number).seed}"
         return f"shard {number} of {self.of}"
+
+    def training_folder(self, number: int) -> Path:
+        """The run folder here of a training; raises as :meth:`check_folders`."""
+        assert self.trainings is not None, "it trains"
+        folder = self.trainings.part(number).folder
+        self._check_folder(folder)
+        return folder
+
+    def check_folders(self) -> None:
+        """Refuse links in place of the folders that are written: the writing would be elsewhere.
+
+        Raises:
+            HereError: One of them is a link.
+        """
+        for training in self.trainings.parts if self.trainings is not None else ():
+            self._check_folder(training.folder)
+        if self.run:
+            self._check_folder(Path(self.run))
+
+    def _check_folder(self, folder: Path) -> None:
+        if folder != self.out and folder.is_symlink():  # a person may name a link: out
+            raise HereError(
+                f"{folder} is a link, and none is followed below {self.out}",
+                fix="Put the folder in its place",
+            )
 
     @property
     def shards(self) -> Path:

@@ -23,6 +23,8 @@ PLAY: Final = "play.sh"
 EXPERIMENT: Final = "experiment.json"
 ALLOWED: Final = "allowed.json"
 """What a person has allowed, as :data:`gym_gui.core.trust.VARIABLE` hands it on."""
+TOKEN: Final = "token"
+"""File of a place that says which submission has put it there."""
 OFF_S: Final = 60
 """Seconds by which a host's clock may be off before times are those of ours."""
 _CLOCK: Final = "clock"
@@ -50,10 +52,17 @@ def from_home(how: Command) -> list[str]:
 _READ_KEYS: Final = """while IFS= read -r line || [ -n "$line" ]; do
   line=${{line#export }} name=${{line%%=*}} value=${{line#*=}}
   case $name in "$line" | "" | [0-9]* | *[!A-Za-z0-9_]*) continue ;; esac
+  case $name in
+    MOSAIC_*_KEY | MOSAIC_*_TOKEN) ;;
+    LD_* | DYLD_* | PYTHON* | MOSAIC_* | PATH | HOME | IFS | ENV | BASH_ENV) continue ;;
+  esac
   case $value in \\"*\\" | \\'*\\') value=${{value#?}} value=${{value%?}} ;; esac
   export "$name=$value"
 done <{file}"""
-"""Lines ``NAME=VALUE`` of a file are data: nothing of them is run, and what is none is told nowhere."""
+"""Lines ``NAME=VALUE`` of a file are data: nothing of them is run, and what is none is told nowhere.
+
+Names that decide which code a program loads are no keys, and are passed over.
+"""
 
 
 def own_alone(file: str) -> str:
@@ -181,6 +190,7 @@ done
 """
 
 _ALIVE: Final = """plays() {
+  case "$1" in "" | 0* | *[!0-9]*) return 1 ;; esac  # to kill, 0 and -1 are many processes
   kill -0 "$1" 2>/dev/null || return 1
   # After a restart of the host another process may have the number.
   if [ -d /proc/self ]; then
@@ -301,7 +311,7 @@ def tell(place: str, tries: Mapping[int, int], words: Mapping[int, str]) -> str:
 
 
 def stop(place: str, tries: Mapping[int, int], signal: str) -> str:
-    """Send a signal to the commands of shards.
+    """Send a signal to the commands of shards, and to no other process that a file names.
 
     Args:
         place: The submission's folder there.
@@ -309,13 +319,14 @@ def stop(place: str, tries: Mapping[int, int], signal: str) -> str:
         signal: ``TERM`` or ``KILL``.
     """
     return f"""cd {shlex.quote(place)} || exit 0
-told=" "
+{_ALIVE}told=" "
 for each in {_listed(tries)}; do
   [ -f "work/$each/code" ] && continue
   file=work/$each/run
   [ -f "$file" ] || file=work/$each/pid  # the command has not begun yet
   read -r pid < "$file" || continue
   case "$told" in *" $pid "*) continue;; esac
+  plays "$pid" "$each" || continue
   told="$told$pid "
   kill -{signal} "$pid"
 done 2>/dev/null

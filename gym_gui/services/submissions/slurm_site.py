@@ -21,7 +21,7 @@ from gym_gui.services.submissions.bundle import allowed_on
 from gym_gui.services.submissions.host_check import version_first
 from gym_gui.services.submissions.record import Submission
 from gym_gui.services.submissions.shard_look import KILLED, ShardLook, look_from
-from gym_gui.services.submissions.shell import ALLOWED, PLAY, play_script
+from gym_gui.services.submissions.shell import ALLOWED, PLAY, TOKEN, play_script
 from gym_gui.services.submissions.slurm_commands import (
     PLAY_ARRAY,
     Task,
@@ -36,11 +36,12 @@ from gym_gui.services.submissions.slurm_commands import (
 from gym_gui.services.submissions.slurm_profile import SlurmProfile
 from gym_gui.services.submissions.taking_in import take_part
 from gym_gui.services.submissions.training_files import Grown, Known, grown_in
-from gym_gui.services.submissions.trouble import HostAwayError, HostFailedError
-from mosaic_worker.plain_files import replace_file
+from gym_gui.services.submissions.trouble import HostAwayError, HostFailedError, not_ours
+from mosaic_worker.plain_files import read_file, replace_file
 
 ARRAY: Final = "array.sh"
 _ARRAYS: Final = "arrays"
+_MOST_TOKEN: Final = 100
 _MOST_TASKS: Final = 1000
 """Tasks of an array where the site does not say its limit."""
 _JOBS_EACH: Final = 4
@@ -105,6 +106,7 @@ class SlurmSite:
                 fix="Run this on a machine of the cluster that jobs are handed in from",
             )
         self._check_keys()
+        self._check_place()
         self._most = await most_tasks() or _MOST_TASKS
         try:
             await ask("sbatch", "--test-only", *self._profile.asked, "--wrap=true")
@@ -276,11 +278,30 @@ class SlurmSite:
                 fix=f"Look at it; then: chmod 600 {keys}",
             )
 
+    def _check_place(self) -> None:
+        """Refuse a place that is removed at the end, and is or holds what other things are in."""
+        submission, place = self._submission, self._place.resolve()
+        kept = (submission.folder.resolve(), submission.out.resolve())
+        if self._profile.folder and any(place.is_relative_to(each) for each in kept):
+            raise UsageError(
+                f"the profile's folder {self._profile.folder} lies where the submission or its results are",
+                fix="Name another one on a disk that all nodes see: folder: …",
+            )
+
+    def _check_token(self) -> None:
+        try:
+            token = read_file(self._place / TOKEN, limit=_MOST_TOKEN, inside=self._place)
+        except FileNotFoundError:
+            token = b""
+        if token.decode("utf-8", "replace").strip() != self._submission.token:
+            raise not_ours(str(self._place))
+
     def _put(self) -> None:
         submission = self._submission
         new = self._place.with_name(f"{self._place.name}.new")
         try:
-            if (self._place / PLAY).exists():
+            if os.path.lexists(self._place):
+                self._check_token()
                 # Who goes on with it may have mended how it is begun.
                 replace_file(self._place / PLAY, self._play.encode(), mode=0o600, sync=False)
                 replace_file(self._place / ARRAY, PLAY_ARRAY.encode(), mode=0o600, sync=False)
@@ -292,6 +313,7 @@ class SlurmSite:
             self._write_allowed(new)
             (new / PLAY).write_text(self._play)
             (new / ARRAY).write_text(PLAY_ARRAY)
+            (new / TOKEN).write_text(f"{submission.token}\n")
             (new / _ARRAYS).mkdir()
             new.rename(self._place)
         except OSError as error:

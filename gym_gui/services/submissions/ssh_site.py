@@ -16,6 +16,7 @@ from gym_gui.services.submissions.shell import (
     ALLOWED,
     OFF_S,
     PLAY,
+    TOKEN,
     begin,
     look,
     play_script,
@@ -30,6 +31,7 @@ from gym_gui.services.submissions.ssh_check import Shell, check_host
 from gym_gui.services.submissions.ssh_profile import Host
 from gym_gui.services.submissions.taking_in import receive
 from gym_gui.services.submissions.training_files import Grown, Known, exchange_script, grown_of
+from gym_gui.services.submissions.trouble import not_ours
 
 _log = logging.getLogger(__name__)
 
@@ -125,14 +127,21 @@ class SshSite:
         await self._ssh.close()
 
     async def _is_sent(self) -> bool:
-        """Check the host; returns whether it has what is played."""
-        there = shlex.quote(f"{self._submission.folder.name}/{PLAY}")
+        """Check the host; returns whether it has what is played, put there by this submission."""
+        name = shlex.quote(self._submission.folder.name)
+        token = f"$([ -f {name}/{TOKEN} ] && head -n 1 {name}/{TOKEN} | tr -cd 0-9a-f)"
         clock = f'echo "{MARK} clock $(date +%s)"'
         before = time.time()
-        found = await check_host(self._ssh, self._host, [clock, f'[ -f {there} ] && echo "{MARK} there yes"'])
+        found = await check_host(
+            self._ssh, self._host, [clock, f'[ ! -e {name} ] || echo "{MARK} there {token}"']
+        )
         self._look_at_clock(found.get("clock", ""), before)
         self._place = f"{found['place']}/{self._submission.folder.name}"
-        return found.get("there") == "yes"
+        if "there" not in found:
+            return False
+        if found["there"] != self._submission.token:
+            raise not_ours(f"{self.name}: {self._place}")
+        return True
 
     def _look_at_clock(self, told: str, asked: float) -> None:
         """Say once where the host's clock is off; it has told its time between ``asked`` and now."""
@@ -160,5 +169,6 @@ class SshSite:
             f"cd {shlex.quote(new)} || exit 1\n"
             f"printf %s {shlex.quote(allowed)} > {ALLOWED} || exit 1\n"
             f"printf %s {shlex.quote(self._script)} > {PLAY} || exit 1\n"
+            f"echo {sub.token} > {TOKEN} || exit 1\n"
             f"mv {shlex.quote(new)} {shlex.quote(self._place)}\n"
         )

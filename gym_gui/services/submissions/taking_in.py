@@ -60,6 +60,7 @@ def take_part(source: Path, submission: Submission, number: int) -> None:
         HereError: There is no room for it.
     """
     if submission.trainings is not None:
+        submission.training_folder(number)
         take_training(source, submission.trainings.part(number))
     else:
         take_in(source, submission.shards, Shard(number, submission.of))

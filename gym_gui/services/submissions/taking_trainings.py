@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 from typing import Final
@@ -12,6 +13,7 @@ from gym_gui.services.submissions.trainings import Training
 from gym_gui.services.submissions.trouble import HostFailedError, raise_if_full
 from gym_gui.services.trainer.folder import ELSEWHERE, EXIT, LOCK, REQUEST, RUNNER
 from gym_gui.services.trainer.request import KeptRequest
+from mosaic_worker.plain_files import open_file
 
 _LAST: Final = (REQUEST, RUNNER, EXIT)
 """Files that say that it has ended: not before the others are there."""
@@ -61,19 +63,27 @@ def _complete(run: Path, folder: Path) -> None:
 
 def _take(source: Path, target: Path) -> None:
     coming = target.with_name(f".coming-{target.name}")
+    _remove(coming)
     if source.is_dir():
-        shutil.rmtree(coming, ignore_errors=True)
         shutil.copytree(source, coming, ignore=_links)
-        shutil.rmtree(target, ignore_errors=True)
+        _remove(target)
         coming.rename(target)
     elif source.name in FOLLOWED and _begins_with(source, target):
         # Who follows it goes on where it is.
-        with source.open("rb") as more, target.open("ab") as file:
-            more.seek(target.stat().st_size)
+        with source.open("rb") as more, open_file(target, "ab") as file:
+            more.seek(os.fstat(file.fileno()).st_size)
             shutil.copyfileobj(more, file)
     elif source.is_file():
         shutil.copyfile(source, coming)
         coming.replace(target)
+
+
+def _remove(path: Path) -> None:
+    """What is there, and nothing that a link leads to."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _begins_with(source: Path, target: Path) -> bool:

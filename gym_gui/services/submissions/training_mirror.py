@@ -25,7 +25,7 @@ from gym_gui.services.submissions.trouble import HereError
 from gym_gui.services.trainer import elsewhere
 from gym_gui.services.trainer.elsewhere import Elsewhere, keep_elsewhere, read_elsewhere
 from gym_gui.services.trainer.folder import ELSEWHERE
-from mosaic_worker.plain_files import open_file
+from mosaic_worker.plain_files import make_folder, open_file
 from mosaic_worker.training import CONTROL, EVENTS
 
 _STATES: Final = {WAITING: elsewhere.WAITING, FAILED: elsewhere.FAILED, STOPPED: elsewhere.STOPPED}
@@ -85,18 +85,19 @@ class TrainingMirror:
 
     def note(self) -> None:
         """Say in each run folder where its training stands; one that waits and is to stop does not begin."""
-        for part, training in enumerate(self._trainings.parts, 1):
+        for part in range(1, len(self._trainings.parts) + 1):
+            folder = self._submission.training_folder(part)
             state = self._submission.states.get(part) or ShardState()
-            if state.status == WAITING and b'"stop"' in self._wishes(part, training.folder):
+            if state.status == WAITING and b'"stop"' in self._wishes(part, folder):
                 state = self._submission.state(part)
                 state.status, state.asked = STOPPED, True
             says = _STATES.get(state.status) if state.status != SENT else self._sent(part)
             if says is None:  # it is here
                 if self._where.pop(part, None) is not None:
-                    (training.folder / ELSEWHERE).unlink(missing_ok=True)
+                    (folder / ELSEWHERE).unlink(missing_ok=True)
                 continue
             place = state.host or self._submission.executor
-            before = self._standing(part, training.folder)
+            before = self._standing(part, folder)
             where = replace(before, place=place, state=says, reason=state.problem)
             if where != before or part not in self._where:
                 self._keep(part, where)
@@ -117,9 +118,10 @@ class TrainingMirror:
         return self._where[part]
 
     def _keep(self, part: int, where: Elsewhere) -> None:
-        folder = self._trainings.part(part).folder
+        folder = self._submission.training_folder(part)
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            self._submission.out.mkdir(parents=True, exist_ok=True)
+            make_folder(folder, inside=self._submission.out)
             keep_elsewhere(folder, where)
         except OSError as error:
             raise _trouble(error, folder) from error
@@ -127,7 +129,7 @@ class TrainingMirror:
 
     def _wishes(self, part: int, folder: Path) -> bytes:
         """Lines that somebody has written since wishes were passed on last."""
-        with suppress(OSError), open_file(folder / CONTROL) as file:
+        with suppress(OSError), open_file(folder / CONTROL, inside=self._submission.out) as file:
             file.seek(self._standing(part, folder).heard)
             return file.read().rpartition(b"\n")[0]
         return b""
@@ -135,7 +137,7 @@ class TrainingMirror:
     def _known(self, tries: Mapping[int, int]) -> dict[int, Known]:
         found: dict[int, Known] = {}
         for part in tries:
-            folder = self._trainings.part(part).folder
+            folder = self._submission.training_folder(part)
             sizes = tuple(_size(folder / name) for name in FOLLOWED)
             wishes = self._wishes(part, folder)
             found[part] = Known(self._standing(part, folder).start, sizes, wishes + b"\n" if wishes else b"")
@@ -143,7 +145,7 @@ class TrainingMirror:
 
     def _take(self, known: Mapping[int, Known], grown: Mapping[int, Grown]) -> None:
         for part, more in grown.items():
-            folder = self._trainings.part(part).folder
+            folder = self._submission.training_folder(part)
             where = self._standing(part, folder)
             state = self._submission.states[part]
             if more.start != where.start:
@@ -158,7 +160,7 @@ class TrainingMirror:
                 if not whole:
                     continue
                 try:
-                    with open_file(folder / name, "ab", buffering=0) as file:
+                    with open_file(folder / name, "ab", inside=self._submission.out, buffering=0) as file:
                         file.write(whole)
                 except OSError as error:
                     raise _trouble(error, folder) from error

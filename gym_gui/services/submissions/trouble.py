@@ -95,3 +95,11 @@ def size_of(path: Path) -> int:
             status = each.lstat()
             found += status.st_size if stat.S_ISREG(status.st_mode) else 0
     return found
+
+
+def not_ours(place: str) -> UsageError:
+    """A place is there that this submission did not put there: its commands are another person's."""
+    return UsageError(
+        f"{place} is there, and this submission did not put it there",
+        fix="Look at it, and remove it: what is missing is played again",
+    )

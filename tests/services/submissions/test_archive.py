@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import tarfile
 from pathlib import Path
 
@@ -78,3 +79,15 @@ def test_an_archive_that_grows_in_the_unpacking_is_ended(tmp_path: Path) -> None
         unpack(tmp_path / "packed", tmp_path / "back", 3 << 19)
     assert [path.name for path in (tmp_path / "back").iterdir()] == ["a"], "the second is not begun"
     unpack(tmp_path / "packed", tmp_path / "whole", 2 << 20)
+
+
+def test_the_same_files_make_the_same_archive(tmp_path: Path) -> None:
+    for name, at in (("one", 1), ("two", 2)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "experiment.json").write_text("{}")
+        os.utime(tmp_path / name / "experiment.json", (at, at))
+        pack(tmp_path / name, tmp_path / f"{name}.packed", extra={"play.sh": b"true"})
+    assert (tmp_path / "one.packed").read_bytes() == (tmp_path / "two.packed").read_bytes()
+    unpack(tmp_path / "one.packed", tmp_path / "back")
+    assert (tmp_path / "back" / "play.sh").read_bytes() == b"true"
+    assert not (tmp_path / "one" / "play.sh").exists()

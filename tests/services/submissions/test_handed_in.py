@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from gym_gui.core.errors import UsageError
+from gym_gui.core.spending import Amount
 from gym_gui.core.subjects import Subject
 from gym_gui.core.trust_file import TrustFile
 from gym_gui.services.experiment_file import load_experiment
@@ -23,6 +24,7 @@ from gym_gui.services.submissions.handed_in import (
     unconfirmed,
     verified_submission,
 )
+from gym_gui.services.submissions.lease_book import LeaseBook
 from gym_gui.services.submissions.record import NAME, SENT, ShardState, Submission, open_submission
 from tests.support.commands import experiment
 
@@ -68,7 +70,7 @@ def test_what_was_handed_in_here_is_used_without_a_question(submission: Submissi
     [
         {"profile": {"shards": 1, "mosaic": "touch stolen; mosaic"}},
         {"profile": {"shards": 1, "setup": ["touch stolen"]}},
-        {"executor": "ssh", "profile": {"hosts": ["x"], "ssh_config": "/tmp/theirs"}},
+        {"executor": "ssh", "profile": {"hosts": ["x"]}},
         {"out": "/home/them"},
         {"command": "tournament"},
     ],
@@ -90,6 +92,16 @@ def test_a_record_that_says_otherwise_has_to_be_confirmed(
     assert unconfirmed(folder) is None, "once"
 
 
+def test_a_person_sees_that_nothing_limits_what_it_spends(submission: Submission) -> None:
+    seen = unconfirmed(submission.folder)
+    assert seen is not None and "nothing limits it" in str(dict(seen.rows)["It may spend"])
+    LeaseBook(submission.folder, {"run": Amount(1000)}, 1).save()
+    seen = unconfirmed(submission.folder)
+    assert seen is not None
+    (line,) = dict(seen.rows)["It may spend"]
+    assert "1000" in line and "nothing limits it" not in line
+
+
 def test_what_is_sent_is_what_was_handed_in(submission: Submission) -> None:
     remember_submission(submission)
     (submission.bundle / "maze.py").write_text("import os")
@@ -105,6 +117,19 @@ def test_places_that_the_person_names_now_are_kept(submission: Submission) -> No
     submission.profile = profile
     submission.save()
     assert unconfirmed(folder) is None
+
+
+def test_a_configuration_of_openssh_is_named_by_the_person_alone(submission: Submission) -> None:
+    folder = changed(
+        submission, executor="ssh", profile={"hosts": ["x"], "ssh_config": str(submission.folder / "theirs")}
+    )
+    with pytest.raises(UsageError, match="--profile FILE"):
+        unconfirmed(folder)
+    mine = {"hosts": ["x"], "ssh_config": "/home/me/lab"}
+    seen = unconfirmed(folder, mine)
+    assert seen is not None
+    confirm(seen)
+    assert verified_submission(open_submission(folder), mine).profile == mine
 
 
 def test_forged_needs_allow_nothing(submission: Submission) -> None:

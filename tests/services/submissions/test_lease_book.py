@@ -16,7 +16,7 @@ from gym_gui.controllers.payers import Payers
 from gym_gui.controllers.shard_lease import ShardLease
 from gym_gui.controllers.shortage import RUN, shortage
 from gym_gui.core.errors import RunFormatError
-from gym_gui.core.leases import Lease
+from gym_gui.core.leases import Claim, Lease
 from gym_gui.core.spending import NOTHING, Amount
 from gym_gui.services.budget_ledger import BudgetLedger
 from gym_gui.services.lease_files import CLAIM, LEASE, LeaseFiles
@@ -306,6 +306,33 @@ def test_a_damaged_book_is_one_line(tmp_path: Path, written: str) -> None:
     (tmp_path / NAME).write_text(written)
     with pytest.raises(RunFormatError, match="damaged"):
         LeaseBook.open(tmp_path)
+
+
+@pytest.mark.parametrize("where", ["granted", "base", "gone", "budgets", "needed"])
+@pytest.mark.parametrize("amount", [{"tokens": -1}, {"usd": -0.5}])
+def test_a_negative_amount_is_damage(tmp_path: Path, where: str, amount: dict[str, float]) -> None:
+    book = LeaseBook(tmp_path, {RUN: Amount(1000, 1.0)}, 1)
+    shard_says = Claim(0, {RUN: Amount(10, 0.1)}, {}, None, {}).to_line()
+    book.hear(1, "one", shard_says, is_live=True)
+    book.save()
+    data = json.loads((tmp_path / NAME).read_text())
+    (data if where in data else data["holders"][0])[where][RUN] = amount
+    (tmp_path / NAME).write_text(json.dumps(data))
+    with pytest.raises(RunFormatError, match="damaged"):
+        LeaseBook.open(tmp_path)
+
+
+def test_a_shard_has_not_spent_less_than_nothing(tmp_path: Path) -> None:
+    book = LeaseBook(tmp_path, {RUN: Amount(1000)}, 1)
+    book.hear(1, "one", Claim(0, {RUN: Amount(400)}, {}, None, {}).to_line(), is_live=True)
+    assert book.spent(RUN) == Amount(400)
+    book.save()
+    data = json.loads((tmp_path / NAME).read_text())
+    data["holders"][0]["base"][RUN] = {"tokens": 100_000}
+    (tmp_path / NAME).write_text(json.dumps(data))
+    again = LeaseBook.open(tmp_path)
+    assert again is not None and again.left(RUN) == Amount(1000)
+    assert Claim.from_line(Claim(0, {RUN: Amount(-5)}, {}, None, {}).to_line()) is None
 
 
 NODE_ACTIONS = (

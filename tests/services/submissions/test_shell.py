@@ -147,6 +147,34 @@ def test_a_file_of_keys_is_data_and_what_is_none_is_told_nowhere(place: Path) ->
     assert seen.said == "" and not (place / "ran").exists()
 
 
+def test_a_file_of_keys_changes_no_program(place: Path) -> None:
+    keys = place / "keys"
+    refused = ("LD_PRELOAD", "PYTHONPATH", "PYTHONSTARTUP", "MOSAIC_DATA_DIR", "BASH_ENV")
+    keys.write_text(
+        "".join(f"{name}=/theirs\n" for name in (*refused, "PATH", "HOME")) + "MOSAIC_LLM_API_KEY=sk\n"
+    )
+    keys.chmod(0o600)
+    named = " ".join(f'"${name}"' for name in (*refused, "MOSAIC_LLM_API_KEY"))
+    sent(place, f'printf "%s|" {named} "${{PATH%/theirs}}" "$HOME" > told', keys=str(keys))
+    tell(shell.begin(str(place), [[(3, 1)]]))
+    ended(place, 1)
+    told = (place / "told").read_text()
+    assert "/theirs" not in told and "|sk|" in told
+
+
+@pytest.mark.parametrize("written", ["{pid}", "-{pid}", "{pid} 1", "0{pid}"])
+@pytest.mark.parametrize("file", ["run", "pid"])
+def test_no_process_is_ended_but_a_shards_own(place: Path, file: str, written: str) -> None:
+    (place / "work/3/1").mkdir(parents=True)
+    with subprocess.Popen(["sleep", "60"], start_new_session=True) as mine:
+        (place / "work/3/1" / file).write_text(written.format(pid=mine.pid) + "\n")
+        tell(shell.stop(str(place), {3: 1}, "KILL"))
+        tell(shell.remove(str(place)))
+        with pytest.raises(subprocess.TimeoutExpired):
+            mine.wait(0.2)
+        mine.kill()
+
+
 def test_of_two_tries_the_earlier_one_is_ended_first(place: Path) -> None:
     sent(place, WAITS)
     tell(shell.begin(str(place), [[(3, 1)]]))

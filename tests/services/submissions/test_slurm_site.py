@@ -271,3 +271,26 @@ def test_a_look_reads_each_file_once_and_lists_no_folder(
     assert files <= set(opened) and len(opened) == len(set(opened))
     waiting = {path for path in opened if not path.startswith((f"{place}/work/1/", f"{place}/work/2/"))}
     assert {Path(path).name for path in waiting} == {"code"}, "of what waits only whether it has ended"
+
+
+def test_what_another_person_put_there_is_not_played(scheduler: Scheduler, submission: Submission) -> None:
+    place = submission.folder / "cluster"
+    place.mkdir()
+    (place / "play.sh").write_text("touch stolen")
+    with pytest.raises(UsageError, match="did not put it there"):
+        asyncio.run(site_of(submission).prepare())
+    assert (place / "play.sh").read_text() == "touch stolen"
+
+
+@pytest.mark.parametrize("below", ["", "runs", "runs/01RUN", "submissions/01SUB"])
+def test_no_place_is_where_the_submission_or_its_results_are(
+    scheduler: Scheduler, tmp_path: Path, below: str
+) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "here").symlink_to(tmp_path / "there")
+    submission = Submission(
+        tmp_path / "here" / "submissions" / "01SUB", "slurm", {}, "run", 7, 28, tmp_path / "here" / "runs"
+    )
+    folder = tmp_path / "there" / (below or "submissions")
+    with pytest.raises(UsageError, match="lies where"):
+        asyncio.run(site_of(submission, folder=str(folder)).check())

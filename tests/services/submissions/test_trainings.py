@@ -31,6 +31,15 @@ from gym_gui.services.trainer.elsewhere import read_elsewhere
 from mosaic_worker.training import ask
 from tests.support.waiting import eventually
 
+REQUEST = {
+    "format_version": 1,
+    "run_id": "x",
+    "worker": "w",
+    "algorithm": "a",
+    "env_id": "e",
+    "seed": 7,
+}
+
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
@@ -206,15 +215,7 @@ def test_a_training_that_is_here_is_elsewhere_no_more(place: Path, tmp_path: Pat
     grows = (here / "events.jsonl").stat().st_ino
     with (run / "events.jsonl").open("a") as file:
         file.write(event("done", status="completed", step=100))
-    asked_for = {
-        "format_version": 1,
-        "run_id": "x",
-        "worker": "w",
-        "algorithm": "a",
-        "env_id": "e",
-        "seed": 7,
-    }
-    (run / "train.json").write_text(json.dumps(asked_for))
+    (run / "train.json").write_text(json.dumps(REQUEST))
     with pytest.raises(HostFailedError, match="is not there whole"):
         take_part(place / "work/2/runs", asked, 2)
     (run / "exit.json").write_text("{}")
@@ -248,3 +249,54 @@ def test_a_record_of_trainings_reads_back(tmp_path: Path) -> None:
         (asked.folder / "submission.json").write_text(json.dumps(data | wrong))
         with pytest.raises(UsageError, match="is damaged"):
             open_submission(asked.folder)
+
+
+def test_nothing_is_written_or_read_through_a_link(place: Path, tmp_path: Path) -> None:
+    asked = submission(tmp_path / "sub", _2=ShardState(SENT, "one", 1))
+    assert asked.trainings is not None
+    theirs, here = tmp_path / "documents", asked.trainings.part(2).folder
+    theirs.mkdir()
+    kept = {"events.jsonl": "mine\n", "control.jsonl": "secret\n", "state": None}
+    (theirs / "events.jsonl").write_text("mine\n")
+    (theirs / "control.jsonl").write_text("secret\n")
+    (theirs / "state").mkdir()
+    here.parent.mkdir()
+    here.symlink_to(theirs)
+    mirror, run = TrainingMirror(asked, asked.trainings), begun(place, "0001", events_jsonl="theirs\n")
+    (run / "train.json").write_text(json.dumps(REQUEST))
+    (run / "exit.json").write_text("{}")
+    (run / "state").mkdir()
+    for act in (
+        mirror.note,
+        lambda: asyncio.run(mirror.follow(Place(place), {2: 1})),
+        lambda: take_part(place / "work/2/runs", asked, 2),
+        asked.check_folders,
+    ):
+        with pytest.raises(UsageError, match="is a link"):
+            act()
+    assert {file.name: file.read_text() if file.is_file() else None for file in theirs.iterdir()} == kept
+    assert not (run / "control.jsonl").exists(), "what was read would have been sent"
+
+
+def test_what_is_taken_in_is_written_through_no_link(place: Path, tmp_path: Path) -> None:
+    asked = submission(tmp_path / "sub", _2=ShardState(SENT, "one", 1))
+    assert asked.trainings is not None
+    here, run = asked.trainings.part(2).folder, begun(place, "0001", policy_json="{}", log_txt="theirs\n")
+    theirs = tmp_path / "documents"
+    (theirs / "state").mkdir(parents=True)
+    (theirs / "state" / "kept").write_text("mine")
+    (theirs / "file").write_text("mine")
+    here.mkdir(parents=True)
+    (here / ".coming-policy.json").symlink_to(theirs / "file")
+    (here / ".coming-state").symlink_to(theirs / "state")
+    (here / "state").symlink_to(theirs / "state")
+    (here / "log.txt").symlink_to(theirs / "file")
+    (run / "train.json").write_text(json.dumps(REQUEST))
+    (run / "exit.json").write_text("{}")
+    (run / "state").mkdir()
+    (run / "state" / "new").write_text("theirs")
+    take_part(place / "work/2/runs", asked, 2)
+    assert (theirs / "file").read_text() == "mine"
+    assert [file.name for file in (theirs / "state").iterdir()] == ["kept"]
+    assert not any(path.is_symlink() for path in here.rglob("*"))
+    assert (here / "state" / "new").read_text() == "theirs"
