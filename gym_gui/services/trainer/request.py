@@ -25,7 +25,7 @@ from gym_gui.services.trainer.records import RunLimits
 from gym_gui.services.trainer.settings import AlgorithmSchema, agents_incompatibility, read_schemas
 from gym_gui.services.trainer.settings_flags import flags_of, texts_of_flags
 from gym_gui.version import __version__
-from gym_gui.workers.named import is_local
+from gym_gui.workers.named import is_local_address
 from gym_gui.workers.registry import TrainSpec, WorkerTypeDefinition
 from mosaic_worker.checkpoint import holds_checkpoint, read_description
 from mosaic_worker.worker import LoadError
@@ -342,7 +342,7 @@ def _needs_of_record(
 ) -> Iterator[Need]:
     """What a training that goes on would use because its record says so, and a person has to allow."""
     address = settings.get("address")  # of a cluster, which is told what to run, and tells what to run
-    if isinstance(address, str) and address and not is_local(f"tcp://{address}"):
+    if isinstance(address, str) and address and not is_local_address(address):
         yield Need(Subject("server", address), address, "trains on a cluster at")
     if extra:
         where = str((folder or Path()).expanduser().absolute())
