@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import platform
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -345,8 +347,18 @@ def _needs_of_record(
     if isinstance(address, str) and address and not is_local_address(address):
         yield Need(Subject("server", address), address, "trains on a cluster at")
     if extra:
-        where = str((folder or Path()).expanduser().absolute())
-        yield Need(Subject("file", where), " ".join(extra)[:200], "passes arguments to its worker,")
+        yield Need(arguments_subject(folder or Path(), extra), " ".join(extra)[:200], "passes to its worker")
+
+
+def arguments_subject(folder: Path, arguments: Sequence[str]) -> Subject:
+    """What has to be allowed before arguments in the record of a training are passed to its worker.
+
+    Args:
+        folder: The run folder; that its files may be used does not allow them.
+        arguments: These very ones.
+    """
+    told = sha256(json.dumps([*arguments]).encode()).hexdigest()
+    return Subject("arguments", str(folder.expanduser().resolve()), told)
 
 
 def _settings(
