@@ -16,8 +16,9 @@ class Subject:
 
     Attributes:
         kind: ``folder`` of code, installed ``package``, ``program``, ``file`` or folder of data,
-            ``arguments`` that the record in a folder passes to its worker, ``server``; ``name``: something that a person has named, for one call, and ``path``: the
-            folder of their import path where it was found.
+            ``arguments`` that the record in a folder passes to its worker, ``server``; ``name``:
+            something that a person has named, for one call, and ``path``: the folder of their import
+            path where it was found.
         name: Its path, address or name.
         sha256: Fingerprint of code, programs and arguments: other content is another subject.
     """

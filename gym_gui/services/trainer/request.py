@@ -346,8 +346,19 @@ def _needs_of_record(
     address = settings.get("address")  # of a cluster, which is told what to run, and tells what to run
     if isinstance(address, str) and address and not is_local_address(address):
         yield Need(Subject("server", address), address, "trains on a cluster at")
+    pool = settings.get("pool")
+    for entry in map(str.strip, pool.split(",")) if isinstance(pool, str) else ():
+        if _is_path(entry):
+            yield Need(Subject("file", str(Path(entry).expanduser().resolve())), entry, "meets policies of")
     if extra:
         yield Need(arguments_subject(folder or Path(), extra), " ".join(extra)[:200], "passes to its worker")
+
+
+def _is_path(entry: str) -> bool:
+    """Whether an entry of a pool is the path of a policy or a tournament; others are names of behaviors."""
+    if not entry or entry.startswith("library:"):
+        return False
+    return "/" in entry or Path(entry).suffix != "" or Path(entry).expanduser().exists()
 
 
 def arguments_subject(folder: Path, arguments: Sequence[str]) -> Subject:

@@ -55,6 +55,24 @@ def test_its_id_is_the_name_of_a_file(tmp_path: Path, run_id: object) -> None:
         KeptRequest.read(record(tmp_path / "theirs", run_id=run_id))
 
 
+@pytest.mark.parametrize("entry", ["/home/other/policy", "../policy", "~/policy", "pool.yaml", "here"])
+def test_a_path_in_its_pool_is_asked_about(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, entry: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "here").mkdir()
+    registry = WorkerCatalog().registry
+    given = {"pool": f"random, {entry} ,library:mine"}
+    game = {"worker": "cleanrl_worker", "algorithm": "self_play", "env_id": "connect_four_v3"}
+    folder = record(tmp_path / "theirs", **game, given=given)
+    with pytest.raises(NotAllowedError) as caught:
+        resumed(folder, {}, registry)
+    (need,) = caught.value.needs
+    assert need.subject == Subject("file", str(Path(entry).expanduser().resolve()))
+    trust.allow([need.subject])
+    assert resumed(folder, {}, registry).settings["pool"] == given["pool"]
+
+
 def test_arguments_are_not_allowed_with_the_folder_that_they_stand_in(tmp_path: Path) -> None:
     registry, place = WorkerCatalog().registry, tmp_path.resolve() / "theirs"
     folder = record(place, arguments=["--total-steps=100"])
