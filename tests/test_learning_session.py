@@ -168,3 +168,15 @@ def test_a_file_is_asked_for_its_programs_and_people_stay_out(tmp_path: Path) ->
         file.write_text(f"task: tictactoe_v3\npolicies:\n  a: {player}\n  b: {{type: random}}\n")
         with pytest.raises(UsageError, match=words):
             open_session("tictactoe_v3", [str(file)], not_held)
+
+
+def test_no_key_is_looked_up_before_its_server_is_allowed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NO_SUCH_KEY", raising=False)
+    file = tmp_path / "pool.yaml"
+    model = "client_name: custom, base_url: 'https://elsewhere.example/v1', api_key: 'env:NO_SUCH_KEY'"
+    players = f"a: {{type: llm, settings: {{{model}}}}}\n  b: {{type: random}}"
+    file.write_text(f"task: tictactoe_v3\npolicies:\n  {players}\n")
+    with pytest.raises(UsageError, match=r"sends a secret to .* has not been allowed"):
+        open_session("tictactoe_v3", [str(file)], not_held)

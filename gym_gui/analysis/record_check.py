@@ -116,19 +116,27 @@ def changed_files(run: Run, header: Mapping[str, Any]) -> list[str]:
 
 def _episodes_that_changed(operator: OperatorRun) -> tuple[list[int], list[int]]:
     """Episodes whose digest is another, and those that have none."""
-    rows = {episode.episode_index: line.value for episode, line in operator.episode_lines()}
-    seen = {index: sha256() for index, row in rows.items() if KEY in row}
-    if seen:
-        for line in operator.step_lines():
-            index = number(line.value.get("episode_index"))
-            if index in seen:
-                seen[index].update(without_times(line.value))
+    # No row is kept, for one may be as large as a line can be: the episodes' own lines are read twice.
+    having, without = list[int](), list[int]()
+    for episode, line in operator.episode_lines():
+        (having if KEY in line.value else without).append(episode.episode_index)
+    seen = {index: sha256() for index in having}
+    if not seen:
+        return [], sorted(without)
+    for line in operator.step_lines():
+        index = number(line.value.get("episode_index"))
+        if index in seen:
+            seen[index].update(without_times(line.value))
     changed: list[int] = []
-    for index, digest in seen.items():
-        digest.update(without_times(rows[index]))
-        if rows[index][KEY] != digest.hexdigest():
+    for line in operator.row_lines(()):
+        index = number(line.value.get("episode_index"))
+        digest = None if index is None else seen.pop(index, None)  # what has been added since is not checked
+        if index is None or digest is None:
+            continue
+        digest.update(without_times(line.value))
+        if line.value.get(KEY) != digest.hexdigest():
             changed.append(index)
-    return sorted(changed), sorted(rows.keys() - seen.keys())
+    return sorted([*changed, *seen]), sorted(without)
 
 
 def _episodes(indices: Sequence[int]) -> str:

@@ -21,7 +21,7 @@ from gym_gui.cli.errors import DONE, INTERRUPTED, WORK_FAILED, tell
 from gym_gui.cli.progress import run_progress
 from gym_gui.controllers.matrix_check import resolve_all, tried_of
 from gym_gui.controllers.model_slots import DRY_RUN, dry, replayed, slots_with
-from gym_gui.controllers.resolved_operator import ResolvedOperator
+from gym_gui.controllers.resolved_operator import ResolvedOperator, vouch
 from gym_gui.controllers.script_execution import OnProgress, OperatorScriptExecutionManager, RunResult
 from gym_gui.core.config import Experiment
 from gym_gui.core.enums import EpisodeStatus
@@ -76,6 +76,9 @@ def play(
     staffed = replayed(experiment, open_run(replay)) if replay is not None else experiment
     played = set(open_run(resume).operators) if resume is not None else set[str]()
     resolved_operators, problems = resolve_all(dry(staffed) if models else staffed, played)
+    for operator in staffed.operators if models else ():
+        if operator.operator_id not in problems:
+            vouch(operator)  # dry() has left the keys out, and with them the servers they would be sent to
     if problems:
         from gym_gui.core.matrix_expansion import without
 

@@ -68,7 +68,8 @@ def _subjects(name: str) -> list[Subject]:
         return _named_by(path)
     if path.is_dir():
         files = own_code.fingerprints(path.resolve())
-        return [Subject("folder", str(path.resolve()), own_code.digest(files))]
+        code = Subject("folder", str(path.resolve()), own_code.digest(files))
+        return [code, *_arguments_in(path)]
     if path.is_file():
         where = str(path.resolve())
         data = Subject("file", where)
@@ -83,6 +84,15 @@ def _subjects(name: str) -> list[Subject]:
         f"there is no file, folder, package or program {name!r}",
         fix="Give the path of what the refusal has named",
     )
+
+
+def _arguments_in(folder: Path) -> list[Subject]:
+    """The arguments that a training passes to its worker, where the folder is one of such."""
+    from gym_gui.services.trainer.folder import REQUEST
+    from gym_gui.services.trainer.request import KeptRequest, arguments_subject
+
+    arguments = KeptRequest.read(folder).arguments if (folder / REQUEST).is_file() else ()
+    return [arguments_subject(folder, arguments)] if arguments else []
 
 
 def _runs(path: Path) -> bool:

@@ -24,6 +24,7 @@ from gym_gui.core.trust import allow
 from gym_gui.core.validation import Plain
 from gym_gui.workers.discovery import find_workers
 from gym_gui.workers.registry import WorkerTypeRegistry
+from mosaic_worker.plain_files import check_file
 
 CASSETTE, CASSETTE_FILE, DRY_RUN = "cassette", "cassette_file", "dry_run"
 CALLS = "calls.jsonl"
@@ -130,8 +131,11 @@ def gone_on_with(resolved: ResolvedOperator, folder: Path) -> ResolvedOperator:
     Args:
         resolved: The operator.
         folder: The run folder that is resumed.
+
+    Raises:
+        UsageError: The calls are no regular file of the run.
     """
-    file = (folder / "operators" / resolved.config.operator_id / CALLS).absolute()
+    file = _calls_file(folder, resolved.config.operator_id)
 
     def change(assignment: WorkerAssignment) -> WorkerAssignment:
         if not has_setting(assignment, CASSETTE) or settings_of(assignment).get(CASSETTE) != "record":
@@ -140,9 +144,9 @@ def gone_on_with(resolved: ResolvedOperator, folder: Path) -> ResolvedOperator:
         return replace(assignment, settings={**assignment.settings, **more})
 
     config = _changed(resolved.config, change)
-    if config == resolved.config or not file.is_file():
+    if config == resolved.config or not _is_there(file, folder):
         return resolved
-    allow([Subject("file", str(file.resolve()))])  # the person has named the run
+    _allow_calls(file)
     assignments = {slot: change(assignment) for slot, assignment in resolved.assignments.items()}
     return replace(resolved, config=config, assignments=assignments)
 
@@ -151,8 +155,8 @@ def _calls_of(run: Run, operator: OperatorConfig) -> Path | None:
     if not slots_with(operator, CASSETTE):
         return None
     recorded = run.operators.get(operator.operator_id)
-    file = None if recorded is None else (recorded.path / CALLS).absolute()
-    if file is None or not file.is_file():
+    file = None if recorded is None else _calls_file(run.path, operator.operator_id)
+    if file is None or not _is_there(file, run.path):
         raise UsageError(
             f"{run.path} has no recorded calls of operator {operator.operator_id!r}",
             fix="Give a run whose model slots have played with cassette 'record'",
@@ -160,11 +164,37 @@ def _calls_of(run: Run, operator: OperatorConfig) -> Path | None:
     return file
 
 
+def _calls_file(run: Path, operator_id: str) -> Path:
+    # The run folder may be reached through a link; what is in it was written by others, and may not be one.
+    return run.resolve() / "operators" / operator_id / CALLS
+
+
+def _is_there(file: Path, run: Path) -> bool:
+    """Whether a run has calls of an operator.
+
+    Raises:
+        UsageError: What stands there is a link, or no file, or cannot be read.
+    """
+    try:
+        check_file(file, inside=run.resolve())
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise UsageError(
+            f"{file} cannot be read: {error.strerror}", fix="Give a run that holds its calls itself"
+        ) from error
+    return True
+
+
+def _allow_calls(file: Path) -> None:
+    allow([Subject("file", str(file))])  # the person has named the run, and it is a file of the run
+
+
 def _from(file: Path | None) -> Change:
     def change(assignment: WorkerAssignment) -> WorkerAssignment:
         if not has_setting(assignment, CASSETTE):
             return assignment
-        allow([Subject("file", str(Path(str(file)).resolve()))])  # the person has named the run
+        _allow_calls(Path(str(file)))
         played: dict[str, Plain] = {CASSETTE: "replay", CASSETTE_FILE: str(file)}
         return replace(assignment, settings={**without_references(assignment.settings), **played})
 

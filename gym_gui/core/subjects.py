@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from os.path import normpath
 from typing import Any, Final, Literal, get_args
 
-Kind = Literal["folder", "package", "program", "file", "server", "name", "path"]
+Kind = Literal["folder", "package", "program", "file", "arguments", "server", "name", "path"]
 KINDS: Final[tuple[str, ...]] = get_args(Kind)
 
 
@@ -16,10 +16,11 @@ class Subject:
 
     Attributes:
         kind: ``folder`` of code, installed ``package``, ``program``, ``file`` or folder of data,
-            ``server``; ``name``: something that a person has named, for one call, and ``path``: the
-            folder of their import path where it was found.
+            ``arguments`` that the record in a folder passes to its worker, ``server``; ``name``:
+            something that a person has named, for one call, and ``path``: the folder of their import
+            path where it was found.
         name: Its path, address or name.
-        sha256: Fingerprint of code and programs: other content is another subject.
+        sha256: Fingerprint of code, programs and arguments: other content is another subject.
     """
 
     kind: Kind
@@ -34,6 +35,7 @@ class Subject:
             "package": f"the package in {self.name}",
             "program": f"the program {self.name}",
             "file": f"the path {self.name}",
+            "arguments": f"the arguments in {self.name}",
             "server": f"the server {self.name}",
         }.get(self.kind, self.name)
 

@@ -204,10 +204,10 @@ class LearnerSession:
             raise UsageError(
                 f"{name}: a person cannot sit through a training", fix="Leave it out of the pool"
             )
-        for each in players.values():
-            resolve_secrets(each)
         config = replace(self._config, workers=players, origin=origin)
         resolved = resolve_operator(config, {self._learner: _nobody})
+        for each in players.values():
+            resolve_secrets(each)  # after the gate: a file that may not use a key learns nothing of it
         folder = _checkpoint_alone(player)
         held = None if folder is None else hold(folder)
         if held is not None:

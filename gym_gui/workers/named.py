@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
 from gym_gui.core.own_code import hash_of
@@ -14,6 +15,7 @@ from gym_gui.core.secret_refs import references
 from gym_gui.core.subjects import Need, Subject
 from gym_gui.workers.definition import WorkerTypeDefinition
 
+_HOST_AND_PORT: Final = re.compile(r"([A-Za-z0-9.-]+|\[[0-9a-fA-F:.]+\])(?::[0-9]{1,5})?")
 _PURPOSES = {
     "program": "starts",
     "file": "has its worker use",
@@ -52,7 +54,7 @@ def _needs(definition: WorkerTypeDefinition, settings: Mapping[str, Any]) -> Ite
         elif setting.kind == "server" and secret and not is_local(value):
             yield Need(Subject("server", value), value, "sends a secret to")
     address = settings.get("address")  # of a worker on another machine, whoever it is
-    if isinstance(address, str) and not is_local(f"tcp://{address}"):
+    if isinstance(address, str) and not is_local_address(address):
         yield Need(Subject("server", address), address, "plays by a worker at")
 
 
@@ -69,9 +71,22 @@ def _absolute(value: str) -> str:
 
 
 def is_local(address: str) -> bool:
-    """Whether an address is on this machine."""
+    """Whether a URL is of this machine."""
     try:
-        host = urlsplit(address).hostname or ""
+        return _is_this_machine(urlsplit(address).hostname or "")
+    except ValueError:
+        return False
+
+
+def is_local_address(address: str) -> bool:
+    """Whether ``host:port`` is of this machine; anything that is written otherwise is not."""
+    # What connects may read a stranger spelling (localhost#.example:1) otherwise than we do.
+    found = _HOST_AND_PORT.fullmatch(address)
+    return found is not None and _is_this_machine(found[1].strip("[]").lower())
+
+
+def _is_this_machine(host: str) -> bool:
+    try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False

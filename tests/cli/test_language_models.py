@@ -373,6 +373,14 @@ def test_the_example_of_the_design_is_played_and_its_key_is_nowhere(
     assert KEY not in run.out + run.err + done.out + done.err
 
 
+def test_dry_run_refuses_a_server_that_a_key_would_be_sent_to(mosaic: Mosaic) -> None:
+    url = "https://elsewhere.example/v1"
+    file = experiment(mosaic.home, lake(url), num_episodes=2)
+    line = mosaic.refused("run", file, "--dry-run")
+    assert url in line and "mosaic trust add" in line
+    assert mosaic("run", file, "--dry-run", "--trust").status == 0
+
+
 # ---------------------------------------------------------------------------- a server that is down
 
 

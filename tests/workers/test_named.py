@@ -8,7 +8,7 @@ import pytest
 
 from gym_gui.core.secret_refs import references, without_references
 from gym_gui.workers.discovery import find_workers
-from gym_gui.workers.named import needs_of_settings
+from gym_gui.workers.named import is_local_address, needs_of_settings
 from gym_gui.workers.registry import WorkerTypeRegistry
 
 SETTINGS: list[dict[str, Any]] = [
@@ -28,3 +28,32 @@ def test_a_secret_is_gated_where_it_is_resolved(settings: dict[str, Any]) -> Non
     assert list(references(asked)), "its resolver would find it"
     assert not list(references(without_references(asked)))
     assert not needs_of_settings(definition, without_references(asked))
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "localhost#.elsewhere.example:6379",
+        "localhost?.elsewhere.example:6379",
+        "localhost/.elsewhere.example:6379",
+        "elsewhere.example@localhost:6379",
+        "dns://elsewhere.example/localhost:6379",
+        "localhost.elsewhere.example:6379",
+        "localhost:6379\n",
+        "[::1%elsewhere]:6379",
+        "box.lan:7311",
+    ],
+)
+def test_an_address_elsewhere_is_gated_however_it_is_written(address: str) -> None:
+    find_workers(["mosaic_llm_worker"])
+    definition = WorkerTypeRegistry.require("mosaic_llm_worker")
+    (need,) = needs_of_settings(definition, {"address": address})
+    assert (need.subject.kind, need.subject.name) == ("server", address)
+    assert not is_local_address(address)
+
+
+@pytest.mark.parametrize(
+    "address", ["localhost:6379", "LOCALHOST:6379", "127.0.0.9:1", "[::1]:6379", "localhost"]
+)
+def test_an_address_of_this_machine_needs_nothing(address: str) -> None:
+    assert is_local_address(address)

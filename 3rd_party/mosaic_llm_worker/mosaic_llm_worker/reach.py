@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
+from urllib.parse import urlsplit
 
 from mosaic_llm_worker.providers import open_server
 from mosaic_llm_worker.server_settings import NEEDS_KEY, ServerSettings
@@ -19,15 +21,27 @@ _BETWEEN_S: Final = 0.5
 def why_silent(settings: ServerSettings, key: str) -> str:
     """Why no model would answer, in a sentence; empty where the server is there.
 
-    A server that lists no models, or is busy, is there. So is one whose key a dry run was not given.
+    A server that lists no models, or is busy, is there. So is one whose key a dry run was not given. A dry
+    run asks no server elsewhere but the provider's own: a file from others may name any, and is checked
+    before a person has looked at it.
     """
     if settings.cassette == "replay" and not settings.dry_run:
         return ""
     if settings.client_name in NEEDS_KEY and not key and not settings.base_url:
         return ""  # a dry run has no keys; any other was refused already
+    if settings.dry_run and settings.base_url and not _is_on_this_machine(settings.base_url):
+        return ""
     # Workers load their slots in a thread whose own event loop may run.
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(asyncio.run, _why_silent(settings, key)).result()
+
+
+def _is_on_this_machine(url: str) -> bool:
+    host = urlsplit(url).hostname or ""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 async def _why_silent(settings: ServerSettings, key: str) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import platform
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +27,7 @@ from gym_gui.services.trainer.records import RunLimits
 from gym_gui.services.trainer.settings import AlgorithmSchema, agents_incompatibility, read_schemas
 from gym_gui.services.trainer.settings_flags import flags_of, texts_of_flags
 from gym_gui.version import __version__
-from gym_gui.workers.named import is_local
+from gym_gui.workers.named import is_local_address
 from gym_gui.workers.registry import TrainSpec, WorkerTypeDefinition
 from mosaic_worker.checkpoint import holds_checkpoint, read_description
 from mosaic_worker.worker import LoadError
@@ -342,11 +344,32 @@ def _needs_of_record(
 ) -> Iterator[Need]:
     """What a training that goes on would use because its record says so, and a person has to allow."""
     address = settings.get("address")  # of a cluster, which is told what to run, and tells what to run
-    if isinstance(address, str) and address and not is_local(f"tcp://{address}"):
+    if isinstance(address, str) and address and not is_local_address(address):
         yield Need(Subject("server", address), address, "trains on a cluster at")
+    pool = settings.get("pool")
+    for entry in map(str.strip, pool.split(",")) if isinstance(pool, str) else ():
+        if _is_path(entry):
+            yield Need(Subject("file", str(Path(entry).expanduser().resolve())), entry, "meets policies of")
     if extra:
-        where = str((folder or Path()).expanduser().absolute())
-        yield Need(Subject("file", where), " ".join(extra)[:200], "passes arguments to its worker,")
+        yield Need(arguments_subject(folder or Path(), extra), " ".join(extra)[:200], "passes to its worker")
+
+
+def _is_path(entry: str) -> bool:
+    """Whether an entry of a pool is the path of a policy or a tournament; others are names of behaviors."""
+    if not entry or entry.startswith("library:"):
+        return False
+    return "/" in entry or Path(entry).suffix != "" or Path(entry).expanduser().exists()
+
+
+def arguments_subject(folder: Path, arguments: Sequence[str]) -> Subject:
+    """What has to be allowed before arguments in the record of a training are passed to its worker.
+
+    Args:
+        folder: The run folder; that its files may be used does not allow them.
+        arguments: These very ones.
+    """
+    told = sha256(json.dumps([*arguments]).encode()).hexdigest()
+    return Subject("arguments", str(folder.expanduser().resolve()), told)
 
 
 def _settings(
