@@ -18,7 +18,7 @@ SINCE = "f4b908106ceaef1b34488bad705ade7a00deae06"
 """The last commit before this rule."""
 
 LONGEST = 72
-FORM = re.compile(r"[a-z0-9][a-z0-9_./-]*(, ?[a-z0-9][a-z0-9_./-]*)*: \S")
+FORM = re.compile(r"[a-z0-9][a-z0-9_./ -]*(, ?[a-z0-9][a-z0-9_./ -]*)*: \S")
 
 
 def fault(subject: str) -> str:

@@ -23,6 +23,7 @@ BundleWorkers, _.PLUGIN_NAME, _.initialize  # hatchling's hook
 # -- called or read by libraries
 _.BooleanFoldVisitor, _.else_body, _.unify_annotated, _.visit_linked_list  # python-agentspeak
 _.generate, prev_action, _._instance, _.TEXTWORLD_FACTORY  # BALROG
+_.uid, _.gid, _.mtime, _.uname, _.gname  # tarfile
 _.do_GET, _.do_POST, _.log_message, _.protocol_version  # http.server
 gym_gui  # modules of it that are imported ahead of their use
 __getattr__, __dir__, _._repr_html_  # Python itself, notebooks

@@ -51,7 +51,14 @@ SMALLEST: dict[str, tuple[str, ...]] = {
 PARTS = frozenset(
     {
         *("bench_gui_bare", "bench_gui_elsewhere", "bench_gui_instruments", "bench_gui_library"),
-        *("bench_gui_window", "bundle_workers", "by_keyboard", "example_model", "fault_model_server", "faults_nodes"),
+        *(
+            "bench_gui_window",
+            "bundle_workers",
+            "by_keyboard",
+            "example_model",
+            "fault_model_server",
+            "faults_nodes",
+        ),
         *("home_pictures", "loopback_host", "screen_reader", "screenshots_dialogs", "screenshots_elsewhere"),
         *("screenshots_submissions", "screenshots_waiting", "vulture_allowed", "what_fits"),
     }

@@ -129,7 +129,7 @@ class Submission:
         places: What is known of places, by their names.
         needs: What of it the person has allowed who handed it in (:mod:`.handed_in`); on record nowhere else.
         token: What marks a place that it was sent to; kept like ``needs``. What lies at a place without it
-            was put there by somebody else.
+            was put there by another person.
     """
 
     folder: Path

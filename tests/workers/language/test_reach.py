@@ -47,7 +47,7 @@ def test_a_run_asks_it(looked_up: list[str]) -> None:
 
 
 def test_a_dry_run_looks_for_a_server_on_this_machine() -> None:
-    with socket.socket() as taken:  # bound, and nobody listens
+    with socket.socket() as taken:  # bound, and no server listens
         taken.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
         assert url in why_silent(settings(url, dry_run=True), "")
