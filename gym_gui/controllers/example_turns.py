@@ -6,7 +6,7 @@ An episode of random legal moves is played in an environment of its own, from a 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any, Final
 
@@ -23,6 +23,8 @@ SETTING: Final = "example_turns"
 _SEED: Final = 730_190_277
 _EPISODES, _STEPS, _SEEN = 8, 60, 5
 """Episodes and steps that are played at most; turns from among which each that is shown is chosen."""
+_STEPS_OF_ALL: Final = 4_800
+"""Steps that are played at most for all slots of an operator, each of which has an equal share."""
 
 Turn = Mapping[str, Any]
 
@@ -50,8 +52,9 @@ def turns_by_seat(resolved: ResolvedOperator, agent: AgentID, count: int) -> dic
         count: Turns of each.
     """
     seats = (agent, *resolved.team_contexts_elsewhere(agent))
+    steps = max(1, _STEPS_OF_ALL // len(resolved.views))
     with contextlib.closing(resolved.make_environment()) as environment:
-        return {seat: example_turns(environment, seat, resolved.views[agent], count) for seat in seats}
+        return _turns(environment, seats, resolved.views[agent], count, steps)
 
 
 def example_turns(environment: Environment, seat: AgentID, view: PromptInputs, count: int) -> list[Turn]:
@@ -64,39 +67,58 @@ def example_turns(environment: Environment, seat: AgentID, view: PromptInputs, c
         view: How they are told.
         count: How many.
     """
+    return _turns(environment, [seat], view, count, _STEPS_OF_ALL)[seat]
+
+
+def _turns(
+    environment: Environment, seats: Sequence[AgentID], view: PromptInputs, count: int, steps: int
+) -> dict[AgentID, list[Turn]]:
+    """Turns of some seats, from the same episodes."""
     shown = replace(view, text=True, image=False, messages=False, facts=False, state=False)
-    found: list[Turn] = []
-    for turn in _played(environment, seat, shown):
-        found.append(turn)
-        if len(found) >= _SEEN * count:
+    found: dict[AgentID, list[Turn]] = {seat: [] for seat in seats}
+    wanted = set(seats)
+    for seat, turn in _played(environment, wanted, shown, steps):
+        found[seat].append(turn)
+        if len(found[seat]) >= _SEEN * count:
+            wanted.discard(seat)
+        if not wanted:
             break
-    return _spread(found, count)
+    return {seat: _spread(turns, count) for seat, turns in found.items()}
 
 
-def _played(environment: Environment, seat: AgentID, view: PromptInputs) -> Iterator[Turn]:
+def _played(
+    environment: Environment, wanted: Set[AgentID], view: PromptInputs, steps: int
+) -> Iterator[tuple[AgentID, Turn]]:
+    """Turns of the seats that are wanted when they come."""
     adapter, rng = environment.adapter, np.random.default_rng(_SEED)
-    says = environment.describer(seat).can_say(seat)
+    views = {seat: replace(view, text=environment.describer(seat).can_say(seat)) for seat in wanted}
     for seed in range(_SEED, _SEED + _EPISODES):
         seen = adapter.reset(seed=seed)
-        number = 0
+        numbers = dict.fromkeys(views, 0)
         for _ in range(_STEPS):
             moves: dict[AgentID, Any] = {}
             for agent in adapter.get_current_agents():
                 mask, draw = adapter.action_mask(agent), int(rng.integers(1 << 62))
                 moves[agent] = environment.describer(agent).any_action(agent, mask, draw)
-                if agent == seat:
-                    what = environment.show(agent, seen[agent], replace(view, text=says), mask)
-                    yield {
-                        "step": number,
-                        "text": what.text,
-                        "choices": [[choice.action, choice.word] for choice in what.choices],
-                        "mask": None if mask is None else to_plain(mask),
-                        "action": to_plain(moves[agent]),
-                    }
-                    number += 1
+                if agent in wanted:
+                    what = environment.show(agent, seen[agent], views[agent], mask)
+                    yield (
+                        agent,
+                        {
+                            "step": numbers[agent],
+                            "text": what.text,
+                            "choices": [[choice.action, choice.word] for choice in what.choices],
+                            "mask": None if mask is None else to_plain(mask),
+                            "action": to_plain(moves[agent]),
+                        },
+                    )
+                    numbers[agent] += 1
             if not moves:
                 break
+            if steps <= 0:
+                return
             seen = adapter.step(moves).observations
+            steps -= 1
 
 
 def _spread(turns: Sequence[Turn], count: int) -> list[Turn]:

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from gym_gui.controllers.model_slots import DRY_RUN, dry, has_setting
 from gym_gui.controllers.resolved_operator import ResolvedOperator, resolve_operator
@@ -23,6 +26,8 @@ from gym_gui.core.types import AgentID
 from gym_gui.services.slot_policies import SlotPolicies
 from gym_gui.workers.slot import WorkerSlot
 from gym_gui.workers.supervisor import SessionEvents, SlotRequest, Supervisor
+
+T = TypeVar("T")
 
 LIMIT_S: Final = 20.0
 """So long a worker is waited for: a large network, or a game that is solved while it loads, takes longer."""
@@ -67,7 +72,13 @@ class LoadCheck:
 
     async def _load(self, resolved: ResolvedOperator, group: Sequence[AgentID]) -> Sequence[AgentID]:
         """Load the slots of one process; returns them where that took too long."""
-        requests = await asyncio.to_thread(slot_requests, resolved, group, {})
+        until = asyncio.get_running_loop().time() + self._limit_s
+        try:
+            async with asyncio.timeout_at(until):
+                # What a slot is told is learnt from its environment, which may take any time.
+                requests = await _in_thread(partial(slot_requests, resolved, group, {}))
+        except TimeoutError:
+            return group
         key = _digest(resolved.workers[group[0]].type_id, requests)
         if key in self._loaded:
             return ()
@@ -75,7 +86,7 @@ class LoadCheck:
             resolved.config.operator_id, SessionEvents(_ignore_log, _ignore, _ignore_human)
         )
         try:
-            async with asyncio.timeout(self._limit_s):
+            async with asyncio.timeout_at(until):
                 await start_group(resolved, supervisor, SlotPolicies(), requests)
         except TimeoutError:
             return group
@@ -86,6 +97,24 @@ class LoadCheck:
             await supervisor.close(_GRACE_S)
         self._loaded.add(key)
         return ()
+
+
+async def _in_thread(work: Callable[[], T]) -> T:
+    """What ``work`` returns, from a thread that the end of the program does not wait for."""
+    done: Future[T] = Future()
+
+    def run() -> None:
+        if not done.set_running_or_notify_cancel():
+            return
+        try:
+            result = work()
+        except BaseException as error:  # raised where it is waited for
+            done.set_exception(error)
+        else:
+            done.set_result(result)
+
+    threading.Thread(target=run, name="what slots are told", daemon=True).start()
+    return await asyncio.wrap_future(done)
 
 
 async def load_all(operators: Sequence[ResolvedOperator]) -> list[str]:

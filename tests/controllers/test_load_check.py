@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from pathlib import Path
 
 import pytest
@@ -48,6 +50,26 @@ async def test_settings_that_mean_nothing_together_are_refused() -> None:
 async def test_a_worker_that_takes_long_is_not_waited_for() -> None:
     resolved = resolve_operator(operator("operators_worker", "baseline"))
     assert await LoadCheck(limit_s=0.0).check(resolved) == ("agent_0",)
+
+
+async def test_an_environment_that_takes_long_to_show_examples_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "slow_corridor.py").write_text(
+        "import time\n"
+        "from tests.support.arenas import Corridor\n\n\n"
+        "class Slow(Corridor):\n"
+        "    def step(self, action):\n"
+        "        time.sleep(3)\n"
+        "        return super().step(action)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    settings = {"client_name": "ollama", "model_id": "m", "strategy": "few_shot"}
+    resolved = resolve_operator(operator("mosaic_llm_worker", "llm", "slow_corridor:Slow", **settings))
+    began = time.monotonic()
+    async with asyncio.timeout(60):
+        assert await LoadCheck(limit_s=0.5).check(resolved) == ("agent_0",)
+    assert time.monotonic() - began < 2.5
 
 
 async def test_a_model_needs_no_key_to_be_loaded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 from gym_gui import envs
-from gym_gui.controllers.example_turns import example_turns, with_examples
+from gym_gui.controllers.example_turns import example_turns, turns_by_seat, with_examples
 from gym_gui.controllers.resolved_operator import resolve_operator
 from gym_gui.controllers.slot_context import examples_for
 from gym_gui.core.experiment_data import experiment_from_data
@@ -131,3 +132,36 @@ def test_a_slot_that_changes_seats_has_turns_of_each_and_a_preview_has_them_too(
     assert "example_turns" not in with_examples(resolved, "green_0", {"strategy": "robust"})
     chosen = with_examples(resolved, "green_0", {"strategy": "few_shot"})
     assert to_plain(chosen["example_turns"]) == to_plain(played)
+
+
+def steps_of(task: str, agent: str, slots: int, monkeypatch: pytest.MonkeyPatch, **settings: Any) -> int:
+    """Steps that are played for the examples of one slot that asks for more than there are."""
+    reads = {"type": "llm", "settings": {"model_id": "m", "client_name": "ollama"}}
+    with contextlib.closing(envs.make(task, env_kwargs=settings)) as environment:
+        agents, adapter = environment.adapter.possible_agents, type(environment.adapter)
+    workers = {each: reads if number < slots else {"type": "random"} for number, each in enumerate(agents)}
+    one = {"id": "it", "task": task, "env_kwargs": settings, "workers": workers}
+    if slots < len(agents):
+        one["seats"] = "swap"
+    experiment = experiment_from_data({"operators": [one], "execution": {"num_episodes": 2, "seeds": 0}})
+    resolved = resolve_operator(experiment.operators[0])
+    steps, step = [0], adapter.step
+
+    def counted(self: Any, moves: Any) -> Any:
+        steps[0] += 1
+        return step(self, moves)
+
+    monkeypatch.setattr(adapter, "step", counted)
+    found = turns_by_seat(resolved, agent, 1_000)
+    assert all(found.values())
+    return steps[0]
+
+
+def test_all_seats_of_a_slot_are_shown_from_the_same_episodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    soccer = "MosaicMultiGrid-S-1v1-IndAgObs-v1"
+    assert 0 < steps_of(soccer, "green_0", 1, monkeypatch) <= 480
+
+
+def test_many_slots_share_the_steps_that_are_played(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = steps_of("simple_spread_v3", "agent_0", 16, monkeypatch, N=16, max_cycles=100)
+    assert 0 < 16 * steps <= 4_800
