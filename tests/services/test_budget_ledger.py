@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 
 import pytest
 
-from gym_gui.core.errors import UsageError
+from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.spending import Amount
 from gym_gui.services.budget_ledger import BudgetLedger
+from gym_gui.services.shard_budgets import spent_in
 
 BUDGETS = {"run": Amount(usd=1.0), "a/agent_0": Amount(tokens=1000)}
 
@@ -59,3 +61,13 @@ def test_a_damaged_line_is_named(path: Path) -> None:
     path.write_bytes(b"nonsense\n" + path.read_bytes())
     with pytest.raises(UsageError, match="is damaged"):
         BudgetLedger(path, BUDGETS)
+
+
+@pytest.mark.parametrize("kind", ["reserve", "settle"])
+def test_a_negative_amount_leaves_no_more_to_spend(path: Path, kind: str) -> None:
+    row = {kind: "a/0", "amounts": {"run": {"tokens": 0, "usd": -5.0}}}
+    path.write_text(json.dumps(row) + "\n")
+    with pytest.raises(UsageError, match="is damaged"):
+        BudgetLedger(path, BUDGETS)
+    with pytest.raises(MosaicError, match="is damaged"):
+        spent_in(path.parent)

@@ -205,7 +205,7 @@ class RaySite:
     async def _keep(self) -> None:
         submission = self._submission
         with TemporaryDirectory(prefix="sent-", dir=submission.folder) as folder:
-            packed = Path(folder) / "sent.tar.gz"
+            packed = Path(folder).absolute() / "sent.tar.gz"
             digest = await asyncio.to_thread(pack_submission, submission, self._command, packed)
             is_new = await self._tell("keep", plan=self._plan(digest), bundle=str(packed))
         if is_new and any(state.status == SENT for state in submission.states.values()):
