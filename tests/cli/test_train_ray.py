@@ -56,7 +56,7 @@ def test_a_group_on_two_nodes_is_the_group(mosaic: Mosaic, cluster: Ray) -> None
         assert learnt(mosaic.home / GROUP / f"seed{seed}") == learnt(mosaic.home / "here" / f"seed{seed}")
     assert not list((mosaic.home / "nodes").iterdir()), "nothing is left on a node"
     watched = mosaic("runs", "watch", submission_of(mosaic))
-    assert "Seed 2: collected on ray, 1,792 steps, last return " in watched.out
+    assert "Seed 2: collected on ray, 2,048 steps, last return " in watched.out
 
 
 def test_a_training_whose_node_is_lost_goes_on_from_what_was_brought(mosaic: Mosaic, cluster: Ray) -> None:
