@@ -54,26 +54,27 @@ def turns_by_seat(resolved: ResolvedOperator, agent: AgentID, count: int) -> dic
     seats = (agent, *resolved.team_contexts_elsewhere(agent))
     steps = max(1, _STEPS_OF_ALL // len(resolved.views))
     with contextlib.closing(resolved.make_environment()) as environment:
-        return _turns(environment, seats, resolved.views[agent], count, steps)
+        return example_turns(environment, seats, resolved.views[agent], count, steps)
 
 
-def example_turns(environment: Environment, seat: AgentID, view: PromptInputs, count: int) -> list[Turn]:
-    """Turns of one seat: what is seen, what is legal, and an action that is; with different actions where
-    there are such.
+def example_turns(
+    environment: Environment,
+    seats: Sequence[AgentID],
+    view: PromptInputs,
+    count: int,
+    steps: int = _STEPS_OF_ALL,
+) -> dict[AgentID, list[Turn]]:
+    """Turns of some seats, from the same episodes: what is seen, what is legal, and an action that is.
+
+    The actions of a seat's turns differ where there are such.
 
     Args:
         environment: It is played on.
-        seat: Whose turns.
+        seats: Whose turns.
         view: How they are told.
-        count: How many.
+        count: How many of each seat.
+        steps: Of the environment, at most.
     """
-    return _turns(environment, [seat], view, count, _STEPS_OF_ALL)[seat]
-
-
-def _turns(
-    environment: Environment, seats: Sequence[AgentID], view: PromptInputs, count: int, steps: int
-) -> dict[AgentID, list[Turn]]:
-    """Turns of some seats, from the same episodes."""
     shown = replace(view, text=True, image=False, messages=False, facts=False, state=False)
     found: dict[AgentID, list[Turn]] = {seat: [] for seat in seats}
     wanted = set(seats)

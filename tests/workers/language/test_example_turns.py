@@ -55,8 +55,8 @@ def hold(task: str) -> None:
     environment = envs.make(task)
     try:
         agent = environment.adapter.possible_agents[0]
-        turns = example_turns(environment, agent, PromptInputs(text=True), COUNT)
-        again = example_turns(environment, agent, PromptInputs(text=True), COUNT)
+        turns = example_turns(environment, [agent], PromptInputs(text=True), COUNT)[agent]
+        again = example_turns(environment, [agent], PromptInputs(text=True), COUNT)[agent]
         assert len(turns) == COUNT and to_plain(turns) == to_plain(again)
         slot = slot_of(environment, agent, turns)
         space = Space.from_json(slot["action_space"])
@@ -105,7 +105,7 @@ def test_examples_are_understood_everywhere(task: str) -> None:
 
 def test_examples_say_that_they_are_no_good_play_and_come_from_no_other_game() -> None:
     environment = envs.make("Taxi-v4")
-    turns = example_turns(environment, "agent_0", PromptInputs(text=True), COUNT)
+    turns = example_turns(environment, ["agent_0"], PromptInputs(text=True), COUNT)["agent_0"]
     told = shown(slot_of(environment, "agent_0", turns))
     environment.close()
     assert "drawn at random" in told and "Taxi: row" in told
