@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-SINCE = "f4b908106ceaef1b34488bad705ade7a00deae06"
+SINCE = "a44c622e994f57837822d28b37da9b5ddc142fae"
 """The last commit before this rule."""
 
 LONGEST = 72
