@@ -60,14 +60,7 @@ def train(
             session = (JointSession if algorithm.joint else Session)(
                 algorithm.name, config, environments, run, scalars, restored
             )
-            run.start(
-                algorithm.name,
-                config.env_id,
-                config.seed,
-                config.planned_steps(session.step),
-                session.step,
-                asked=config.total_steps,
-            )
+            config.start(run, algorithm.name, session.step)
             try:
                 learner = load(algorithm.train)(config, environments, session)
             except TrainingFailed as error:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Dict, FrozenSet, List, Literal, Mapping, Tuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from mosaic_worker.training import TrainingRun
 from mosaic_worker.training_command import ConfigError
 
 MAIN: Dict[str, Any] = {"x-group": "main"}
@@ -70,6 +71,17 @@ class TrainingSettings(BaseModel):
         """
         left = self.total_steps - begun
         return begun + -(-left // self.rollout) * self.rollout
+
+    def start(self, run: TrainingRun, algorithm: str, step: int) -> None:
+        """Tell a run folder that this training begins, or goes on from ``step``.
+
+        Args:
+            run: The run folder.
+            algorithm: Its name.
+            step: Steps that it has had already.
+        """
+        planned = self.planned_steps(step)
+        run.start(algorithm, self.env_id, self.seed, planned, step, asked=self.total_steps)
 
     env_id: str = Field(
         default="CartPole-v1",

@@ -68,14 +68,7 @@ def train(algorithm: Algorithm, config: RayConfig, run: TrainingRun, restored: S
             if restored is not None:
                 put_back(trained, restored)
             session = Session(algorithm.name, config, plan, run, scalars, trained, restored)
-            run.start(
-                algorithm.name,
-                config.env_id,
-                config.seed,
-                config.planned_steps(start.step),
-                start.step,
-                asked=config.total_steps,
-            )
+            config.start(run, algorithm.name, start.step)
             _learn(config, trained, run, session)
             return finish(
                 run,

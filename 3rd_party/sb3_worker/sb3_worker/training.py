@@ -92,14 +92,7 @@ def train(
             session = Session(
                 algorithm.name, config, run, scalars, model, normalizer, network, (sees, does), steps
             )
-            run.start(
-                algorithm.name,
-                config.env_id,
-                config.seed,
-                config.planned_steps(start.step),
-                start.step,
-                asked=config.total_steps,
-            )
+            config.start(run, algorithm.name, start.step)
             _learn(config, model, session, start.step)
             return finish(
                 run,

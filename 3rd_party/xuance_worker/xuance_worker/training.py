@@ -75,14 +75,7 @@ def train(algorithm: Algorithm, config: TeamConfig, run: TrainingRun, restored: 
         with contextlib.closing(scalars):
             session = Session(algorithm, config, plan, settings, agents, moments, run, scalars, start.step)
             _listen(agents.train_envs, session, library.FINISHED)
-            run.start(
-                algorithm.name,
-                config.env_id,
-                config.seed,
-                config.planned_steps(start.step),
-                start.step,
-                asked=config.total_steps,
-            )
+            config.start(run, algorithm.name, start.step)
             _learn(config, agents, session)
             return finish(
                 run,
