@@ -114,6 +114,7 @@ async def run_subprocess_job(
 async def run_foreign_job(
     module: str,
     *arguments: str,
+    question: bytes = b"",
     on_progress: OnProgress | None = None,
     subjects: Iterable[Subject] = (),
     longest_s: float = LONGEST_CALL_S,
@@ -123,6 +124,7 @@ async def run_foreign_job(
     Args:
         module: One of ours.
         arguments: Its command line.
+        question: What it reads from stdin.
         on_progress: Called in the event loop; foreign code may write progress of its own making.
         subjects: Foreign code that it may use.
         longest_s: Longest time without progress.
@@ -137,7 +139,13 @@ async def run_foreign_job(
         MosaicError: Its own.
     """
     done = await _run(
-        module, arguments, on_progress, subjects=subjects, longest_s=longest_s, most_bytes=_MOST_ANSWER
+        module,
+        arguments,
+        on_progress,
+        subjects=subjects,
+        longest_s=longest_s,
+        text=question,
+        most_bytes=_MOST_ANSWER,
     )
     try:
         answer: Any = orjson.loads(done.output)
