@@ -39,6 +39,8 @@ OnProgress = Callable[[Any], None]
 
 LONGEST_CALL_S: Final = 120.0
 """Time after which foreign code that has not returned is taken to hang: simulators start within it."""
+_LONGEST_START_S: Final = 600.0
+"""Time until a process has reported for the first time: it imports our own modules until then."""
 _MOST_ANSWER = 64 << 20
 """Bytes of what a job with foreign code answers: more is not ours."""
 
@@ -208,8 +210,7 @@ async def _run(
     async def listen(child: ManagedChild) -> None:
         now = asyncio.get_running_loop().time
         lines = lines_of(child.stderr)
-        # Before the first progress the process starts, and imports: that is ours.
-        latest = None if longest_s is None else now() + max(longest_s, LONGEST_CALL_S)
+        latest = None if longest_s is None else now() + max(longest_s, _LONGEST_START_S)
         try:
             async with asyncio.timeout_at(latest) as limit:
                 async for line in lines:

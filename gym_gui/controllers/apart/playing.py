@@ -99,7 +99,8 @@ def _ended(latest: Sequence[Any], error: SubprocessJobError) -> str:
 
 
 def question_of_job() -> dict[str, Any]:
-    """What the process is asked."""
+    """What the process is asked; from here on its time counts as that of environments."""
+    tell_progress({})
     return orjson.loads(sys.stdin.buffer.read())
 
 
