@@ -90,12 +90,13 @@ def play(
     workers = processes or experiment.execution.processes or usable_cores()
     if dry_run:
         from gym_gui.cli.dry_run import say_notes, say_plan
-        from gym_gui.controllers.cost_estimate import estimate_cost
-        from gym_gui.controllers.load_check import load_all
+        from gym_gui.cli.looking_ahead import look_ahead
 
-        say_notes(hosts.run(load_all(resolved_operators)))
-        slots = hosts.run(estimate_cost(experiment, hosts.open_session, workers, _run)) if models else []
-        say_plan(experiment, resolved_operators, workers, slots, part, as_json=as_json)
+        playing = [o for o in staffed.operators if o.operator_id not in problems]
+        ahead = look_ahead(Experiment(playing, staffed.execution), workers, models=models)
+        found = hosts.run(ahead)
+        say_notes(found.notes)
+        say_plan(experiment, resolved_operators, workers, found.slots, part, as_json=as_json)
         return DONE
     table = _Table(experiment, resolved_operators, workers, header_of(replay), as_json, hosts)
     return table.play(out, resume, part, only)
