@@ -28,14 +28,13 @@ from pathlib import Path
 from typing import Any, cast
 
 import psutil
-from rich.console import Console
-from rich.table import Table
 
 from gym_gui import envs
 from gym_gui.analysis import open_run
 from gym_gui.controllers.resolved_operator import resolve_operator
 from gym_gui.controllers.script_execution import OperatorScriptExecutionManager
 from gym_gui.core.config import ExecutionConfig, Experiment, LinkGroup, OperatorConfig, WorkerAssignment
+from gym_gui.core.terminal import print_rows
 from gym_gui.envs.registry import families
 from gym_gui.envs.served import close_servers
 from gym_gui.host.client import HostSession
@@ -81,12 +80,12 @@ class Figures:
 
     def told(self, file: Path | None) -> int:
         """Print the table, and write it to ``file`` as JSON; 1 where a goal was missed or a figure failed."""
-        table = Table("figure", "goal", "measured", "met", "detail")
-        for f in self._kept:
-            table.add_row(f.name, f.goal, f"{f.measured:,.2f} {f.unit}", "yes" if f.met else "NO", f.detail)
-        for name, reason in self._failed:
-            table.add_row(name, "", "FAILED", "NO", reason)
-        Console(width=150).print(table)
+        rows = [
+            (f.name, f.goal, f"{f.measured:,.2f} {f.unit}", "yes" if f.met else "NO", f.detail)
+            for f in self._kept
+        ]
+        rows += [(name, "", "FAILED", "NO", reason) for name, reason in self._failed]
+        print_rows(("figure", "goal", "measured", "met", "detail"), rows, words=("detail",))
         if file:
             file.write_text(json.dumps([asdict(f) for f in self._kept], indent=2) + "\n")
         return 1 if self._failed or not all(f.met for f in self._kept) else 0

@@ -29,8 +29,8 @@ from typing import Any
 
 import loopback_host  # beside this file
 from bench_gui_elsewhere import NAME as HOST
-from rich.console import Console
-from rich.table import Table
+
+from gym_gui.core.terminal import print_rows
 
 ROOT = Path(__file__).resolve().parent.parent
 WINDOW = Path(__file__).resolve().with_name("bench_gui_window.py")
@@ -423,7 +423,7 @@ def _xvfb() -> Generator[str]:
 
 def show(figures: Sequence[Figure], load: float) -> None:
     """Print the table."""
-    table = Table("figure", "goal", "measured", "met", "beside it", "detail")
+    rows: list[Sequence[str]] = []
     for figure in figures:
         sign = ">=" if figure.unit == "/s" else "<="
         goal = "" if figure.goal is None else f"{sign} {figure.goal:g} {figure.unit}"
@@ -433,8 +433,8 @@ def show(figures: Sequence[Figure], load: float) -> None:
             if figure.reference is None
             else "{:.{}f} {}".format(figure.reference[0], digits, figure.reference[1])
         )
-        table.add_row(figure.name, goal, f"{figure.measured:.{digits}f}", figure.told, beside, figure.detail)
-    Console(width=190).print(table)
+        rows.append((figure.name, goal, f"{figure.measured:.{digits}f}", figure.told, beside, figure.detail))
+    print_rows(("figure", "goal", "measured", "met", "beside it", "detail"), rows, words=("detail",))
     print(f"load {load:.1f} on {os.cpu_count()} cores when it began")
 
 

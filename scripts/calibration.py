@@ -24,11 +24,10 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.console import Console
-from rich.table import Table
 
 from gym_gui.analysis import intervals, stats
 from gym_gui.analysis.distributions import student_quantile
+from gym_gui.core.terminal import print_rows
 
 Rng = np.random.Generator
 Floats = NDArray[np.float64]
@@ -272,17 +271,14 @@ def _share_of_wins(rng: Rng, n: int, alike: float) -> intervals.Interval | None:
 def show(
     held: Sequence[Coverage],
     won: Sequence[tuple[str, int, float]],
-    console: Console,
 ) -> None:
     """Print the tables."""
     headings = ("returns", "n", "mean", "IQM", "difference")
     title = "95 % intervals that hold the truth, in % (width to the best known method's, which holds; none)"
-    table = Table(*headings, title=title)
-    for c in held:
-        table.add_row(c.what, f"{c.n}", *map(_cell, (c.mean, c.iqm, c.difference)))
-    console.print(table)
+    rows = [(c.what, f"{c.n}", *map(_cell, (c.mean, c.iqm, c.difference))) for c in held]
+    print_rows(headings, rows, title=title)
     for what, n, share in won:
-        console.print(f"{what}, {n} seeds: {share:.1f}")
+        print(f"{what}, {n} seeds: {share:.1f}")
 
 
 def _cell(held: Held) -> str:
@@ -307,7 +303,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     held = list(coverage(options.studies, options.only or list(RETURNS), options.seeds))
     won = list(shares(options.studies))
-    show(held, won, Console(width=130))
+    show(held, won)
     if options.json is not None:
         figures = {"coverage": [asdict(c) for c in held], "won": won}
         options.json.write_text(json.dumps(figures, indent=1) + "\n", "utf-8")

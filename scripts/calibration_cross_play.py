@@ -21,13 +21,12 @@ from pathlib import Path
 import numpy as np
 from calibration_pairs import PATTERNS, RESAMPLES, is_wrong  # beside this file
 from numpy.typing import NDArray
-from rich.console import Console
-from rich.table import Table
 
 from gym_gui.analysis import intervals
 from gym_gui.analysis.distributions import normal_quantile, student_quantile
 from gym_gui.analysis.games import Games
 from gym_gui.analysis.team_values import TeamValue, TeamValues
+from gym_gui.core.terminal import print_rows
 
 Floats = NDArray[np.float64]
 
@@ -183,14 +182,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", type=Path, help="write the figures there")
     options = parser.parse_args(arguments)
     headings = ("values", "seeds", "gap holds", "width", "Student's", "lift holds", "wrong gap", "wrong lift")
-    table = Table(*headings, title="Cross-play, in %")
+    rows: list[Sequence[str]] = []
     found: list[Crossed] = []
     for c in crossed(options.studies, options.only or tuple(VALUES)):
         found.append(c)
         wrong = ("-" if each is None else f"{each:.1f}" for each in (c.wrong_gap, c.wrong_lift))
         held = (f"{c.gap:.1f} ± {c.error:.1f}", f"{c.ratio:.2f}", f"{c.student:.1f}", f"{c.lift:.1f}")
-        table.add_row(c.what, f"{c.n}", *held, *wrong)
-    Console(width=130).print(table)
+        rows.append((c.what, f"{c.n}", *held, *wrong))
+    print_rows(headings, rows, title="Cross-play, in %")
     if options.json is not None:
         options.json.write_text(json.dumps([asdict(c) for c in found], indent=1) + "\n", "utf-8")
     return 0

@@ -21,13 +21,12 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.console import Console
-from rich.table import Table
 
 from gym_gui.analysis import intervals
 from gym_gui.analysis.sequential import ALPHA, SequentialTest
 from gym_gui.analysis.stats import holm
 from gym_gui.core.execution import ExecutionConfig
+from gym_gui.core.terminal import print_rows
 
 Rng = np.random.Generator
 Floats = NDArray[np.float64]
@@ -223,15 +222,15 @@ def _interval(d: Floats, tail: float) -> tuple[float, float]:
     return (math.nan, math.nan) if found is None else (found.low, found.high)
 
 
-def show_looks(found: Sequence[Looked], console: Console) -> None:
+def show_looks(found: Sequence[Looked]) -> None:
     """Print the table."""
     headings = ("returns", "operators", "at most", "wrong", "right", "seeds", "interval holds")
-    table = Table(*headings, title="Played until it is decided: verdicts in %, seeds of the first pair")
+    rows: list[Sequence[str]] = []
     for each in found:
         right = "-" if each.right is None else f"{each.right:.0f}"
         cells = (f"{each.operators}", f"{each.seeds}", f"{each.wrong:.1f} ± {each.error:.1f}", right)
-        table.add_row(each.what, *cells, f"{each.played:.0f}", f"{each.held:.1f}")
-    console.print(table)
+        rows.append((each.what, *cells, f"{each.played:.0f}", f"{each.held:.1f}"))
+    print_rows(headings, rows, title="Played until it is decided: verdicts in %, seeds of the first pair")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -247,7 +246,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     names = options.only or list(STUDIED)
     found = list(looked(options.studies, names, options.seeds, options.operators))
-    show_looks(found, Console(width=110))
+    show_looks(found)
     if options.json is not None:
         options.json.write_text(json.dumps([asdict(each) for each in found], indent=1) + "\n", "utf-8")
     return 0

@@ -22,11 +22,10 @@ from pathlib import Path
 import numpy as np
 from calibration_looks import STUDIED, Study  # beside this file
 from numpy.typing import NDArray
-from rich.console import Console
-from rich.table import Table
 
 from gym_gui.analysis import intervals, stats
 from gym_gui.analysis.verdicts import ALPHA
+from gym_gui.core.terminal import print_rows
 
 Floats = NDArray[np.float64]
 
@@ -136,7 +135,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--tasks", type=int, help="two operators in so many tasks, which are one family")
     parser.add_argument("--json", type=Path, help="write the figures there")
     options = parser.parse_args(arguments)
-    table = Table("returns", "operators", "seeds", "wrong", title="Nobody is better: wrong verdicts, in %")
+    rows: list[Sequence[str]] = []
     found: list[Told] = []
     names = options.only or list(NOBODY_BETTER)
     for each in (
@@ -145,8 +144,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         else over_tasks(options.studies, options.tasks, names, options.seeds)
     ):
         found.append(each)
-        table.add_row(each.what, f"{each.operators}", f"{each.seeds}", f"{each.wrong:.1f} ± {each.error:.1f}")
-    Console(width=110).print(table)
+        rows.append((each.what, f"{each.operators}", f"{each.seeds}", f"{each.wrong:.1f} ± {each.error:.1f}"))
+    headings = ("returns", "operators", "seeds", "wrong")
+    print_rows(headings, rows, title="Operators that are equal: wrong verdicts, in %")
     if options.json is not None:
         options.json.write_text(json.dumps([asdict(each) for each in found], indent=1) + "\n", "utf-8")
     return 0

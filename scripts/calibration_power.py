@@ -19,11 +19,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
 
 from gym_gui.analysis import intervals, stats
 from gym_gui.analysis.power import ALPHA, power_of, seeds_needed
+from gym_gui.core.terminal import print_rows
 
 STUDIES = 4_000
 EFFECTS = (0.4, 0.5, 0.8, 1.0, 1.667, 2.5, 5.0)
@@ -94,17 +93,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     file: Path | None = options.json
     known = [Planned(**row) for row in json.loads(file.read_text("utf-8"))] if file and file.exists() else []
-    table = Table("difference", "comparisons", "seeds", "promised", "kept", title="Plans, in %")
+    rows: list[Sequence[str]] = []
     found: list[Planned] = []
     for each in plans(options.studies, options.effects, options.comparisons, known):
         found.append(each)
         kept = f"{each.kept:.1f} ± {each.error:.1f}"
-        table.add_row(
-            f"{each.effect}", f"{each.comparisons}", f"{each.planned_seeds}", f"{each.promised:.1f}", kept
+        rows.append(
+            (f"{each.effect}", f"{each.comparisons}", f"{each.planned_seeds}", f"{each.promised:.1f}", kept)
         )
         if file is not None:
             file.write_text(json.dumps([asdict(row) for row in found], indent=1) + "\n", "utf-8")
-    Console(width=110).print(table)
+    print_rows(("difference", "comparisons", "seeds", "promised", "kept"), rows, title="Plans, in %")
     return 0
 
 

@@ -20,14 +20,13 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
 
 from gym_gui.analysis.bradley_terry import ELO
 from gym_gui.analysis.distributions import normal_quantile
 from gym_gui.analysis.games import Game, Games
 from gym_gui.analysis.ratings import rate
 from gym_gui.analysis.units import Sample
+from gym_gui.core.terminal import print_rows
 
 SAMPLES = 5_000
 SIZES = (6, 10, 20, 50)
@@ -149,12 +148,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     found = list(pools(options.samples, options.only or list(POOLS), options.seeds))
     headings = ("pool", "seeds", "interval holds", "width", "wrong ranks", "wrong best", "no interval")
-    table = Table(*headings, title="Ratings, in %")
+    rows: list[Sequence[str]] = []
     for p in found:
         figures = (p.width, p.ranks, p.best, p.none_given)
         held = f"{p.rating:.1f} ± {p.error:.1f}" if p.none_given < 100 else "-"
-        table.add_row(p.what, f"{p.n}", held, *(f"{figure:.1f}" for figure in figures))
-    Console(width=110).print(table)
+        rows.append((p.what, f"{p.n}", held, *(f"{figure:.1f}" for figure in figures)))
+    print_rows(headings, rows, title="Ratings, in %")
     if options.json is not None:
         options.json.write_text(json.dumps([asdict(p) for p in found], indent=1) + "\n", "utf-8")
     return 0

@@ -17,12 +17,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.console import Console
-from rich.table import Table
 
 from gym_gui.analysis import stats, stratified
 from gym_gui.analysis.algorithms import compare_algorithms
 from gym_gui.analysis.trainings import TrainedScores
+from gym_gui.core.terminal import print_rows
 
 Floats = NDArray[np.float64]
 Draw = Callable[[np.random.Generator, int], Floats]
@@ -104,10 +103,9 @@ def _six(name: str, n: int, studies: int) -> dict[str, Any]:
 
 
 def _print(rows: list[dict[str, Any]]) -> None:
-    table = Table(*(rows[0] if rows else ()))
-    for row in rows:
-        table.add_row(*("-" if value is None else str(value) for value in row.values()))
-    Console().print(table)
+    if rows:
+        cells = [["-" if value is None else str(value) for value in row.values()] for row in rows]
+        print_rows(list(rows[0]), cells)
 
 
 if __name__ == "__main__":

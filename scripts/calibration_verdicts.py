@@ -28,14 +28,13 @@ from calibration import (  # beside this file
     scores,
     seeded,
 )
-from rich.console import Console
-from rich.table import Table
 
 from gym_gui.analysis import summarize
 from gym_gui.analysis.comparison import Comparison
 from gym_gui.analysis.jsonl import Line
 from gym_gui.analysis.reader import OperatorRun, Run
 from gym_gui.core.records import EpisodeRecord, RunRecord, parse_episode
+from gym_gui.core.terminal import print_rows
 
 Row = dict[str, Any]
 
@@ -198,14 +197,11 @@ def _verdict_of(c: Comparison) -> str:
     return {"first": c.first, "second": c.second, "undecided": ""}[c.verdict]
 
 
-def show(said: Sequence[Verdicts], console: Console) -> None:
+def show(said: Sequence[Verdicts]) -> None:
     """Print the table."""
-    table = Table(
-        "two sides", "seeds", "wrong verdict", "wrong sentence", "right verdict", title="Verdicts, in %"
-    )
-    for v in said:
-        table.add_row(v.what, f"{v.n}", f"{v.wrong:.1f}", f"{v.sentence:.1f}", f"{v.right:.0f}")
-    console.print(table)
+    headings = ("two sides", "seeds", "wrong verdict", "wrong sentence", "right verdict")
+    rows = [(v.what, f"{v.n}", f"{v.wrong:.1f}", f"{v.sentence:.1f}", f"{v.right:.0f}") for v in said]
+    print_rows(headings, rows, title="Verdicts, in %")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -219,7 +215,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", type=Path, help="write the figures there")
     options = parser.parse_args(arguments)
     said = list(verdicts(options.samples))
-    show(said, Console(width=130))
+    show(said)
     if options.json is not None:
         options.json.write_text(json.dumps([asdict(v) for v in said], indent=1) + "\n", "utf-8")
     return 0

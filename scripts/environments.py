@@ -24,8 +24,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
 from gym_gui import envs
 from gym_gui.core.errors import MosaicError
 from gym_gui.envs.describers.losses import losses_of
@@ -96,7 +94,7 @@ def main() -> int:
     kept.write_text(json.dumps(rows, indent=1, sort_keys=True) + "\n", "utf-8")
     (args.out / "index.md").write_text(_index(rows), "utf-8")
     failed = [name for name, row in rows.items() if not all(found["ok"] for found in row["checks"])]
-    Console().print(f"{args.out}: {len(rows)} families, a check fails in {', '.join(failed) or 'none'}")
+    print(f"{args.out}: {len(rows)} families, a check fails in {', '.join(failed) or 'none'}")
     return int(bool(failed))
 
 

@@ -30,12 +30,10 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from gym_gui.core.terminal import print_rows  # noqa: E402
 from gym_gui.processes.tree import TAG, members  # noqa: E402
 
 EPISODES, SEED, STEPS = 8, 100, 30
@@ -627,13 +625,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def show(rows: Sequence[dict[str, Any]], seconds: float) -> None:
     """The table by target and by what it came to."""
-    table = Table("Hit", "Faults", "As it should be", "Came to")
+    cells: list[Sequence[str]] = []
     for target in dict.fromkeys(row["target"] for row in rows):
         mine = [row for row in rows if row["target"] == target]
         came = Counter(row["came"] for row in mine if row["well"])
         words = ", ".join(f"{n} {what}" for what, n in came.most_common())
-        table.add_row(target, str(len(mine)), str(sum(row["well"] for row in mine)), words)
-    Console().print(table)
+        cells.append((target, str(len(mine)), str(sum(row["well"] for row in mine)), words))
+    print_rows(("Hit", "Faults", "As it should be", "Came to"), cells, words=("Came to",))
     well = sum(row["well"] for row in rows)
     print(f"{well} of {len(rows)} faults in {seconds:.0f} s left everything as it should be.")
 

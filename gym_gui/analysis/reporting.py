@@ -141,25 +141,24 @@ def write_report(
     """
     standings = standings or find_standings(runs)
     make = not _is_one_of(folder, runs)
-    write_data(summary, standings, folder, make=make)
+    write_standings(standings, folder, make=make)
     page = write_html(summary, folder, runs, standings, films)
+    # Last: it holds the digests of the others.
     write_summary(summary, folder, made_with(folder, runs[0] if len(runs) == 1 else None), make=make)
     return page
 
 
-def write_data(summary: Summary, standings: Found | None, folder: Path, *, make: bool = True) -> None:
-    """Write ``summary.json``, and ``tournament.json`` of a tournament.
+def write_standings(standings: Found | None, folder: Path, *, make: bool = True) -> None:
+    """Write ``tournament.json`` of a tournament, and nothing of another run.
 
     Args:
-        summary: What they say.
         standings: What the run says as a tournament.
-        folder: Where they go.
+        folder: Where it goes.
         make: Whether the folder is made where it is not there.
 
     Raises:
-        UsageError: They cannot be written.
+        UsageError: It cannot be written.
     """
-    write_summary(summary, folder, make=make)
     if standings is not None:
         _write(folder / "tournament.json", _dump(standings.to_json()) + b"\n", make=make)
 

@@ -46,6 +46,9 @@ ReportedFolders = Annotated[
         metavar="RUN", help="Run folders, or groups of trainings.", autocompletion=completion.reported
     ),
 ]
+Submission = Annotated[
+    Path, typer.Argument(metavar="SUBMISSION", help="Folder that mosaic run --executor has named.")
+]
 PolicyName = Annotated[
     str, typer.Argument(metavar="NAME", help="Name of a policy.", autocompletion=completion.policies)
 ]

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from gym_gui.cli import completion
-from gym_gui.cli.arguments import HELP, Json, PolicyName, RunFolder, RunFolders, Trust
+from gym_gui.cli.arguments import HELP, Json, PolicyName, RunFolder, RunFolders, Submission, Trust
 from gym_gui.core import trust
 
 runs_app = typer.Typer(help="What was played: list, show, label, merge, watch, stop, …", **HELP)
@@ -103,12 +103,7 @@ def runs_merge(
 
 
 @runs_app.command("watch")
-def runs_watch(
-    submission: Annotated[
-        Path, typer.Argument(metavar="SUBMISSION", help="Folder that mosaic run --executor has named.")
-    ],
-    as_json: Json = False,
-) -> None:
+def runs_watch(submission: Submission, as_json: Json = False) -> None:
     """How far an experiment is that is played elsewhere."""
     from gym_gui.cli.watching import watch_submission
 
@@ -116,12 +111,7 @@ def runs_watch(
 
 
 @runs_app.command("stop")
-def runs_stop(
-    submission: Annotated[
-        Path, typer.Argument(metavar="SUBMISSION", help="Folder that mosaic run --executor has named.")
-    ],
-    as_json: Json = False,
-) -> None:
+def runs_stop(submission: Submission, as_json: Json = False) -> None:
     """Have what is played elsewhere end; what is done is kept."""
     from gym_gui.cli.stopping import stop_submission
 
@@ -129,12 +119,7 @@ def runs_stop(
 
 
 @runs_app.command("confirm")
-def runs_confirm(
-    submission: Annotated[
-        Path, typer.Argument(metavar="SUBMISSION", help="Folder of a submission that was not begun here.")
-    ],
-    as_json: Json = False,
-) -> None:
+def runs_confirm(submission: Submission, as_json: Json = False) -> None:
     """Look at what a submission would run, and confirm it once.
 
     It was handed in by another person, on another machine, or was changed since.

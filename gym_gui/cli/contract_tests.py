@@ -14,7 +14,7 @@ from rich.text import Text
 from gym_gui import envs
 from gym_gui.cli.errors import DONE, WORK_FAILED
 from gym_gui.cli.output import console, write_json
-from gym_gui.controllers.environment_check import check_apart
+from gym_gui.controllers.apart.environment_check import check_apart
 from gym_gui.core.errors import ObservationError, UsageError
 from gym_gui.core.paradigms.check import Status
 from gym_gui.core.prompt_inputs import PromptInputs

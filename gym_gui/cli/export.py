@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -78,9 +79,11 @@ def _events(run: Run, folder: Path, _left_out: list[str]) -> Mapping[str, int]:
 
 
 def _datasets(run: Run, folder: Path, left_out: list[str]) -> Mapping[str, int]:
-    from gym_gui.controllers.minari_export import write_datasets
+    from gym_gui.controllers.apart.minari_export import write_datasets_apart
 
-    return write_datasets(run, folder, lambda error: left_out.append(str(error)))
+    written, sentences = asyncio.run(write_datasets_apart(run, folder))
+    left_out += sentences
+    return written
 
 
 def _wandb_runs(run: Run, folder: Path, _left_out: list[str]) -> Mapping[str, int]:

@@ -79,31 +79,18 @@ def play(
     part = None if shard is None else _part(planned, shard, resume)
     workers = processes or experiment.execution.processes or usable_cores()
     if dry_run:
-        _say_plan(planned, workers, part, hosts, models=models, as_json=as_json)
+        from gym_gui.cli.dry_run import say_notes, say_plan
+        from gym_gui.cli.looking_ahead import look_ahead
+
+        left = {operator.operator_id for operator in planned.planned.operators}
+        playing = [operator for operator in players.operators if operator.operator_id in left]
+        found = hosts.run(look_ahead(Experiment(playing, players.execution), workers, models=models))
+        say_notes(found.notes)
+        say_plan(planned.planned, planned.operators, workers, found.slots, part, as_json=as_json)
         return DONE
     # The experiment stays what it was: only where replies came from is another, also after --resume.
     header = {} if replay is None else {REPLAY: str(replay.absolute())}
     return _Table(planned, workers, header, as_json, hosts).play(out, resume, part, only)
-
-
-def _say_plan(
-    planned: PlannedExperiment,
-    workers: int,
-    part: ShardPlan | None,
-    hosts: HostAhead,
-    *,
-    models: bool,
-    as_json: bool,
-) -> None:
-    from gym_gui.cli.dry_run import say_notes, say_plan
-    from gym_gui.controllers.cost_estimate import estimate_cost
-    from gym_gui.controllers.load_check import load_all
-
-    experiment, operators = planned.planned, planned.operators
-    say_notes(hosts.run(load_all(operators)))
-    estimate = estimate_cost(experiment, hosts.open_session, workers, until_signal) if models else None
-    slots = [] if estimate is None else hosts.run(estimate)
-    say_plan(experiment, operators, workers, slots, part, as_json=as_json)
 
 
 def part_player(

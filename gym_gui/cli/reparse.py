@@ -12,8 +12,9 @@ from gym_gui.cli.errors import DONE, WORK_FAILED
 from gym_gui.cli.output import write_json, write_line
 from gym_gui.cli.progress import run_progress
 from gym_gui.cli.verify import versions_line
+from gym_gui.controllers.apart.reparsing import reparse_apart
 from gym_gui.controllers.departures import counted
-from gym_gui.controllers.reparsing import OperatorReread, Reparsing, Reread, RereadDecision, reparse
+from gym_gui.controllers.reparsing import OperatorReread, Reparsing, Reread, RereadDecision
 from gym_gui.core.paths import find_run
 
 _SHOWN = 20
@@ -40,7 +41,7 @@ def reparse_run(run: Path, *, as_json: bool) -> int:
     """
     opened = open_run(find_run(run))
     with run_progress(as_json=as_json) as show:
-        result = asyncio.run(reparse(opened, show))
+        result = asyncio.run(reparse_apart(opened, show))
     if as_json:
         write_json(_record(opened.path, result))
     else:

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-import os
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from gym_gui.analysis import open_run
 from gym_gui.cli.errors import DONE, USAGE, WORK_FAILED, tell
-from gym_gui.controllers.replay_session import EpisodeReplay, ReplayOrder
-from gym_gui.core.errors import UsageError
+from gym_gui.controllers.apart.replay import ReplayedAgain, replay_apart
 from gym_gui.core.paths import find_run
 from gym_gui.services.recorded_episode import RecordedEpisode, load_episode
-
-_REPORT_EVERY = 10
 
 
 def replay_episode(
@@ -57,57 +50,20 @@ def replay_episode(
             return USAGE
         place = (str(recorded.run), recorded.operator_id, str(recorded.episode.episode_index))
         return open_window(["--replay", *place])
-    # Pictures are drawn into memory: no window, no sound.
-    os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
-    os.environ.setdefault("SDL_AUDIODRIVER", "dummy")
-    replay = EpisodeReplay(ReplayOrder.of(recorded), render=video is not None)
-    replay.open()
-    try:
-        played = _Played(replay, recorded, as_json=as_json)
-        if video is not None:
-            from gym_gui.services.video import write_video
+    total = recorded.episode.length
 
-            write_video(video, played.pictures(), fps)
-        else:
-            for _ in played.pictures():
-                pass
-    finally:
-        replay.close()
-    _print_replay(recorded, replay, played.steps, video, as_json=as_json)
-    return WORK_FAILED if replay.departs else DONE
+    def tell_steps(steps: int) -> None:
+        if as_json:
+            sys.stderr.write(json.dumps({"progress": {"done": steps, "total": total}}) + "\n")
+            sys.stderr.flush()
 
-
-class _Played:
-    """Plays, tells how far it is, and hands out the pictures there are."""
-
-    def __init__(self, replay: EpisodeReplay, recorded: RecordedEpisode, *, as_json: bool) -> None:
-        self._replay, self._as_json = replay, as_json
-        self._total = recorded.episode.length
-        self.steps = 0
-
-    def pictures(self) -> Iterator[NDArray[np.uint8]]:
-        """Every picture, in order; raises where the environment draws none."""
-        for frame in self._replay.frames():
-            self.steps = frame.step
-            if self._as_json and frame.position % _REPORT_EVERY == 0:
-                self._tell()
-            if frame.picture is not None:
-                yield frame.picture
-            elif self._replay.render:
-                raise UsageError(
-                    "this environment draws no picture", fix="Look at its steps in the window: mosaic replay"
-                )
-        if self._as_json:
-            self._tell()
-
-    def _tell(self) -> None:
-        line = json.dumps({"progress": {"done": self.steps, "total": self._total}})
-        sys.stderr.write(line + "\n")
-        sys.stderr.flush()
+    again = asyncio.run(replay_apart(recorded, video=video, fps=fps, on_steps=tell_steps))
+    _print_replay(recorded, again, video, as_json=as_json)
+    return WORK_FAILED if again.departs else DONE
 
 
 def _print_replay(
-    recorded: RecordedEpisode, replay: EpisodeReplay, steps: int, video: Path | None, *, as_json: bool
+    recorded: RecordedEpisode, again: ReplayedAgain, video: Path | None, *, as_json: bool
 ) -> None:
     episode = recorded.episode
     if as_json:
@@ -116,14 +72,14 @@ def _print_replay(
             "operator_id": recorded.operator_id,
             "episode_index": episode.episode_index,
             "seed": episode.seed,
-            "steps": steps,
+            "steps": again.steps,
             "video": None if video is None else str(video),
-            "equal": not replay.departs,
-            "departs": replay.departs,
+            "equal": not again.departs,
+            "departs": again.departs,
         }
         sys.stdout.write(json.dumps(data) + "\n")
         return
     where = f"Episode {episode.episode_index} of {recorded.name}, seed {episode.seed}"
-    sys.stdout.write(f"{where}: {steps} steps, written to {video}\n")
-    if replay.departs:
-        sys.stdout.write(f"{replay.departs}\n")
+    sys.stdout.write(f"{where}: {again.steps} steps, written to {video}\n")
+    if again.departs:
+        sys.stdout.write(f"{again.departs}\n")

@@ -85,9 +85,10 @@ def run_tournament(
     plan = plan_part(contest, part if before is None else Shard.of_run(before.record.extra), before)
     if dry_run:
         from gym_gui.cli.dry_run import say_notes
-        from gym_gui.controllers.load_check import load_all
+        from gym_gui.cli.looking_ahead import look_ahead
 
-        say_notes(hosts.run(load_all(contest.resolved())))
+        workers = _workers(contest, processes)
+        say_notes(hosts.run(look_ahead(contest.experiment(), workers, models=False)).notes)
         return _say_plan(contest, plan, as_json)
     return _Table(contest, _workers(contest, processes), as_json, hosts).play(out, folder, plan)
 

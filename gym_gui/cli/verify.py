@@ -13,9 +13,9 @@ from gym_gui.analysis import open_run
 from gym_gui.cli.errors import DONE, USAGE, WORK_FAILED, tell_error
 from gym_gui.cli.output import write_line
 from gym_gui.cli.progress import run_progress
+from gym_gui.controllers.apart.verification import verify_apart
 from gym_gui.controllers.departures import Deviation, counted
 from gym_gui.controllers.verification import Verification
-from gym_gui.controllers.verification_process import verify_apart
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.paths import find_run
 from gym_gui.services.subprocess_job import LONGEST_CALL_S

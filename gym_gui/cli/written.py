@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from pathlib import Path
 
 from gym_gui.analysis import open_run
-from gym_gui.controllers.written_loop import written_loop
+from gym_gui.controllers.apart.written_loop import written_loop_apart
 from gym_gui.core.paths import find_run
 from gym_gui.services.recorded_episode import load_episode
 
@@ -22,5 +23,5 @@ def print_loop(run: Path, *, operator: str = "", episode: int | None = None) -> 
     Raises:
         UsageError: There is no such run or episode, or nothing but MOSAIC plays it.
     """
-    opened = open_run(find_run(run))
-    sys.stdout.write(written_loop(load_episode(opened, operator, episode), opened.record.versions))
+    recorded = load_episode(open_run(find_run(run)), operator, episode)
+    sys.stdout.write(asyncio.run(written_loop_apart(recorded)))

@@ -32,6 +32,23 @@ def spelled_out(players: Mapping[AgentID, _T], agents: Iterable[AgentID]) -> dic
     return found
 
 
+def kinds_of_agents(environment: Environment) -> dict[AgentID, SlotInfo]:
+    """A slot for each kind of agents that an environment does not name beforehand.
+
+    Kinds are told apart by names: ``type0_*`` is one. Those that appear later are looked for in a few
+    episodes of random play; the first of each kind says what all of them see and do.
+    """
+    adapter = environment.adapter
+    found: dict[AgentID, SlotInfo] = {}
+    for seed in _SEEDS:
+        for _ in Walk(adapter, seed).steps(_STEPS):
+            for agent in adapter.get_current_agents():
+                slot = pattern_of(agent)
+                if slot not in found:
+                    found[slot] = dataclasses.replace(read_slot(environment, agent), agent_id=slot)
+    return found
+
+
 def slots_of_patterns(
     environment: Environment, slots: Mapping[AgentID, SlotInfo], named: Iterable[AgentID], where: str
 ) -> dict[AgentID, SlotInfo]:

@@ -15,6 +15,7 @@ from gym_gui.controllers.environment_probe import EnvironmentRequest
 from gym_gui.controllers.environment_sheet import EnvironmentSheet
 from gym_gui.core.assignment import GROUP_COLORS, LinkGroup, WorkerAssignment
 from gym_gui.core.config import GOAL_SUFFIX, OperatorConfig
+from gym_gui.core.slot_patterns import slot_for
 from gym_gui.core.trust import TYPED, Origin
 from gym_gui.core.types import AgentID
 
@@ -187,11 +188,14 @@ class Draft:
     def seated(self, sheet: EnvironmentSheet, default: Callable[[AgentID], WorkerAssignment]) -> Draft:
         """The draft with exactly the slots of its environment.
 
+        A row whose name is a pattern says who plays the slots that it stands for.
+
         Args:
             sheet: The environment.
             default: Who plays a slot that nobody plays yet.
         """
-        rows = {agent: self.rows.get(agent) or default(agent) for agent in sheet.agents}
+        named = {agent: slot_for(agent, self.rows) for agent in sheet.agents}
+        rows = {agent: default(agent) if row is None else self.rows[row] for agent, row in named.items()}
         links = tuple(link for link in self.links if set(link.agents) <= set(rows))
         teams = self.teams
         if teams is not None and any(a not in rows for members in teams.values() for a in members):

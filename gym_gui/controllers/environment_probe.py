@@ -27,6 +27,7 @@ IDLE_S = 60.0
 """A child that nobody has asked anything for so long is ended; it holds 100 MB and more."""
 _LARGEST = 256 * 2**20
 _STOPPED = "was cancelled"
+_CLOSED = "the window is being closed"
 
 
 @dataclass(frozen=True)
@@ -173,12 +174,17 @@ class EnvironmentProbe:
         if self._child is not None:
             self._child.kill(_STOPPED)
 
+    def refuse(self) -> None:
+        """Start no child from now on."""
+        self._closed = True
+
     async def close(self) -> None:
         """End the child and wait until nothing of it is left; it is not started again."""
-        self._closed = True
+        self.refuse()
         self.cancel()
         async with self._turn:
             await self._ready_child()
+            await self._bury()  # its last answer came before it could be ended
 
     async def _ask_child(
         self, request: Mapping[str, Any], vouch: Callable[[], list[Subject]]
@@ -237,8 +243,8 @@ class EnvironmentProbe:
             UsageError: The probe is closed.
         """
         if self._closed:
-            raise UsageError("the window is being closed")
-        self._child = await ManagedChild.start(
+            raise UsageError(_CLOSED)
+        child = await ManagedChild.start(
             sys.executable,
             *("-P", "-m", "gym_gui.controllers.environment_probe_child"),
             name="the process that looks at environments",
@@ -246,7 +252,11 @@ class EnvironmentProbe:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
         )
-        return self._child
+        if self._closed:  # meanwhile: there was no child yet that could be ended
+            await child.end()
+            raise UsageError(_CLOSED)
+        self._child = child
+        return child
 
     async def _bury(self) -> ChildOutcome | None:
         child, self._child = self._child, None

@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from gym_gui.controllers.appearing_agents import kinds_of_agents
 from gym_gui.controllers.lineup import read_slots
 from gym_gui.core.enums import SteppingParadigm
+from gym_gui.core.slot_patterns import is_pattern
 from gym_gui.core.spaces import Space, short_space, space_to_spec
 from gym_gui.core.types import AgentID
 from gym_gui.envs import Environment
@@ -38,7 +40,8 @@ class EnvironmentSheet:
         api: Interface it is made with.
         apis: All it can be made with, the native one first.
         paradigm: How its agents take turns.
-        slots: What each slot sees and does; the spaces are :class:`~gym_gui.core.spaces.Space`.
+        slots: What each slot sees and does; the spaces are :class:`~gym_gui.core.spaces.Space`. Where agents
+            appear that cannot be named beforehand, each slot is a pattern of names.
         teams: Agents of each team.
         max_episode_steps: Limit that its package sets, or ``None``.
         can_have_managers: Whether its family has options that a manager chooses from.
@@ -67,9 +70,15 @@ class EnvironmentSheet:
         return len(self.slots) == 1
 
     @property
+    def appear(self) -> bool:
+        """Whether agents appear that cannot be named beforehand: slots are patterns of names."""
+        return any(map(is_pattern, self.slots))
+
+    @property
     def has_seats_to_change(self) -> bool:
         """Whether there are teams that could change sides, or team-mates that could change seats."""
-        return len(self.teams) > 1 or any(len(members) > 1 for members in self.teams.values())
+        several = len(self.teams) > 1 or any(len(members) > 1 for members in self.teams.values())
+        return several and not self.appear
 
     def words_of(self, agent: AgentID) -> Sequence[str]:
         """Words of a slot's actions; empty where it has none, or there is no such slot."""
@@ -87,7 +96,8 @@ class EnvironmentSheet:
     @cached_property
     def summary(self) -> str:
         """Paradigm, agents and actions on one line."""
-        agents = "1 agent" if self.single else f"{len(self.slots)} agents"
+        one, several = ("kind of agents", "kinds of agents") if self.appear else ("agent", "agents")
+        agents = f"1 {one}" if self.single else f"{len(self.slots)} {several}"
         actions = list(dict.fromkeys(short_space(slot.action_space) for slot in self.slots.values()))
         shown = actions[0] if len(actions) == 1 else "different actions"
         paradigm = "" if self.paradigm is SteppingParadigm.SINGLE_AGENT else f"{_NAMED[self.paradigm]} · "
@@ -135,7 +145,7 @@ class EnvironmentSheet:
             spec.api,
             spec.apis,
             environment.adapter.paradigm,
-            read_slots(environment),
+            kinds_of_agents(environment) if environment.adapter.is_open_ended else read_slots(environment),
             {team: tuple(agents) for team, agents in environment.teams.items()},
             spec.max_episode_steps,
             environment.can_have_managers,

@@ -28,7 +28,7 @@ _log = logging.getLogger(__name__)
 
 SHEETS_FOLDER: Final = "environments"
 """Where descriptions are kept, below the cache folder."""
-_FORMAT: Final = 5
+_FORMAT: Final = 6
 
 
 class EnvironmentSheets:

@@ -1,32 +1,21 @@
-"""Plays recorded episodes again and makes films of them; also the process in which that is done.
-
-``python -m gym_gui.controllers.filming RUN OPERATOR BYTES FOLDER EPISODE…`` writes a file for each film into
-the folder: environments are stepped there, and whatever one of them does, the report stands.
-"""
+"""Plays recorded episodes again and makes films of them."""
 
 from __future__ import annotations
 
 import math
-import os
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import msgspec
 
 from gym_gui.analysis.film import Act, Film, FilmFrame
-from gym_gui.analysis.film_folder import write_film
-from gym_gui.analysis.reader import open_run
 from gym_gui.controllers.film_pictures import LARGEST, PatchMaker, fitted
 from gym_gui.controllers.replay_reel import Look
 from gym_gui.controllers.replay_session import EpisodeReplay, Picture, ReplayFrame, ReplayOrder
 from gym_gui.controllers.replay_track import ReplayTrack
-from gym_gui.core import trust
 from gym_gui.core.enums import ActionSource
-from gym_gui.core.errors import MosaicError
 from gym_gui.core.packed_picture import PackedPicture, pack, unpack
-from gym_gui.services.recorded_episode import RecordedEpisode, load_episodes
+from gym_gui.services.recorded_episode import RecordedEpisode
 
 MOST_FRAMES = 400
 """Of one film; of a longer episode every other look is left out, as often as it takes."""
@@ -34,7 +23,6 @@ _FRUGAL = ((480, 1), (480, 2), (320, 2), (320, 4), (240, 4), (240, 8), (160, 16)
 """Longer side in pixels, and every how many-th kept look: tried in turn until a film is small enough."""
 _LONGEST_TEXT = 4000
 _USUAL = (ActionSource.POLICY, ActionSource.HUMAN)
-_ENVIRONMENT = {"SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy"}
 
 
 @dataclass
@@ -173,27 +161,3 @@ class _Cutter:
 
 def _finite(value: float) -> float:
     return round(value, 4) if math.isfinite(value) else 0.0
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Make films of one operator's episodes; returns the exit status."""
-    run_path, operator_id, most_bytes, folder, *episodes = argv if argv is not None else sys.argv[1:]
-    for name, value in _ENVIRONMENT.items():
-        os.environ.setdefault(name, value)
-    os.dup2(2, 1)  # environments print
-    trust.receive()
-    run = open_run(Path(run_path))
-    for recorded in load_episodes(run, operator_id, {int(index) for index in episodes}):
-        try:
-            recorded.require_rows()
-            film = film_of(recorded, run.run_id, int(most_bytes))
-        except MosaicError as error:
-            film = Film(run.run_id, operator_id, recorded.episode.episode_index, missing=error.message)
-        write_film(Path(folder), film)
-        sys.stderr.write('{"progress": 1}\n')
-        sys.stderr.flush()
-    return 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -13,17 +13,12 @@ from gym_gui.analysis.film_folder import FilmFolder
 from gym_gui.analysis.reader import Run
 from gym_gui.analysis.scenes import FilmKey, chosen, scenes_of
 from gym_gui.analysis.summary import Summary
-from gym_gui.controllers.resolved_operator import vouch
+from gym_gui.controllers.apart.filming import LONGEST_FILM_S, films_apart
 from gym_gui.core.errors import MosaicError
-from gym_gui.core.experiment_data import experiment_from_data
-from gym_gui.core.trust import Origin
-from gym_gui.services.subprocess_job import run_subprocess_job
 
 ROOM = 4_000_000
 """Bytes that all films of a page may take."""
 MOST_OF_ONE = 800_000
-_PATIENCE_S = 60.0
-"""Longest time for one film, over all of a process."""
 _AT_ONCE = 4
 _OF_A_PROCESS = 50
 """Films that one process makes; starting it takes as long as a few of them."""
@@ -124,16 +119,9 @@ class _Work:
         missing = "it is not on record"
         async with self._free:
             try:
-                _see_allowed(run, run.operators[operator_id].config)
-                async with asyncio.timeout(_PATIENCE_S * len(episodes)):
-                    done = await run_subprocess_job(
-                        "gym_gui.controllers.filming",
-                        *(str(run.path.absolute()), operator_id, str(self._order.most_bytes)),
-                        *(str(self._films.place(run.run_id, operator_id).absolute()), *map(str, episodes)),
-                        on_progress=self._count,
-                    )
-                if done.status:
-                    missing = done.complaint or f"films of {operator_id} of run {run.run_id} cannot be made"
+                async with asyncio.timeout(LONGEST_FILM_S * len(episodes)):
+                    folder = self._films.place(run.run_id, operator_id)
+                    await films_apart(run, operator_id, episodes, folder, self._order.most_bytes, self._count)
             except TimeoutError:
                 missing = "playing it again took too long"
             except MosaicError as error:
@@ -142,18 +130,7 @@ class _Work:
             if (run.run_id, operator_id, index) not in self._films:
                 self._films.add(Film(run.run_id, operator_id, index, missing=missing))
 
-    def _count(self, _progress: object) -> None:
+    def _count(self) -> None:
         self._done += 1
         if self._on_film is not None:
             self._on_film(self._done, self._total)
-
-
-def _see_allowed(run: Run, config: Mapping[str, object]) -> None:
-    """Allow, or refuse here, where it can be said why, what the process is to import.
-
-    Raises:
-        NotAllowedError: The run names what the person has not allowed.
-    """
-    origin = Origin(str(run.path / "run.json"), str(run.path))
-    data = {"operators": [dict(config)]}
-    vouch(experiment_from_data(data, complete=False, origin=origin).operators[0], env_only=True)

@@ -37,6 +37,7 @@ class Knowledge:
         self._probe: EnvironmentProbe | None = None
         self._loading_probe: EnvironmentProbe | None = None
         self._sheets: EnvironmentSheets | None = None
+        self._closed = False
 
     async def checks(self) -> ConfigurationChecks:
         """Who may play, and what is wrong with a configuration.
@@ -65,19 +66,24 @@ class Knowledge:
     def probe(self) -> EnvironmentProbe:
         """Looks at environments; its process starts when it is first asked."""
         if self._probe is None:
-            from gym_gui.controllers.environment_probe import EnvironmentProbe
-
-            self._probe = EnvironmentProbe()
+            self._probe = self._make_probe()
         return self._probe
 
     @property
     def loading_probe(self) -> EnvironmentProbe:
         """Has workers load their slots; apart, so that nothing else waits for a large network."""
         if self._loading_probe is None:
-            from gym_gui.controllers.environment_probe import EnvironmentProbe
-
-            self._loading_probe = EnvironmentProbe()
+            self._loading_probe = self._make_probe()
         return self._loading_probe
+
+    def _make_probe(self) -> EnvironmentProbe:
+        from gym_gui.controllers.environment_probe import EnvironmentProbe
+
+        probe = EnvironmentProbe()
+        if self._closed:
+            # Work that the page began may still ask, until the window cancels it.
+            probe.refuse()
+        return probe
 
     async def sheet(self, request: EnvironmentRequest) -> EnvironmentSheet:
         """Describe an environment, made in a process of its own unless its description is kept.
@@ -93,7 +99,8 @@ class Knowledge:
         return await self._sheets.sheet(request)
 
     async def close(self) -> None:
-        """End the processes that look at environments and load slots."""
+        """End the processes that look at environments and load slots; none is started again."""
+        self._closed = True
         for probe in filter(None, (self._probe, self._loading_probe)):
             await probe.close()
 

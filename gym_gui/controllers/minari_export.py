@@ -14,6 +14,7 @@ import shutil
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
+from functools import partial
 from importlib import import_module
 from math import nan
 from pathlib import Path
@@ -46,7 +47,10 @@ class CannotHoldError(UsageError):
 
 
 def write_datasets(
-    run: Run, folder: Path, on_left_out: Callable[[CannotHoldError], None] | None = None
+    run: Run,
+    folder: Path,
+    on_left_out: Callable[[CannotHoldError], None] | None = None,
+    on_step: Callable[[str, int, int], None] | None = None,
 ) -> dict[str, int]:
     """Write a dataset for each operator that has completed episodes.
 
@@ -54,6 +58,7 @@ def write_datasets(
         run: The run.
         folder: What ``MINARI_DATASETS_PATH`` is to name, to load them.
         on_left_out: Told of each operator that Minari cannot hold, where it can hold others.
+        on_step: Told of every decision that is played again: operator, episode and step.
 
     Returns:
         Episodes by the name of the dataset.
@@ -87,7 +92,7 @@ def write_datasets(
             try:
                 _require_one_agent(environment, operator)
                 _require_spaces(environment, operator)
-                _write(minari, buffers, name, run, operator, environment, indices, order.max_steps)
+                _write(minari, buffers, name, run, operator, environment, indices, order.max_steps, on_step)
                 (folder / name).parent.mkdir(exist_ok=True)
                 (pending / name).rename(folder / name)
                 written[name] = len(done)
@@ -117,13 +122,21 @@ def _write(
     environment: Environment,
     indices: Sequence[int],
     max_steps: int | None,
+    on_step: Callable[[str, int, int], None] | None,
 ) -> None:
     slots, recorded = recorded_slots(environment), EpisodeRows(operator)
     (slot,) = slots.values()
     episodes = (
         buffers.EpisodeBuffer(
             id=number,
-            **_again(environment, slots, recorded.rows[index], list(recorded.steps(index)), max_steps),
+            **_again(
+                environment,
+                slots,
+                recorded.rows[index],
+                list(recorded.steps(index)),
+                max_steps,
+                None if on_step is None else partial(on_step, operator.operator_id),
+            ),
         )
         for number, index in enumerate(indices)
     )
@@ -152,6 +165,7 @@ def _again(
     line: Mapping[str, Any],
     steps: Sequence[Mapping[str, Any]],
     max_steps: int | None,
+    on_step: Callable[[int, int], None] | None,
 ) -> dict[str, Any]:
     """An episode, played again: the fields of Minari's buffer."""
     (slot,) = slots.values()
@@ -164,6 +178,8 @@ def _again(
         again.open()
         seen += [deepcopy(decision.observation) for decision in again.pending]
         for (answer,) in again.rounds():
+            if on_step is not None:
+                on_step(plan.index, answer.decision.step)
             actions.append(answer.action)
             latest = trajectory.latest(slot.agent_id)
             earned.append(latest.reward if latest is not None else nan)

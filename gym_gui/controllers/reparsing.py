@@ -8,7 +8,7 @@ manifest) reads the replies; no model is asked, and nothing in the run is change
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import islice
@@ -43,6 +43,8 @@ _POLICYS: Final = frozenset({ActionSource.POLICY, ActionSource.RETRY, ActionSour
 _RETOLD: Final = ("rename", "rename_seed", "hide_legal")
 _AT_ONCE: Final = 1_000
 """Decisions that one process of a worker is asked about."""
+OnAsked = Callable[[str, Decision], None]
+"""Told of a decision that is played again, with its operator's id."""
 
 
 class Reread(StrEnum):
@@ -140,8 +142,10 @@ class _Question:
 class _Onlooker:
     """Notes every decision of a language model while the run is played again."""
 
-    def __init__(self, readers: Mapping[str, Mapping[AgentID, WorkerTypeDefinition]]) -> None:
-        self._readers = readers
+    def __init__(
+        self, readers: Mapping[str, Mapping[AgentID, WorkerTypeDefinition]], on_asked: OnAsked | None
+    ) -> None:
+        self._readers, self._on_asked = readers, on_asked
         self.resolved: dict[str, ResolvedOperator] = {}
         self.calls: dict[str, RecordedCalls] = {}
         self.names: dict[tuple[str, AgentID], Names] = {}
@@ -163,6 +167,8 @@ class _Onlooker:
 
     def asked(self, operator_id: str, decision: Decision) -> None:
         d = decision
+        if self._on_asked is not None:
+            self._on_asked(operator_id, d)
         if d.slot not in self._readers.get(operator_id, ()):
             return
         attempts = self.calls[operator_id].of(d.episode, d.agent_id, d.step)
@@ -179,23 +185,55 @@ class _Onlooker:
         )
 
 
-async def reparse(run: Run, on_progress: OnProgress | None = None) -> Reparsing:
-    """Read a run's recorded replies again.
+@dataclass(frozen=True)
+class RecordedReplies:
+    """Recorded replies of a run, each with what the model was shown.
+
+    Attributes:
+        run: The run.
+        readers: By operator and slot, the worker that reads them.
+        onlooker: What it noted while the run was played again.
+        verified: Where the run played out otherwise.
+    """
+
+    run: Run
+    readers: Mapping[str, Mapping[AgentID, WorkerTypeDefinition]]
+    onlooker: _Onlooker
+    verified: Verification
+
+
+async def recorded_replies(
+    run: Run, on_progress: OnProgress | None = None, on_asked: OnAsked | None = None
+) -> RecordedReplies:
+    """Play a run again, and note what its models were shown when they replied.
 
     Args:
         run: The run.
         on_progress: Told after every episode that was played again.
+        on_asked: Told of every decision that is played again, with its operator's id.
 
     Raises:
         UsageError: No language model played, no reply is kept, the environment is not there.
         RunFormatError: A row is damaged.
-        NoAnswerError: The worker cannot read replies here.
     """
     readers = _readers(run)
-    onlooker = _Onlooker(readers)
+    onlooker = _Onlooker(readers, on_asked)
     for operator_id in readers:
         onlooker.calls[operator_id] = _calls(run, operator_id)
-    verified = await verify(run, on_progress, onlooker)
+    return RecordedReplies(run, readers, onlooker, await verify(run, on_progress, onlooker))
+
+
+async def reparse(replies: RecordedReplies) -> Reparsing:
+    """Have workers read recorded replies again; no environment is stepped.
+
+    Args:
+        replies: The replies.
+
+    Raises:
+        RunFormatError: A row is damaged.
+        NoAnswerError: The worker cannot read replies here.
+    """
+    run, readers, onlooker, verified = replies.run, replies.readers, replies.onlooker, replies.verified
     result = Reparsing(versions=verified.versions)
     ends = _ends(verified, result)
     for operator_id, slots in readers.items():

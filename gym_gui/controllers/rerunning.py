@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from gym_gui.analysis import OperatorRun, Run
 from gym_gui.analysis.compare import EpisodeRows
+from gym_gui.controllers.apart.verification import verify_apart
 from gym_gui.controllers.departures import EPISODE_KEYS, Deviation, key_differs, row_differs
-from gym_gui.controllers.verification import verify
 from gym_gui.core.enums import EpisodeStatus, WorkerKind
 from gym_gui.core.errors import UsageError
 from gym_gui.core.record_fields import mapping, text
@@ -151,7 +151,7 @@ async def _with_causes(run: Run, results: list[OperatorRerun]) -> list[OperatorR
     }
     if not any(acted.values()):
         return results
-    verified = await verify(run, only=acted)
+    verified = await verify_apart(run, only=acted)
     earlier = {
         (d.operator_id, d.episode_index): d.step_index
         for d in verified.deviations

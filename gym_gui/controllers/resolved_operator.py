@@ -337,12 +337,6 @@ def resolve_operator(
     pipelines: dict[AgentID, Pipeline] = {}
     for agent, assignment in assignments.items():
         definition = WorkerTypeRegistry.require(assignment.worker_id)
-        if is_pattern(agent) and definition.inputs.wanted:
-            raise ExperimentError(
-                f"{where}: {definition.type_id} reads or looks, and cannot play {agent!r}: agents that "
-                "appear are not described to it beforehand",
-                fix="Name another worker for them",
-            )
         pipeline = _check_player(where, agent, assignment, definition, slots[agent])
         workers[agent] = definition
         if pipeline is not None:

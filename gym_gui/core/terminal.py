@@ -139,6 +139,21 @@ def print_table(
         out.print(shown)
 
 
+def print_rows(
+    headings: Sequence[str], rows: Iterable[Sequence[str]], *, title: str = "", words: Sequence[str] = ()
+) -> None:
+    """Print a table of plain text to standard output.
+
+    Args:
+        headings: Of the columns.
+        rows: A cell for each heading.
+        title: Above the table.
+        words: Headings of columns whose cells are words, beside the first.
+    """
+    shown = [Heading(text, not i or text in words) for i, text in enumerate(headings)]
+    print_table(console(), shown, [list(map(Text, row)) for row in rows], title=title)
+
+
 def _parts(least: Sequence[int], width: int) -> list[list[int]]:
     """Which columns stand beside each other, each part with the first of all."""
     parts, used = [[0]], least[0]

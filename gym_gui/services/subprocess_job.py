@@ -39,6 +39,8 @@ OnProgress = Callable[[Any], None]
 
 LONGEST_CALL_S: Final = 120.0
 """Time after which foreign code that has not returned is taken to hang: simulators start within it."""
+_LONGEST_START_S: Final = 600.0
+"""Time until a process has reported for the first time: it imports our own modules until then."""
 _MOST_ANSWER = 64 << 20
 """Bytes of what a job with foreign code answers: more is not ours."""
 
@@ -114,6 +116,7 @@ async def run_subprocess_job(
 async def run_foreign_job(
     module: str,
     *arguments: str,
+    question: bytes = b"",
     on_progress: OnProgress | None = None,
     subjects: Iterable[Subject] = (),
     longest_s: float = LONGEST_CALL_S,
@@ -123,6 +126,7 @@ async def run_foreign_job(
     Args:
         module: One of ours.
         arguments: Its command line.
+        question: What it reads from stdin.
         on_progress: Called in the event loop; foreign code may write progress of its own making.
         subjects: Foreign code that it may use.
         longest_s: Longest time without progress.
@@ -137,7 +141,13 @@ async def run_foreign_job(
         MosaicError: Its own.
     """
     done = await _run(
-        module, arguments, on_progress, subjects=subjects, longest_s=longest_s, most_bytes=_MOST_ANSWER
+        module,
+        arguments,
+        on_progress,
+        subjects=subjects,
+        longest_s=longest_s,
+        text=question,
+        most_bytes=_MOST_ANSWER,
     )
     try:
         answer: Any = orjson.loads(done.output)
@@ -200,8 +210,7 @@ async def _run(
     async def listen(child: ManagedChild) -> None:
         now = asyncio.get_running_loop().time
         lines = lines_of(child.stderr)
-        # Before the first progress the process starts, and imports: that is ours.
-        latest = None if longest_s is None else now() + max(longest_s, LONGEST_CALL_S)
+        latest = None if longest_s is None else now() + max(longest_s, _LONGEST_START_S)
         try:
             async with asyncio.timeout_at(latest) as limit:
                 async for line in lines:

@@ -9,8 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.commands import Mosaic
+from tests.support.commands import Mosaic, experiment
+from tests.support.fake_model_server import FakeModelServer
+from tests.support.little_workers import RANDOM, little_worker
 from tests.support.processes import Offspring
+from tests.support.waiting import LONG_S
 
 MODULE = '''
 """What it does in its fourth step stands in a file, so that a record can be played again."""
@@ -26,8 +29,15 @@ HOW = Path("how")  # in the working directory
 
 
 class Odd(gymnasium.Env):
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 4}
     observation_space = spaces.Box(-1, 1, (2,), np.float32)
     action_space = spaces.Discrete(2)
+
+    def __init__(self, render_mode=None):
+        self.render_mode = render_mode
+
+    def render(self):
+        return np.zeros((16, 16, 3), np.uint8)
 
     def reset(self, *, seed=None, options=None):
         super().reset(seed=seed)
@@ -60,6 +70,10 @@ class Odd(gymnasium.Env):
                 print("still here")
                 time.sleep(0.01)
 '''
+CHANCE = RANDOM.replace("import numpy as np", "import os\nimport numpy as np").replace(
+    "int(bits(int(s), t)[0]) % n", "os.urandom(1)[0] % n"
+)
+"""Plays by chance that no seed decides."""
 ENDS = [
     ("exits", "called sys.exit(3) in step()"),
     ("leaves", "ended with exit status 2"),
@@ -97,7 +111,7 @@ def record(mosaic: Mosaic, recorded_once: Path) -> Path:
 
 def test_what_a_checked_environment_prints_and_starts_spoils_nothing(mosaic: Mosaic, odd: Path) -> None:
     odd.write_text("prints")
-    done = mosaic.process("envs", "check", "odd_envs:Odd", "--json", timeout=60)
+    done = mosaic.process("envs", "check", "odd_envs:Odd", "--json", timeout=LONG_S)
     assert done.status == 0 and done.json()["ok"], done.out
 
 
@@ -106,7 +120,7 @@ def test_an_environment_that_does_not_come_back_is_a_finding(
     how: str, said: str, mosaic: Mosaic, odd: Path
 ) -> None:
     odd.write_text(how)
-    done = mosaic.process("envs", "check", "odd_envs:Odd", "--json", "--timeout", "3", timeout=60)
+    done = mosaic.process("envs", "check", "odd_envs:Odd", "--json", "--timeout", "3", timeout=LONG_S)
     assert done.status == 1
     running = next(f for f in done.json()["findings"] if f["name"] == "running")
     assert running["status"] == "failed"
@@ -117,7 +131,7 @@ def test_what_a_verified_environment_prints_and_starts_spoils_nothing(
     mosaic: Mosaic, odd: Path, record: Path
 ) -> None:
     odd.write_text("prints")
-    done = mosaic.process("verify", record, "--trust", "--json", timeout=60)
+    done = mosaic.process("verify", record, "--trust", "--json", timeout=LONG_S)
     assert done.status == 0, done.err
     assert done.json()["equal"] and done.json()["episodes"] == 2
 
@@ -127,9 +141,112 @@ def test_a_verified_environment_that_does_not_come_back_is_a_sentence(
     how: str, said: str, mosaic: Mosaic, odd: Path, record: Path
 ) -> None:
     odd.write_text(how)
-    done = mosaic.process("verify", record, "--trust", "--timeout", "3", timeout=60)
+    done = mosaic.process("verify", record, "--trust", "--timeout", "3", timeout=LONG_S)
     assert done.status == 1
     assert said in done.err + done.out
+
+
+# ---------------------------------------------------------------------------- every command that plays again
+
+
+@pytest.fixture(scope="module")
+def asked_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of it that a language model has played, for all tests."""
+    home = tmp_path_factory.mktemp("asked")
+    mosaic = Mosaic(home, Offspring(f"odd-{os.getpid()}-{os.urandom(4).hex()}"))
+    (home / "odd_envs.py").write_text(MODULE)
+    with FakeModelServer(lambda _: "<action>1</action>") as server:
+        done = mosaic.process("run", _asking(home, server), "--trust", "--json")
+    assert done.status == 0, done.err
+    return home / done.json()["run"]
+
+
+def _asking(home: Path, server: FakeModelServer, **settings: object) -> Path:
+    settings = {"client_name": "custom", "base_url": server.url, "model_id": "m", **settings}
+    player = {"type": "llm", "settings": settings}
+    return experiment(home, {"id": "a", "task": "odd_envs:Odd", "workers": {"agent_0": player}})
+
+
+@pytest.fixture
+def asked(mosaic: Mosaic, asked_once: Path) -> Path:
+    """A copy of it."""
+    return Path(shutil.copytree(asked_once, mosaic.home / "runs" / asked_once.name))
+
+
+COMMANDS = {
+    "reparse": ("reparse", "--trust", "--json"),
+    "export": ("export", "--to", "minari", "-o", "datasets", "--trust", "--json"),
+    "replay": ("replay", "--trust", "--json"),
+    "video": ("replay", "--video", "e.mp4", "--trust", "--json"),
+}
+"""What plays a run again; the run comes after the command's name."""
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_what_is_printed_and_started_while_a_run_is_played_again_spoils_nothing(
+    name: str, mosaic: Mosaic, odd: Path, asked: Path
+) -> None:
+    odd.write_text("prints")
+    command, *options = COMMANDS[name]
+    done = mosaic.process(command, asked, *options, timeout=LONG_S)
+    assert done.status == 0, done.err
+    assert done.json()
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("how", ["exits", "leaves"])
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_run_whose_environment_ends_the_process_is_a_sentence(
+    how: str, name: str, mosaic: Mosaic, odd: Path, asked: Path
+) -> None:
+    odd.write_text(how)
+    command, *options = COMMANDS[name]
+    done = mosaic.process(command, asked, *options, timeout=LONG_S)
+    assert done.status in (1, 2), done.out
+    if how == "leaves":
+        assert "the environment ended its process, which ended with exit status 2" in done.err
+    else:  # the engine fails the episode, and the record goes on
+        said = done.err.splitlines()[-1] + json.dumps(done.json() if done.out else "")
+        assert "does not play out" in said or '"departures"' in said or "sys.exit(3)" in said
+
+
+@pytest.mark.parametrize("how", ["prints", "exits", "leaves"])
+def test_a_dry_run_outlives_what_its_environment_does(how: str, mosaic: Mosaic, odd: Path) -> None:
+    """Examples of turns are played in it."""
+    odd.write_text(how)
+    with FakeModelServer() as server:
+        file = _asking(mosaic.home, server, strategy="few_shot")
+        done = mosaic.process("run", file, "--dry-run", "--trust", "--json", timeout=LONG_S)
+    if how == "prints":
+        assert done.status == 0, done.err
+        assert done.json()["models"]
+    else:
+        assert done.status == 1 and ("sys.exit(3)" in done.err or "ended" in done.err), done.err
+
+
+def test_a_report_shows_episodes_again_whatever_their_environment_prints_and_starts(
+    mosaic: Mosaic, odd: Path, record: Path
+) -> None:
+    odd.write_text("prints")
+    done = mosaic.process("report", record, "--trust", "--json", timeout=LONG_S)
+    assert done.status == 0, done.err
+    page = Path(done.json()["report"])
+    assert "took too long" not in (mosaic.home / page).read_text()
+
+
+def test_a_rerun_outlives_what_its_environment_prints_and_starts(mosaic: Mosaic, odd: Path) -> None:
+    """It holds what departs against the record, for which it plays episodes again."""
+    little_worker(mosaic.home / "data" / "workers", CHANCE, "own_worker")
+    player = {"type": "baseline", "worker_id": "own_worker"}
+    file = experiment(
+        mosaic.home, {"id": "a", "task": "odd_envs:Odd", "workers": {"agent_0": player}}, num_episodes=4
+    )
+    done = mosaic.process("run", file, "--trust", "--json")
+    assert done.status == 0, done.err
+    odd.write_text("prints")
+    again = mosaic.process("rerun", done.json()["run"], "--trust", "--json", timeout=LONG_S)
+    assert again.status == 1, again.err
+    assert {departure["cause"] for departure in again.json()["departures"]} == {"policy"}
 
 
 def test_an_environment_that_exits_fails_its_episode(mosaic: Mosaic, odd: Path) -> None:

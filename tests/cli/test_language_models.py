@@ -400,6 +400,13 @@ def test_a_server_that_is_down_is_found_before_anything_is_played(mosaic: Mosaic
     assert gone in mosaic("run", file, "--dry-run", "--json").json()["models"][0]["unreachable"]
 
 
+def test_a_dry_run_asks_a_server_once(mosaic: Mosaic) -> None:
+    with FakeModelServer() as server:
+        file = experiment(mosaic.home, lake(server.url), num_episodes=2)
+        assert mosaic("run", file, "--dry-run", "--trust").status == 0
+        assert len(server.listed) == 1 and not server.requests
+
+
 def test_calls_without_a_reply_stop_the_run_which_goes_on_when_the_server_is_back(mosaic: Mosaic) -> None:
     """Not one of its episodes is played at random."""
     with FakeModelServer(_broken) as server:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,9 @@ from gymnasium import spaces
 from pettingzoo import ParallelEnv
 
 from gym_gui.analysis import open_run, summarize
+from gym_gui.controllers.configuration_checks import ConfigurationChecks
+from gym_gui.controllers.configuration_draft import Draft
+from gym_gui.controllers.environment_sheet import EnvironmentSheet
 from gym_gui.controllers.lineup import recorded_slots
 from gym_gui.controllers.replay_session import ReplayOrder
 from gym_gui.controllers.replayed_episode import ReplayedEpisode
@@ -26,6 +30,7 @@ from gym_gui.core.paradigms import adapt
 from gym_gui.core.paradigms.check import check_environment
 from gym_gui.core.slot_patterns import fits, members, slot_for
 from gym_gui.services.recorded_episode import load_episode
+from gym_gui.workers.discovery import known_workers
 from tests.support.engine import arena, player, record_run
 
 TASK = f"{__name__}:Colony"
@@ -167,6 +172,31 @@ def test_a_pattern_stands_for_agents_that_are_named_beforehand() -> None:
     resolved = resolve_operator(config)
     agents = tuple(make_environment(config).adapter.possible_agents)
     assert tuple(resolved.assignments) == agents == tuple(resolved.slots)
+
+
+def test_kinds_of_agents_are_described_and_played_by_who_stands_for_them() -> None:
+    """What the Agents page shows and fills in."""
+    with contextlib.closing(make_environment(colony())) as environment:
+        sheet = EnvironmentSheet.of(environment)
+    sheet = EnvironmentSheet.from_json(sheet.to_json())
+    assert sheet.agents == ("ant_*", "bee_*") and sheet.appear and not sheet.has_seats_to_change
+    assert [sheet.slots[slot].action_codec.space.n for slot in sheet.agents] == [2, 4]
+    assert sheet.summary == "simultaneous · 2 kinds of agents · different actions"
+
+    passive = WorkerAssignment("operators_worker", "baseline", {"behavior": "noop"})
+    draft = Draft.of(colony(**{"*": passive, "ant_0": RANDOM})).seated(sheet, lambda _slot: RANDOM)
+    assert draft.rows == {"ant_*": passive, "bee_*": passive}
+    checks = ConfigurationChecks(known_workers())
+    report = checks.check(draft, sheet)
+    assert report.config is not None
+    assert tuple(resolve_operator(report.config).assignments) == ("ant_*", "bee_*")
+
+    offers = {offer.worker.type_id: offer.reason for offer in report.workers["bee_*"]}
+    assert not offers["operators_worker"]
+    assert "not described to it beforehand" in offers["mosaic_llm_worker"]
+    model = WorkerAssignment("mosaic_llm_worker", "llm", {"client_name": "vllm", "model_id": "m"})
+    with pytest.raises(ExperimentError, match=r"cannot play bee_\*: .* not described to it beforehand"):
+        resolve_operator(colony(**{"ant_*": RANDOM, "bee_*": model}))
 
 
 def test_the_check_says_that_agents_cannot_be_named_beforehand() -> None:

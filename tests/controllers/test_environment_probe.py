@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -14,11 +15,14 @@ import pytest
 from gym_gui import envs
 from gym_gui.controllers.environment_probe import EnvironmentProbe, EnvironmentRequest
 from gym_gui.controllers.environment_sheet import EnvironmentSheet
+from gym_gui.controllers.knowledge import Knowledge
 from gym_gui.controllers.resolved_operator import resolve_operator
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.enums import SteppingParadigm
 from gym_gui.core.errors import UsageError
 from gym_gui.core.spaces import short_space
+from gym_gui.processes.child import ManagedChild
+from gym_gui.services.store import Store
 from tests.support.processes import Offspring
 from tests.support.waiting import eventually
 
@@ -160,6 +164,51 @@ async def test_closing_leaves_nothing_and_starts_nothing(offspring: Offspring):
     eventually(lambda: not children(offspring), "the child has ended")
     with pytest.raises(UsageError, match="being closed"):
         await probe.describe(CARTPOLE)
+
+
+async def test_closing_while_the_child_starts_leaves_nothing(offspring: Offspring):
+    begun = asyncio.Event()
+
+    class Told(EnvironmentProbe):
+        async def start(self) -> ManagedChild:
+            begun.set()
+            return await super().start()
+
+    probe = Told()
+    asking = asyncio.ensure_future(probe.describe(CARTPOLE))
+    await begun.wait()
+    await probe.close()
+    with pytest.raises(UsageError, match="being closed"):
+        await asking
+    assert not children(offspring)
+
+
+async def test_closing_after_the_last_answer_leaves_nothing(offspring: Offspring):
+    answered = asyncio.Event()
+
+    class Told(EnvironmentProbe):
+        async def exchange(
+            self, child: ManagedChild, request: Mapping[str, Any]
+        ) -> tuple[dict[str, Any], bytes]:
+            answer = await super().exchange(child, request)
+            answered.set()
+            await asyncio.sleep(0)  # the one who closes comes in between
+            return answer
+
+    probe = Told()
+    asking = asyncio.ensure_future(probe.describe(CARTPOLE))
+    await answered.wait()
+    await probe.close()
+    assert (await asking).env_id == "CartPole-v1"
+    assert not children(offspring)
+
+
+async def test_what_a_page_knew_looks_at_nothing_once_it_is_closed(tmp_path: Path, offspring: Offspring):
+    knowledge = Knowledge(Store(data=tmp_path, runs=tmp_path, cache=tmp_path))
+    await knowledge.close()
+    with pytest.raises(UsageError, match="being closed"):
+        await knowledge.sheet(CARTPOLE)
+    assert not children(offspring)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ last action earned, and the picture for its seat where there is one.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import itertools
 import re
@@ -22,7 +23,7 @@ from gym_gui.envs.families.served import OwnPythonFamily
 from gym_gui.envs.registry import families, family_of, list_specs, trouble
 from gym_gui.envs.spec import EnvSpec
 from tests.support.fake_model_server import FakeModelServer
-from tests.support.hidden import ALONE, BEHIND, SEALED, Hidden, hidden, reachable
+from tests.support.hidden import ALONE, BEHIND, SEALED, SEEN_BY_ALL, Hidden, hidden, reachable
 from tests.support.own_pythons import installed
 from tests.support.seats_told import LATE, Moves, Reader, Table
 
@@ -273,12 +274,6 @@ def test_a_seat_that_sees_a_part_of_the_screen_is_told_of_that_part_alone() -> N
     assert found and all(found.values()), f"nothing could be changed: {found}"
 
 
-@pytest.fixture(scope="class")
-def textarena(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with installed("textarena", tmp_path_factory.mktemp("textarena")), reachable(families()["textarena"]):
-        yield
-
-
 GAMES_OF_WORDS = (
     *("Battleship", "Briscola", "ColonelBlotto", "GameOfPureStrategy", "GermanWhist", "Golf", "HighSociety"),
     *("IndianPoker", "IteratedMatchingPennies", "IteratedPrisonersDilemma", "IteratedRockPaperScissors"),
@@ -287,24 +282,89 @@ GAMES_OF_WORDS = (
     *("TruthAndDeception", "TwoDollar"),
 )
 """One of each kind; those that need NLTK's words are left out."""
+INSTALLED: Mapping[str, Sequence[str]] = {
+    "textarena": tuple(f"textarena/{name}-v0" for name in GAMES_OF_WORDS),
+    "pgx": ("pgx/kuhn_poker", "pgx/leduc_holdem", "pgx/sparrow_mahjong"),
+    "jumanji": tuple(
+        f"jumanji/{name}"
+        for name in (
+            *("Cleaner-v0", "Connector-v3", "LevelBasedForaging-v0", "MMST-v0", "RobotWarehouse-v0"),
+            *("MultiCVRP-v0", "SearchAndRescue-v0"),
+        )
+    ),
+    "melting_pot": (
+        *("melting_pot/clean_up", "melting_pot/prisoners_dilemma_in_the_matrix__repeated"),
+        *("melting_pot/hidden_agenda", "melting_pot/paintball__capture_the_flag"),
+    ),
+}
+"""What is looked at of families with an interpreter of their own: all that hides, or one of each kind."""
+_LONG_S = 1800
+"""Some are compiled before the first episode."""
+
+
+@pytest.fixture(scope="module")
+def family(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Installed as a person does it, into a data folder of the tests' own."""
+    name: str = request.param
+    behind = reachable(families()[name]) if name in BEHIND else contextlib.nullcontext()
+    with installed(name, tmp_path_factory.mktemp(name)), behind:
+        yield name
 
 
 @pytest.mark.full
-@pytest.mark.usefixtures("textarena")
-class TestGamesOfWords:
-    """Installed as a person does it."""
+@pytest.mark.timeout(_LONG_S)
+class TestFamiliesThatAreInstalled:
+    @pytest.mark.parametrize("family", INSTALLED, indirect=True)
+    def test_each_environment_says_whether_all_is_seen(self, family: str) -> None:
+        hide = [spec for spec in families()[family].specs() if family_of(spec).hidden_information(spec)]
+        assert all(hidden(spec) is not None and spec.api != "gymnasium" for spec in hide)
+        if family != "textarena" and family != "melting_pot":
+            assert {spec.id for spec in hide} == set(INSTALLED[family])
 
-    def test_each_says_whether_all_is_seen(self) -> None:
-        for spec in families()["textarena"].specs():
-            assert hidden(spec) is not None
-            assert not (spec.api == "gymnasium" and family_of(spec).hidden_information(spec)), spec.id
-
-    @pytest.mark.parametrize("name", GAMES_OF_WORDS)
-    def test_it_tells_no_other_seat(self, name: str) -> None:
-        spec = envs.resolve(f"textarena/{name}-v0")
+    @pytest.mark.parametrize(
+        ("family", "task"),
+        [(name, task) for name, tasks in INSTALLED.items() for task in tasks],
+        indirect=["family"],
+    )
+    def test_it_tells_no_other_seat(self, family: str, task: str) -> None:
+        spec = envs.resolve(task)
         assert family_of(spec).hidden_information(spec)
         found = compared(spec, range(1, 9), changes=8, enough=6)
         assert any(found.values()), f"nothing could be changed: {found}"
+
+    @pytest.mark.parametrize(
+        ("family", "task"), [("overcooked", "overcooked/coordination_ring")], indirect=["family"]
+    )
+    def test_what_one_seat_sees_every_seat_sees(self, family: str, task: str) -> None:
+        assert family in SEEN_BY_ALL
+        spec = envs.resolve(task)
+        assert not family_of(spec).hidden_information(spec)
+        shown = _shown_together(spec, steps=200)
+        for seat in shown[0]:
+            for other in shown[0]:
+                known: dict[str, str] = {}
+                for at in shown:
+                    assert known.setdefault(at[seat], at[other]) == at[other], (
+                        f"{other} sees what {seat} does not"
+                    )
+
+
+def _shown_together(spec: EnvSpec, steps: int) -> list[dict[AgentID, str]]:
+    """What all seats are shown at the same moments of random play."""
+    environment, draw = made(spec), np.random.default_rng(0)
+    adapter, shown = environment.adapter, list[dict[AgentID, str]]()
+    try:
+        seen = adapter.reset(seed=0)
+        for _ in range(steps):
+            agents = adapter.get_current_agents()
+            if not agents:
+                break
+            shown.append({agent: np.asarray(seen[agent]).tobytes().hex() for agent in agents})
+            moves = {agent: int(draw.integers(adapter.action_space(agent).n)) for agent in agents}
+            seen = adapter.step(moves).observations
+    finally:
+        environment.close()
+    return shown
 
 
 _MASKED = ("leduc_holdem_v4", "open_spiel/phantom_ttt")
@@ -336,7 +396,7 @@ def test_every_environment_for_several_is_looked_at_or_open() -> None:
     for spec in list_specs():
         if spec.api == "gymnasium":
             continue
-        if spec.family in BEHIND and not family_of(spec).hidden_information(spec):
+        if spec.family in (*BEHIND, *SEEN_BY_ALL) and not family_of(spec).hidden_information(spec):
             continue  # the family's own table has each game that is open
         if spec.family == "openspiel" and spec.traits["information"] == "PERFECT_INFORMATION":
             assert not family_of(spec).hidden_information(spec)
@@ -349,7 +409,7 @@ def test_every_family_with_an_interpreter_of_its_own_says_what_its_seats_hide() 
     """It is looked at where it lives, has one seat, is open, or its reason stands in one table."""
     for name, family in families().items():
         if isinstance(family, OwnPythonFamily):
-            said = [name in BEHIND, name in ALONE, name in SEALED]
+            said = [name in BEHIND, name in ALONE, name in SEEN_BY_ALL, name in SEALED]
             assert said.count(True) == 1, f"{name}: what do its seats hide?"
 
 

@@ -102,6 +102,14 @@ async def test_a_report_of_a_run_that_was_deleted_meanwhile_does_not_bring_it_ba
     assert not run.exists()
 
 
+async def test_the_summary_is_written_with_the_digests_of_its_pages_or_not_at_all(run: Path) -> None:
+    (run / "report.html").mkdir()  # so that the page cannot be written
+    opened = open_run(run)
+    with pytest.raises(UsageError):
+        write_report(summarize(opened), run, [opened])
+    assert not (run / "summary.json").exists()
+
+
 async def test_what_a_command_says_to_programs_is_a_sentence_to_people(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as refused:
         await run_subprocess_job("gym_gui", "report", str(tmp_path / "nowhere"), "--json")

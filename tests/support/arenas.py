@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -22,6 +23,7 @@ class Corridor(gym.Env[Any, Any]):
         seed: The fault shows only in the episode with this seed; in all by default.
         masked: Action ``step % 3`` is illegal.
         box: Actions are a ``Box`` of two numbers in [-1, 1].
+        pause_s: Time that a step takes.
     """
 
     def __init__(
@@ -32,7 +34,9 @@ class Corridor(gym.Env[Any, Any]):
         seed: int | None = None,
         masked: bool = False,
         box: bool = False,
+        pause_s: float = 0.0,
     ) -> None:
+        self._pause_s = pause_s
         self.observation_space = spaces.Box(0, 1000, (3,), np.float32)
         self.action_space = spaces.Box(-1, 1, (2,), np.float32) if box else spaces.Discrete(3)
         self._length, self._fault, self._at, self._only, self._masked = length, fault, at, seed, masked
@@ -74,6 +78,7 @@ class Corridor(gym.Env[Any, Any]):
         if self._broken("reward"):
             reward = float("nan")
         self._now += 1
+        time.sleep(self._pause_s)
         return self._see(), reward, self._now >= self._length, False, self._info()
 
 

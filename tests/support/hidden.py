@@ -23,20 +23,18 @@ from gym_gui.envs.spec import EnvSpec
 
 Change = Callable[[], object]
 
-BEHIND = ("textarena",)
+BEHIND = ("textarena", "pgx", "jumanji", "melting_pot")
 """Families with an interpreter of their own, in which ``served_behind`` changes what is hidden."""
 ALONE = ("babaisai", "balrog", "bsuite", "procgen")
 """Families with an interpreter of their own whose environments have one seat."""
+SEEN_BY_ALL = ("overcooked",)
+"""Families with an interpreter of their own whose seats hide nothing: each sees all that there is."""
 SEALED = {
-    "overcooked": "every cook sees the whole kitchen",
-    "jumanji": "agents see one field, or the window that the package cuts for each",
-    "pgx": "what a seat is told is made from the array that the package gives that seat",
-    "melting_pot": "a seat is shown the picture that the package draws for it; the rest lies in its engine",
-    "airsim": "a simulator; each seat has the sensors of its own vehicle",
-    "unreal": "a simulator; each seat has the camera of its own vehicle",
-    "smac": "a simulator; each unit has the array that the package gives it",
+    "airsim": "each seat has the sensors of its own vehicle; no registry has the simulator",
+    "unreal": "each seat has the camera of its own vehicle; no registry has the simulator",
+    "smac": "each unit has the array that the package makes for it; no registry has StarCraft II",
 }
-"""Families whose shims pass on to a seat only what the package made for that seat, and how."""
+"""Families of simulators, which cannot be tried: their clients install, and have nothing to connect to."""
 
 
 class Hidden(NamedTuple):

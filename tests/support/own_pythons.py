@@ -9,12 +9,14 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from site import getsitepackages
 
 import numpy as np
 import pytest
 
 from gym_gui import envs
-from gym_gui.cli.install_extras import install_environments
+from gym_gui.cli.install_extras import install_environments, requirements_of
+from gym_gui.cli.installer import Installer, pinned
 from gym_gui.core.interpreters import environment_folder, interpreter_of, is_complete, note_complete
 from gym_gui.core.spaces import SpaceCodec
 from gym_gui.envs.served import close_servers
@@ -32,6 +34,23 @@ def installed(family: str, folder: Path, given: Sequence[Path] = ()) -> Iterator
             assert install_environments(family, given=given) == 0
         yield
         close_servers()
+
+
+def interpreter_with(folder: Path, extras: Sequence[str]) -> Path:
+    """An interpreter that has what this one has and, before it, what extras of this distribution name.
+
+    Families that need no interpreter of their own are installed into the one that runs: here into another,
+    so that the one of the tests stays as it is.
+    """
+    installer = Installer.of(folder / "bin" / "python")
+    installer.make_environment(folder)
+    (site,) = folder.glob("lib/python*/site-packages")
+    here = [f"import site; site.addsitedir({place!r})" for place in getsitepackages()]
+    (site / "here.pth").write_text("\n".join(here) + "\n")
+    wanted = [requirement for extra in extras for requirement in requirements_of(extra)]
+    tested = {name: pinned(name) for name in ("mujoco", "dm-control", "numpy", "gymnasium")}
+    installer.install([*wanted, *(f"{name}=={version}" for name, version in tested.items() if version)])
+    return installer.python
 
 
 @contextlib.contextmanager

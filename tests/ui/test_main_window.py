@@ -174,7 +174,7 @@ class TestPalette:
         assert window.current == "play"
         assert not named(window, CommandPalette, "palette").isVisible()
 
-    @pytest.mark.parametrize("page", ["home", "results"])
+    @pytest.mark.parametrize("page", ["home", "train"])
     def test_a_tournament_is_found_on_every_page(self, window: MainWindow, qtbot: QtBot, page: str) -> None:
         window.go(page)
         self.open(window, qtbot)

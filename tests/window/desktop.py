@@ -43,9 +43,10 @@ another thread of the tests, the child now and then aborts before it becomes the
 _FRAMED = """<?xml version="1.0" encoding="UTF-8"?>
 <openbox_config xmlns="http://openbox.org/3.4/rc">
   <focus><focusNew>yes</focusNew><followMouse>no</followMouse></focus>
+  <keyboard><keybind key="A-F4"><action name="Close"/></keybind></keyboard>
 </openbox_config>
 """
-"""As on a person's desktop: windows have a title bar and the size they ask for."""
+"""As on a person's desktop: windows have a title bar and the size they ask for, and Alt+F4 closes one."""
 
 
 class Desktop:

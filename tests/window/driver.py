@@ -80,9 +80,12 @@ class Probe(QObject):
         return [_about(widget) for widget in _shown(name)]
 
     def _current(self, name: str) -> Answer:
-        """What the current row of a list says, which Return would take."""
+        """What the current row of a list says, which Return would take; of a table, its cells."""
         index = _one(name, QAbstractItemView).currentIndex()
-        return {"text": str(index.data() or "")}
+        cells: list[str] = []
+        while (cell := index.siblingAtColumn(len(cells))).isValid():
+            cells.append(str(cell.data() or ""))
+        return {"text": str(index.data() or ""), "cells": cells}
 
     def _menu(self, name: str) -> Answer:
         """Entries of an open menu."""

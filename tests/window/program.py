@@ -209,6 +209,10 @@ class Program:
         """What the current row of a list says; empty where there is none."""
         return str(self.ask("current", name=name).get("text", ""))
 
+    def current_cells(self, name: str) -> list[str]:
+        """The cells of a table's current row; empty where there is none."""
+        return list(self.ask("current", name=name).get("cells", []))
+
     def until(self, what: str, holds: Callable[[dict[str, Any]], object]) -> None:
         """Wait until something holds of the window's state."""
         try:

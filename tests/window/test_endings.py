@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from gym_gui.core.experiment_data import experiment_from_data
+from gym_gui.services.operator_table import OperatorTable
+from tests.support.fake_model_server import FakeModelServer, Reply
 from tests.support.processes import strangers
-from tests.support.waiting import eventually
+from tests.support.waiting import LONG_S, eventually
+from tests.window.conftest import Start
+from tests.window.desktop import Desktop, missing
 from tests.window.program import Program
 
 AT_ONCE_S = 20.0
@@ -46,6 +55,87 @@ def test_a_killed_window_takes_all_with_it(window: Program) -> None:
     window.kill()
     window.offspring.assert_none(AT_ONCE_S)
     eventually(lambda: not strangers(window.runtime), "no socket is left", AT_ONCE_S)
+
+
+@pytest.fixture
+def model() -> Iterator[FakeModelServer]:
+    reply = Reply("<action>right</action>", tokens=(200, 10), after_s=0.2)
+    with FakeModelServer(lambda _request: reply, models=("tiny-1",)) as server:
+        yield server
+
+
+def asker(model: FakeModelServer, task: str) -> dict[str, Any]:
+    """An operator that asks the model for every move."""
+    settings = {"client_name": "custom", "base_url": model.url, "model_id": "tiny-1"}
+    player = {"type": "llm", "worker_id": "mosaic_llm_worker", "settings": settings}
+    return {"id": "a", "task": task, "workers": {"agent": player}, "max_steps": 50}
+
+
+def status_of(folder: Path) -> str:
+    """What a run says of itself."""
+    return str(json.loads((folder / "run.json").read_text())["status"])
+
+
+@pytest.mark.full
+def test_a_comparison_of_aborted_episodes_alone_is_not_completed(
+    start: Start, model: FakeModelServer, tmp_path: Path
+) -> None:
+    """Its calls were paid for, so it is on record."""
+    kept = tmp_path / "home" / "data" / "operators.json"
+    kept.parent.mkdir(parents=True)
+    data = {"operators": [asker(model, "CliffWalking-v1")], "execution": {"seeds": 7}}
+    OperatorTable(tuple(experiment_from_data(data).operators), 7).save(kept)
+    window = start()
+    window.press("ctrl+3")
+    window.until_page("operators")
+    window.click("operators-run")
+    window.wait(lambda: len(model.requests) > 3, "the model is asked")
+    window.click("operators-stop")
+    folder = window.wait(window.run_folders, "what was paid for is on record")[0]
+    window.press("ctrl+n")  # the next comparison is a run of its own
+    window.wait(lambda: status_of(folder) == "stopped", "the run says so")
+    assert {episode["status"] for episode in window.episodes()} <= {"aborted"}
+    window.press("ctrl+6")
+    window.until_page("results")
+    window.tab_to("run-table")
+    window.press("Home")
+    window.wait(lambda: "Stopped" in window.current_cells("run-table"), "the list says so")
+
+
+class TestAltF4:
+    """On a desktop whose window manager closes windows by that key."""
+
+    @pytest.fixture
+    def desktop(self) -> Iterator[Desktop]:
+        if absent := missing():
+            pytest.skip(f"not installed: {', '.join(absent)}")
+        result = Desktop(framed=True)
+        yield result
+        result.close()
+
+    @pytest.mark.full
+    def test_a_run_that_is_paid_for_is_not_closed_unasked(
+        self, start: Start, model: FakeModelServer, tmp_path: Path
+    ) -> None:
+        execution = {"num_episodes": 20, "seeds": 7, "concurrency": 1, "processes": 1}
+        file = tmp_path / "paid.json"
+        file.write_text(json.dumps({"operators": [asker(model, "FrozenLake-v1")], "execution": execution}))
+        window = start("gui", file)
+        window.click("script-run")
+        window.wait(lambda: len(model.requests) > 1, "the model is asked")
+
+        window.press("alt+F4")
+        window.until("it asks", lambda s: s["dialog"] == "closing-dialog")
+        window.press("Return")  # what the filled button says: Stay
+        window.until("the window stays", lambda s: s["dialog"] == "")
+        asked = len(model.requests)
+        window.wait(lambda: len(model.requests) > asked, "the run goes on")
+
+        window.press("alt+F4")
+        window.click("closing-close")
+        assert window.process.wait(LONG_S) == 0
+        (folder,) = window.run_folders()
+        assert status_of(folder) == "stopped"
 
 
 def kill_and_restart(window: Program, first: str, second: str) -> None:

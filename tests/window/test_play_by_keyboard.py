@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from tests.window.program import Program
 
 MOST_STEPS = 100
@@ -97,3 +99,35 @@ def frozen_lake_chosen_by_typing_its_name(window: Program) -> None:
     window.press("Return")  # plays again, the next seed
     window.until_text("seed", lambda text: text == str(episode["seed"] + 1), "the next seed is played")
     window.wait(lambda: not over(window) and taken(window) == 0, "a new episode begins")
+
+
+@pytest.mark.full
+def test_a_key_pressed_before_anything_is_asked_is_the_first_move(window: Program) -> None:
+    window.press("ctrl+2")
+    window.until_page("play")
+    window.choose("environment-picker", "frozenlake", "FrozenLake")
+    window.wait(lambda: window.text("stage-facts").startswith("step 0"), "the lake is seen")
+    window.press("Down")
+    for number in range(1, MOST_STEPS):
+        window.wait(lambda n=number: over(window) or taken(window) >= n, f"move {number} is made")
+        if over(window):
+            break
+        window.press("Right")
+    window.until_recorded()
+    steps = window.steps()
+    assert [step["action"] for step in steps] == [1, *[2] * (len(steps) - 1)]
+    assert {step["action_source"] for step in steps} == {"human"}
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("typed", "found"), [("lunar", "LunarLander"), ("halfcheetah", "HalfCheetah")])
+def test_an_environment_is_found_by_part_of_its_name(window: Program, typed: str, found: str) -> None:
+    """Whether its family is installed or not."""
+    window.press("ctrl+2")
+    window.until_page("play")
+    window.click("environment-picker")
+    window.until("the list is open", lambda s: s["popup"] == "picker-popup")
+    window.until("one can type", lambda s: s["focus"][:1] == ["picker-search"])
+    window.type(typed)
+    window.wait(lambda: found in window.current_row("picker-list").replace(" ", ""), f"{found} is found")
+    window.press("Escape")

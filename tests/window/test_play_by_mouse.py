@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.window.program import Program
 
 ROWS, COLUMNS = 6, 7
@@ -104,3 +106,21 @@ def test_connect_four_from_the_card_on_home(window: Program) -> None:
     assert mine[0]["action"] == 0
     word = {"win": "won", "loss": "lost", "draw": "draw"}[episode["outcome"]["player_0"]]
     assert word in window.text("result-headline")
+
+
+@pytest.mark.full
+def test_a_click_at_the_first_moment_plays_the_column_under_the_pointer(window: Program) -> None:
+    """The board stays where it was drawn while the page beside it is filled."""
+    column = 3
+    window.click("start-connect_four")
+    window.until_page("play")
+    drawn = window.wait(lambda: board(window, column).get("rect"), "the board is drawn")
+    window.wait(lambda: my_turn(window), "the person is to move")
+    window.click_at(drawn)
+    window.wait(lambda: discs(board(window)) > 1, "a disc has fallen, and one in return")
+    position = board(window, column)
+    assert [at for at, disc in enumerate(position["cells"]) if disc == MINE] == [
+        (ROWS - 1) * COLUMNS + column
+    ]
+    window.ready("inspector")
+    assert board(window, column)["rect"] == drawn

@@ -35,7 +35,7 @@ from mosaic_llm_worker.pace import Pace, turns_of
 from mosaic_llm_worker.providers import open_server
 from mosaic_llm_worker.reach import why_silent
 from mosaic_llm_worker.server_settings import NEEDS_KEY, ServerSettings
-from mosaic_llm_worker.servers import Ask, ChatServer, Completion, Message, Place, ServerError
+from mosaic_llm_worker.servers import Ask, ChatServer, Completion, Message, Place, ServerError, too_slow
 from mosaic_worker.rng import bits_of
 from mosaic_worker.worker import CannotGoOn, EpisodeStart, LimitReached, LoadError, PolicyFailed, Slot
 
@@ -368,8 +368,7 @@ class Caller:
             async with asyncio.timeout(limit):
                 return await self._servers[model].chat(messages, ask)
         except TimeoutError:
-            reason = f"the server at {self._settings.url} did not answer within {limit:g} s"
-            raise ServerError(reason, may_retry=True, kind="timeout", unsure=True) from None
+            raise too_slow(self._settings.url, limit) from None
 
     def _most_of(self, messages: Sequence[Message], ask: Ask) -> Most:
         """What a request can cost at most: a token for every byte, and the longest reply."""

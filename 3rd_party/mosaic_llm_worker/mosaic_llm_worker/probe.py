@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from mosaic_llm_worker.providers import open_server
 from mosaic_llm_worker.replies import as_object
 from mosaic_llm_worker.server_settings import NEEDS_KEY, ServerSettings, said
-from mosaic_llm_worker.servers import Ask, ChatServer, ServerError
+from mosaic_llm_worker.servers import Ask, ChatServer, ServerError, too_slow
 
 _QUESTION: Final = [{"role": "user", "content": "Answer with the one word: ready"}]
 _FEW_TOKENS: Final = 16
@@ -70,8 +70,7 @@ async def _look(trial: _Trial) -> dict[str, Any]:
         async with asyncio.timeout(trial.settings.timeout_s):
             return await _try_server(trial, server, began)
     except TimeoutError:
-        where, limit = trial.settings.url, trial.settings.timeout_s
-        raise ServerError(f"the server at {where} did not answer within {limit:g} s") from None
+        raise too_slow(trial.settings.url, trial.settings.timeout_s) from None
     finally:
         await server.aclose()
 

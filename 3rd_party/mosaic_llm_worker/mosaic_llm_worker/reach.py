@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from mosaic_llm_worker.providers import open_server
 from mosaic_llm_worker.server_settings import NEEDS_KEY, ServerSettings
-from mosaic_llm_worker.servers import ChatServer, ServerError
+from mosaic_llm_worker.servers import ChatServer, ServerError, too_slow
 from mosaic_llm_worker.transport import Refused
 
 _LONGEST_S: Final = 20.0
@@ -51,7 +51,7 @@ async def _why_silent(settings: ServerSettings, key: str) -> str:
         async with asyncio.timeout(limit):
             return await _asked(server, settings)
     except TimeoutError:
-        return f"the server at {settings.url} did not answer within {limit:g} s"
+        return too_slow(settings.url, limit).reason
     finally:
         await server.aclose()
 

@@ -165,6 +165,18 @@ class ServerError(Exception):
         self.unsure, self.used = unsure, used
 
 
+def too_slow(url: str, limit_s: float, *, unsure: bool = True) -> ServerError:
+    """That a server did not answer in time.
+
+    Args:
+        url: Its address, without a key.
+        limit_s: How long it was waited for.
+        unsure: Whether it may have worked on the request.
+    """
+    reason = f"the server at {url} did not answer within {limit_s:g} s"
+    return ServerError(reason, may_retry=True, kind="timeout", unsure=unsure)
+
+
 class ChatServer(Protocol):
     """A server that completes chats."""
 

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 import httpx2
 
 from mosaic_llm_worker.replies import as_object
-from mosaic_llm_worker.servers import ServerError
+from mosaic_llm_worker.servers import ServerError, too_slow
 from mosaic_llm_worker.streamed import EVENTS, whole
 
 _LARGEST: Final = 8 * 2**20
@@ -155,12 +155,8 @@ class Transport:
             async with self._open().stream(method, url, content=content, headers=headers) as response:
                 body = await self._body(response)
         except httpx2.TimeoutException as error:
-            raise ServerError(
-                f"the server at {self._url} did not answer within {self._timeout_s:g} s",
-                may_retry=True,
-                kind="timeout",
-                unsure=not isinstance(error, (httpx2.ConnectTimeout, httpx2.PoolTimeout)),
-            ) from None
+            sent = not isinstance(error, (httpx2.ConnectTimeout, httpx2.PoolTimeout))
+            raise too_slow(self._url, self._timeout_s, unsure=sent) from None
         except httpx2.ConnectError as error:
             raise self._unreachable(error) from None
         except httpx2.DecodingError:

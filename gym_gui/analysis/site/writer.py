@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gym_gui.analysis.cross_play import Found
 from gym_gui.analysis.reader import Run
-from gym_gui.analysis.reporting import write_data
+from gym_gui.analysis.reporting import write_standings, write_summary
 from gym_gui.analysis.scenes import Films
 from gym_gui.analysis.site.addresses import AGENTS, EPISODES, INDEX, RUNS, Addresses
 from gym_gui.analysis.site.episodes import EpisodePages, PageWriter, SiteWritten
@@ -76,7 +76,8 @@ def write_site(
         content.summary, content.found, content.runs, content.notes, addresses, writer.written, writer.has
     )
     _write_main(main, writer)
-    write_data(content.summary, content.found, folder)
+    write_summary(content.summary, folder)
+    write_standings(content.found, folder)
     runs = [run.run_id for run in content.runs]
     write_mark(folder, {"runs": runs, "episodes": total, "replays": writer.written.replays})
     return writer.written

@@ -145,6 +145,7 @@ class GuideDock(QDockWidget):
         self.search.returnPressed.connect(self.find_next)
         self._found = muted_label("")
         self._found.setObjectName("guide-found")
+        self._found.hide()
         row = QHBoxLayout()
         row.setContentsMargins(0, 0, theme.ROW, 0)
         row.addWidget(self.search, 1)
@@ -250,7 +251,7 @@ class GuideDock(QDockWidget):
         if not words or self._spot is None:
             return
         if self.browser.find(words):
-            self._found.setText("")
+            self._say_found("")
             return
         try:
             pages = [page for page, _ in self._book.contents()]
@@ -261,13 +262,13 @@ class GuideDock(QDockWidget):
             self._tell(error)
             return
         if page is None:
-            self._found.setText("Nowhere")
+            self._say_found("Nowhere")
             return
         if page != self.page:
             self.go(Spot(page))
         self.browser.moveCursor(self.browser.textCursor().MoveOperation.Start)
         there = self.browser.find(words)
-        self._found.setText("" if there else "Nowhere")
+        self._say_found("" if there else "Nowhere")
 
     # ------------------------------------------------------------------ within
 
@@ -344,8 +345,13 @@ class GuideDock(QDockWidget):
         self.search.setFocus()
         self.search.selectAll()
 
+    def _say_found(self, words: str) -> None:
+        """Say something beside the words that are looked for; their field has all of the row else."""
+        self._found.setText(words)
+        self._found.setVisible(bool(words))
+
     def _on_words_changed(self, _words: str) -> None:
-        self._found.setText("")
+        self._say_found("")
 
     def _on_float(self) -> None:
         self.setFloating(not self.isFloating())

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import asyncio
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import Qt, QTimer, pyqtSignal
@@ -11,6 +12,7 @@ from PyQt6.QtWidgets import QHBoxLayout, QLineEdit, QSizePolicy, QVBoxLayout, QW
 from gym_gui.controllers.knowledge import Knowledge
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import GOAL_SUFFIX, OperatorConfig
+from gym_gui.core.types import AgentID
 from gym_gui.ui import theme
 from gym_gui.ui.agents.environment_settings import EnvironmentSettingsLink
 from gym_gui.ui.config_panels.multi_agent import MultiAgentPanel
@@ -37,6 +39,30 @@ if TYPE_CHECKING:
 _SETTLE_MS = 350
 """Quiet time after an edit before the operator begins anew with it."""
 _MOST_FINDINGS = 3
+
+
+@dataclass(frozen=True)
+class _Check:
+    """What follows from a check of the draft.
+
+    Attributes:
+        panel: Who plays is shown anew.
+        offers: Who could play is.
+        edited: The configuration is handed out.
+    """
+
+    panel: bool = False
+    offers: bool = False
+    edited: bool = False
+
+    def after(self, before: _Check | None) -> _Check:
+        """This one, and what was to follow from one that is given up; equal to no other."""
+        if before is None:
+            return replace(self)
+        return _Check(self.panel or before.panel, self.offers or before.offers, self.edited or before.edited)
+
+
+_EDITED = _Check(edited=True)
 
 
 class OperatorConfigWidget(QWidget):
@@ -71,6 +97,7 @@ class OperatorConfigWidget(QWidget):
         self._panel: SingleAgentPanel | MultiAgentPanel | None = None
         self._notes: list[QWidget] = []
         self._pending: OperatorConfig | None = None
+        self._check: _Check | None = None
         self._moved = False  # to what an environment that has not described itself yet is to say
         self._settle = QTimer(self)
         self._settle.setSingleShot(True)
@@ -194,7 +221,7 @@ class OperatorConfigWidget(QWidget):
     def forget(self) -> None:
         """There is nothing to edit."""
         self._settle.stop()
-        self._pending = None
+        self._pending = self._check = None
         if self._operator is not None:
             self._operator.config_changed.disconnect(self._on_config_changed)
             self._record.follow(None)
@@ -204,7 +231,7 @@ class OperatorConfigWidget(QWidget):
 
     def _on_config_changed(self, config: OperatorConfig) -> None:
         """Somebody else changed it (a slot was bound anew)."""
-        if self._pending is None and self._draft is not None:
+        if self._pending is None and not self._is_edited and self._draft is not None:
             from gym_gui.controllers.configuration_draft import Draft
 
             self._draft = replace(self._draft, operator_id=config.operator_id)
@@ -214,7 +241,7 @@ class OperatorConfigWidget(QWidget):
     def _adopt(self, config: OperatorConfig) -> None:
         from gym_gui.controllers.configuration_draft import Draft
 
-        self._draft, self._moved = Draft.of(config), False
+        self._draft, self._moved, self._check = Draft.of(config), False, None
         self.name.setText(config.display_name)
         self.environment.set_value(config.task)
         self._settings.show_values(config.env_kwargs)
@@ -228,6 +255,7 @@ class OperatorConfigWidget(QWidget):
     # -- what the environment is -----------------------------------------------------
 
     def _look_again(self) -> None:
+        self._moved, self._check = self._moved or self._is_edited, None
         if self._sheet is None:
             self._clear_panel()
             self._show_notes([muted_label("Looking at the environment…", wrap=True)])
@@ -256,10 +284,8 @@ class OperatorConfigWidget(QWidget):
         steps = f"{sheet.max_episode_steps} (its own)" if sheet.max_episode_steps else "its own"
         self.limit.setSpecialValueText(steps)
         self._draft = draft.seated(sheet, _random)
-        self._show(whole=True)
-        if self._draft != draft or self._moved:
-            self._moved = False
-            self._changed()
+        edited, self._moved = self._draft != draft or self._moved, False
+        self._look_over(_Check(panel=True, edited=edited))
 
     def _on_list_opening(self) -> None:
         """Policies may have been trained since."""
@@ -270,45 +296,72 @@ class OperatorConfigWidget(QWidget):
         if checks is self._checks or self._checks is None:
             return
         self._checks = checks
-        report = self._report()
-        if self._panel is not None and self._draft is not None and report is not None:
-            self._panel.show_offers(self._draft, report, checks)
+        self._look_over(_Check(offers=True))
 
-    def _show(self, *, whole: bool) -> None:
-        """Show the draft: what is wrong with it, and on request the form anew."""
-        report = self._report()
-        if report is None or self._draft is None or self._sheet is None or self._checks is None:
+    def _look_over(self, wanted: _Check) -> None:
+        """Check the draft, and show and hand out what follows from it.
+
+        Policies' files and the keyring are read, so it is done in a thread. A check of an earlier draft that
+        is still under way is given up, and what was to follow from it follows from this one.
+        """
+        if self._draft is None or self._sheet is None or self._checks is None:
+            # What was edited is handed out once the environment is known.
+            self._moved = self._moved or wanted.edited
+            self._settle.stop()
+            self._pending = None
             return
-        if whole:
-            agents = self._sheet.agents
-            fits = self._panel is not None and (
-                self._panel.agents == agents
-                if isinstance(self._panel, MultiAgentPanel)
-                else (self._panel.agent,) == agents
-            )
-            if not fits:
-                self._clear_panel()
-                alone = len(agents) == 1
-                self._panel = (
-                    SingleAgentPanel(agents[0], desk=self.desk)
-                    if alone
-                    else MultiAgentPanel(agents, desk=self.desk)
-                )
-                self._panel.policy_chosen.connect(self._on_policy)
-                self._panel.player_changed.connect(self._on_player)
-                self._panel.list_opening.connect(self._on_list_opening)
-                self._panel_place.addWidget(self._panel)
+        self._check = wanted = wanted.after(self._check)
+        if wanted.edited:
+            self._settle.stop()
+        work = self._report(wanted, self._checks, self._draft, self._sheet)
+        self._context.spawn(work, "Checking the operator")
+
+    async def _report(
+        self, wanted: _Check, checks: ConfigurationChecks, draft: Draft, sheet: EnvironmentSheet
+    ) -> None:
+        report = await asyncio.to_thread(checks.check, draft, sheet)
+        if self._check is wanted:
+            self._take(wanted, report)
+
+    def _take(self, wanted: _Check, report: Report) -> None:
+        self._check = None
+        assert self._draft is not None and self._sheet is not None and self._checks is not None
+        if wanted.panel:
+            self._make_panel(self._sheet.agents)
             assert self._panel is not None
             self._panel.show_draft(self._draft, report, self._sheet, self._checks)
-        elif self._panel is not None:
+        elif wanted.offers and self._panel is not None:
             # A model or a file that is set in the form is who decides.
             self._panel.show_offers(self._draft, report, self._checks)
         self._say_findings(report)
+        if wanted.edited:
+            self._pending = report.config
+            if report.config is not None:
+                self._settle.start()
+            else:
+                self._settle.stop()
 
-    def _report(self) -> Report | None:
-        if self._draft is None or self._sheet is None or self._checks is None:
-            return None
-        return self._checks.check(self._draft, self._sheet)
+    @property
+    def _is_edited(self) -> bool:
+        """Whether an edit is being checked."""
+        return self._check is not None and self._check.edited
+
+    def _make_panel(self, agents: tuple[AgentID, ...]) -> None:
+        """A panel for these agents, where the one that is there is not."""
+        shown = self._panel
+        if shown is not None and agents == (
+            shown.agents if isinstance(shown, MultiAgentPanel) else (shown.agent,)
+        ):
+            return
+        self._clear_panel()
+        alone = len(agents) == 1
+        self._panel = (
+            SingleAgentPanel(agents[0], desk=self.desk) if alone else MultiAgentPanel(agents, desk=self.desk)
+        )
+        self._panel.policy_chosen.connect(self._on_policy)
+        self._panel.player_changed.connect(self._on_player)
+        self._panel.list_opening.connect(self._on_list_opening)
+        self._panel_place.addWidget(self._panel)
 
     def _clear_panel(self) -> None:
         if self._panel is not None:
@@ -344,7 +397,7 @@ class OperatorConfigWidget(QWidget):
             self.name.setText(self._draft.name if self._draft is not None else "")
         elif name != self._draft.name:
             self._draft = replace(self._draft, name=name, named=True)
-            self._changed()
+            self._look_over(_EDITED)
 
     def _on_environment(self, task: object) -> None:
         if self._draft is None or (self._sheet is not None and task == self._sheet.env_id):
@@ -372,12 +425,12 @@ class OperatorConfigWidget(QWidget):
     def _on_limit(self, steps: int) -> None:
         if self._draft is not None:
             self._draft = replace(self._draft, max_steps=steps or None)
-            self._changed()
+            self._look_over(_EDITED)
 
     def _on_host(self, host: str) -> None:
         if self._draft is not None:
             self._draft = replace(self._draft, host=host)
-            self._changed()
+            self._look_over(_EDITED)
 
     def _on_policy(self, agent: str, policy_id: str) -> None:
         slot = self._sheet.slots.get(agent) if self._sheet is not None else None
@@ -398,20 +451,12 @@ class OperatorConfigWidget(QWidget):
         assert self._draft is not None and self._checks is not None
         self._draft = draft.following(self._draft, self._checks.name_of)
         self.name.setText(self._draft.name)
-        self._show(whole=whole)
-        self._changed()
-
-    def _changed(self) -> None:
-        """Hand the draft out soon, if it is a configuration."""
-        report = self._report()
-        self._moved = self._moved or report is None  # it is handed out once the environment is known
-        self._pending = report.config if report is not None else None
-        if self._pending is not None:
-            self._settle.start()
-        else:
-            self._settle.stop()
+        self._look_over(_Check(panel=whole, offers=True, edited=True))
 
     def _hand_out(self) -> None:
+        if self._check is not None and self._is_edited and self._draft and self._sheet and self._checks:
+            # Another operator is shown at once: what was edited is not lost with the check.
+            self._take(self._check, self._checks.check(self._draft, self._sheet))
         self._settle.stop()
         config, self._pending = self._pending, None
         if config is not None and self._operator is not None and config != self._operator.player.config:

@@ -87,7 +87,8 @@ class OperatorRenderContainer(Card):
         self.operator = operator
         self.setObjectName(f"card-{operator.player.config.operator_id}")
         self.calls: CallStrip | None = None
-        self.name = ElidedLabel("", "strong", parent=self)
+        # Names that were made alike differ at their ends.
+        self.name = ElidedLabel("", "strong", mode=Qt.TextElideMode.ElideMiddle, parent=self)
         self.name.setObjectName("operator-card-name")
         self._badge = KindBadge("baseline", self)
         self._place = ElidedLabel("", "muted", parent=self)

@@ -299,6 +299,7 @@ class PlayPage(Page):
         self.hands.set_sheet(None)
         self.side.set_shown(True, filled=False)
         self._picker.set_value(task)
+        self._stage_card.take_keys()  # in the picker an arrow key would open the list again
         self._job = self.context.spawn(self._open_job(task, config), f"Opening {task}")
 
     async def _open_job(self, task: str, config: OperatorConfig | None) -> None:

@@ -447,7 +447,10 @@ class NewRunForm(QWidget):
         self.check()
 
     async def closed(self) -> None:
-        """End the process that looks at environments."""
+        """Look for nothing any more, and end the process that looks at environments."""
+        if self._loading is not None:
+            self._loading.cancel()
+            await asyncio.gather(self._loading, return_exceptions=True)
         await self._spaces.close()
 
 

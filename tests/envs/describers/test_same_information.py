@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import copy
 import fnmatch
+import os
+import subprocess
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -24,6 +26,7 @@ from gym_gui.envs import Environment
 from gym_gui.envs.describers.losses import ABSOLUTE, LOSSES, RELATIVE, ROUNDED, carried
 from gym_gui.envs.facts import Fact
 from gym_gui.envs.registry import families, family_of, list_specs, trouble
+from tests.support.own_pythons import archive, installed, interpreter_with
 
 QUICK: Mapping[str, tuple[int, int]] = {
     **dict.fromkeys(("MiniGrid-FourRooms-v0", "MiniGrid-LavaGapS7-v0", "BabyAI-BossLevel-v0"), (6, 100)),
@@ -73,9 +76,13 @@ LONG: Mapping[str, tuple[int, int]] = {
     "intersection-multi-agent-v2": (3, 20),
     "lane-keeping-v0": (3, 60),
     "Foraging-8x8-2p-2f-coop-v3": (30, 50),
+}
+ABSENT: Mapping[str, tuple[int, int]] = {
     **dict.fromkeys(("LunarLander-v3", "BipedalWalker-v3"), (6, 100)),
     **dict.fromkeys(("dm_control/cartpole-swingup-v0", "dm_control/walker-walk-v0"), (4, 60)),
 }
+"""Of families that are not installed for tests; the full run installs them beside what is."""
+EXTRAS = ("box2d", "dm-control")
 MANY = ("minigrid", "multigrid", "ini_multigrid", "openspiel", "mpe2")
 """Families of which the full run looks at every environment."""
 
@@ -180,6 +187,57 @@ def test_what_is_told_alike_is_alike(task: str, episodes: int, steps: int) -> No
 @pytest.mark.full
 @pytest.mark.parametrize(("task", "episodes", "steps"), tried(LONG))
 def test_what_is_told_alike_is_alike_in_long_play(task: str, episodes: int, steps: int) -> None:
+    hold(task, episodes, steps)
+
+
+@pytest.fixture(scope="module")
+def layered(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An interpreter that has what this one has, and the families of :data:`EXTRAS`."""
+    return interpreter_with(tmp_path_factory.mktemp("layered"), EXTRAS)
+
+
+_HOLD = """
+import sys
+from tests.envs.describers.test_same_information import hold
+hold(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
+"""
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("task", "episodes", "steps"), [(task, *length) for task, length in ABSENT.items()])
+def test_what_is_told_alike_is_alike_in_families_that_are_absent(
+    layered: Path, task: str, episodes: int, steps: int
+) -> None:
+    root = Path(__file__).resolve().parents[3]
+    done = subprocess.run(
+        [str(layered), "-c", _HOLD, task, str(episodes), str(steps)],
+        cwd=root,
+        env={**os.environ, "PYTHONPATH": str(root)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+BALROG: Mapping[str, tuple[int, int]] = {
+    **dict.fromkeys(
+        [f"balrog/{name}" for name in ("babyai/goto", "babaisai/make_win", "crafter/default")], (2, 40)
+    )
+}
+
+
+@pytest.fixture(scope="module")
+def balrog(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    files = [archive(start) for start in ("baba-", "balrog-0", "minigrid-")]
+    with installed("balrog", tmp_path_factory.mktemp("balrog"), files):
+        yield
+
+
+@pytest.mark.full
+@pytest.mark.usefixtures("balrog")
+@pytest.mark.parametrize(("task", "episodes", "steps"), [(task, *length) for task, length in BALROG.items()])
+def test_what_balrog_tells_alike_is_alike(task: str, episodes: int, steps: int) -> None:
     hold(task, episodes, steps)
 
 

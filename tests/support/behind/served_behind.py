@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from hashlib import sha256
 from typing import Any
 
 from mosaic_env_server import instances
@@ -119,3 +120,164 @@ def _by_player(table: Any, seats: int) -> bool:
         return False
     hands = [each if isinstance(each, (list, tuple)) else [each] for each in table.values()]
     return all(isinstance(value, (str, int, float)) for hand in hands for value in hand)
+
+
+# --- Pgx -------------------------------------------------------------------------------------
+
+
+def pgx(game: str, render_mode: Any = None, **options: Any) -> Any:
+    """A game of cards or tiles; what another player holds is exchanged for what is still in the deck."""
+    import jax
+    import numpy as np
+
+    from mosaic_env_server.shims.pgx import make
+
+    env = make(game, render_mode, **options)
+    if not hasattr(env, "possible_agents"):
+        return env
+    # As the package says it; the shim has functions of its own.
+    observe = jax.jit(env._compiled.game._observe)
+
+    def seen(state: Any, seat: int) -> Any:
+        return np.asarray(observe(state, np.int32(seat)))
+
+    def take(state: Any) -> None:
+        env._state = state
+        env._shown = env._shown._replace(observation=seen(state, int(env._shown.player)))
+
+    def changes(seat: int) -> list[Change]:
+        exchange = _other_tiles if game == "sparrow_mahjong" else _other_cards
+        return [lambda state=state: take(state) for state in exchange(env._state, seat)]
+
+    return _answering(env, changes, lambda seat: seen(env._state, seat).reshape(-1).tolist())
+
+
+def _other_cards(state: Any, seat: int) -> list[Any]:
+    """The position with another card in the other's hand, of those that are nowhere else."""
+    import numpy as np
+
+    # Kuhn poker has one card of each rank and Leduc hold'em two, of which the third lies on the table.
+    cards = np.asarray(state._cards)
+    found, of_a_rank = [], len(cards) - 1
+    for card in range(3):
+        changed = cards.copy()
+        changed[1 - seat] = card
+        if card != cards[1 - seat] and np.bincount(changed, minlength=3).max() <= of_a_rank:
+            found.append(state.replace(_cards=changed))
+    return found
+
+
+_GREEN, _RED = 36, 40
+"""First tile of each kind of dragon. Of every other kind the first is red, and of green dragons none."""
+
+
+def _other_tiles(state: Any, seat: int) -> list[Any]:
+    """The position with a tile of another player exchanged for one of the wall; neither is red."""
+    import numpy as np
+
+    hands, reds, wall = (np.asarray(part) for part in (state._hands, state._n_red_in_hands, state._wall))
+    found = []
+    for place, player in enumerate(np.asarray(state._shuffled_players)):
+        held = np.flatnonzero(hands[place] > reds[place])
+        if player == seat or not held.size:
+            continue
+        for at in range(int(state._draw_ix), len(wall)):
+            tile, kind = int(wall[at]), int(wall[at]) // 4
+            plain = tile < _RED and (tile % 4 != 0 or tile == _GREEN)
+            if plain and kind != held[0]:
+                mine, left = hands.copy(), wall.copy()
+                mine[place, held[0]] -= 1
+                mine[place, kind] += 1
+                left[at] = 4 * held[0] + 1
+                found.append(state.replace(_hands=mine, _wall=left))
+                break
+    return found
+
+
+# --- Jumanji ---------------------------------------------------------------------------------
+
+
+def jumanji(env: str, render_mode: Any = None, **options: Any) -> Any:
+    """A team: what others see, what they may do, and which way they look."""
+    import numpy as np
+
+    from mosaic_env_server.shims.jumanji import make
+
+    made = make(env, render_mode, **options)
+    if not hasattr(made, "possible_agents"):
+        return made
+    count = len(made.possible_agents)
+    # What the package gives each agent apart has a row for each, by its own documentation.
+    own = ("action_mask", "agents_view", "searcher_views")
+
+    def shown(seat: int) -> str:
+        seen = made._observation.items()
+        return str([_listed(part[seat] if name in own else part) for name, part in seen])
+
+    def alter(name: str, other: int) -> None:
+        part = np.array(made._observation[name])
+        part[other] = 1 - part[other]
+        made._observation = {**made._observation, name: part}
+
+    def turn(body: str, heading: str, by: float) -> None:
+        bodies = getattr(made._state, body)
+        turned = np.array(getattr(bodies, heading))
+        turned[others] = (turned[others] + np.array(by, turned.dtype)) % 4
+        changed = _with(bodies, **{heading: turned})
+        made._state = _with(made._state, **{body: changed})
+
+    others: list[int] = []
+
+    def changes(seat: int) -> list[Change]:
+        others[:] = [place for place in range(count) if place != seat]
+        rows = [(name, other) for name in own if name in made._observation for other in others[:2]]
+        found: list[Change] = [lambda name=name, other=other: alter(name, other) for name, other in rows]
+        for body, heading in (("agents", "direction"), ("searchers", "heading")):
+            if hasattr(getattr(made._state, body, None), heading):
+                found.append(lambda body=body, heading=heading: turn(body, heading, 1))
+        return found
+
+    return _answering(made, changes, shown)
+
+
+def _with(record: Any, **parts: Any) -> Any:
+    """A record of JAX with other parts: a named tuple or a dataclass."""
+    import dataclasses
+
+    return record._replace(**parts) if hasattr(record, "_replace") else dataclasses.replace(record, **parts)
+
+
+def _listed(part: Any) -> Any:
+    return {name: _listed(each) for name, each in part.items()} if isinstance(part, dict) else part.tolist()
+
+
+# --- Melting Pot -----------------------------------------------------------------------------
+
+
+def melting_pot(substrate: str, render_mode: Any = None, **options: Any) -> Any:
+    """A society: the pictures and numbers of others, and the picture of the whole world."""
+    import numpy as np
+
+    from mosaic_env_server.shims.melting_pot import MeltingPot
+
+    env = MeltingPot(substrate, render_mode, **options)
+    count = len(env.possible_agents)
+
+    def alter(places: list[int], *names: str) -> None:
+        seen = [dict(each) for each in env._step.observation]
+        for place in places:
+            for name in names or tuple(seen[place]):
+                part = np.array(seen[place][name])
+                seen[place][name] = 255 - part if part.dtype == np.uint8 else part + 1
+        env._step = env._step._replace(observation=seen)
+
+    def changes(seat: int) -> list[Change]:
+        others = [place for place in range(count) if place != seat]
+        whole = lambda: alter(list(range(count)), "WORLD.RGB")  # noqa: E731  # of what no player sees
+        return [whole, *(lambda other=other: alter([other]) for other in (others[0], others[-1]))]
+
+    def shown(seat: int) -> str:
+        mine = env._step.observation[seat]
+        return str([sha256(np.asarray(mine[name]).tobytes()).hexdigest() for name in env._seen])
+
+    return _answering(env, changes, shown)

@@ -34,6 +34,21 @@ def test_every_link_and_picture_of_the_guide_leads_somewhere() -> None:
     assert slug("Settings and keys: F1, Ctrl+O") == "settings-and-keys-f1-ctrlo"
 
 
+def test_the_field_of_words_is_as_wide_as_the_page_until_something_is_said(window: MainWindow) -> None:
+    QTest.keyClick(window, KEY.Key_F1)
+    dock = named(window, GuideDock, "guide-dock")
+    search, found = named(dock, QLineEdit, "guide-search"), named(dock, QLabel, "guide-found")
+    content = search.parentWidget()
+    assert content is not None
+    margins = search.geometry().left(), content.width() - search.geometry().right() - 1
+    assert margins[0] == margins[1]
+    search.setText("no such words")
+    QTest.keyClick(search, KEY.Key_Return)
+    assert found.isVisible() and found.text()
+    search.setText("no")
+    assert not found.isVisible()
+
+
 def test_somebody_reads_beside_the_page(window: MainWindow, context: AppContext, qtbot: QtBot) -> None:
     assert window.findChild(GuideDock) is None, "made when it is wanted"
     QTest.keyClick(window, KEY.Key_F1)

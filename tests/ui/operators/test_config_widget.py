@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,9 @@ import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QDoubleSpinBox, QLabel, QLineEdit, QPushButton, QSpinBox, QWidget
 
+from gym_gui.controllers.configuration_checks import ConfigurationChecks, Report
+from gym_gui.controllers.configuration_draft import Draft
+from gym_gui.controllers.environment_sheet import EnvironmentSheet
 from gym_gui.controllers.knowledge import Knowledge
 from gym_gui.controllers.live_play.tally import Tally
 from gym_gui.core.assignment import OnInvalid, WorkerAssignment
@@ -79,6 +83,51 @@ def test_one_agent_has_a_choice_of_who_decides(config: OperatorConfigWidget, dec
         picker.chosen.emit("noop")
     assert changed.args[0].workers["agent_0"].settings["behavior"] == "noop"
     assert changed.args[0].operator_id == "random"
+
+
+def test_drafts_are_checked_beside_the_window(
+    config: OperatorConfigWidget, deck: OperatorDeck, qtbot: Any, monkeypatch: pytest.MonkeyPatch
+):
+    """A check reads policies' files and the keyring."""
+    threads: list[threading.Thread] = []
+    check = ConfigurationChecks.check
+
+    def watched(checks: ConfigurationChecks, draft: Draft, sheet: EnvironmentSheet) -> Report:
+        threads.append(threading.current_thread())
+        return check(checks, draft, sheet)
+
+    monkeypatch.setattr(ConfigurationChecks, "check", watched)
+    panel = shown(config, deck, baseline(), qtbot)
+    with qtbot.waitSignal(config.changed, timeout=WAIT):
+        named(panel, PlayerPicker, "player-agent_0").chosen.emit("noop")
+    assert threads and threading.main_thread() not in threads
+
+
+def test_what_was_edited_last_is_handed_out_where_another_operator_is_shown_at_once(
+    config: OperatorConfigWidget, deck: OperatorDeck, qtbot: Any
+):
+    panel = shown(config, deck, baseline(), qtbot)
+    other = deck.add(replace(baseline(), operator_id="other"), start=False)
+    with qtbot.waitSignal(config.changed, timeout=WAIT) as changed:
+        named(panel, PlayerPicker, "player-agent_0").chosen.emit("noop")
+        config.show_operator(other, 2, 2)
+    assert changed.args[0].operator_id == "random"
+    assert changed.args[0].workers["agent_0"].settings["behavior"] == "noop"
+
+
+def test_edits_that_follow_each_other_are_handed_out_together(
+    config: OperatorConfigWidget, deck: OperatorDeck, qtbot: Any
+):
+    panel = shown(config, deck, baseline(), qtbot)
+    with qtbot.waitSignal(config.changed, timeout=WAIT) as changed:
+        named(panel, PlayerPicker, "player-agent_0").chosen.emit("noop")
+        named(config, QSpinBox, "operator-max-steps").setValue(7)
+    assert changed.args[0].workers["agent_0"].settings["behavior"] == "noop"
+    assert changed.args[0].max_steps == 7
+    with qtbot.waitSignal(config.changed, timeout=WAIT) as changed:
+        named(config, QSpinBox, "operator-max-steps").setValue(9)
+        named(config, EnvironmentPicker, "operator-environment").chosen.emit("FrozenLake-v1")
+    assert (changed.args[0].task, changed.args[0].max_steps) == ("FrozenLake-v1", 9)
 
 
 def test_what_is_not_whole_is_said_and_not_handed_out(
@@ -269,7 +318,7 @@ def test_decided_by_shows_the_model_that_is_set_in_the_form(
     form = named(panel, PlayerForm, "player-form-agent_0")
     other = replace(asked, settings={**settings, "model_id": "other-model"})
     form.changed.emit("agent_0", other)
-    assert picker.text() == "other-model"
+    qtbot.waitUntil(lambda: picker.text() == "other-model", timeout=WAIT)
 
 
 def test_the_record_says_what_was_played():

@@ -15,6 +15,7 @@ from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import OperatorConfig
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.pages.play import PlayPage
+from gym_gui.ui.play.environment_picker import EnvironmentPicker
 from gym_gui.ui.play.stage_card import StageCard
 from gym_gui.ui.renderers.board_view import BoardView
 from gym_gui.ui.renderers.frame_view import FrameView
@@ -104,3 +105,14 @@ def test_the_first_key_is_played_though_nobody_was_seated_yet(
     qtbot.waitUntil(lambda: page.view is not None and page.view.step == 1, timeout=PATIENCE_MS)
     assert page.sheet is not None
     assert not [words for words in said if "you watch" in words]
+
+
+@pytest.mark.usefixtures("plays_here")
+def test_the_keyboard_is_the_games_as_soon_as_one_is_chosen(page: PlayPage, held: asyncio.Event) -> None:
+    """An arrow key would open the list of environments again."""
+    picker, card = named(page, EnvironmentPicker, "environment-picker"), named(page, StageCard, "stage-card")
+    picker.setFocus()
+    assert page.focusWidget() is picker
+    picker.chosen.emit("FrozenLake-v1")
+    assert card.isAncestorOf(page.focusWidget())
+    held.set()

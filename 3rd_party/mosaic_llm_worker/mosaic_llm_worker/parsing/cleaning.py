@@ -13,7 +13,10 @@ _CLOSE = re.compile(rf"<\s*/\s*{_NAME}\s*>|◁\s*/\s*think\s*▷|\[\s*/\s*think(
 # gpt-oss writes channels; the last one, unless it is "analysis", is its answer or a call of a tool.
 _CHANNEL = re.compile(r"<\|channel\|>\s*(\w+)(?:[^<]|<\|constrain\|>)*<\|message\|>", re.IGNORECASE)
 _ESCAPED = re.compile(r"&(?:lt|gt|quot|#34|#39|amp);|\\[<>]", re.IGNORECASE)
-_SPECIAL = re.compile(r"<\|[^|<>\n]{1,40}\|>|</?s>|\[/?INST\]", re.IGNORECASE)
+# Marks of chat templates (ChatML, Llama, Gemma), which servers with the wrong template leave in a reply.
+_SPECIAL = re.compile(
+    r"<\|[^|<>\n]{1,40}\|>|</?s>|\[/?INST\]|<(?:start|end)_of_turn>|</?(?:bos|eos|pad)>", re.IGNORECASE
+)
 _STRUCK = re.compile(r"~~[^~\n]{1,80}~~")
 _MARKUP = re.compile(r"(\*{1,3}|_{2,3}|`{1,3}|~~)")
 _HEADING = re.compile(r"^\s{0,3}(?:#{1,6}|>)+\s*", re.MULTILINE)
