@@ -1,7 +1,9 @@
 """TD3 and PPO beside Stable-Baselines3's: from the same weights, the same experience gives the same weights.
 
 Both sides have their own defaults, so that a default that bears on an update is held too: rates, discount,
-delay, noise and pace of the targets; epochs, clipping, coefficients, gradient norm and Adam's epsilon.
+delay, noise and pace of the targets; epochs, clipping, coefficients, gradient norm and Adam's epsilon. A
+whole training of TD3 with the same draws holds what is around the updates: what a step is, how many gradient
+steps one has, exploration, the scale of actions, and the value beyond a time limit.
 """
 
 # The library is typed only in part.
@@ -10,6 +12,7 @@ delay, noise and pace of the targets; epochs, clipping, coefficients, gradient n
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,7 +21,10 @@ import numpy as np
 import pytest
 import stable_baselines3
 import torch
+from off_policy_probes import train
+from stable_baselines3.common.buffers import ReplayBuffer as LibraryBuffer
 from stable_baselines3.common.logger import Logger
+from stable_baselines3.common.noise import ActionNoise
 from stable_baselines3.common.type_aliases import ReplayBufferSamples
 from stable_baselines3.common.vec_env import DummyVecEnv
 from torch import Tensor, nn
@@ -138,6 +144,64 @@ def test_td3_learns_the_same_from_the_same_batches() -> None:
     for (mine, theirs), former in zip(all_td3_pairs(learner, model), before, strict=True):
         torch.testing.assert_close(mine, theirs, rtol=0.0, atol=1e-5)
         assert not torch.equal(mine, former)
+
+
+class Noise(ActionNoise):
+    """Exploration by a given generator."""
+
+    def __init__(self, chance: np.random.Generator, scale: float) -> None:
+        super().__init__()
+        self._chance, self._scale = chance, scale
+
+    def __call__(self) -> Any:
+        return self._scale * self._chance.standard_normal((1, ACTED)).astype(np.float32)
+
+
+class Drawn(LibraryBuffer):
+    """The library's replay buffer, from which a given generator draws."""
+
+    def __init__(self, *arguments: Any, chance: np.random.Generator, **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        self._chance = chance
+
+    def sample(self, batch_size: int, env: Any = None) -> ReplayBufferSamples:
+        rows = self._chance.integers(self.size(), size=batch_size)
+        ends = self.dones[rows] * (1.0 - self.timeouts[rows])
+        parts = (self.observations, self.actions, self.next_observations)
+        seen, acted, followed = (torch.from_numpy(part[rows, 0]) for part in parts)
+        return ReplayBufferSamples(
+            seen, acted, followed, torch.from_numpy(ends), torch.from_numpy(self.rewards[rows])
+        )
+
+
+def test_td3_trains_as_the_library_does(tmp_path: Path) -> None:
+    """Beyond an episode's end, at 200 steps; rounding grows from step to step, and stays small so far."""
+    settings: dict[str, Any] = {"hidden": (32, 32), "batch_size": 32, "learning_starts": 0, "seed": 3}
+    config = TD3Config(total_steps=260, **settings)
+    chance = np.random.Generator(np.random.PCG64(config.seed))
+    model = stable_baselines3.TD3(
+        "MlpPolicy",
+        "Pendulum-v1",
+        batch_size=config.batch_size,
+        learning_starts=0,
+        action_noise=Noise(chance, config.exploration_noise),
+        replay_buffer_class=Drawn,
+        replay_buffer_kwargs={"chance": chance},
+        buffer_size=1000,
+        policy_kwargs={"net_arch": list(config.hidden)},
+        seed=config.seed,
+        device="cpu",
+    )
+    begun = our_td3(config)
+    hand_over(all_td3_pairs(begun, model))
+    torch.manual_seed(config.seed)
+    model.learn(config.total_steps)
+    learner = train("td3", "Pendulum-v1", tmp_path, total_steps=config.total_steps, **settings)
+    for (mine, theirs), (former, _) in zip(
+        all_td3_pairs(learner, model), all_td3_pairs(begun, model), strict=True
+    ):
+        torch.testing.assert_close(mine, theirs, rtol=0.0, atol=1e-4)
+        assert (mine - former).abs().max() > 1e-3
 
 
 def test_td3_begins_with_weights_of_the_same_spread() -> None:
