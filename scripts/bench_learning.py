@@ -106,7 +106,8 @@ TASKS = (
     # The library's PPO plays one environment; sb3_worker, eight.
     Task("ppo", "Acrobot-v1", 40_960, 5, {"num_envs": 1, "n_steps": 2048, "batch_size": 64}, _PPO),
     # Without noise on actions, as the library has it by default, sb3_worker's would not explore.
-    Task("td3", "Pendulum-v1", 5_000, 5, before=_TD3),
+    Task("td3", "Pendulum-v1", 5_000, 8, before=_TD3),
+    Task("td3", "Pendulum-v1", 10_000, 5),
 )
 
 
