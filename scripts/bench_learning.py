@@ -17,13 +17,15 @@ and with those of now and each alone set to what it was.
 Each training's score is kept as a line of ``--kept`` at once, so that a run that was cut off goes on where
 it was, and one with ``--most 1`` trains once. A line counts as long as its settings are those that a
 training would have now. ``--full`` trains a sample of the kept lines again, one of each side and task, chosen
-by ``--sample-seed``; on the machine and with the versions that they are from, scores are equal to the bit.
+by ``--sample-seed``: on the kind of processor and with the versions that they are from, scores are equal to
+the bit; elsewhere sums are rounded otherwise, and a score is held against the spread of its side.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import platform
 import random
 import statistics
 import sys
@@ -44,6 +46,8 @@ ROOT = Path(__file__).resolve().parent.parent
 KEPT = ROOT / "docs" / "training_levels.jsonl"
 OURS, SB3, RANDOM = "ours", "SB3", "random"
 BEFORE = "before"
+MOST_SPREADS = 4
+"""Standard deviations of a side's trainings by which one may differ on another processor."""
 CAUSED = 3
 """Trainings of each change."""
 EVALUATED = range(10_000, 10_020)
@@ -166,7 +170,7 @@ class Training:
             policy = json.loads((out / "policy.json").read_text())
         row = {"task": self.task.name, "side": self.side, "seed": self.seed}
         row |= {"score": policy["evaluation"]["mean_return"], "settings": self.settings}
-        return {**row, "versions": policy["versions"]}
+        return {**row, "versions": policy["versions"], "processor": processor()}
 
     def kept_in(self, rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
         """Its line, if it was made with these settings."""
@@ -297,8 +301,18 @@ def print_causes(task: Task, scores: Mapping[str, Sequence[float]]) -> None:
         print(f"| {'now' if side == OURS else side} | {told(found)} | {change} |")
 
 
+def processor() -> str:
+    """Maker, family and model, by which libraries choose how they add up; empty where that is not known."""
+    try:
+        about = Path("/proc/cpuinfo").read_text(encoding="utf-8").split("\n\n")[0].splitlines()
+    except OSError:
+        return platform.processor()
+    said = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in about)}
+    return " ".join(said.get(name, "") for name in ("vendor_id", "cpu family", "model")).strip()
+
+
 def again(rows: Sequence[Mapping[str, Any]], wanted: Sequence[Training], seed: int) -> int:
-    """Train a sample anew; exit status 1 where a score is another."""
+    """Train a sample anew; exit status 1 where a score is further off than another processor explains."""
     chance, status = random.Random(seed), 0
     for task in dict.fromkeys(each.task for each in wanted):
         for side in task.levels:
@@ -310,10 +324,13 @@ def again(rows: Sequence[Mapping[str, Any]], wanted: Sequence[Training], seed: i
             training, row = chance.choice(known)
             now = training.run()
             same = now["score"] == row["score"]
-            status |= not same and now["versions"] == row["versions"]
+            alike = all(now[key] == row.get(key) for key in ("versions", "processor"))
+            spread = statistics.stdev([each["score"] for _, each in known]) if len(known) > 1 else 0.0
+            far = abs(now["score"] - row["score"]) > MOST_SPREADS * spread
+            status |= not same and (alike or far)
             verdict = "as kept" if same else f"kept as {row['score']:.2f}"
-            if now["versions"] != row["versions"]:
-                verdict += ", with other versions"
+            if not alike:
+                verdict += f", by other versions or another processor; its side spreads by {spread:.2f}"
             print(f"{training.name}, seed {training.seed}: {now['score']:.2f}, {verdict}")
     return status
 

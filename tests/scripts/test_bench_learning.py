@@ -101,7 +101,7 @@ def test_each_default_of_before_is_changed_alone_in_both_directions(bench: Modul
 def test_a_sample_of_the_trainings_gives_what_was_kept(
     bench: ModuleType, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Chosen by chance, and told: with the versions of the lines, on such a processor, to the bit."""
+    """Chosen by chance, and told: with versions and processor of the lines to the bit, else about as good."""
     seed = random.randrange(1_000_000)
     wanted = list(bench.trainings("acrobot", 5))
     status = bench.again(bench.lines(bench.KEPT), wanted, seed)
