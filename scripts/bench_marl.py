@@ -217,9 +217,13 @@ def played(group: TrainingGroup, folder: Path) -> dict[int, float]:
 def difference_of(first: Sequence[float], second: Sequence[float]) -> tuple[float, float, float]:
     """Of two means, with Welch's 95 % interval: trainings are the units, and their scores taken as normal."""
     parts = [statistics.variance(each) / len(each) for each in (first, second)]
-    whole = sum(parts)
-    sizes = (len(first), len(second))
     between = statistics.fmean(first) - statistics.fmean(second)
+    return interval(between, parts, (len(first), len(second)))
+
+
+def interval(between: float, parts: Sequence[float], sizes: Sequence[int]) -> tuple[float, float, float]:
+    """A difference with its 95 % interval, from the squared standard errors of two sides and their sizes."""
+    whole = sum(parts)
     if not whole:
         return between, -math.inf, math.inf  # scores that do not differ say nothing of how they would
     freedom = whole**2 / sum(part**2 / (n - 1) for part, n in zip(parts, sizes, strict=True))
@@ -227,15 +231,15 @@ def difference_of(first: Sequence[float], second: Sequence[float]) -> tuple[floa
     return between, between - margin, between + margin
 
 
-def sentence(shares: tuple[float, float, float]) -> str:
-    """What the data carry of the goal."""
+def sentence(shares: tuple[float, float, float], other: str = XUANCE) -> str:
+    """What the data carry of the goal, in percent of the other side's range."""
     mean, low, high = shares
-    told = f"{mean:+.0f} % [{low:+.0f}, {high:+.0f}] of XuanCe's range"
+    told = f"{mean:+.0f} % [{low:+.0f}, {high:+.0f}] of {other}'s range"
     if low >= -MOST_BELOW:
-        return f"ours is no more than {MOST_BELOW:g} % of the range below XuanCe: {told}"
+        return f"ours is no more than {MOST_BELOW:g} % of the range below {other}: {told}"
     if high < -MOST_BELOW:
-        return f"ours is more than {MOST_BELOW:g} % of the range below XuanCe: {told}"
-    return f"whether ours is more than {MOST_BELOW:g} % of the range below XuanCe is not decided: {told}"
+        return f"ours is more than {MOST_BELOW:g} % of the range below {other}: {told}"
+    return f"whether ours is more than {MOST_BELOW:g} % of the range below {other} is not decided: {told}"
 
 
 def learning(plan: Plan, folder: Path, steps: int, trainings: int) -> Figure:

@@ -8,7 +8,6 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from rich.console import Console
 
 from gym_gui.analysis.distributions import MIN_INTERVAL
 
@@ -22,6 +21,11 @@ def _loaded(name: str) -> ModuleType:
     sys.modules[name] = module  # dataclasses look their module up
     spec.loader.exec_module(module)
     return module
+
+
+HELD_AT_LEAST = {("two modes, one on 20 %", 10): 89}
+"""Per cent, where intervals are known to hold less: one sample in ten shows one of the two modes alone, and
+is then a sample of a normal distribution, number for number (docs/statistics.md)."""
 
 
 @pytest.fixture(scope="module")
@@ -176,7 +180,7 @@ def test_looking_often_is_wrong_no_more_than_it_says(
     ]
     found = [*looks.looked(looks.STUDIES, same, [20, 50], [2]), *looks.looked(1_000, same, [20], [6])]
     with capsys.disabled():
-        looks.show_looks(found, Console(width=110))
+        looks.show_looks(found)
     for each in found:
         assert each.wrong <= 5 + each.error, each
         assert each.held >= 92, each
@@ -190,12 +194,12 @@ def test_intervals_and_verdicts_are_as_good_as_they_say(
     held, won = list(calibration.coverage(1_000)), list(calibration.shares(1_000))
     said = list(reports.verdicts(100))
     with capsys.disabled():
-        calibration.show(held, won, Console(width=110))
-        reports.show(said, Console(width=110))
+        calibration.show(held, won)
+        reports.show(said)
     for c in held:
         if c.n >= MIN_INTERVAL and c.what != "disaster on 3 %":
             for of in (c.mean, c.iqm, c.difference):
-                assert not of.number or of.share + of.error >= 93, c
+                assert not of.number or of.share + of.error >= HELD_AT_LEAST.get((c.what, c.n), 93), c
     assert all(share >= 94 for _, _, share in won)
     for v in said:
         assert v.sentence <= 11, v

@@ -16,7 +16,7 @@ SMALLEST: dict[str, tuple[str, ...]] = {
     "bench": ("--quick", "--only", "another process"),
     "bench_bdi": ("--decisions", "20"),
     "bench_gui": ("--quick", "--offscreen", "--only", "start"),
-    "bench_learning": (),  # tells what is kept
+    "bench_learning": ("--most", "0"),  # tells what is kept
     "bench_llm": ("--quick", "--only", "describers"),
     "bench_marl": ("--plan",),
     "bench_mpc": ("--help",),  # it plans for minutes

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from unittest import SkipTest
 
 PATH = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"
 _POLICY = Path("/usr/sbin/policy-rc.d")
@@ -41,9 +42,7 @@ def _need(missing: Callable[[], list[str]], packages: tuple[str, ...]) -> None:
             if missing():
                 _install(packages)
     if left := missing():
-        import pytest  # scripts use this module where no tests are installed
-
-        pytest.skip(f"needs {', '.join(left)}: apt-get install {' '.join(packages)}, as root")
+        raise SkipTest(f"needs {', '.join(left)}: apt-get install {' '.join(packages)}, as root")
 
 
 def _install(packages: tuple[str, ...]) -> None:

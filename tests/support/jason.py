@@ -7,6 +7,7 @@ import shutil
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unittest import SkipTest
 
 from gym_gui.cli.install import install_worker
 
@@ -32,9 +33,7 @@ def why_not() -> str:
 def installed_jason(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     """jason_worker is installed in a data folder of the test's own; skips by name where that cannot be."""
     if reason := why_not():
-        import pytest  # scripts use this module where no tests are installed
-
-        pytest.skip(reason)
+        raise SkipTest(reason)
     data = folder / "data-with-jason"
     monkeypatch.setenv("MOSAIC_DATA_DIR", str(data))
     if not data.is_dir():

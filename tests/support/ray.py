@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from unittest import SkipTest
 
 import psutil
 
@@ -86,9 +87,7 @@ def ray_folder(folder: Path) -> Path | None:
     pins = ROOT / "requirements" / "constraints.txt"
     command = [*pip, "-q", "--target", str(folder), "-c", str(pins), "ray"]
     if subprocess.run(command, capture_output=True, check=False).returncode:
-        import pytest  # scripts use this module where no tests are installed
-
-        pytest.skip("needs Ray, from a package index: mosaic install ray")
+        raise SkipTest("needs Ray, from a package index: mosaic install ray")
     return folder
 
 

@@ -204,7 +204,7 @@ class Table:
         spaces = {each.agent_id: to_space(self._slots[each.agent_id].action_space) for each in self.asked}
         return {
             each.agent_id: _written(str(each.observation), draw)
-            if isinstance(each.observation, str)
+            if spaces[each.agent_id].kind == "Text"
             else sample_legal(spaces[each.agent_id], each.action_mask, int(draw.integers(2**31)))
             for each in self.asked
         }

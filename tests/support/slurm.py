@@ -10,6 +10,7 @@ import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from unittest import SkipTest
 
 from tests.support.debian import need_programs
 from tests.support.waiting import eventually
@@ -102,9 +103,7 @@ def slurm(folder: Path, files: Mapping[str, str] | None = None, **more: object) 
         **more: Lines of ``slurm.conf``, in place of those here.
     """
     if os.getuid() != 0:
-        import pytest  # scripts use this module where no tests are installed
-
-        pytest.skip("needs root and a Slurm of its own: apt-get install slurm-wlm munge")
+        raise SkipTest("needs root and a Slurm of its own: apt-get install slurm-wlm munge")
     need_programs(*_PROGRAMS, packages=("slurm-wlm", "munge"))
     folder.mkdir(mode=0o755)
     for name in ("state", "spool"):

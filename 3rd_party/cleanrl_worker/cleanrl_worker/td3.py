@@ -2,8 +2,9 @@
 
 After Fujimoto, van Hoof and Meger, "Addressing Function Approximation Error in Actor-Critic Methods",
 2018: the smaller of two critics is believed, the target's action is smoothed by clipped noise, and
-the actor and the targets move once for several steps of the critics. Rates and noise by default are
-those of CleanRL's ``td3_continuous_action.py`` (Huang et al., JMLR 2022).
+the actor and the targets move once for several steps of the critics. Noise and layers by default are
+those of CleanRL's ``td3_continuous_action.py`` (Huang et al., JMLR 2022); rate, batch and start, those of
+Stable-Baselines3 (Raffin et al., JMLR 2021).
 
 Everything else is :mod:`cleanrl_worker.ddpg`.
 """

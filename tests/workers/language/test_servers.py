@@ -345,7 +345,8 @@ async def test_anthropic_models_may_take_no_temperature(fake: FakeModelServer) -
 # -- faults --------------------------------------------------------------------------------
 
 HTML = Raw(200, b"<html><h1>Welcome to the portal</h1></html>", content_type="text/html")
-LATER = email.utils.formatdate(time.time() + 3000, usegmt=True)
+IN_50_MINUTES = "in 50 minutes"
+"""Stands for the date: it is written when the test runs, which may be long after it was collected."""
 FAULTS: dict[str, tuple[Raw, bool, bool, str]] = {
     # what is sent: the same may succeed later, nothing can succeed, what is said of it
     "busy": (refusal(429, "Slow down", retry_after="7"), True, False, "is busy (429): Slow down"),
@@ -427,14 +428,16 @@ async def test_nobody_there() -> None:
     [
         ({"Retry-After": "7"}, 7, 7),
         ({"retry-after-ms": "250"}, 0.25, 0.25),
-        ({"Retry-After": LATER}, 2000, 3000),
+        ({"Retry-After": IN_50_MINUTES}, 2000, 3000),
         ({"Retry-After": "-3"}, 0, 0),
     ],
 )
 async def test_when_to_come_back(
     fake: FakeModelServer, headers: dict[str, str], least: float, most: float
 ) -> None:
-    fake.script = lambda request: Raw(429, b"{}", headers)
+    date = email.utils.formatdate(time.time() + 3000, usegmt=True)
+    sent = {name: date if value == IN_50_MINUTES else value for name, value in headers.items()}
+    fake.script = lambda request: Raw(429, b"{}", sent)
     with pytest.raises(ServerError) as caught:
         await chat(fake, "openai")
     assert caught.value.retry_after is not None
