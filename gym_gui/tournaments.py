@@ -15,10 +15,10 @@ from gym_gui.analysis.reporting import find_standings, found_text
 from gym_gui.analysis.standings import Standings
 from gym_gui.analysis.summary_builder import summarize
 from gym_gui.controllers.contest import Contest
-from gym_gui.controllers.script_execution import OnProgress, OperatorScriptExecutionManager
+from gym_gui.controllers.runs.experiment_run import ExperimentRun
+from gym_gui.controllers.script_execution import OnProgress
 from gym_gui.core.config import ExecutionConfig
 from gym_gui.core.errors import MosaicError, UsageError
-from gym_gui.core.paths import runs_dir
 from gym_gui.core.pool import SLOTS, BySlot, Player
 from gym_gui.core.protocols import check_policy
 from gym_gui.core.tournament import Tournament, environment, held_out_from_data, schedule_from_data
@@ -27,8 +27,6 @@ from gym_gui.core.validation import mapping
 from gym_gui.evaluation.play import open_here, run_to_end, seed_list
 from gym_gui.evaluation.players import Policy, as_assignment, is_configured
 from gym_gui.services.group_operators import pool_of
-from gym_gui.services.recorder import STOPPED
-from gym_gui.services.versions import commit, machine
 from mosaic_worker.failures import own_part
 
 
@@ -159,7 +157,11 @@ def tournament(
         )
         folder = None if resume is None else Path(resume)
         contest = Contest.of(asked, objects, None if folder is None else open_run(folder))
-        return run_to_end(_play(contest, runs_dir() if out is None else Path(out), folder, on_progress))
+        run = ExperimentRun(
+            contest, open_here, None if out is None else Path(out), resume=folder, on_progress=on_progress
+        )
+        result = run_to_end(run.run())
+        return TournamentResults(result.folder, result.status)
     except MosaicError as error:
         raise error.with_traceback(None) from own_part(error.__cause__)
 
@@ -182,27 +184,6 @@ def _players_of(
         if held:
             objects[name] = held
     return players, objects
-
-
-async def _play(
-    contest: Contest, out: Path, folder: Path | None, on_progress: OnProgress | None
-) -> TournamentResults:
-    about = {"machine": machine(), "commit": commit(Path(__file__).parent)}
-    while True:
-        manager = OperatorScriptExecutionManager(
-            contest.experiment(),
-            contest.resolved(),
-            open_here,
-            out,
-            header={**about, **contest.header},
-            resume=folder,
-            on_progress=on_progress,
-            tried=contest.tried(),
-        )
-        result = await manager.run()
-        folder = result.folder
-        if result.status == STOPPED or result.problem or not contest.next_round(open_run(folder)):
-            return TournamentResults(folder, result.status)
 
 
 __all__: Sequence[str] = ["TournamentResults", "tournament"]

@@ -17,9 +17,9 @@ from gym_gui.cli.errors import tell
 from gym_gui.cli.output import console, write_json
 from gym_gui.core.errors import PolicyFailure, UnknownNameError, UsageError
 from gym_gui.core.training_of import GROUP_PREFIX
+from gym_gui.services.bootstrap import bootstrap_default_services
 from gym_gui.services.policy_files import read_policy_file
 from gym_gui.services.policy_scores import STANDARD_SEEDS
-from gym_gui.services.store import Store
 from gym_gui.services.training_groups import TrainingGroup, TrainingGroups, is_group_folder
 from gym_gui.services.training_scores import scores_of
 
@@ -104,7 +104,8 @@ def _folder(groups: Sequence[TrainingGroup]) -> Path | None:
     if len(groups) > 1 or len(parents) > 1:
         return None
     folder = parents.pop()
-    return None if folder.absolute() == (Store().data / "training").absolute() else folder
+    usual = bootstrap_default_services().store.data / "training"
+    return None if folder.absolute() == usual.absolute() else folder
 
 
 def _mean_of(scores: Sequence[TrainedScores], reference: str, env_id: str) -> float:

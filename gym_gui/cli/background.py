@@ -11,6 +11,7 @@ from gym_gui.cli.errors import DONE
 from gym_gui.cli.output import write_json, write_line
 from gym_gui.core.errors import UsageError
 from gym_gui.core.training_of import group_name
+from gym_gui.services.bootstrap import Services, bootstrap_default_services
 from gym_gui.services.store import Store
 from gym_gui.services.trainer import TrainRequest
 from gym_gui.services.trainer.client import TrainerClient
@@ -43,11 +44,11 @@ def queue_trainings(requests: Sequence[TrainRequest], *, priority: int = 0, as_j
             f"{first.extra[0]} is an option that only {first.definition.type_id} knows",
             fix="In the background, give settings that it describes, as --set NAME=VALUE",
         )
-    store = Store()
+    services = bootstrap_default_services()
     if first.group:
-        return _tell_group(requests, asyncio.run(_submit_group(store, requests, priority)), as_json)
-    resume_of = _known_run(first.out, store) if first.resume else ""
-    run = asyncio.run(_submit(store, first, priority, resume_of))
+        return _tell_group(requests, asyncio.run(_submit_group(services, requests, priority)), as_json)
+    resume_of = _known_run(first.out, services.store) if first.resume else ""
+    run = asyncio.run(_submit(services, first, priority, resume_of))
     if as_json:
         write_json({"run_id": run.run_id, "state": run.state, "out": str(run.folder)})
         return DONE
@@ -86,10 +87,10 @@ def _config(request: TrainRequest) -> UnifiedRunConfig:
     )
 
 
-async def _submit(store: Store, request: TrainRequest, priority: int, resume_of: str) -> TrainingRecord:
-    client = await TrainerClient.connect(store)
+async def _submit(services: Services, request: TrainRequest, priority: int, resume_of: str) -> TrainingRecord:
+    client = await TrainerClient.connect(services.store)
     try:
-        run_id = await client.submit(
+        run_id = await services.orchestrator(client).submit_run(
             _config(request), title=request.title, priority=priority, resume_of=resume_of
         )
         return next(run for run in await client.runs() if run.run_id == run_id)
@@ -98,9 +99,9 @@ async def _submit(store: Store, request: TrainRequest, priority: int, resume_of:
 
 
 async def _submit_group(
-    store: Store, requests: Sequence[TrainRequest], priority: int
+    services: Services, requests: Sequence[TrainRequest], priority: int
 ) -> Sequence[TrainingRecord]:
-    client = await TrainerClient.connect(store)
+    client = await TrainerClient.connect(services.store)
     try:
         about = requests[0]
         known = [r for r in await client.runs() if (r.group, r.env_id) == (about.group, about.env_id)]
@@ -120,7 +121,8 @@ async def _submit_group(
                 ids.append(there.run_id)
                 continue
             again = next((run.run_id for run in reversed(of_seed) if run.policy), "")
-            ids.append(await client.submit(_config(request), priority=priority, resume_of=again))
+            submit = services.orchestrator(client).submit_run
+            ids.append(await submit(_config(request), priority=priority, resume_of=again))
         runs = {run.run_id: run for run in await client.runs()}
         return [runs[run_id] for run_id in ids]
     finally:

@@ -10,6 +10,7 @@ from typing import Any
 
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.paths import cache_dir, runs_dir
+from gym_gui.services.bootstrap import bootstrap_default_services
 from mosaic_worker.plain_files import replace_file
 
 _FRESH_S = 24 * 3600.0
@@ -74,10 +75,10 @@ def families(incomplete: str) -> list[str]:
 
 def policies(incomplete: str) -> list[str]:
     """Policies of the library."""
-    from gym_gui.services.policy_library import PolicyLibrary
 
     try:
-        return _beginning(incomplete, (entry.name for entry in PolicyLibrary().entries()))
+        policies = bootstrap_default_services().policies
+        return _beginning(incomplete, (entry.name for entry in policies.entries()))
     except MosaicError:
         return []
 

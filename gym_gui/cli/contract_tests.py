@@ -22,9 +22,8 @@ from gym_gui.core.spaces import sample_legal, to_space
 from gym_gui.core.types import Mask, Shown
 from gym_gui.envs import Environment
 from gym_gui.envs import simulator as inside
-from gym_gui.services.policy_library import PolicyLibrary
+from gym_gui.services.bootstrap import bootstrap_default_services
 from gym_gui.services.subprocess_job import LONGEST_CALL_S
-from gym_gui.services.worker_registry import WorkerCatalog
 from gym_gui.workers.check_probe import SHOWN, Question
 from gym_gui.workers.check_rounds import EPISODES, STEPS
 from gym_gui.workers.definition import WorkerTypeDefinition
@@ -96,8 +95,8 @@ def check_worker(
     """
     from gym_gui.workers.check import check_worker as check
 
-    definition = WorkerCatalog().require_installed(worker)
-    library = PolicyLibrary()
+    services = bootstrap_default_services()
+    definition, library = services.workers.require_installed(worker), services.policies
     given = {
         key: library.path_of(value) if isinstance(value, str) else value
         for key, value in map(_setting, settings)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from gym_gui.analysis.wording import duration
 from gym_gui.cli.errors import DONE, WORK_FAILED
 from gym_gui.cli.output import write_json, write_line
+from gym_gui.services.bootstrap import bootstrap_default_services
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.daemon_address import find
 from gym_gui.services.trainer.records import Health, TrainingRecord
@@ -28,13 +29,13 @@ def run_daemon(settings: DaemonSettings) -> int:
     from gym_gui.services.trainer.daemon import serve
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
-    asyncio.run(serve(Store(), settings))
+    asyncio.run(serve(bootstrap_default_services().store, settings))
     return DONE
 
 
 def stop(*, as_json: bool = False) -> int:
     """End the daemon of the data folder; its trainings go on."""
-    stopped = stop_daemon(Store())
+    stopped = stop_daemon(bootstrap_default_services().store)
     if as_json:
         write_json({"stopped": stopped is not None, "pid": stopped.pid if stopped else None})
     elif stopped is None:
@@ -50,7 +51,7 @@ def cancel_run(run_id: str, *, as_json: bool = False) -> int:
     from gym_gui.services.trainer.client import TrainerClient
 
     async def cancel() -> None:
-        client = await TrainerClient.connect(Store(), start=False)
+        client = await TrainerClient.connect(bootstrap_default_services().store, start=False)
         try:
             await client.cancel(run_id)
         finally:
@@ -66,7 +67,7 @@ def cancel_run(run_id: str, *, as_json: bool = False) -> int:
 
 def show_status(*, as_json: bool = False) -> int:
     """Say how the daemon is and what it trains; 1 where there is none."""
-    store = Store()
+    store = bootstrap_default_services().store
     address = find(store)
     if address is None:
         if as_json:

@@ -13,7 +13,7 @@ from gym_gui.cli.installer import Installer
 from gym_gui.core.errors import UsageError
 from gym_gui.envs.families.served import OwnPythonFamily
 from gym_gui.envs.registry import families
-from gym_gui.services.worker_registry import WorkerCatalog
+from gym_gui.services.bootstrap import bootstrap_default_services
 from gym_gui.workers.definition import WorkerTypeDefinition
 from gym_gui.workers.own_files import BUILD, absent_files
 from gym_gui.workers.status import WorkerStatus, check_installed
@@ -44,7 +44,7 @@ def install_worker(
         UsageError: The worker is unknown or broken, or lacks what we do not install.
         InstallationError: The installer failed.
     """
-    definition = WorkerCatalog().registry.require(worker)
+    definition = bootstrap_default_services().workers.registry.require(worker)
     status = check_installed(definition)
     if status.state == "broken":
         raise UsageError(f"worker {definition.type_id} is broken: {status.reason}")

@@ -14,9 +14,9 @@ from gym_gui.envs.documents.markdown import first_sentence
 from gym_gui.envs.family import Family
 from gym_gui.envs.registry import families, family_of, list_specs, resolve
 from gym_gui.envs.spec import EnvSpec
+from gym_gui.services.bootstrap import bootstrap_default_services
 from gym_gui.services.environment_settings import settings_of
 from gym_gui.services.trainer.settings import read_schemas
-from gym_gui.services.worker_registry import WorkerCatalog
 from gym_gui.workers.definition import WorkerTypeDefinition
 from gym_gui.workers.settings_schema import Setting, grouped, json_schema
 from gym_gui.workers.settings_text import text_of
@@ -28,7 +28,7 @@ _STATE_STYLES = {"installed": "green", "missing": "yellow", "broken": "red"}
 
 def list_workers(*, as_json: bool = False) -> None:
     """Print every worker: what it is, whether it can start, what it plays."""
-    statuses = WorkerCatalog().statuses()
+    statuses = bootstrap_default_services().workers.statuses()
     if as_json:
         write_json([_worker_row(status) for status in statuses])
         return
@@ -73,7 +73,7 @@ def show_worker(worker: str, *, algo: str = "", as_json: bool = False) -> None:
     Raises:
         UnknownNameError: There is no such worker, or it says nothing of such an algorithm.
     """
-    definition = WorkerCatalog().registry.require(worker)
+    definition = bootstrap_default_services().workers.registry.require(worker)
     trainings = read_schemas(definition)
     if algo and algo not in trainings:
         raise UnknownNameError(f"algorithm of {definition.type_id}", algo, trainings)

@@ -11,8 +11,9 @@ from gym_gui.controllers.apart.playing import own_work, play_apart, question_of_
 from gym_gui.controllers.cost_estimate import ModelSlot, estimate_cost
 from gym_gui.controllers.load_check import load_all
 from gym_gui.controllers.model_slots import DRY_RUN, slots_with
+from gym_gui.controllers.operator_execution import RunResult
 from gym_gui.controllers.resolved_operator import resolve_operator
-from gym_gui.controllers.script_execution import OperatorScriptExecutionManager, RunResult
+from gym_gui.controllers.runs.experiment_run import ExperimentRun
 from gym_gui.core.config import Experiment
 from gym_gui.core.experiment_data import experiment_from_data
 from gym_gui.core.trust import Origin
@@ -78,9 +79,9 @@ def _look_ahead() -> Any:
         return msgspec.to_builtins(Outlook(notes, slots))
 
 
-async def _run(manager: OperatorScriptExecutionManager) -> RunResult:
+async def _run(run: ExperimentRun) -> RunResult:
     with own_work():  # environments are in session processes
-        return await manager.run()
+        return await run.run()
 
 
 if __name__ == "__main__":

@@ -13,10 +13,11 @@ from gym_gui.cli.output import cell, entries, write_json, write_line
 from gym_gui.cli.policy_groups import group_row, show_group
 from gym_gui.core.errors import UsageError
 from gym_gui.core.training_of import GROUP_PREFIX
+from gym_gui.services.bootstrap import bootstrap_default_services
 from gym_gui.services.fit import space_words
 from gym_gui.services.policy_exchange import export_policy
 from gym_gui.services.policy_import import ImportRequest, add_policy
-from gym_gui.services.policy_library import PolicyEntry, PolicyLibrary
+from gym_gui.services.policy_library import PolicyEntry
 from gym_gui.services.policy_parts import AgentPart, networks_in_words, parts_of
 from gym_gui.services.policy_scores import PolicyScore
 from gym_gui.services.training_groups import TrainingGroups, group_of
@@ -30,7 +31,7 @@ _NONE_YET: Final = (
 
 def list_policies(*, as_json: bool) -> None:
     """Print every policy there is."""
-    found = PolicyLibrary().entries()
+    found = bootstrap_default_services().policies.entries()
     groups = {entry.name: group_of(entry.file.path) for entry in found}
     if as_json:
         write_json([{**entry.to_json(), "group": groups[entry.name] or None} for entry in found])
@@ -70,7 +71,7 @@ def show_policy(name: str, *, as_json: bool) -> None:
     if (group := known.get(name.removeprefix(GROUP_PREFIX))) is not None:
         show_group(group, as_json=as_json)
         return
-    entry = PolicyLibrary().find(name)
+    entry = bootstrap_default_services().policies.find(name)
     if as_json:
         write_json(entry.to_json())
         return
@@ -139,7 +140,7 @@ def _origin(origin: Any) -> str:
 
 def add(request: ImportRequest, *, as_json: bool) -> int:
     """Take a policy into the library."""
-    entry = add_policy(PolicyLibrary(), request)
+    entry = add_policy(bootstrap_default_services().policies, request)
     if as_json:
         write_json(entry.to_json())
     else:
@@ -154,7 +155,7 @@ def score(name: str, *, as_json: bool) -> int:
     """Play a policy on the standard seeds and keep what came out."""
     from gym_gui.evaluation import score_policy
 
-    library = PolicyLibrary()
+    library = bootstrap_default_services().policies
     entry = library.find(name)
     if not as_json:
         tell(f"playing {entry.name} in {entry.file.env_id}")
@@ -171,7 +172,7 @@ def score(name: str, *, as_json: bool) -> int:
 
 def remove(name: str, *, as_json: bool) -> int:
     """Move a policy to the trash."""
-    library = PolicyLibrary()
+    library = bootstrap_default_services().policies
     entry = library.find(name)
     trashed = library.remove(entry.name)
     if as_json:
@@ -183,7 +184,7 @@ def remove(name: str, *, as_json: bool) -> int:
 
 def export(name: str, target: Path | None, *, as_json: bool) -> int:
     """Write a policy to a folder or a zip."""
-    entry = PolicyLibrary().find(name)
+    entry = bootstrap_default_services().policies.find(name)
     written = export_policy(entry, target or Path(f"{entry.file.path.name}.zip"))
     if as_json:
         write_json({"name": entry.name, "written": str(written.absolute())})
@@ -196,7 +197,7 @@ def folders(add_it: Path | None, remove_it: Path | None, *, as_json: bool) -> in
     """Folders in which policies are looked for."""
     if add_it is not None and remove_it is not None:
         raise UsageError("--add and --remove are two things", fix="Ask for one")
-    library = PolicyLibrary()
+    library = bootstrap_default_services().policies
     if add_it is not None:
         library.watch_folder(add_it)
     if remove_it is not None:

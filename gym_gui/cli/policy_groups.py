@@ -9,7 +9,7 @@ from rich.text import Text
 from gym_gui.analysis.wording import count, number
 from gym_gui.cli.output import cell, write_json, write_line
 from gym_gui.core.training_of import GROUP_PREFIX
-from gym_gui.services.policy_library import PolicyLibrary
+from gym_gui.services.bootstrap import bootstrap_default_services
 from gym_gui.services.training_groups import TrainingGroup
 
 
@@ -23,7 +23,8 @@ def group_row(group: TrainingGroup) -> tuple[Sequence[Text], Sequence[str]]:
 
 def show_group(group: TrainingGroup, *, as_json: bool) -> None:
     """Print what a group is, and each of its trainings."""
-    names = {entry.file.path.resolve(): entry.name for entry in PolicyLibrary().entries()}
+    known = bootstrap_default_services().policies.entries()
+    names = {entry.file.path.resolve(): entry.name for entry in known}
     about = group.about
     policies = {member.seed: names.get(member.folder.resolve()) for member in group.members}
     if as_json:

@@ -14,7 +14,7 @@ from typing import Any, Final
 from gym_gui.analysis import Run, open_run
 from gym_gui.cli.errors import DONE, INTERRUPTED, WORK_FAILED, tell
 from gym_gui.cli.output import write_json, write_line
-from gym_gui.cli.play import header_of, perform
+from gym_gui.cli.play import until_signal
 from gym_gui.cli.progress import run_progress
 from gym_gui.cli.verify import versions_line
 from gym_gui.controllers.departures import counted
@@ -32,6 +32,7 @@ from gym_gui.controllers.rerunning import (
     suspects,
 )
 from gym_gui.controllers.resolved_operator import ResolvedOperator
+from gym_gui.controllers.runs.experiment_run import ExperimentRun, PlannedExperiment
 from gym_gui.controllers.script_execution import OnProgress
 from gym_gui.controllers.verification import chosen_episodes
 from gym_gui.core.config import Experiment
@@ -164,18 +165,16 @@ class _Played:
         about: dict[str, Any] = {"run": str(self._run.path.absolute())}
         if only is not None:
             about["episodes"] = {name: sorted(indices) for name, indices in only.items()}
-        header = {**header_of(), RERUN: about}
-        result = perform(
-            self._experiment,
-            self._resolved,
+        again = ExperimentRun(
+            PlannedExperiment(self._experiment, self._resolved),
+            self._hosts.open_session,
             out,
-            self._processes,
-            header,
-            hosts=self._hosts,
-            resume=None,
-            show=show,
+            processes=self._processes,
+            header={RERUN: about},
             only=only,
+            on_progress=show,
         )
+        result = self._hosts.run(until_signal(again))
         if not result.folder.is_dir():
             raise UsageError("nothing was played", fix=result.problem)
         return open_run(result.folder), result.status

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from gym_gui.analysis.reader import open_run
+from gym_gui.controllers.runs.resuming import experiment_to_resume, shard_of
 from gym_gui.core.config import Experiment
 from gym_gui.core.errors import UsageError
 from gym_gui.core.paths import find_run
-from gym_gui.core.shards import Shard
 from gym_gui.core.trust import Origin, require
 from gym_gui.core.validation import under
 from gym_gui.services.experiment_file import load_experiment, need_of_program, needs_code
@@ -91,11 +91,6 @@ def run_experiment(
     )
 
 
-def shard_of(run: Path) -> Shard | None:
-    """Which part of an experiment a run folder is; ``None`` where it is a run of its own."""
-    return Shard.of_run(open_run(run).record.extra)
-
-
 def _replayed_by(resume: Path) -> Path | None:
     """Where a run that is gone on with has its replies from; ``None``: from the models themselves."""
     written = open_run(resume).record.extra.get(REPLAY)
@@ -138,14 +133,11 @@ def asked_experiment(
     # To run a program is to say so; to look at what it would do is not.
     if looked_at and needs_code(given[0]):
         require([need_of_program(given[0])], Origin(str(given[0])))
-    experiment = load_experiment(given[0], allow_code=True, episodes=episodes)
-    if again and resume is not None:
-        begun = load_experiment(resume, allow_code=True)
-        _require_same(experiment, begun)
-        if begun.matrix is not None and (not can_gain_rows(begun) or shard_of(resume) is not None):
-            experiment = begun
-    elif resume is not None and can_gain_rows(experiment) and shard_of(resume) is None:
-        experiment = _with_missing_rows(experiment, resume)
+    if resume is None or file is not None:
+        experiment = load_experiment(given[0], allow_code=True, episodes=episodes)
+        experiment = experiment if resume is None else experiment_to_resume(resume, experiment)
+    else:
+        experiment = experiment_to_resume(resume)
     if concurrency is not None:
         execution = replace(experiment.execution, concurrency=concurrency)
         experiment = replace(experiment, execution=execution)
@@ -160,64 +152,3 @@ def with_budgets(experiment: Experiment, budgets: Mapping[str, float | None]) ->
     with under("execution"):
         execution = replace(experiment.execution, **given)
     return replace(experiment, execution=execution)
-
-
-def can_gain_rows(experiment: Experiment) -> bool:
-    """Whether rows of a run's matrix that could not be played may be played later.
-
-    Not where it looks at its comparisons while it is on: the error of these is shared out among them.
-    """
-    return experiment.matrix is not None and experiment.execution.until == "all"
-
-
-def _with_missing_rows(run: Experiment, folder: Path) -> Experiment:
-    """A run's experiment with the rows that it could not play, to see whether they can be played now."""
-    if not run.matrix or not run.matrix.missing:
-        return run
-    again = load_experiment(folder, allow_code=True, anew=True)
-    return run if _lost(again, run) else again
-
-
-def _lost(now: Experiment, run: Experiment) -> list[str]:
-    """Operators of a run that an experiment has not, or not so."""
-    there = {operator.operator_id: _without_budgets(operator.to_record()) for operator in now.operators}
-    return [
-        o.operator_id for o in run.operators if there.get(o.operator_id) != _without_budgets(o.to_record())
-    ]
-
-
-_BUDGETS = frozenset({"money_budget_usd", "token_budget", "time_budget_s"})
-
-
-def _without_budgets(value: object) -> object:
-    """Plain data without what may be spent, of the run and of its slots."""
-    if isinstance(value, Mapping):
-        items = cast("Mapping[str, object]", value).items()
-        return {key: _without_budgets(item) for key, item in items if key not in _BUDGETS}
-    if isinstance(value, (list, tuple)):
-        return [_without_budgets(item) for item in cast("Sequence[object]", value)]
-    return value
-
-
-def _require_same(file: Experiment, run: Experiment) -> None:
-    """Refuse to go on with a run under another experiment: only what it may spend can be changed.
-
-    Raises:
-        UsageError: They differ in more.
-    """
-    if file.matrix is not None and run.matrix is not None:
-        same = _without_budgets(file.execution.to_record()) == _without_budgets(run.execution.to_record())
-        lost = _lost(file, run)
-        if same and not lost:
-            return
-        raise UsageError(
-            f"the run has episodes of {lost[0]!r}, which the file has not, or not so"
-            if same
-            else "the run was begun with another 'execution': only budgets can be changed",
-            fix="Rows may be added, and none changed; or begin a run of its own with it",
-        )
-    if _without_budgets(file.to_record()) != _without_budgets(run.to_record()):
-        raise UsageError(
-            "the experiment is not the one that the run was begun with: only budgets can be changed",
-            fix="Begin a run of its own with it, or give --resume alone",
-        )

@@ -23,7 +23,7 @@ from gym_gui.cli.coordinating import (
     say_missing,
 )
 from gym_gui.cli.errors import tell
-from gym_gui.cli.play import conclude, finished
+from gym_gui.cli.play import conclude
 from gym_gui.cli.progress import run_progress
 from gym_gui.cli.run import asked_experiment, with_budgets
 from gym_gui.cli.submission_plan import say_where
@@ -34,6 +34,7 @@ from gym_gui.controllers.contest import Contest
 from gym_gui.controllers.matrix_check import resolve_all
 from gym_gui.controllers.payers import budgets_of
 from gym_gui.controllers.resolved_operator import needs_of
+from gym_gui.controllers.runs.experiment_run import finished
 from gym_gui.controllers.script_execution import RunResult
 from gym_gui.controllers.shard_plan import has_budgets, plan_shard
 from gym_gui.controllers.shortage import shortage

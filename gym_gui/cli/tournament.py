@@ -12,12 +12,13 @@ from gym_gui.analysis.reader import Run, open_run
 from gym_gui.cli.errors import DONE
 from gym_gui.cli.output import write_json, write_line
 from gym_gui.cli.parts import PartPlayer, asked_parts
-from gym_gui.cli.play import conclude, finished, perform, say_finished
+from gym_gui.cli.play import say_ended, until_signal
 from gym_gui.cli.progress import run_progress
 from gym_gui.controllers.contest import Contest
 from gym_gui.controllers.kept_sessions import KeptSessions
 from gym_gui.controllers.operator_execution import OperatorProgress
-from gym_gui.controllers.script_execution import OnProgress, RunResult
+from gym_gui.controllers.runs.experiment_run import ExperimentRun
+from gym_gui.controllers.script_execution import OnProgress
 from gym_gui.controllers.shard_plan import ShardPlan, check_same, plan_shard
 from gym_gui.core.errors import UsageError
 from gym_gui.core.paths import find_run
@@ -27,8 +28,6 @@ from gym_gui.core.tournament import Tournament
 from gym_gui.host.ahead import HostAhead
 from gym_gui.processes.cores import usable_cores
 from gym_gui.services.experiment_file import load_tournament, resolve_secrets
-from gym_gui.services.recorder import COMPLETED
-from gym_gui.services.versions import commit, machine
 
 
 def run_tournament(
@@ -185,52 +184,19 @@ class _Table:
         """Play it, and say how it came out; returns the exit status."""
         with run_progress(as_json=self.as_json) as show:
             logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
-            result, played = self._rounds(out, folder, plan, _as_one(show), kept)
-        shard_played = None if plan is None else plan.shard
-        if not played and not self.as_json:
-            return say_finished(result, self.as_json, shard_played)
-        return conclude(result, self.as_json, "mosaic tournament --resume", shard_played)
-
-    def _rounds(
-        self,
-        out: Path | None,
-        folder: Path | None,
-        plan: ShardPlan | None,
-        show: OnProgress,
-        kept: KeptSessions | None,
-    ) -> tuple[RunResult, bool]:
-        """Play round after round into one folder; also whether there was anything to play."""
-        contest = self.contest
-        about = {"machine": machine(), "commit": commit(Path(__file__).parent)}
-        played = False
-        only = None if plan is None else plan.only
-        while True:
-            header = {**about, **contest.header}
-            totals = contest.totals
-            if plan is not None:
-                totals = plan.totals(list(contest.pairings))
-                header = {**header, **plan.header}
-            result = finished(folder, totals) if folder is not None else None
-            if result is None:
-                result = perform(
-                    contest.experiment(),
-                    contest.resolved(),
-                    out,
-                    self.workers,
-                    header,
-                    hosts=self.hosts,
-                    resume=folder,
-                    show=show,
-                    tried=contest.tried(only),
-                    only=only,
-                    kept=kept,
-                )
-                played = True
-            folder = result.folder
-            if result.status not in (COMPLETED, "failed") or result.problem:
-                return result, played
-            if not contest.next_round(open_run(folder)):
-                return result, played
+            run = ExperimentRun(
+                self.contest,
+                self.hosts.open_session,
+                out,
+                processes=self.workers,
+                resume=folder,
+                part=plan,
+                kept=kept,
+                on_progress=_as_one(show),
+            )
+            result = self.hosts.run(until_signal(run))
+        shard = None if plan is None else plan.shard
+        return say_ended(result, self.as_json, run, "mosaic tournament --resume", shard)
 
 
 def _as_one(show: OnProgress) -> OnProgress:

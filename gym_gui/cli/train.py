@@ -12,12 +12,12 @@ from gym_gui.cli.output import write_json
 from gym_gui.cli.training import print_result, result_row, trained
 from gym_gui.core.enums import SteppingParadigm
 from gym_gui.core.errors import UsageError
+from gym_gui.services.bootstrap import bootstrap_default_services
 from gym_gui.services.fit import known_paradigm
 from gym_gui.services.trainer import TrainRequest, TrainResult
 from gym_gui.services.trainer.service import resumed
 from gym_gui.services.trainer.settings import usual_algorithm
-from gym_gui.services.worker_orchestrator import UnifiedRunConfig, WorkerOrchestrator
-from gym_gui.services.worker_registry import WorkerCatalog
+from gym_gui.services.worker_orchestrator import UnifiedRunConfig
 from gym_gui.workers.definition import WorkerTypeDefinition
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def train_policy(
             from gym_gui.cli.train_elsewhere import go_on_training
 
             return go_on_training(elsewhere, as_json=as_json)
-        requests = [resumed(resume, texts, WorkerCatalog().registry)]
+        requests = [resumed(resume, texts, bootstrap_default_services().workers.registry)]
     else:
         definition, algo = _choose(worker, algo, env)
         about: dict[str, Any] = {"algo": algo, "env": env, "texts": texts, "extra": extra}
@@ -209,8 +209,8 @@ def _choose(worker: str, algo: str, env: str) -> tuple[WorkerTypeDefinition, str
     """Who trains, and by which algorithm."""
     if not env:
         raise UsageError("an environment is needed", fix="For example: mosaic train --env CartPole-v1")
-    registry = WorkerCatalog().registry
-    orchestrator = WorkerOrchestrator(registry)
+    services = bootstrap_default_services()
+    registry, orchestrator = services.workers.registry, services.orchestrator()
     turns = None if algo else known_paradigm(orchestrator.environment(UnifiedRunConfig(env)))
     if turns is not None and turns is not SteppingParadigm.SINGLE_AGENT:
         definition = registry.require(worker) if worker else orchestrator.select_worker(UnifiedRunConfig(env))

@@ -28,7 +28,7 @@ from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.paths import runs_dir
 from gym_gui.core.training_of import group_name
 from gym_gui.envs import needs_of, resolve
-from gym_gui.services.store import Store
+from gym_gui.services.bootstrap import bootstrap_default_services
 from gym_gui.services.submissions.bundle import write_training_bundle
 from gym_gui.services.submissions.coordinator import Coordinator
 from gym_gui.services.submissions.executors import load_profile
@@ -40,7 +40,6 @@ from gym_gui.services.trainer.elsewhere import Elsewhere as Place
 from gym_gui.services.trainer.elsewhere import announce, keep_elsewhere, read_elsewhere
 from gym_gui.services.trainer.folder import REQUEST, RunFolder
 from gym_gui.services.training_groups import GroupMember, read_member
-from gym_gui.services.worker_registry import WorkerCatalog
 
 _NAMED: Final = 5
 """Trainings that are named where something is said of many."""
@@ -158,7 +157,7 @@ def _make_folders(submission: Submission, requests: Sequence[TrainRequest]) -> N
 def _announce(submission: Submission) -> None:
     """Have the trainer daemon show them, now or when there is one."""
     assert submission.trainings is not None
-    known = Store().data_dir("training")
+    known = bootstrap_default_services().store.data_dir("training")
     try:
         for each in submission.trainings.parts:
             announce(known, each.run_id, each.folder)
@@ -200,7 +199,7 @@ def _conclude(submission: Submission, as_json: bool) -> int:
         raise MosaicError(f"the trainings are not in {submission.out} any more")
     for difference in _differences(there):
         tell(f"warning: {difference}")
-    definition = WorkerCatalog().registry.require(there[0].request.worker)
+    definition = bootstrap_default_services().workers.registry.require(there[0].request.worker)
     if trainings.is_group:
         about = there[0].request
         rows = [done_row(member, definition) for member in there]

@@ -12,10 +12,10 @@ from gym_gui.cli.output import write_json, write_line
 from gym_gui.cli.training import in_words, result_row, shown, trained
 from gym_gui.core.errors import UsageError
 from gym_gui.core.training_of import group_name
+from gym_gui.services.bootstrap import bootstrap_default_services
 from gym_gui.services.trainer import TrainingFailedError, TrainRequest, TrainResult
 from gym_gui.services.trainer.service import resumed
 from gym_gui.services.training_groups import GroupMember, read_member, setting_difference
-from gym_gui.services.worker_registry import WorkerCatalog
 from gym_gui.workers.definition import WorkerTypeDefinition
 
 
@@ -91,7 +91,7 @@ def _to_go_on(request: TrainRequest, member: GroupMember | None) -> TrainRequest
     """What is to be done: go on from what was kept, or begin."""
     if member is None or not member.holds_policy:
         return request
-    return resumed(member.folder, {}, WorkerCatalog().registry)
+    return resumed(member.folder, {}, bootstrap_default_services().workers.registry)
 
 
 def done_row(member: GroupMember, definition: WorkerTypeDefinition) -> dict[str, Any]:

@@ -13,8 +13,9 @@ from gym_gui.analysis.reader import OperatorRun, open_run
 from gym_gui.analysis.transcript import Transcript
 from gym_gui.analysis.turn import DRY, Message
 from gym_gui.controllers.model_slots import DRY_RUN, dry, paying_slots, settings_of, slots_with
+from gym_gui.controllers.operator_execution import RunResult
 from gym_gui.controllers.resolved_operator import ResolvedOperator, resolve_operator
-from gym_gui.controllers.script_execution import OperatorScriptExecutionManager, RunResult
+from gym_gui.controllers.runs.experiment_run import ExperimentRun, PlannedExperiment
 from gym_gui.controllers.session_interface import OpenSession
 from gym_gui.core.config import Experiment, OperatorConfig
 from gym_gui.core.errors import MosaicError
@@ -209,7 +210,7 @@ async def estimate_cost(
     experiment: Experiment,
     open_session: OpenSession,
     processes: int,
-    run: Callable[[OperatorScriptExecutionManager], Awaitable[RunResult]],
+    run: Callable[[ExperimentRun], Awaitable[RunResult]],
 ) -> list[ModelSlot]:
     """Play a few episodes of the operators that ask models, without asking; leaves no file behind.
 
@@ -217,7 +218,7 @@ async def estimate_cost(
         experiment: What would be played.
         open_session: Makes a session.
         processes: Sessions at work at the same time.
-        run: Runs the manager, and stops it when the person wants that.
+        run: Plays it to the end, and stops it when the person wants that.
 
     Raises:
         UsageError: Something is wrong with the experiment.
@@ -232,10 +233,8 @@ async def estimate_cost(
     }
     short = Experiment([c.config for c in resolved_operators], _few(experiment, resolved_operators))
     with tempfile.TemporaryDirectory(prefix="mosaic-dry-") as folder:
-        manager = OperatorScriptExecutionManager(
-            short, resolved_operators, open_session, Path(folder), processes=processes
-        )
-        result = await run(manager)
+        planned = PlannedExperiment(short, resolved_operators)
+        result = await run(ExperimentRun(planned, open_session, Path(folder), processes=processes))
         if result.problem:
             raise MosaicError(f"the dry run ended early: {result.problem}")
         played = open_run(result.folder).operators

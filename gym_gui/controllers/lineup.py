@@ -19,7 +19,7 @@ from gym_gui.core.spaces import to_space, zero_action
 from gym_gui.core.types import AgentID
 from gym_gui.envs import Environment
 from gym_gui.services.backends import SlotInfo
-from gym_gui.services.slot_policies import AgentPolicyBinding, SlotPolicies
+from gym_gui.services.policy_mapping import AgentPolicyBinding, PolicyMappingService
 
 Seating = Mapping[AgentID, AgentID]
 """Agent -> configured slot whose policy plays it."""
@@ -77,7 +77,7 @@ class Lineup:
     make_environment: Callable[[], Environment]
     slots: Mapping[AgentID, SlotInfo]
     seatings: Sequence[Seating]
-    policies: SlotPolicies
+    policies: PolicyMappingService
     players: Mapping[AgentID, Player]
     rules: Mapping[AgentID, OnInvalid] = field(default_factory=dict[AgentID, OnInvalid])
     views: Mapping[AgentID, PromptInputs] = field(default_factory=dict[AgentID, PromptInputs])

@@ -25,12 +25,11 @@ from gym_gui.core.config import Experiment, OperatorConfig
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.execution import EpisodePlan, ExecutionConfig, RecordConfig
-from gym_gui.core.paths import PACKAGE
 from gym_gui.core.spending import NOTHING, Amount, Taking
 from gym_gui.services.budget_ledger import NAME as LEDGER
 from gym_gui.services.recorder import COMPLETED, FAILED, STOPPED, Recorder
 from gym_gui.services.run_files import Appender
-from gym_gui.services.versions import commit, machine
+from gym_gui.services.versions import made_here
 from mosaic_worker.failures import described
 
 if TYPE_CHECKING:
@@ -298,12 +297,7 @@ class LiveRun:
 
     def _open(self) -> Recorder:
         if self._recorder is None:
-            about = {
-                **self._about(),
-                "machine": machine(),
-                "commit": commit(PACKAGE),
-                "watched": True,
-            }
+            about = {**self._about(), **made_here(), "watched": True}
             self._recorder = Recorder.create(self._out, list(self._counts), {**about, **self._header})
         return self._recorder
 

@@ -23,7 +23,6 @@ from gym_gui.core.config import ExecutionConfig, Experiment
 from gym_gui.core.errors import SlotRefusedError, WorkerLaunchError
 from gym_gui.core.secret_refs import references
 from gym_gui.core.types import AgentID
-from gym_gui.services.slot_policies import SlotPolicies
 from gym_gui.workers.slot import WorkerSlot
 from gym_gui.workers.supervisor import SessionEvents, SlotRequest, Supervisor
 
@@ -87,7 +86,7 @@ class LoadCheck:
         )
         try:
             async with asyncio.timeout_at(until):
-                await start_group(resolved, supervisor, SlotPolicies(), requests)
+                await start_group(resolved, supervisor, requests, _ignore)
         except TimeoutError:
             return group
         except (SlotRefusedError, WorkerLaunchError) as error:
@@ -179,8 +178,8 @@ def _ignore_log(_level: int, _logger: str, _text: str) -> None:
     """What workers say while they load is not kept: what is wrong is raised."""
 
 
-def _ignore(_call: str) -> None:
-    """No model is asked."""
+def _ignore(_calls_or_answers: object) -> None:
+    """No model and no slot is asked."""
 
 
 def _ignore_human(_slot: WorkerSlot, _request: object) -> None:

@@ -294,9 +294,9 @@ class LocalSession:
         async with self._rebinding:
             resolved = self._resolved.with_assignment(agent, assignment)
             given = {agent: dict(secrets or {})}
-            policies = self._lineup.policies
+            sink = self._lineup.policies.collect
             try:
-                binding, slot = await start_worker(resolved, agent, self._supervisor, policies, given)
+                binding, slot = await start_worker(resolved, agent, self._supervisor, given, sink)
             except MosaicError as exc:
                 raise exc if isinstance(exc, UsageError) else UsageError(exc.message, fix=exc.fix) from exc
             before = self._supervisor.slot_of(agent, other_than=slot)

@@ -13,8 +13,9 @@ from gym_gui.core.plain import action_from_plain
 from gym_gui.core.prompt_inputs import PromptInputs
 from gym_gui.core.records import IN_PROCESS
 from gym_gui.core.types import AgentID, Answer, Decision, EpisodeSummary, StepOutcome
+from gym_gui.services.actor import ActorService
 from gym_gui.services.backends import Sink, SlotInfo
-from gym_gui.services.slot_policies import AgentPolicyBinding, SlotPolicies
+from gym_gui.services.policy_mapping import PolicyMappingService
 
 REPLAY = "replay"
 
@@ -124,13 +125,14 @@ def replay_lineup(
         on_asked: Told of every decision before it is answered.
 
     Returns:
-        The line-up, and who sits in all of its slots.
+        The line-up, and what answers in all of its slots.
     """
-    policies = SlotPolicies()
+    policies = PolicyMappingService(ActorService())
     backend = ReplayBackend(resolved.slots, rows, policies.collect, limited, on_asked)
+    policies.actor_service.register_policy(REPLAY, backend)
     for slot in resolved.slots.values():
         policies.set_slot(slot)
-        policies.attach(AgentPolicyBinding(slot.agent_id, REPLAY), backend)
+        policies.bind_agent_policy(slot.agent_id, REPLAY)
     players = dict.fromkeys(resolved.slots, Player(IN_PROCESS, REPLAY, REPLAY))
     lineup = Lineup(
         resolved.config.operator_id,

@@ -36,7 +36,7 @@ from gym_gui.core.spending import Amount
 from gym_gui.core.types import CLOCK, AgentID, Answer, Decision
 from gym_gui.envs import Environment
 from gym_gui.services.backends import PolicyBackend, SlotInfo
-from gym_gui.services.slot_policies import AgentPolicyBinding
+from gym_gui.services.policy_mapping import AgentPolicyBinding
 from mosaic_worker.failures import FailureLog
 
 _log = logging.getLogger(__name__)

@@ -12,7 +12,9 @@ from gym_gui.controllers.resolved_operator import ResolvedOperator
 from gym_gui.core.policy_source import PolicySource
 from gym_gui.core.records import IN_PROCESS
 from gym_gui.core.types import AgentID
-from gym_gui.services.slot_policies import AgentPolicyBinding, SlotPolicies
+from gym_gui.services.actor import ActorService
+from gym_gui.services.backends import Sink
+from gym_gui.services.policy_mapping import AgentPolicyBinding, PolicyMappingService
 from gym_gui.workers.registry import WorkerTypeDefinition
 from gym_gui.workers.slot import WorkerSlot
 from gym_gui.workers.supervisor import SlotRequest, Supervisor
@@ -30,14 +32,14 @@ async def staff(resolved: ResolvedOperator, supervisor: Supervisor, secrets: Sec
     Raises:
         WorkerLaunchError: One could not be started or refused its slot.
     """
-    policies = SlotPolicies()
+    policies = PolicyMappingService(ActorService())
     for slot in resolved.slots.values():
         policies.set_slot(slot)
     players: dict[AgentID, Player] = {}
     for agent, policy in resolved.objects.items():
         players[agent] = _bind_object(policies, agent, policy)
     starts = [
-        _start_worker(resolved, supervisor, policies, group, secrets or {})
+        _start_worker(resolved, supervisor, group, secrets or {}, policies.collect)
         for group in process_groups(resolved)
     ]
     for started in await asyncio.gather(*starts):
@@ -61,15 +63,15 @@ async def start_worker(
     resolved: ResolvedOperator,
     agent: AgentID,
     supervisor: Supervisor,
-    policies: SlotPolicies,
     secrets: Secrets,
+    sink: Sink,
 ) -> tuple[AgentPolicyBinding, WorkerSlot]:
     """Start the worker of one slot, in a process of its own; nothing is bound yet.
 
     Raises:
         WorkerLaunchError: It could not be started or refused its slot.
     """
-    (started,) = await _start_worker(resolved, supervisor, policies, [agent], secrets)
+    (started,) = await _start_worker(resolved, supervisor, [agent], secrets, sink)
     return started
 
 
@@ -85,11 +87,11 @@ def process_groups(resolved: ResolvedOperator) -> list[list[AgentID]]:
 async def _start_worker(
     resolved: ResolvedOperator,
     supervisor: Supervisor,
-    policies: SlotPolicies,
     agents: Sequence[AgentID],
     secrets: Secrets,
+    sink: Sink,
 ) -> list[tuple[AgentPolicyBinding, WorkerSlot]]:
-    return await start_group(resolved, supervisor, policies, slot_requests(resolved, agents, secrets))
+    return await start_group(resolved, supervisor, slot_requests(resolved, agents, secrets), sink)
 
 
 def slot_requests(
@@ -103,16 +105,22 @@ def slot_requests(
 async def start_group(
     resolved: ResolvedOperator,
     supervisor: Supervisor,
-    policies: SlotPolicies,
     requests: Sequence[SlotRequest],
+    sink: Sink,
 ) -> list[tuple[AgentPolicyBinding, WorkerSlot]]:
     """Start the one worker that fills the slots of some requests; nothing is bound yet.
+
+    Args:
+        resolved: The operator.
+        supervisor: Starts it.
+        requests: What it is told when it loads them.
+        sink: Gets its answers.
 
     Raises:
         WorkerLaunchError: It could not be started or refused its slot.
     """
     definition = resolved.workers[requests[0].agent_id]
-    started = await supervisor.start_worker(definition, requests, policies.collect)
+    started = await supervisor.start_worker(definition, requests, sink)
     result: list[tuple[AgentPolicyBinding, WorkerSlot]] = []
     for request, (slot, policy) in zip(requests, started, strict=True):
         agent, name = request.agent_id, policy or definition.type_id
@@ -161,9 +169,11 @@ def _request(
     )
 
 
-def _bind_object(policies: SlotPolicies, agent: AgentID, policy: object) -> Player:
+def _bind_object(policies: PolicyMappingService, agent: AgentID, policy: object) -> Player:
     """Bind an in-process policy; a class or other factory makes one per episode."""
-    policies.bind(AgentPolicyBinding(agent, f"{agent}:object"), PolicySource.of(policy))
     own_name = "name" if isinstance(policy, type) or hasattr(policy, "select_action") else "__name__"
-    shown = getattr(policy, own_name, getattr(policy, "__name__", type(policy).__name__))
-    return Player(IN_PROCESS, "baseline", str(shown))
+    shown = str(getattr(policy, own_name, getattr(policy, "__name__", type(policy).__name__)))
+    source = PolicySource.of(policy)
+    known = policies.actor_service.register_policy(f"{agent}:object", source, display_name=shown)
+    policies.bind_agent_policy(agent, known.actor_id)
+    return Player(IN_PROCESS, "baseline", known.display_name)

@@ -35,10 +35,9 @@ from gym_gui.core.trust import TYPED, NotAllowedError, Origin
 from gym_gui.core.types import AgentID, Answer, Decision, EpisodeSummary, StepOutcome
 from gym_gui.core.validation import Plain, shown
 from gym_gui.evaluation.players import as_assignment
-from gym_gui.services.backends import Sink, SlotInfo
+from gym_gui.services.backends import PolicyBackend, Sink, SlotInfo
 from gym_gui.services.experiment_file import load_tournament
 from gym_gui.services.secrets import resolve_secrets
-from gym_gui.services.slot_policies import AgentPolicyBinding
 from gym_gui.wire import pb
 from gym_gui.workers.slot import WorkerSlot
 from gym_gui.workers.supervisor import SessionEvents, Supervisor
@@ -296,8 +295,7 @@ class LearnerSession:
         lineup = await staff(resolved, supervisor)
         for agent, slot in self.slots.items():
             if agent != self._learner:
-                backend = _HeldSlot(slot, self._held_by, lineup.policies.collect)
-                lineup.policies.attach(AgentPolicyBinding(agent, "held"), backend)
+                _bind(lineup, agent, f"{agent}:held", _HeldSlot(slot, self._held_by, lineup.policies.collect))
         return self._table(lineup, supervisor)
 
     async def _worker_table(self, name: str) -> _Table:
@@ -323,9 +321,7 @@ class LearnerSession:
         )
 
     def _table(self, lineup: Lineup, supervisor: Supervisor) -> _Table:
-        policies = lineup.policies
-        slot = _LearnerSlot(self._desk, policies.collect)
-        policies.attach(AgentPolicyBinding(self._learner, "learner"), slot)
+        _bind(lineup, self._learner, "learner", _LearnerSlot(self._desk, lineup.policies.collect))
         # A loss ends its episode: what the training has done in it cannot be taken back.
         controller = SessionController(
             lineup, self._on_event, concurrency=self._concurrency, begin_again=False
@@ -348,6 +344,11 @@ class LearnerSession:
             error = episode.error or str(event.status)
         total = episode.returns.get(game.seat) or 0.0
         return GameOver(game.episode, total, None if error else _score(game, episode), error)
+
+
+def _bind(lineup: Lineup, agent: AgentID, name: str, policy: PolicyBackend) -> None:
+    lineup.policies.actor_service.register_policy(name, policy)
+    lineup.policies.bind_agent_policy(agent, name)
 
 
 def _score(game: Game, episode: EpisodeRecord) -> float | None:

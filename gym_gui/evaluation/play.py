@@ -3,37 +3,38 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
 import operator
 import threading
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar, cast
 
 from gym_gui.analysis.text import failure_in_words, incomplete_in_words
 from gym_gui.controllers.local_session import LocalSession
 from gym_gui.controllers.resolved_operator import ResolvedOperator, resolve_operator
-from gym_gui.controllers.script_execution import OnProgress, OperatorScriptExecutionManager
+from gym_gui.controllers.runs.experiment_run import ExperimentRun, PlannedExperiment
+from gym_gui.controllers.script_execution import OnProgress
 from gym_gui.controllers.session_events import OnSessionEvent
 from gym_gui.controllers.session_interface import Session, SessionSettings
 from gym_gui.core.config import ExecutionConfig, Experiment, OperatorConfig, RecordConfig
 from gym_gui.core.errors import MosaicError, UsageError
-from gym_gui.core.paths import runs_dir
 from gym_gui.core.trust import TYPED, Origin
 from gym_gui.core.validation import ConfigError, shown
 from gym_gui.evaluation.players import Players, Policy
 from gym_gui.evaluation.results import Results
 from gym_gui.services.group_operators import members_of
 from gym_gui.services.secrets import resolve_secrets
-from gym_gui.services.versions import commit, machine
 from mosaic_worker.failures import own_part
 
 _T = TypeVar("_T")
+_P = ParamSpec("_P")
 _log = logging.getLogger(__name__)
 
 
-def evaluate(
+async def aevaluate(
     env_id: str,
     agents: Mapping[str, Policy] | Callable[..., Any],
     *,
@@ -56,6 +57,10 @@ def evaluate(
     origin: Origin = TYPED,
 ) -> Results:
     """Play episodes and keep them as a run folder.
+
+    ``evaluate`` returns when all is played. ``aevaluate`` is awaited, where an event loop runs (Jupyter, a
+    server): the loop goes on with other tasks meanwhile, and cancelling ends the workers and leaves a run
+    folder with what was finished.
 
     Args:
         env_id: Environment id, or ``"module:factory"``.
@@ -93,64 +98,6 @@ def evaluate(
         >>> from gym_gui import evaluate
         >>> results = evaluate("CartPole-v1", lambda obs: int(obs[2] > 0), seeds=range(10))
         >>> print(results)
-    """
-    try:
-        return run_to_end(
-            aevaluate(
-                env_id,
-                agents,
-                seeds=seeds,
-                episodes=episodes,
-                name=name,
-                out=out,
-                max_steps=max_steps,
-                concurrency=concurrency,
-                api=api,
-                seats=seats,
-                teams=teams,
-                env_kwargs=env_kwargs,
-                observations=observations,
-                failure_score=failure_score,
-                against=against,
-                until=until,
-                batch=batch,
-                on_progress=on_progress,
-                origin=origin,
-            )
-        )
-    except MosaicError as error:
-        raise error.with_traceback(None) from own_part(error.__cause__)
-
-
-async def aevaluate(
-    env_id: str,
-    agents: Mapping[str, Policy] | Callable[..., Any],
-    *,
-    seeds: Iterable[int] | int = 20,
-    episodes: int | None = None,
-    name: str = "",
-    out: str | Path | None = None,
-    max_steps: int | None = None,
-    concurrency: int = 16,
-    api: str | None = None,
-    seats: str = "fixed",
-    teams: Mapping[str, Sequence[str]] | None = None,
-    env_kwargs: Mapping[str, Any] | None = None,
-    observations: bool = False,
-    failure_score: float | None = None,
-    against: Mapping[str, Mapping[str, Policy] | Callable[..., Any]] | None = None,
-    until: str = "all",
-    batch: int | None = None,
-    on_progress: OnProgress | None = None,
-    origin: Origin = TYPED,
-) -> Results:
-    """As :func:`evaluate`, to be awaited where an event loop runs (Jupyter, a server).
-
-    The loop goes on with other tasks while episodes are played; cancelling ends the workers and
-    leaves a run folder with what was finished.
-
-    Raises:
-        UsageError: Something to fix: a name, a checkpoint, an agent without a policy.
     """
     try:
         if until == "decided" and not against:
@@ -192,15 +139,12 @@ async def aevaluate(
             batch=batch,
         )
         execution.check_distinct()
-        manager = OperatorScriptExecutionManager(
+        planned = PlannedExperiment(
             Experiment([config for config, _ in playing], execution),
             [resolve_operator(config, objects) for config, objects in playing],
-            open_here,
-            runs_dir() if out is None else Path(out),
-            header={"machine": machine(), "commit": commit(Path(__file__).parent)},
-            on_progress=on_progress,
         )
-        result = await manager.run()
+        folder = None if out is None else Path(out)
+        result = await ExperimentRun(planned, open_here, folder, on_progress=on_progress).run()
     except MosaicError as error:
         raise error.with_traceback(None) from own_part(error.__cause__)
     results = Results(result.folder, result.status)
@@ -209,6 +153,23 @@ async def aevaluate(
         words = incomplete_in_words(results.summary)
         _log.warning("%s, the first: %s", words, failure_in_words(failures[0]))
     return results
+
+
+def _to_its_end(job: Callable[_P, Coroutine[Any, Any, _T]], name: str) -> Callable[_P, _T]:
+    """A coroutine function as an ordinary one, with the same parameters and documentation."""
+
+    @functools.wraps(job)
+    def played(*args: _P.args, **kwargs: _P.kwargs) -> _T:
+        try:
+            return run_to_end(job(*args, **kwargs))
+        except MosaicError as error:
+            raise error.with_traceback(None) from own_part(error.__cause__)
+
+    played.__name__ = played.__qualname__ = name
+    return played
+
+
+evaluate = _to_its_end(aevaluate, "evaluate")
 
 
 def seed_list(seeds: Iterable[int] | int) -> Iterable[int]:

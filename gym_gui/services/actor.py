@@ -1,8 +1,6 @@
-"""The design documents' ``ActorService``: in-process policies by name, and the built-in ones.
+"""In-process policies by name, and the built-in ones.
 
-An adapter for programs that are written against those documents, alone or below a
-:class:`~gym_gui.services.policy_mapping.PolicyMappingService`. MOSAIC's own slots name workers or are
-given a policy (:class:`~gym_gui.core.policy_source.PolicySource`); nothing of it asks here.
+A :class:`~gym_gui.services.policy_mapping.PolicyMappingService` binds agents to these names.
 """
 
 from __future__ import annotations
@@ -17,7 +15,8 @@ from gym_gui.core.errors import PolicyFailure, UnknownNameError, UsageError
 from gym_gui.core.policy_source import ActorContext, PolicySource
 from gym_gui.core.protocols import Actor, PolicyController, as_actor
 from gym_gui.core.spaces import Space, sample_legal, to_space, zero_action
-from gym_gui.core.types import EpisodeSummary, StepSnapshot
+from gym_gui.core.types import AgentID, EpisodeSummary, StepSnapshot
+from gym_gui.services.backends import ActorBackend, PolicyBackend, Sink
 from gym_gui.workers.discovery import discover
 from gym_gui.workers.registry import WorkerTypeRegistry
 from mosaic_worker.rng import bits_of
@@ -41,7 +40,8 @@ class ActorRegistration:
     Attributes:
         actor_id: Its name in bindings.
         display_name: Name shown to people.
-        source: Where its actors come from; ``None`` where a worker plays it.
+        source: Where its actors come from; ``None`` where it has none.
+        batched: What answers for all agents bound to it where it has no actors, as a recorded run has none.
         worker_id: The worker that plays it in a process of its own, where one does.
         settings: Settings for that worker.
     """
@@ -49,6 +49,7 @@ class ActorRegistration:
     actor_id: str
     display_name: str
     source: PolicySource | None = None
+    batched: PolicyBackend | None = None
     worker_id: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
@@ -61,15 +62,34 @@ class ActorRegistration:
         """The actor for one episode's agent.
 
         Raises:
-            UsageError: The policy lives in a worker process, or its factory returned
-                something that is no policy.
+            UsageError: The policy lives in a worker process or answers a session alone, or its factory
+                returned something that is no policy.
         """
+        return self._actors().make(context)
+
+    def backend(self, agent_id: AgentID, sink: Sink, config: Mapping[str, Any]) -> PolicyBackend:
+        """The policy behind one slot of a session.
+
+        Args:
+            agent_id: The slot.
+            sink: Gets its answers.
+            config: The binding's settings.
+
+        Raises:
+            UsageError: The policy lives in a worker process.
+        """
+        if self.batched is not None:
+            return self.batched
+        return ActorBackend.of(self._actors(), agent_id, sink, config)
+
+    def _actors(self) -> PolicySource:
         if self.source is None:
+            where = f"is played by worker {self.worker_id}, not in this process"
             raise UsageError(
-                f"policy {self.actor_id!r} is played by worker {self.worker_id}, not in this process",
+                f"policy {self.actor_id!r} {where if self.worker_id else 'answers a session alone'}",
                 fix="Use gym_gui.evaluate() or `mosaic run`",
             )
-        return self.source.make(context)
+        return self.source
 
 
 class ActorService:
@@ -119,6 +139,23 @@ class ActorService:
             )
         source = PolicySource.made_by(actor_or_factory)
         return self._add(ActorRegistration(actor_id, display_name or actor_id, source), activate)
+
+    def register_policy(
+        self, actor_id: str, policy: PolicySource | PolicyBackend, *, display_name: str = ""
+    ) -> ActorRegistration:
+        """Add a policy that sessions ask in batches.
+
+        Args:
+            actor_id: Its name.
+            policy: Where its actors come from; or one object that answers for all agents, such as a
+                recorded run.
+            display_name: Name shown to people; the id by default.
+        """
+        source = policy if isinstance(policy, PolicySource) else None
+        batched = None if isinstance(policy, PolicySource) else policy
+        return self._add(
+            ActorRegistration(actor_id, display_name or actor_id, source, batched), activate=False
+        )
 
     def register_worker_policy(
         self,

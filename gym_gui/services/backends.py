@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
 from gym_gui.core.legality import ActionNames, problem_with
-from gym_gui.core.policy_source import ActorContext
+from gym_gui.core.policy_source import ActorContext, PolicySource
 from gym_gui.core.protocols import Actor
 from gym_gui.core.spaces import SpaceCodec
 from gym_gui.core.spending import Amount
@@ -167,6 +167,13 @@ class ActorBackend:
     slot: SlotInfo | None = None
 
     carrier = None
+
+    @classmethod
+    def of(
+        cls, source: PolicySource, agent_id: str, sink: Sink, config: Mapping[str, Any] | None = None
+    ) -> ActorBackend:
+        """The policy of a source, behind one slot."""
+        return cls(agent_id, source.make, sink, source.exclusive, config or {})
 
     def __post_init__(self) -> None:
         self._actors: dict[int, Actor] = {}

@@ -1,74 +1,90 @@
-"""The design documents' ``bootstrap``: all their services, made and wired in one call.
-
-For programs that are written against those documents. MOSAIC's commands and window make what each needs.
-"""
+"""Where window and command line get their services from, each made when it is first asked for."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
 
-from gym_gui.services.actor import ActorService, KeyboardQueue, default_actor_service
-from gym_gui.services.operator import MultiOperatorService, OperatorLauncher, OperatorService
-from gym_gui.services.policy_mapping import PolicyMappingService
 from gym_gui.services.store import Store
-from gym_gui.services.trainer import TrainerDispatcher
-from gym_gui.services.worker_orchestrator import WorkerDispatcher, WorkerOrchestrator
-from gym_gui.services.worker_registry import WorkerCatalog
 from gym_gui.workers.registry import WorkerTypeRegistry
 
+if TYPE_CHECKING:
+    from gym_gui.services.actor import ActorService, KeyboardQueue
+    from gym_gui.services.operator import MultiOperatorService, OperatorLauncher
+    from gym_gui.services.policy_library import PolicyLibrary
+    from gym_gui.services.policy_mapping import PolicyMappingService
+    from gym_gui.services.worker_orchestrator import WorkerDispatcher, WorkerOrchestrator
+    from gym_gui.services.worker_registry import WorkerCatalog
 
-@dataclass(frozen=True)
+
 class Services:
-    """All services of one program.
+    """The services of one program.
+
+    What one of them needs is imported when it is first asked for: a command that lists policies loads no
+    environment.
 
     Attributes:
         store: Where things live.
-        workers: The workers there are.
-        keyboard: What people press, on its way to the agents they play.
-        actors: In-process policies by name.
-        operators: Operators and their seeds.
-        orchestrator: Chooses and launches training workers.
-        multi_operators: Starts operators side by side; ``None`` without a launcher.
     """
 
-    store: Store
-    workers: WorkerCatalog
-    keyboard: KeyboardQueue
-    actors: ActorService
-    operators: OperatorService
-    orchestrator: WorkerOrchestrator
-    multi_operators: MultiOperatorService | None
+    def __init__(self, store: Store, registry: type[WorkerTypeRegistry]) -> None:
+        self.store = store
+        self._registry = registry
 
-    def new_policy_mapping(self) -> PolicyMappingService:
+    @cached_property
+    def workers(self) -> WorkerCatalog:
+        """The workers there are; looks for them when it is made."""
+        from gym_gui.services.worker_registry import WorkerCatalog
+
+        return WorkerCatalog(self._registry)
+
+    @cached_property
+    def policies(self) -> PolicyLibrary:
+        """Trained policies, and those that were added."""
+        from gym_gui.services.policy_library import PolicyLibrary
+
+        return PolicyLibrary(self.store)
+
+    @cached_property
+    def keyboard(self) -> KeyboardQueue:
+        """What people press, on its way to the agents they play in this process."""
+        from gym_gui.services.actor import KeyboardQueue
+
+        return KeyboardQueue()
+
+    @cached_property
+    def actors(self) -> ActorService:
+        """In-process policies by name."""
+        from gym_gui.services.actor import default_actor_service
+
+        return default_actor_service(registry=self._registry, keyboard=self.keyboard)
+
+    def policy_mapping(self) -> PolicyMappingService:
         """A mapping for one session; bindings are never shared between sessions."""
+        from gym_gui.services.policy_mapping import PolicyMappingService
+
         return PolicyMappingService(self.actors)
+
+    def operators(self, launcher: OperatorLauncher) -> MultiOperatorService:
+        """Operators side by side, started by ``launcher``."""
+        from gym_gui.services.operator import MultiOperatorService
+
+        return MultiOperatorService(launcher)
+
+    def orchestrator(self, dispatcher: WorkerDispatcher | None = None) -> WorkerOrchestrator:
+        """Chooses workers for trainings, and submits these to a dispatcher (a trainer daemon's client)."""
+        from gym_gui.services.worker_orchestrator import WorkerOrchestrator
+
+        return WorkerOrchestrator(self.workers.registry, dispatcher)
 
 
 def bootstrap_default_services(
-    *,
-    operator_launcher: OperatorLauncher | None = None,
-    dispatcher: WorkerDispatcher | None = None,
-    store: Store | None = None,
-    registry: type[WorkerTypeRegistry] = WorkerTypeRegistry,
+    *, store: Store | None = None, registry: type[WorkerTypeRegistry] = WorkerTypeRegistry
 ) -> Services:
-    """Build the services; starts nothing and makes no folder.
+    """The services of a program; starts nothing and makes no folder.
 
     Args:
-        operator_launcher: Starts an operator's session.
-        dispatcher: Starts training workers; by default, the trainer daemon does.
         store: Where things live; the platform's folders by default.
         registry: The workers' registry, filled by discovery.
     """
-    store = store or Store()
-    keyboard = KeyboardQueue()
-    workers = WorkerCatalog(registry)
-    operators = OperatorService()
-    return Services(
-        store=store,
-        workers=workers,
-        keyboard=keyboard,
-        actors=default_actor_service(registry=registry, keyboard=keyboard),
-        operators=operators,
-        orchestrator=WorkerOrchestrator(registry, dispatcher or TrainerDispatcher(store)),
-        multi_operators=MultiOperatorService(operator_launcher, operators) if operator_launcher else None,
-    )
+    return Services(store or Store(), registry)

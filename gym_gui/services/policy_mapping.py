@@ -1,46 +1,92 @@
-"""The design documents' ``PolicyMappingService``: an adapter over the engine's :class:`SlotPolicies`.
-
-Agents are bound to names of an :class:`~gym_gui.services.actor.ActorService` or to policy objects, and
-asked one by one, without an engine. A session plays what is bound here too; MOSAIC itself needs none of
-it and asks :mod:`gym_gui.services.slot_policies`.
-"""
+"""Which policy decides for which agent. A session asks here on every step, in every paradigm."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import asyncio
+import os
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from gym_gui.core.enums import SteppingParadigm
-from gym_gui.core.errors import UnknownNameError, UsageError
+from gym_gui.core.enums import EpisodeStatus, SteppingParadigm
+from gym_gui.core.errors import UsageError
+from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.policy_source import PolicySource
 from gym_gui.core.protocols import Actor, PolicyController, as_actor
 from gym_gui.core.seeding import SEED, check_seed
+from gym_gui.core.spaces import non_finite_row
 from gym_gui.core.spending import Amount
-from gym_gui.core.types import AgentID, EpisodeSummary, StepSnapshot
+from gym_gui.core.types import AgentID, Answer, Decision, EpisodeSummary, StepOutcome, StepSnapshot
 from gym_gui.services.actor import ActorService, default_actor_service
-from gym_gui.services.backends import ActorBackend, PolicyBackend, SlotInfo
-from gym_gui.services.slot_policies import AgentPolicyBinding, SlotPolicies
+from gym_gui.services.appeared_agents import AppearedAgents
+from gym_gui.services.backends import (
+    ActorBackend,
+    Carrier,
+    PaidBackend,
+    PolicyBackend,
+    SlotInfo,
+    TellsAgentsApart,
+)
 
-__all__ = ["AgentPolicyBinding", "PolicyMappingService"]
+_AT_ONCE_S = 0.0003
+_let_others_run: Callable[[], None] = getattr(os, "sched_yield", lambda: None)
 
 
-class PolicyMappingService(SlotPolicies):
-    """Maps agents to policies, for turn-based and simultaneous environments alike.
+@dataclass(frozen=True)
+class AgentPolicyBinding:
+    """Binding between an agent and its policy.
+
+    Attributes:
+        agent_id: The agent (a configured slot).
+        policy_id: The policy's name: a worker's for what it plays, or that of an in-process one.
+        worker_id: The worker behind it, ``None`` for an in-process policy.
+        config: Its settings.
+        worker_type: Kind of decision-maker (``rl``, ``llm``, ``human``, ``baseline``, …).
+    """
+
+    agent_id: AgentID
+    policy_id: str
+    worker_id: str | None = None
+    config: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    worker_type: str = "baseline"
+
+
+class PolicyMappingService:
+    """Maps agents to policies, and asks these in batches.
+
+    An agent's policy is one of the actor service's, bound by its name (:meth:`bind_agent_policy`), an object
+    (:meth:`set_policy`), or a worker's slot (:meth:`attach`). A session hands in the decisions of all
+    episodes in flight (:meth:`select_batch`); :meth:`select_action` asks one in-process policy without a
+    session.
 
     Args:
-        actor_service: In-process policies by id; without one, a service with the built-in
+        actor_service: In-process policies by name; without one, a service with the built-in
             policies is made.
+
+    Attributes:
+        on_bound: Told of every binding that gets a policy behind it; a session listens here.
     """
 
     def __init__(self, actor_service: ActorService | None = None) -> None:
-        super().__init__()
         self._actors = actor_service if actor_service is not None else default_actor_service()
-        self._controllers: dict[AgentID, PolicyController] = {}
-        self._default: PolicySource | None = None
-        self._by_default: dict[AgentID, PolicyBackend] = {}
-        self._default_controller: PolicyController | None = None
         self._paradigm = SteppingParadigm.SINGLE_AGENT
         self._agents: list[AgentID] = []
+        self._bindings: dict[AgentID, AgentPolicyBinding] = {}
+        self._backends: dict[AgentID, PolicyBackend] = {}
+        self._controllers: dict[AgentID, PolicyController] = {}
+        self._default: PolicySource | None = None
+        self._default_controller: PolicyController | None = None
+        self._by_default: dict[AgentID, PolicyBackend] = {}
+        self.on_bound: Callable[[AgentPolicyBinding], None] | None = None
+        self._slots: dict[AgentID, SlotInfo] = {}
+        self._appeared = AppearedAgents()
+        self._live: dict[int, dict[AgentID, tuple[int, AgentID]]] = {}
+        self._answers: list[Answer] = []
+        self._owed: dict[int, int] = {}
+        self._wakeup: asyncio.Future[None] | None = None
+
+    # -- the environment ---------------------------------------------------------------
 
     @property
     def paradigm(self) -> SteppingParadigm:
@@ -54,7 +100,7 @@ class PolicyMappingService(SlotPolicies):
 
     @property
     def actor_service(self) -> ActorService:
-        """The in-process policies that can be bound by id."""
+        """The in-process policies that can be bound by name."""
         return self._actors
 
     def set_paradigm(self, paradigm: SteppingParadigm) -> None:
@@ -75,7 +121,15 @@ class PolicyMappingService(SlotPolicies):
         """Whether the environment has more than one agent."""
         return len(self._agents) > 1
 
-    # -- bindings --------------------------------------------------------------------
+    def set_slot(self, slot: SlotInfo) -> None:
+        """Tell a slot's spaces: observations are checked for NaN, in-process actions for legality."""
+        self._slots[slot.agent_id] = slot
+        self._by_default.pop(slot.agent_id, None)
+        backend = self._backends.get(slot.agent_id)
+        if isinstance(backend, ActorBackend):
+            backend.slot = slot
+
+    # -- bindings ----------------------------------------------------------------------
 
     def bind_agent_policy(
         self,
@@ -85,7 +139,7 @@ class PolicyMappingService(SlotPolicies):
         worker_id: str | None = None,
         config: Mapping[str, Any] | None = None,
     ) -> None:
-        """Bind an agent to a policy known to the actor service.
+        """Bind an agent to a policy of the actor service.
 
         In a running session this takes effect at the agent's next decision. One that a worker
         plays is noted, with its settings; only a session can ask it.
@@ -94,31 +148,24 @@ class PolicyMappingService(SlotPolicies):
             KeyError: ``policy_id`` is unknown.
             UsageError: Its own ``seed`` is no seed.
         """
-        known = self._actors.available_actor_ids()
-        if policy_id not in known:
-            raise UnknownNameError("policy", policy_id, known)
         registration = self._actors.registration(policy_id)
         settings = dict(config or {})
-        if registration.source is not None:
-            self.bind(AgentPolicyBinding(agent_id, policy_id, worker_id, settings), registration.source)
-            return
         if settings.get(SEED) is not None:
             check_seed(settings[SEED])
+        if not registration.worker_id:
+            backend = registration.backend(agent_id, self.collect, settings)
+            self.attach(AgentPolicyBinding(agent_id, policy_id, worker_id, settings), backend)
+            return
         self._controllers.pop(agent_id, None)
         self._backends.pop(agent_id, None)
         self._bindings[agent_id] = AgentPolicyBinding(
             agent_id, policy_id, worker_id or registration.worker_id, {**registration.settings, **settings}
         )
 
-    def attach(
-        self, binding: AgentPolicyBinding, backend: PolicyBackend, allowance: Amount | None = None
-    ) -> None:
-        self._controllers.pop(binding.agent_id, None)
-        super().attach(binding, backend, allowance)
-
     def set_policy(self, agent_id: AgentID, policy: PolicyController) -> None:
         """Assign a policy object to control a specific agent."""
-        self.bind(AgentPolicyBinding(agent_id, as_actor(policy).id), PolicySource.held(policy))
+        binding = AgentPolicyBinding(agent_id, as_actor(policy).id)
+        self.attach(binding, ActorBackend.of(PolicySource.held(policy), agent_id, self.collect))
         self._controllers[agent_id] = policy
 
     def set_default_policy(self, policy: PolicyController) -> None:
@@ -126,6 +173,32 @@ class PolicyMappingService(SlotPolicies):
         self._default = PolicySource.held(policy)
         self._by_default.clear()
         self._default_controller = policy
+
+    def attach(
+        self, binding: AgentPolicyBinding, backend: PolicyBackend, allowance: Amount | None = None
+    ) -> None:
+        """Put a backend (a worker's slot, say) behind an agent, replacing what was there.
+
+        Args:
+            binding: The agent and its policy.
+            backend: What decides for it.
+            allowance: What it may take in each episode that is on, where that is limited.
+        """
+        agent = binding.agent_id
+        self._controllers.pop(agent, None)
+        self._bindings[agent] = binding
+        self._backends[agent] = backend
+        if isinstance(backend, ActorBackend):
+            backend.slot = self._slots.get(agent)
+        for appeared in self._appeared.of_slot(agent):
+            backend.begin(appeared.episode, appeared.seed, appeared.agent)
+        for episode, seats in self._live.items():
+            if agent in seats:
+                if allowance is not None and isinstance(backend, PaidBackend):
+                    backend.allow(episode, allowance)
+                backend.begin(episode, *seats[agent])
+        if self.on_bound is not None:
+            self.on_bound(binding)
 
     def get_policy(self, agent_id: AgentID) -> PolicyController | None:
         """The policy object given for the agent, or the default one."""
@@ -152,24 +225,33 @@ class PolicyMappingService(SlotPolicies):
         self._default = self._default_controller = None
 
     @property
-    def exclusive(self) -> bool:
-        return super().exclusive or (self._default is not None and self._default.exclusive)
+    def own_seeds(self) -> dict[AgentID, int]:
+        """The setting ``seed`` of agents that have one; it is mixed into their policy seeds."""
+        seeds = {agent: binding.config.get(SEED) for agent, binding in self._bindings.items()}
+        return {agent: seed for agent, seed in seeds.items() if isinstance(seed, int)}
 
-    def set_slot(self, slot: SlotInfo) -> None:
-        super().set_slot(slot)
-        self._by_default.pop(slot.agent_id, None)
+    @property
+    def exclusive(self) -> bool:
+        """Whether some policy can hold one episode at a time only."""
+        if self._default is not None and self._default.exclusive:
+            return True
+        return any(backend.exclusive for backend in self._backends.values())
 
     def _backend_of(self, agent_id: AgentID) -> PolicyBackend:
-        if agent_id in self._backends or self._default is None:
-            return super()._backend_of(agent_id)
+        backend = self._backends.get(agent_id)
+        return backend if backend is not None else self._default_backend(agent_id)
+
+    def _default_backend(self, agent_id: AgentID) -> PolicyBackend:
+        if self._default is None:
+            raise UsageError(f"agent {agent_id!r} has no policy", fix="Bind one first")
         backend = self._by_default.get(agent_id)
         if backend is None:
-            backend = ActorBackend(agent_id, self._default.make, self.collect, self._default.exclusive)
+            backend = ActorBackend.of(self._default, agent_id, self.collect)
             backend.slot = self._slots.get(agent_id)
             self._by_default[agent_id] = backend
         return backend
 
-    # -- asking without an engine ----------------------------------------------------
+    # -- asking without a session --------------------------------------------------------
 
     def select_action(
         self, agent_id: AgentID, snapshot: StepSnapshot | Any, info: Mapping[str, Any] | None = None
@@ -237,5 +319,178 @@ class PolicyMappingService(SlotPolicies):
                 fix="Use gym_gui.evaluate() or `mosaic run`",
             )
         if self._actors.get_active_actor_id() is None:
-            self._backend_of(agent_id)  # raises: nobody plays it
+            self._backend_of(agent_id)  # raises: the agent has no policy
         return None
+
+    # -- what a session asks -------------------------------------------------------------
+
+    async def select_batch(self, decisions: Sequence[Decision]) -> list[Answer]:
+        """Hand in decisions and return answers that have arrived, to these or earlier ones.
+
+        Waits until there is at least one answer while any is owed; answers come in any
+        order. An empty list means nothing is owed, or :meth:`wake` was called.
+        """
+        self._owed.update({d.id: d.episode for d in decisions})
+        for agent, asked in self._by_slot(decisions).items():
+            self._backend_of(agent).ask(self._appeared.translated(self._finite(agent, asked)))
+        carriers = self._carriers()
+        for carrier in carriers:
+            carrier.flush()
+        if not self._answers and self._owed:
+            self._pump_a_moment(carriers)
+        if not self._answers and self._owed:
+            self._wakeup = asyncio.get_running_loop().create_future()
+            await self._wakeup
+            self._wakeup = None
+        answers, self._answers = self._answers, []
+        for answer in answers:
+            self._owed.pop(answer.decision.id, None)
+        return answers
+
+    def collect(self, answers: list[Answer]) -> None:
+        """Sink for backends: answers that have arrived."""
+        self._answers += self._appeared.restored(answers)
+        self.wake()
+
+    def revoke(self, decisions: Iterable[Decision]) -> None:
+        """Wait for no answers to these any more; one that comes is handed out all the same."""
+        for decision in decisions:
+            self._owed.pop(decision.id, None)
+
+    def wake(self) -> None:
+        """Have a waiting :meth:`select_batch` return, with whatever there is."""
+        if self._wakeup is not None and not self._wakeup.done():
+            self._wakeup.set_result(None)
+
+    @property
+    def owes(self) -> bool:
+        """Whether an answer is still waited for."""
+        return bool(self._owed)
+
+    def _carriers(self) -> Collection[Carrier]:
+        """Each once, however many slots share it."""
+        carriers = [backend.carrier for backend in self._backends.values()]
+        return dict.fromkeys([carrier for carrier in carriers if carrier is not None])
+
+    def _pump_a_moment(self, carriers: Collection[Carrier]) -> None:
+        """Wait a moment for policies that answer at once: cheaper than a trip through the event loop."""
+        answers = self._answers
+        until = time.perf_counter() + _AT_ONCE_S
+        while True:
+            for carrier in carriers:
+                carrier.pump()
+            if answers or time.perf_counter() > until:
+                return
+            _let_others_run()
+
+    @staticmethod
+    def _by_slot(decisions: Sequence[Decision]) -> dict[AgentID, list[Decision]]:
+        groups: dict[AgentID, list[Decision]] = {}
+        for d in decisions:
+            group = groups.get(d.slot)
+            if group is None:
+                groups[d.slot] = [d]
+            else:
+                group.append(d)
+        return groups
+
+    def _finite(self, agent: AgentID, decisions: list[Decision]) -> list[Decision]:
+        """Fail decisions whose observation holds a NaN; return the others."""
+        slot = self._slots.get(agent)
+        if slot is None or non_finite_row(slot.observation_codec, [d.encoded for d in decisions]) is None:
+            return decisions
+        bad = [d for d in decisions if non_finite_row(slot.observation_codec, [d.encoded]) is not None]
+        reason = "the environment gave an observation that is not a number (NaN)"
+        self._answers += [Answer(d, failure=reason) for d in bad]
+        dropped = {d.id for d in bad}
+        return [d for d in decisions if d.id not in dropped]
+
+    # -- what a session tells ------------------------------------------------------------
+
+    def begin_episode(
+        self,
+        episode: int,
+        seats: Mapping[AgentID, tuple[int, AgentID]],
+        allowances: Mapping[AgentID, Amount] | None = None,
+    ) -> None:
+        """An episode begins.
+
+        Args:
+            episode: Its index.
+            seats: Policy seed and agent played, by slot.
+            allowances: What slots that pay for their decisions may take, where that is limited.
+        """
+        self._live[episode] = dict(seats)
+        for slot, allowance in (allowances or {}).items():
+            if isinstance(backend := self._backend_of(slot), PaidBackend):
+                backend.allow(episode, allowance)
+        for slot, (seed, agent) in seats.items():
+            self._backend_of(slot).begin(episode, seed, agent)
+
+    def join(self, episode: int, slot: AgentID, seed: int, info: SlotInfo) -> None:
+        """An agent has appeared in an episode, and is played by a slot that plays others there too.
+
+        Args:
+            episode: The episode.
+            slot: The slot whose policy plays it.
+            seed: Its policy seed.
+            info: The agent, what it sees and does.
+        """
+        backend, agent = self._backend_of(slot), info.agent_id
+        if isinstance(backend, TellsAgentsApart):
+            backend.seat(episode, agent, info)
+            backend.begin(episode, seed, agent)
+            return
+        backend.begin(self._appeared.add(episode, slot, seed, agent).episode, seed, agent)
+
+    def left(self, plan: EpisodePlan) -> EpisodePlan:
+        """The plan of an episode that is begun again, with what is left to it."""
+        if not plan.allowances:
+            return plan
+        left: dict[AgentID, Amount] = {}
+        for slot, allowance in plan.allowances.items():
+            backend = self._backend_of(slot)
+            paid = isinstance(backend, PaidBackend)
+            left[slot] = backend.left(plan.index, allowance) if paid else allowance
+        return replace(plan, allowances=left)
+
+    def wants_results(self, agent_id: AgentID) -> bool:
+        """Whether :meth:`notify_result` has a listener for this agent."""
+        return self._backend_of(agent_id).wants_results
+
+    def notify_result(self, outcome: StepOutcome) -> None:
+        """Tell a policy what its action led to."""
+        if self._appeared and (known := self._appeared.get(outcome.episode, outcome.agent_id)) is not None:
+            outcome = outcome._replace(episode=known.episode)
+        self._backend_of(outcome.slot).result(outcome)
+
+    def end_episode(
+        self,
+        summaries: Mapping[AgentID, EpisodeSummary],
+        joined: Mapping[AgentID, EpisodeSummary] | None = None,
+    ) -> None:
+        """An episode is over. What it was still asked is forgotten.
+
+        Args:
+            summaries: By slot.
+            joined: Of agents that have appeared, by agent.
+        """
+        for agent, summary in (joined or {}).items():
+            self._owe_nothing(summary)
+            known = self._appeared.pop(summary.episode_index, agent)
+            if known is not None:
+                self._backend_of(known.slot).end(replace(summary, episode_index=known.episode))
+        for agent, summary in summaries.items():
+            self._live.pop(summary.episode_index, None)
+            self._owe_nothing(summary)
+            self._backend_of(agent).end(summary)
+
+    def _owe_nothing(self, summary: EpisodeSummary) -> None:
+        """Forget what an episode that did not come to its end was asked."""
+        if summary.status != EpisodeStatus.COMPLETED:
+            self._owed = {i: e for i, e in self._owed.items() if e != summary.episode_index}
+
+    def settle(self) -> None:
+        """Deliver pending notifications, when nothing will be asked for a while."""
+        for backend in self._backends.values():
+            backend.settle()

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from gym_gui.core.inherited import inherited
 from gym_gui.core.interpreters import installed_versions
+from gym_gui.core.paths import PACKAGE
 from gym_gui.envs.distributions import distributions_of
 from gym_gui.processes.child import ChildStartError
 from gym_gui.processes.run_child import run_child_sync
@@ -61,6 +62,11 @@ def commit(folder: Path) -> str | None:
     head = _git(folder, "rev-parse", "HEAD")
     changed = _git(folder, "status", "--porcelain", "--untracked-files=no")
     return None if head is None or changed is None else head + ("+" if changed else "")
+
+
+def made_here() -> dict[str, Any]:
+    """What ``run.json`` says of where a run was played: machine and commit."""
+    return {"machine": machine(), "commit": commit(PACKAGE)}
 
 
 def _git(folder: Path, *arguments: str) -> str | None:

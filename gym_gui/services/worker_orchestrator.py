@@ -1,13 +1,14 @@
 """From "train on this" to a worker that can: paradigm, selection, launch.
 
 The paradigm comes from the environment. The worker is the one the user names, or the
-best of those that fit; starting it is left to a dispatcher that is passed in.
+best of those that fit; a dispatcher that is passed in has it train.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from gym_gui.core.enums import SteppingParadigm
@@ -51,12 +52,12 @@ class UnifiedRunConfig:
 
 
 class WorkerDispatcher(Protocol):
-    """Starts training workers."""
+    """Has trainings carried out, as the trainer daemon's client does."""
 
-    async def launch(
-        self, *, worker_type: WorkerTypeDefinition, config: UnifiedRunConfig, paradigm: SteppingParadigm
+    async def submit(
+        self, config: UnifiedRunConfig, *, title: str = "", priority: int = 0, resume_of: str = ""
     ) -> str:
-        """Start a run and return its id."""
+        """Queue a training, whose worker is named, and return its id."""
         ...
 
 
@@ -65,7 +66,7 @@ class WorkerOrchestrator:
 
     Args:
         registry: The workers there are.
-        dispatcher: Starts them; without one :meth:`submit_run` is not available.
+        dispatcher: Has trainings carried out; without one :meth:`submit_run` is not available.
         gpu_available: Whether a GPU can be used; by default, whether one is there.
         is_installed: Whether a worker could start here; by default, its requirements are checked.
         find_environment: Resolves an environment's name.
@@ -130,8 +131,16 @@ class WorkerOrchestrator:
             raise UsageError(f"no worker trains on {spec.id}", fix=self._why_none(config, spec))
         return min(fitting, key=self._rank)
 
-    async def submit_run(self, config: UnifiedRunConfig) -> str:
-        """Select the worker and have it started.
+    async def submit_run(
+        self, config: UnifiedRunConfig, *, title: str = "", priority: int = 0, resume_of: str = ""
+    ) -> str:
+        """Select the worker and have it train.
+
+        Args:
+            config: What to train.
+            title: What a person calls it.
+            priority: Higher runs first.
+            resume_of: A run that is over, to go on with in its folder and under its id.
 
         Returns:
             The run's id.
@@ -142,9 +151,10 @@ class WorkerOrchestrator:
         """
         if self._dispatcher is None:
             raise RuntimeError("this orchestrator was made without a dispatcher")
-        worker = self.select_worker(config)
-        paradigm = self.infer_paradigm(config)
-        return await self._dispatcher.launch(worker_type=worker, config=config, paradigm=paradigm)
+        worker = await asyncio.to_thread(self.select_worker, config)
+        return await self._dispatcher.submit(
+            replace(config, worker_type=worker.type_id), title=title, priority=priority, resume_of=resume_of
+        )
 
     def _chosen(self, config: UnifiedRunConfig) -> WorkerTypeDefinition:
         definition = self._registry.require(config.worker_type)

@@ -19,7 +19,7 @@ from PyQt6.QtGui import QIcon, QPixmap
 from PyQt6.QtWidgets import QApplication
 
 from gym_gui.core.errors import UsageError
-from gym_gui.services.store import Store
+from gym_gui.services.bootstrap import bootstrap_default_services
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext, Notice
 from gym_gui.ui.event_loop import close_loop, open_loop, tell_failures
@@ -67,7 +67,7 @@ def create_window(argv: Sequence[str] | None = None) -> tuple[QApplication, Main
     app.setQuitOnLastWindowClosed(False)
     theme.use_fonts(app)
     open_loop(app)
-    context = AppContext(Store())
+    context = AppContext(bootstrap_default_services())
     context.theme.apply()
     _tell_uncaught(context)
     window = MainWindow(context)

@@ -20,7 +20,7 @@ from PyQt6.QtWidgets import QWidget
 from gym_gui.core.errors import MosaicError, with_capital
 from gym_gui.core.paths import RUNS_SETTING
 from gym_gui.core.trust import NotAllowedError
-from gym_gui.services.store import Store
+from gym_gui.services.bootstrap import Services
 from gym_gui.ui.commands import CommandRegistry
 from gym_gui.ui.settings import SettingsStore
 from gym_gui.ui.theme import Theme
@@ -59,7 +59,7 @@ class AppContext(QObject):
     """See the module.
 
     Args:
-        store: The folders.
+        services: What the parts ask: folders, workers, policies.
         theme: The theme in force; made from the settings by default.
         parent: Qt owner.
     """
@@ -80,9 +80,10 @@ class AppContext(QObject):
     """A file that was read or run, and what is wrong with it: problems of its
     :class:`~gym_gui.ui.editor.file_request.FileRequest`."""
 
-    def __init__(self, store: Store, theme: Theme | None = None, parent: QObject | None = None) -> None:
+    def __init__(self, services: Services, theme: Theme | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.store = store
+        self.services = services
+        self.store = store = services.store
         self.settings = SettingsStore(store.data, self)
         self.theme = theme or Theme(self.settings.values.theme, self)
         self.commands = CommandRegistry(self)

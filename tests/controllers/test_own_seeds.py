@@ -12,9 +12,8 @@ from gym_gui.controllers.resolved_operator import resolve_operator
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import UnknownNameError, UsageError
-from gym_gui.core.policy_source import PolicySource
 from gym_gui.core.seeding import policy_seed
-from gym_gui.services.slot_policies import AgentPolicyBinding, SlotPolicies
+from gym_gui.services.policy_mapping import PolicyMappingService
 from gym_gui.workers.discovery import discover
 from gym_gui.workers.manifest import read_manifest
 from gym_gui.workers.registry import WorkerTypeRegistry
@@ -54,8 +53,7 @@ async def test_every_policy_gets_the_seed_of_its_slot_and_others_keep_theirs() -
         for agent in ("player_0", "player_1")
     }
     lineup = await lineup_of("rps_v2", seats, api="parallel")
-    again = AgentPolicyBinding("player_1", "player_1:object", config={"seed": 7})
-    lineup.policies.bind(again, PolicySource.of(seats["player_1"]))
+    lineup.policies.bind_agent_policy("player_1", "player_1:object", config={"seed": 7})
     await play(lineup, [5], max_steps=1)
     assert got["player_0"] == [policy_seed(5, 0, "player_0")]
     assert got["player_1"] == [policy_seed(5, 0, "player_1", 7)] != [policy_seed(5, 0, "player_1")]
@@ -72,8 +70,7 @@ def test_what_is_no_seed_is_refused_before_anything_starts(seed: Any) -> None:
     with pytest.raises(UsageError, match=r"Seed must be a whole number|out of range"):
         resolve_operator(random("op", seed=seed))
     with pytest.raises(UsageError, match="out of range"):
-        binding = AgentPolicyBinding("agent_0", "one", config={"seed": seed})
-        SlotPolicies().bind(binding, PolicySource.of(lambda observation: 0))
+        PolicyMappingService().bind_agent_policy("agent_0", "noop", config={"seed": seed})
 
 
 def _bundled() -> list[str]:

@@ -12,7 +12,7 @@ from gym_gui.controllers.session import SessionController
 from gym_gui.core.assignment import OnInvalid
 from gym_gui.core.policy_source import PolicySource
 from gym_gui.core.types import Answer, Decision, EpisodeSummary, StepOutcome
-from gym_gui.services.slot_policies import AgentPolicyBinding
+from gym_gui.services.policy_mapping import AgentPolicyBinding
 from tests.support.engine import arena, lineup_of, plans, player
 from tests.support.session_log import SessionLog
 from tests.support.waiting import in_time
@@ -195,7 +195,8 @@ async def test_rebinding_takes_effect_at_the_next_decision() -> None:
             controller.step()
         await in_time(lambda: controller.total_steps == 3, "three steps")
         await settled(controller)
-        lineup.policies.bind(AgentPolicyBinding("agent_0", "second"), PolicySource.of(second))
+        lineup.policies.actor_service.register_policy("second", PolicySource.of(second))
+        lineup.policies.bind_agent_policy("agent_0", "second")
         controller.close()
         controller.resume()
         await asyncio.wait_for(task, 10)

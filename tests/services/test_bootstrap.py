@@ -1,4 +1,4 @@
-"""The design documents' services in one call."""
+"""The services of a program."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ def test_services_are_wired_and_sessions_do_not_share_bindings(
     monkeypatch.setenv("MOSAIC_DATA_DIR", str(tmp_path / "data"))
     with WorkerTypeRegistry.isolated():
         services = bootstrap_default_services()
-        one, two = services.new_policy_mapping(), services.new_policy_mapping()
+        one, two = services.policy_mapping(), services.policy_mapping()
     assert isinstance(one, PolicyMappingService)
     one.bind_agent_policy("agent_0", "random")
     assert two.get_binding("agent_0") is None
-    assert services.multi_operators is None
     assert not (tmp_path / "data").exists()
     services.keyboard.feed(3)
     human = one.actor_service.registration("human_keyboard")

@@ -35,6 +35,6 @@ def test_importing_the_package_loads_no_service():
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("module", ["gym_gui.services.actor", "gym_gui.workers.protocols"])
+@pytest.mark.parametrize("module", ["gym_gui.services.actor"])
 def test_the_protocol_of_policies_is_where_the_design_documents_put_it(module: str):
     assert importlib.import_module(module).PolicyController is PolicyController

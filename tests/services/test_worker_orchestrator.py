@@ -152,13 +152,14 @@ def test_no_fit_lists_every_reason():
 
 async def test_a_run_that_is_submitted_hands_the_dispatcher_what_was_chosen():
     class Dispatcher:
-        async def launch(
-            self, *, worker_type: WorkerTypeDefinition, config: UnifiedRunConfig, paradigm: SteppingParadigm
+        async def submit(
+            self, config: UnifiedRunConfig, *, title: str = "", priority: int = 0, resume_of: str = ""
         ) -> str:
-            return f"{worker_type.type_id} {config.task} {paradigm.name}"
+            return f"{config.worker_type} {config.task} {title} {priority} {resume_of}"
 
     ours = orchestrator(worker("a_worker"), dispatcher=Dispatcher())
-    assert await ours.submit_run(CARTPOLE) == "a_worker CartPole-v1 SINGLE_AGENT"
+    given = {"title": "first", "priority": 2, "resume_of": "earlier"}
+    assert await ours.submit_run(CARTPOLE, **given) == "a_worker CartPole-v1 first 2 earlier"
 
 
 async def test_submitting_without_dispatcher_is_a_mistake_of_the_program():

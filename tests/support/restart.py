@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from gym_gui.services.bootstrap import bootstrap_default_services
 from gym_gui.services.store import Store
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.main_window import MainWindow
@@ -14,7 +15,7 @@ from gym_gui.ui.main_window import MainWindow
 def restarted(window: MainWindow, store: Store, finish: Callable[[object], object]) -> Iterator[MainWindow]:
     """A new window over what the one before has kept; it is closed at the end."""
     finish(window.shut_down())
-    again = MainWindow(AppContext(store, window.context.theme))
+    again = MainWindow(AppContext(bootstrap_default_services(store=store), window.context.theme))
     try:
         yield again
     finally:

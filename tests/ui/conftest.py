@@ -25,6 +25,7 @@ from PyQt6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from gym_gui.controllers.environment_sheet_cache import SHEETS_FOLDER
+from gym_gui.services.bootstrap import bootstrap_default_services
 from gym_gui.services.store import Store
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
@@ -168,7 +169,7 @@ def context(
     loop: asyncio.AbstractEventLoop, store: Store, finish: Callable[[object], object]
 ) -> Iterator[AppContext]:
     """The shared part of a window, light theme, everything it started ended at the end."""
-    result = AppContext(store, theme.Theme("light"))
+    result = AppContext(bootstrap_default_services(store=store), theme.Theme("light"))
     if theme.current() is not result.theme:
         result.theme.apply()
     tell_failures(loop, result.tell_failure)

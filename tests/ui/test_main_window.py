@@ -23,6 +23,7 @@ from PyQt6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
+from gym_gui.services.bootstrap import bootstrap_default_services
 from gym_gui.services.store import Store
 from gym_gui.ui import pages
 from gym_gui.ui.commands import Command
@@ -447,7 +448,7 @@ def test_the_layout_is_remembered(
     named(first, QPushButton, "toggle-log").setChecked(True)
     finish(first.shut_down())
     first.close()
-    again = AppContext(store, context.theme)
+    again = AppContext(bootstrap_default_services(store=store), context.theme)
     second = MainWindow(again)
     second.show()
     assert second.current == "play"

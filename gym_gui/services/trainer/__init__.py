@@ -6,7 +6,6 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gym_gui.services.trainer.dispatch import TrainerDispatcher
     from gym_gui.services.trainer.process import TrainingFailedError, TrainingProcess
     from gym_gui.services.trainer.request import TrainRequest
     from gym_gui.services.trainer.service import TrainProgress, TrainResult, carry_out, train
@@ -15,7 +14,6 @@ __all__ = [
     "TrainProgress",
     "TrainRequest",
     "TrainResult",
-    "TrainerDispatcher",
     "TrainingFailedError",
     "TrainingProcess",
     "carry_out",
@@ -26,7 +24,6 @@ _HOME = {
     "TrainProgress": "service",
     "TrainRequest": "request",
     "TrainResult": "service",
-    "TrainerDispatcher": "dispatch",
     "TrainingFailedError": "process",
     "TrainingProcess": "process",
     "carry_out": "service",

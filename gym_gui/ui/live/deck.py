@@ -16,7 +16,6 @@ from gym_gui.controllers.play_setup import asks_models, seated_as_written
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.seeding import check_seed
-from gym_gui.services.operator import MultiOperatorService
 from gym_gui.services.operator_table import OperatorTable
 from gym_gui.ui.live.deck_run import DeckRun
 from gym_gui.ui.live.evening import Evening
@@ -81,7 +80,7 @@ class OperatorDeck(QObject):
         super().__init__(parent)
         self._context, self._open_session = context, open_session
         self._operators: list[LiveOperator] = []
-        self.service = MultiOperatorService(self._launch)
+        self.service = context.services.operators(self._launch)
         self.service.operators.seed(seed)
         self._seed = seed
         self.undo_stack = QUndoStack(self)

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, pyqtSignal
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from gym_gui.controllers.contest import Contest
     from gym_gui.controllers.environment_sheet import EnvironmentSheet
     from gym_gui.controllers.knowledge import Knowledge
-    from gym_gui.controllers.operator_execution import OperatorProgress
+    from gym_gui.controllers.operator_execution import OperatorProgress, RunResult
     from gym_gui.controllers.resolved_operator import ResolvedOperator
-    from gym_gui.controllers.script_execution import OperatorScriptExecutionManager, RunResult
+    from gym_gui.controllers.runs.experiment_run import ExperimentRun
     from gym_gui.controllers.session_events import OnSessionEvent
     from gym_gui.core.assignment import WorkerAssignment
     from gym_gui.core.config import Experiment, OperatorConfig
@@ -342,7 +342,7 @@ class ScriptJob(QObject):
     ) -> None:
         super().__init__(parent)
         self._plan, self._store, self._compress = plan, store, compress
-        self._manager: OperatorScriptExecutionManager | None = None
+        self._run: ExperimentRun | None = None
         self._paces: dict[str, _Pace] = {}
         self._watched: tuple[str, OnSessionEvent | None] = ("", None)
         self.folder: Path | None = None
@@ -367,83 +367,50 @@ class ScriptJob(QObject):
             MosaicError: A session could not be started.
         """
         self._paces.clear()
-        try:
-            header = await asyncio.to_thread(self._header)
-            while True:
-                result = await self._play(header)
-                if not await self._has_another_round(result):
-                    break
-                self.paired.emit()
-        finally:
-            self._manager, self._running = None, False
-        self.result = result
-        return result
-
-    async def _play(self, header: Mapping[str, Any]) -> RunResult:
-        manager = self._manager = self._make(header)
-        manager.watch(*self._watched)
+        run = self._run = self._make()
+        run.watch(*self._watched)
         if self._stopped_early:
-            manager.stop()
-        result = await manager.run()
-        self._take_folder(result.folder)
-        self._on_progress(manager.progress())
-        return result
+            run.stop()
+        try:
+            self.result = await run.run()
+            self._take_folder(self.result.folder)
+            self._on_progress(run.progress())
+        finally:
+            self._run, self._running = None, False
+        return self.result
 
-    async def _has_another_round(self, result: RunResult) -> bool:
-        """Pair the next round of a tournament, if there is one: who has stopped it goes on there."""
-        contest = self.contest
-        if contest is None or result.status == "stopped" or result.problem:
-            return False
-        from gym_gui.analysis.reader import open_run
-
-        return await asyncio.to_thread(lambda: contest.next_round(open_run(result.folder)))
-
-    def _make(self, header: Mapping[str, Any]) -> OperatorScriptExecutionManager:
-        from gym_gui.controllers.script_execution import OperatorScriptExecutionManager
+    def _make(self) -> ExperimentRun:
+        from gym_gui.controllers.runs.experiment_run import ExperimentRun, PlannedExperiment
         from gym_gui.host.client import HostSession
 
-        contest = self.contest
-        if contest is not None:
-            resolved = contest.resolved()
-        else:
-            resolved = [each.resolved for each in self._plan.operators if each.resolved is not None]
-        return OperatorScriptExecutionManager(
-            self._experiment(),
-            resolved,
+        resolved = [each.resolved for each in self._plan.operators if each.resolved is not None]
+        return ExperimentRun(
+            self.contest or PlannedExperiment(self._plan.experiment, resolved),
             partial(HostSession, store=self._store),
             self._store.runs_dir(),
             processes=self._plan.processes,
-            header=header if contest is None else {**header, **contest.header},
             resume=self.folder or self._plan.run,
+            compress=self._compress,
             on_progress=self._on_progress,
-            tried=None if contest is None else contest.tried(),
+            on_round=self._on_round,
         )
 
-    def _experiment(self) -> Experiment:
-        experiment = self._plan.experiment if self.contest is None else self.contest.experiment()
-        if not self._compress:
-            return experiment
-        execution = experiment.execution
-        record = replace(execution.record, compress=True)
-        return replace(experiment, execution=replace(execution, record=record))
+    def _on_round(self) -> None:
+        if self._run is not None:
+            self._on_progress(self._run.progress())
+        self.paired.emit()
 
     def stop(self) -> None:
         """End early; what is done is kept."""
         self._stopped_early = True
-        if self._manager is not None:
-            self._manager.stop()
+        if self._run is not None:
+            self._run.stop()
 
     def watch(self, operator_id: str, listener: OnSessionEvent | None) -> None:
-        """Look at what an operator plays, as long as it does; see the manager's own."""
+        """Look at what an operator plays, as long as it does; see :meth:`ExperimentRun.watch`."""
         self._watched = operator_id, listener
-        if self._manager is not None:
-            self._manager.watch(operator_id, listener)
-
-    def _header(self) -> Mapping[str, Any]:
-        from gym_gui.core.paths import PACKAGE
-        from gym_gui.services.versions import commit, machine
-
-        return {"machine": machine(), "commit": commit(PACKAGE)}
+        if self._run is not None:
+            self._run.watch(operator_id, listener)
 
     def _take_folder(self, folder: Path | None) -> None:
         if folder is not None and folder != self.folder:
@@ -451,8 +418,8 @@ class ScriptJob(QObject):
             self.began.emit()
 
     def _on_progress(self, states: Sequence[OperatorProgress]) -> None:
-        if self._manager is not None:
-            self._take_folder(self._manager.folder)
+        if self._run is not None:
+            self._take_folder(self._run.folder)
         standings: dict[str, Standing] = {}
         for state in states:
             pace = self._paces.get(state.operator_id)

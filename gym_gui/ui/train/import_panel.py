@@ -197,7 +197,6 @@ class ImportPanel(QWidget):
 
     async def _import(self) -> None:
         from gym_gui.services.policy_import import ImportRequest, add_policy
-        from gym_gui.services.policy_library import PolicyLibrary
 
         assert self._file is not None
         described = () if self._own or self._architecture is None else ("--describe", str(self._architecture))
@@ -209,7 +208,7 @@ class ImportPanel(QWidget):
             licence=self._licence.text().strip(),
             extra=described,
         )
-        library = PolicyLibrary(self._context.store)
+        library = self._context.services.policies
         try:
             entry = await asyncio.to_thread(add_policy, library, request)
         except MosaicError as error:

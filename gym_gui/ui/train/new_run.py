@@ -435,7 +435,8 @@ class NewRunForm(QWidget):
         action = self._spaces.of(preset.env_id).action
         started: list[str] = []
         try:
-            async for run in start_runs(client, self._context.store, preset, action, self._numbers.titles):
+            services = self._context.services
+            async for run in start_runs(services, client, preset, action, self._numbers.titles):
                 started.append(run)
         finally:
             if started:

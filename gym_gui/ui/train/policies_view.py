@@ -209,9 +209,8 @@ class PoliciesView(QWidget):
             self._context.spawn(self._remove(policy), "Moving the policy to the trash")
 
     async def _remove(self, policy: PolicyEntry) -> None:
-        from gym_gui.services.policy_library import PolicyLibrary
 
-        library = PolicyLibrary(self._context.store)
+        library = self._context.services.policies
         trashed = await asyncio.to_thread(library.remove, policy.name)
         undo = None
         if trashed is not None:

@@ -89,4 +89,5 @@ class RunRequests:
             seed=record.seed,
             settings={**record.settings, **changes},
         )
-        await client.submit(config, title=record.title, resume_of=record.run_id)
+        orchestrator = self._context.services.orchestrator(client)
+        await orchestrator.submit_run(config, title=record.title, resume_of=record.run_id)

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Container, Mapping
 from itertools import count
 from typing import TYPE_CHECKING
 
-from gym_gui.services.store import Store
+from gym_gui.services.bootstrap import Services
 from gym_gui.services.training_groups import TrainingGroups
 from gym_gui.services.training_presets import TrainingPreset
 
@@ -16,13 +16,17 @@ if TYPE_CHECKING:
 
 
 async def start_runs(
-    client: TrainerClient, store: Store, preset: TrainingPreset, action: str, titles: Mapping[int, str]
+    services: Services,
+    client: TrainerClient,
+    preset: TrainingPreset,
+    action: str,
+    titles: Mapping[int, str],
 ) -> AsyncGenerator[str]:
     """Submit one run for each seed.
 
     Args:
+        services: They choose the worker, and know where trainings lie.
         client: The trainer.
-        store: Where trainings lie.
         preset: What is trained.
         action: Kind of the environment's actions, empty where that is not known.
         titles: What the run with each seed is called, empty where nobody said.
@@ -36,9 +40,10 @@ async def start_runs(
     if len(titles) > 1:
         # Those of the foreground count too: trainings of one name and different settings are no group.
         env_id = preset.env_id
-        there = await asyncio.to_thread(TrainingGroups(store).all)
+        there = await asyncio.to_thread(TrainingGroups(services.store).all)
         queued = [run.group for run in await client.runs() if run.env_id == env_id]
         group = _unused(preset.algorithm, {*queued, *(g.label for g in there if g.env_id == env_id)})
+    orchestrator = services.orchestrator(client)
     for seed, title in titles.items():
         config = UnifiedRunConfig(
             task=preset.env_id,
@@ -49,7 +54,7 @@ async def start_runs(
             settings=preset.settings,
             group=group,
         )
-        yield await client.submit(config, title=title)
+        yield await orchestrator.submit_run(config, title=title)
 
 
 def _unused(name: str, taken: Container[str]) -> str:

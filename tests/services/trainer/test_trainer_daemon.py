@@ -226,9 +226,9 @@ async def test_twenty_runs_share_the_machine_and_all_are_trained(client: Trainer
 async def test_what_the_orchestrator_chooses_is_trained_by_the_daemon(daemon: Daemon, store: Store) -> None:
     with WorkerTypeRegistry.isolated() as registry:
         registry.register(read_manifest(store.data / "workers" / "search_trainer" / "worker.toml"))
-        services = bootstrap_default_services(store=store)
         asked = UnifiedRunConfig("CartPole-v1", algorithm="search", seed=3, settings={"total_steps": 300})
-        run_id = await services.orchestrator.submit_run(asked)
-    client = await daemon.client(start=False)
+        client = await daemon.client()
+        services = bootstrap_default_services(store=store, registry=registry)
+        run_id = await services.orchestrator(client).submit_run(asked)
     ended = await over(client, run_id)
     assert (ended.state, ended.worker_id, ended.algorithm) == ("completed", "search_trainer", "search")

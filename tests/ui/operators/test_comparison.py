@@ -12,6 +12,7 @@ from PyQt6.QtWidgets import QFileDialog, QLineEdit, QPushButton
 
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
 from gym_gui.core.run_labels import read_labels
+from gym_gui.services.bootstrap import bootstrap_default_services
 from gym_gui.services.experiment_file import load_experiment
 from gym_gui.services.store import Store
 from gym_gui.ui.context import AppContext, Notice
@@ -118,7 +119,7 @@ def test_its_name_is_there_after_a_restart(
 ) -> None:
     page.comparison.save_to(str(tmp_path / "duel.yaml"))
     finish(window.shut_down())
-    again = MainWindow(AppContext(store, window.context.theme))
+    again = MainWindow(AppContext(bootstrap_default_services(store=store), window.context.theme))
     try:
         again.context.go("operators")
         page = named(again, OperatorsTab, "page-operators")

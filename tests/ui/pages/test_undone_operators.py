@@ -12,6 +12,7 @@ from PyQt6.QtWidgets import QPushButton, QSpinBox
 
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
 from gym_gui.core.trust import Origin
+from gym_gui.services.bootstrap import bootstrap_default_services
 from gym_gui.services.operator_table import NAME
 from gym_gui.services.store import Store
 from gym_gui.ui.context import AppContext
@@ -106,7 +107,7 @@ def test_they_are_there_after_a_restart(
     finish(window.shut_down())
     assert (store.data / NAME).is_file()
 
-    again = MainWindow(AppContext(store, window.context.theme))
+    again = MainWindow(AppContext(bootstrap_default_services(store=store), window.context.theme))
     try:
         again.context.go("operators")
         page = again.findChild(OperatorsTab)

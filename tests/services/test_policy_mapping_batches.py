@@ -14,8 +14,9 @@ from gymnasium import spaces
 from gym_gui.core.errors import UsageError
 from gym_gui.core.spaces import SpaceCodec
 from gym_gui.core.types import Answer, Decision, EpisodeSummary, StepOutcome
+from gym_gui.services.actor import ActorService
 from gym_gui.services.backends import SlotInfo
-from gym_gui.services.slot_policies import AgentPolicyBinding, SlotPolicies
+from gym_gui.services.policy_mapping import AgentPolicyBinding, PolicyMappingService
 
 SEES = spaces.Box(-10, 10, (2,), np.float32)
 CODEC = SpaceCodec(SEES)
@@ -56,8 +57,8 @@ class Box:
         self.settles += 1
 
 
-def table(*slots: str) -> tuple[SlotPolicies, dict[str, Box]]:
-    policies = SlotPolicies()
+def table(*slots: str) -> tuple[PolicyMappingService, dict[str, Box]]:
+    policies = PolicyMappingService(ActorService())
     boxes = {slot: Box(policies.collect) for slot in slots}
     for slot, box in boxes.items():
         policies.attach(AgentPolicyBinding(slot, "box"), box)
@@ -183,4 +184,4 @@ def test_one_policy_that_holds_one_episode_makes_the_mapping_exclusive() -> None
 
 def test_a_slot_that_nobody_plays_is_named() -> None:
     with pytest.raises(UsageError, match="agent 'a' has no policy"):
-        SlotPolicies().begin_episode(0, {"a": (1, "a")})
+        PolicyMappingService(ActorService()).begin_episode(0, {"a": (1, "a")})

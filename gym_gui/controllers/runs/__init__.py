@@ -1,0 +1,1 @@
+"""An experiment, from what was asked for to what was played."""

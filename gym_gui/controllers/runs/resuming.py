@@ -1,0 +1,99 @@
+"""Which experiment a run goes on with: its own, or one that differs as far as that is allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import cast
+
+from gym_gui.analysis.reader import open_run
+from gym_gui.core.config import Experiment
+from gym_gui.core.errors import UsageError
+from gym_gui.core.shards import Shard
+from gym_gui.services.experiment_file import load_experiment
+
+_BUDGETS = frozenset({"money_budget_usd", "token_budget", "time_budget_s"})
+
+
+def shard_of(run: Path) -> Shard | None:
+    """Which part of an experiment a run folder is; ``None`` where it is a run of its own."""
+    return Shard.of_run(open_run(run).record.extra)
+
+
+def experiment_to_resume(run: Path, file: Experiment | None = None) -> Experiment:
+    """The experiment that a run goes on with.
+
+    Rows of its matrix that could not be played then are tried again.
+
+    Args:
+        run: The run folder.
+        file: What an experiment file asks for now, whose budgets may be others, and which may have further
+            rows; by default it goes on as it was begun.
+
+    Raises:
+        UsageError: The file asks for something else.
+    """
+    begun = load_experiment(run, allow_code=True)
+    fixed = not can_gain_rows(begun) or shard_of(run) is not None
+    if file is not None:
+        _require_same(file, begun)
+        return begun if begun.matrix is not None and fixed else file
+    return begun if fixed else _with_missing_rows(begun, run)
+
+
+def can_gain_rows(experiment: Experiment) -> bool:
+    """Whether rows of a run's matrix that could not be played may be played later.
+
+    Not where it looks at its comparisons while it is on: the error of these is shared out among them.
+    """
+    return experiment.matrix is not None and experiment.execution.until == "all"
+
+
+def _with_missing_rows(run: Experiment, folder: Path) -> Experiment:
+    """A run's experiment with the rows that it could not play, to see whether they can be played now."""
+    if not run.matrix or not run.matrix.missing:
+        return run
+    again = load_experiment(folder, allow_code=True, anew=True)
+    return run if _lost(again, run) else again
+
+
+def _lost(now: Experiment, run: Experiment) -> list[str]:
+    """Operators of a run that an experiment has not, or not so."""
+    there = {operator.operator_id: _without_budgets(operator.to_record()) for operator in now.operators}
+    return [
+        o.operator_id for o in run.operators if there.get(o.operator_id) != _without_budgets(o.to_record())
+    ]
+
+
+def _without_budgets(value: object) -> object:
+    """Plain data without what may be spent, of the run and of its slots."""
+    if isinstance(value, Mapping):
+        items = cast("Mapping[str, object]", value).items()
+        return {key: _without_budgets(item) for key, item in items if key not in _BUDGETS}
+    if isinstance(value, (list, tuple)):
+        return [_without_budgets(item) for item in cast("Sequence[object]", value)]
+    return value
+
+
+def _require_same(file: Experiment, run: Experiment) -> None:
+    """Refuse to go on with a run under another experiment: only what it may spend can be changed.
+
+    Raises:
+        UsageError: They differ in more.
+    """
+    if file.matrix is not None and run.matrix is not None:
+        same = _without_budgets(file.execution.to_record()) == _without_budgets(run.execution.to_record())
+        lost = _lost(file, run)
+        if same and not lost:
+            return
+        raise UsageError(
+            f"the run has episodes of {lost[0]!r}, which the file has not, or not so"
+            if same
+            else "the run was begun with another 'execution': only budgets can be changed",
+            fix="Rows may be added, and none changed; or begin a run of its own with it",
+        )
+    if _without_budgets(file.to_record()) != _without_budgets(run.to_record()):
+        raise UsageError(
+            "the experiment is not the one that the run was begun with: only budgets can be changed",
+            fix="Begin a run of its own with it, or give --resume alone",
+        )
