@@ -85,8 +85,8 @@ _.mosaic_briefing, _.mosaic_facts, _.mosaic_scores, _.mosaic_success, _.mosaic_t
 # -- for people who write workers, environments and notebooks; the design documents' names
 MuJoCoMPCController, recorded_call
 _.to_pandas  # docs/python_api.md
-_.get_active_operators, _.new_policy_mapping, _.multi_operators, _.orchestrator, _.registrations
-_.set_active_actor, _.unregister_actor, _.notify_episode_end, _.notify_step, _.submit_run
+_.get_active_operators, _.infer_paradigm, _.registrations
+_.set_active_actor, _.unregister_actor, _.notify_episode_end, _.notify_step
 _.get_all_bindings, _.get_binding, _.get_policy, _.is_multi_agent, _.list_agents, _.set_agents
 _.set_default_policy, _.set_paradigm_hint, _.set_policy
 _.gpu_memory_mb, _.supports_population, _.supports_self_play

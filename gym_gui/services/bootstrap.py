@@ -9,10 +9,8 @@ from gym_gui.services.store import Store
 from gym_gui.workers.registry import WorkerTypeRegistry
 
 if TYPE_CHECKING:
-    from gym_gui.services.actor import ActorService, KeyboardQueue
     from gym_gui.services.operator import MultiOperatorService, OperatorLauncher
     from gym_gui.services.policy_library import PolicyLibrary
-    from gym_gui.services.policy_mapping import PolicyMappingService
     from gym_gui.services.worker_orchestrator import WorkerDispatcher, WorkerOrchestrator
     from gym_gui.services.worker_registry import WorkerCatalog
 
@@ -44,26 +42,6 @@ class Services:
         from gym_gui.services.policy_library import PolicyLibrary
 
         return PolicyLibrary(self.store)
-
-    @cached_property
-    def keyboard(self) -> KeyboardQueue:
-        """What people press, on its way to the agents they play in this process."""
-        from gym_gui.services.actor import KeyboardQueue
-
-        return KeyboardQueue()
-
-    @cached_property
-    def actors(self) -> ActorService:
-        """In-process policies by name."""
-        from gym_gui.services.actor import default_actor_service
-
-        return default_actor_service(registry=self._registry, keyboard=self.keyboard)
-
-    def policy_mapping(self) -> PolicyMappingService:
-        """A mapping for one session; bindings are never shared between sessions."""
-        from gym_gui.services.policy_mapping import PolicyMappingService
-
-        return PolicyMappingService(self.actors)
 
     def operators(self, launcher: OperatorLauncher) -> MultiOperatorService:
         """Operators side by side, started by ``launcher``."""

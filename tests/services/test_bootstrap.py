@@ -6,23 +6,37 @@ from pathlib import Path
 
 import pytest
 
+from gym_gui.core.config import OperatorConfig, WorkerAssignment
 from gym_gui.services.bootstrap import bootstrap_default_services
-from gym_gui.services.policy_mapping import PolicyMappingService
 from gym_gui.workers.registry import WorkerTypeRegistry
 
 
-def test_services_are_wired_and_sessions_do_not_share_bindings(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_services_are_made_once_when_they_are_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("MOSAIC_DATA_DIR", str(tmp_path / "data"))
-    with WorkerTypeRegistry.isolated():
-        services = bootstrap_default_services()
-        one, two = services.policy_mapping(), services.policy_mapping()
-    assert isinstance(one, PolicyMappingService)
-    one.bind_agent_policy("agent_0", "random")
-    assert two.get_binding("agent_0") is None
+    with WorkerTypeRegistry.isolated() as registry:
+        services = bootstrap_default_services(registry=registry)
+        assert not registry.all()
+        assert services.workers is services.workers and registry.all()
+        assert services.policies.entries() == [] and services.policies.store is services.store
     assert not (tmp_path / "data").exists()
-    services.keyboard.feed(3)
-    human = one.actor_service.registration("human_keyboard")
-    one.bind_agent_policy("agent_0", human.actor_id)
-    assert one.select_action("agent_0", None) == 3
+
+
+def test_operators_are_started_by_what_was_passed_in():
+    class Running:
+        def is_running(self) -> bool:
+            return True
+
+        def stop(self) -> None:
+            """It holds nothing."""
+
+    started: list[str] = []
+
+    def launch(config: OperatorConfig) -> Running:
+        started.append(config.operator_id)
+        return Running()
+
+    operators = bootstrap_default_services().operators(launch)
+    player = WorkerAssignment("operators_worker", "baseline")
+    operators.add_operator(OperatorConfig("a", "A", "", "CartPole-v1", {"agent_0": player}))
+    operators.start_all()
+    assert started == ["a"] == operators.running()

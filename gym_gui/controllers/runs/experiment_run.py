@@ -113,7 +113,7 @@ class ExperimentRun:
         open_session: Makes a session.
         out: Folder for the run folder; the usual one by default.
         processes: Sessions at work at the same time.
-        resume: A run folder to go on with.
+        resume: The folder of a run to resume.
         header: More for ``run.json``.
         part: The part of it that is played, where it is one of several.
         only: Episodes that are played, by operator; all of the schedule (of the part) by default.

@@ -1,4 +1,4 @@
-"""Which experiment a run goes on with: its own, or one that differs as far as that is allowed."""
+"""The experiment of a run that is resumed: its own, or one that differs as far as that is allowed."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def shard_of(run: Path) -> Shard | None:
 
 
 def experiment_to_resume(run: Path, file: Experiment | None = None) -> Experiment:
-    """The experiment that a run goes on with.
+    """The experiment that a resumed run plays.
 
     Rows of its matrix that could not be played then are tried again.
 
     Args:
         run: The run folder.
         file: What an experiment file asks for now, whose budgets may be others, and which may have further
-            rows; by default it goes on as it was begun.
+            rows; the run's own by default.
 
     Raises:
         UsageError: The file asks for something else.
